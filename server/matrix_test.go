@@ -163,7 +163,8 @@ func (m *matrix) place(project string) place {
 	must(err)
 	_, err = m.Projects().Put(ctx, project, 0, func(p *scrollback.Project) error { p.Title = "the " + project; return nil })
 	must(err)
-	key, _, err := m.Store.Keys.Add(ctx, scrollback.Key{Name: project + string(c.ID), Role: scrollback.AccessRead, Projects: []string{project}})
+	key, _, err := m.Store.Keys.Add(ctx, scrollback.Key{Name: project + string(c.ID), Role: scrollback.AccessRead,
+		Projects: []string{project}})
 	must(err)
 	return place{"{id}": string(c.ID), "{key_id}": string(key.ID), "{key}": copied.Key, "{name}": project, "{artifact}": string(art.ID),
 		"{ref}": string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}

@@ -281,11 +281,11 @@ func TestPageFailure(t *testing.T) {
 	shows("answered again", "#m2", "well then")
 	shows("and read later", ".unanswered", whole...)
 	err = chromedp.Do(ctx, chromedp.Click(`#m2 [aria-label="Continue from here in a new conversation"]`),
-		chromedp.WaitVisible(".rows .row:nth-child(2)"))
+		chromedp.WaitVisible(".rows .row ~ .row"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shows("the fork in the list", ".rows .row:nth-child(1)", "copy of first")
+	shows("the fork in the list", ".rows .group + .row", "copy of first")
 	shows("and what it inherits", ".unanswered", whole...)
 }
 

@@ -1,11 +1,15 @@
 package server_test
 
 import (
+	"encoding/json"
+	"maps"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
@@ -20,12 +24,14 @@ func TestPageProjects(t *testing.T) {
 	d.eval(`(document.querySelector('.leaf .policy select').dispatchEvent(new Event('change', { bubbles: true })), 1)`)
 	d.press(".leaf .policy .link")
 	d.do("numbers", chromedp.WaitVisible(".figure input"))
-	d.is("the preset that is shown", `[...document.querySelectorAll('.figure')].find(f => f.innerText.includes('trigger_messages')).querySelector('input').placeholder`, "12")
+	d.is("the preset that is shown", `[...document.querySelectorAll('.figure')].find(f => `+
+		`f.innerText.includes('trigger_messages')).querySelector('input').placeholder`, "12")
 	d.eval(`(() => { const x = [...document.querySelectorAll('.figure')].find(f => f.innerText.includes('keep_share')).querySelector('input');
 		x.value = '7'; x.dispatchEvent(new InputEvent('input', { bubbles: true })); return 1; })()`)
 	d.press(`.leaf [type="submit"]`)
 	d.do("a number out of bounds", chromedp.WaitVisible(".figure.wrong em"))
-	d.eval(`(() => { const x = document.querySelector('.figure.wrong input'); x.value = '0.4'; x.dispatchEvent(new InputEvent('input', { bubbles: true })); return 1; })()`)
+	d.eval(`(() => { const x = document.querySelector('.figure.wrong input'); x.value = '0.4'; x.dispatchEvent(new ` +
+		`InputEvent('input', { bubbles: true })); return 1; })()`)
 	d.press(`.leaf [type="submit"]`)
 	d.do("a project saved", chromedp.WaitVisible(".leaf .bad"))
 	p, err := d.rig.Projects().Get(t.Context(), "harbour")
@@ -41,8 +47,46 @@ func TestPageProjects(t *testing.T) {
 	if err != nil || p.Instructions != "" || p.Conversations != 3 {
 		t.Errorf("left is %+v, %v", p, err)
 	}
-	d.do("projects on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#:projects/lab"), chromedp.Reload(), chromedp.WaitVisible(".leaf textarea"))
+	d.do("projects on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#:projects/lab"), chromedp.Reload(),
+		chromedp.WaitVisible(".leaf textarea"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
+}
+
+// What the page says of the policies' numbers, and their bounds, is what compaction takes.
+func TestPageKnowsThePolicies(t *testing.T) {
+	d := newShelf(t, shelf[:1], modeltest.Say("fine"))
+	d.do("open", chromedp.Navigate(d.url), chromedp.WaitVisible(".rows .row"))
+	var says struct {
+		Presets map[string]map[string]float64
+		Groups  []struct{ Numbers [][3]any }
+	}
+	raw, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/policies.js').then((x) => JSON.stringify({ `+
+		`Presets: x.presets, Groups: x.groups }))`,
+		chromedp.EvalAwaitPromise))
+	if err == nil {
+		err = json.Unmarshal([]byte(raw), &says)
+	}
+	if err != nil || len(says.Presets) != 3 {
+		t.Fatalf("%.200s, %v", raw, err)
+	}
+	for name, numbers := range says.Presets {
+		p, err := compact.Named(name, true)
+		if err != nil || !maps.Equal(p.Numbers(), numbers) {
+			t.Errorf("%s has %v, the page says %v, %v", name, p.Numbers(), numbers, err)
+		}
+	}
+	outside := func(number string, v float64) bool {
+		_, err := compact.Named("segments", true, map[string]float64{number: v})
+		return err != nil && strings.Contains(err.Error(), number+" is a")
+	}
+	for _, g := range says.Groups {
+		for _, n := range g.Numbers {
+			number, least, most := n[0].(string), n[1].(float64), n[2].(float64)
+			if outside(number, least) || outside(number, most) || !outside(number, least-1) || !outside(number, most+1) {
+				t.Errorf("%s goes from %v to %v, says the page", number, least, most)
+			}
+		}
+	}
 }
 
 // The settings say what this browser keeps and what the server does.
@@ -51,14 +95,18 @@ func TestPageSettings(t *testing.T) {
 	d.do("appearance", chromedp.Navigate(d.url+"/#:settings"), chromedp.WaitVisible(".pick"))
 	d.press(`[aria-label="Density"] button:nth-child(2)`)
 	d.press(`[aria-label="Single-letter keys"] button:nth-child(2)`)
-	d.do("compact", chromedp.WaitVisible(`html[data-density="compact"]`), chromedp.Reload(), chromedp.WaitVisible(`html[data-density="compact"] .pick`))
-	d.is("what is remembered", `[...document.querySelectorAll('.pick [aria-checked="true"]')].map(x => x.innerText).join('|')`, "English|same as system|compact|off")
-	d.is("rows are as high as they are said to be", `[...new Set([...document.querySelectorAll('.rows .row')].map(x => x.offsetHeight))].join()`, "32")
+	d.do("compact", chromedp.WaitVisible(`html[data-density="compact"]`), chromedp.Reload(),
+		chromedp.WaitVisible(`html[data-density="compact"] .pick`))
+	d.is("what is remembered", `[...document.querySelectorAll('.pick [aria-checked="true"]')].map(x => x.innerText).join('|')`,
+		"English|same as system|compact|off")
+	d.is("rows are as high as they are said to be",
+		`[...new Set([...document.querySelectorAll('.rows .row')].map(x => x.offsetHeight))].join()`, "32")
 	d.press(`.preferences a[href="#:settings/models"]`)
 	d.do("models", chromedp.WaitVisible(".numbers"))
 	d.press(`.preferences a[href="#:settings/limits"]`)
 	d.do("limits", chromedp.WaitVisible(".facts-of"))
-	d.until("the limits", `document.querySelector('.facts-of').innerText.includes('200,000') && document.querySelector('.facts-of').innerText.includes('20 MB')`)
+	d.until("the limits", `document.querySelector('.facts-of').innerText.includes('200,000') && `+
+		`document.querySelector('.facts-of').innerText.includes('20 MB')`)
 	d.press(`.preferences a[href="#:settings/account"]`)
 	d.until("who one is", `document.querySelector('.facts-of').innerText.includes('operator')`)
 	d.do("account")

@@ -58,7 +58,8 @@ func newShelf(t *testing.T, some []onShelf, steps ...modeltest.Step) *desk {
 			if i%2 == 1 {
 				role = scrollback.RoleAssistant
 			}
-			said = append(said, scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("Reading %d of the gauge", i)}}})
+			said = append(said, scrollback.Message{Role: role,
+				Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("Reading %d of the gauge", i)}}})
 		}
 		c := scrollback.Conversation{Title: one.title, Project: one.project, Settings: scrollback.Settings{Pinned: one.pinned}}
 		if _, _, err := r.Create(t.Context(), c, said...); err != nil {
@@ -154,7 +155,8 @@ func TestSidebarActs(t *testing.T) {
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf(berth)))
 
 	d.pressItem(menu(berth), "Rename")
-	d.do("renaming", chromedp.WaitVisible(".row .rename"), chromedp.SendKeys(".row .rename", "Berths · 泊位"+kb.Enter), chromedp.WaitVisible(rowOf("Berths · 泊位")))
+	d.do("renaming", chromedp.WaitVisible(".row .rename"), chromedp.SendKeys(".row .rename", "Berths · 泊位"+kb.Enter),
+		chromedp.WaitVisible(rowOf("Berths · 泊位")))
 	d.pressItem(menu("Berths · 泊位"), "Pin")
 	d.until("two are pinned", titles+`.split('|').slice(0, 2).includes('Berths · 泊位') && `+groups+`.startsWith('Pinned|')`)
 	d.do("pinned", chromedp.Reload(), chromedp.WaitVisible(rowOf("Berths · 泊位")))
@@ -167,18 +169,22 @@ func TestSidebarActs(t *testing.T) {
 	if pinned[0].Title != "Berths · 泊位" {
 		id = pinned[1].ID
 	}
-	if _, err := d.rig.Patch(t.Context(), id, 0, func(c *scrollback.Conversation) error { c.Settings.Pinned = false; return nil }); err != nil {
+	if _, err := d.rig.Patch(t.Context(), id, 0,
+		func(c *scrollback.Conversation) error { c.Settings.Pinned = false; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	d.until("unpinned elsewhere", titles+`.split('|')[1] === 'Berths · 泊位' && `+groups+`.startsWith('Pinned|Today') && document.querySelectorAll('.group:nth-child(3)').length === 1`)
+	d.until("unpinned elsewhere", titles+`.split('|')[1] === 'Berths · 泊位' && `+groups+
+		`.startsWith('Pinned|Today') && document.querySelectorAll('.group:nth-child(3)').length === 1`)
 
 	d.pressItem(menu(letter), "Move")
-	d.do("moving", chromedp.WaitVisible(".choices button"), chromedp.SendKeys(".ask-sheet .oneline input", "archive 2026\r"), chromedp.WaitNotPresent(".ask-sheet"))
+	d.do("moving", chromedp.WaitVisible(".choices button"), chromedp.SendKeys(".ask-sheet .oneline input", "archive 2026\r"),
+		chromedp.WaitNotPresent(".ask-sheet"))
 	d.until("moved", `document.querySelector('`+rowOf(letter)+` .project').innerText === 'archive 2026'`)
 	d.pressItem(`.sidebar .go[aria-haspopup]`, "archive 2026")
 	d.until("one project", titles+` === '`+letter+`'`)
 	d.do("one project")
-	d.do("begun in it", chromedp.Click(".sidebar .new"), chromedp.SendKeys(writing, "When do the pilots come?\r"), chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".writing"))
+	d.do("begun in it", chromedp.Click(".sidebar .new"), chromedp.SendKeys(writing, "When do the pilots come?\r"),
+		chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".writing"))
 	d.until("seen at once", titles+`.split('|').length === 2`)
 	in, _, err := d.rig.List(t.Context(), scrollback.ListQuery{Project: "archive 2026"})
 	if err != nil || len(in) != 2 {
@@ -196,7 +202,8 @@ func TestSidebarActs(t *testing.T) {
 	d.until("unfiltered", titles+`.split('|').length === 10`)
 
 	d.pressItem(menu(letter), "Copy into")
-	d.until("copied", `document.querySelector('.rows .here .title').innerText === 'copy of `+letter+`' && document.querySelector('.head h1').innerText.startsWith('copy of')`)
+	d.until("copied", `document.querySelector('.rows .here .title').innerText === 'copy of `+letter+
+		`' && document.querySelector('.head h1').innerText.startsWith('copy of')`)
 	d.do("a copy", chromedp.WaitVisible("#m12"))
 	d.pressItem(`.head [aria-label="More"]`, "Move to trash")
 	d.until("it is gone", titles+`.split('|').length === 10 && location.hash === ''`)
@@ -224,8 +231,10 @@ func TestSidebarSeveral(t *testing.T) {
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
 	d.pressItem(`.row:has(a[title="Berth plan for the winter"]) > .more`, "Select")
-	d.eval(`(document.querySelector('` + rowOf("Letter to the pilots’ association") + `').dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true })), 1)`)
-	d.until("four are chosen", `document.querySelectorAll('.rows input:checked').length === 4 && document.querySelector('.chosen b').innerText === '4 selected'`)
+	d.eval(`(document.querySelector('` + rowOf("Letter to the pilots’ association") +
+		`').dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true })), 1)`)
+	d.until("four are chosen", `document.querySelectorAll('.rows input:checked').length === 4 && document.querySelector('.chosen `+
+		`b').innerText === '4 selected'`)
 	d.do("several")
 	d.is("nothing was opened", "location.hash", "")
 	d.press(".chosen .bad")
@@ -252,7 +261,8 @@ func TestSidebarSeveral(t *testing.T) {
 func TestSidebarKeys(t *testing.T) {
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
-	d.is("stops in the list", `document.querySelectorAll('.rows [tabindex="0"], .rows button:not([tabindex]), .rows input:not([tabindex])').length`, "1")
+	d.is("stops in the list", `document.querySelectorAll('.rows [tabindex="0"], .rows button:not([tabindex]), .rows `+
+		`input:not([tabindex])').length`, "1")
 	focused := `document.activeElement.title`
 	d.do("into the list", chromedp.Focus(".filter input"), chromedp.KeyEvent(kb.ArrowDown))
 	d.until("the first", focused+` === 'Tide gauges · 潮位站'`)
@@ -280,7 +290,8 @@ func TestPageMissing(t *testing.T) {
 	d.do("missing", chromedp.Navigate(d.url+"/#01a204b3-0000-7000-8000-000000000000"), chromedp.WaitVisible(".missing h2"))
 	d.is("a fault beside it", `document.querySelectorAll('.banner').length`, "0")
 	d.is("what is stored", titles+`.split('|').length`, "2")
-	d.do("begun", chromedp.Click(".missing .strong"), chromedp.WaitVisible(writing), chromedp.SendKeys(writing, "Is anybody here?\r"), chromedp.WaitVisible("#m2"))
+	d.do("begun", chromedp.Click(".missing .strong"), chromedp.WaitVisible(writing), chromedp.SendKeys(writing,
+		"Is anybody here?\r"), chromedp.WaitVisible("#m2"))
 	d.until("one more", titles+`.split('|').length === 3`)
 }
 
@@ -289,7 +300,8 @@ func TestPageMissing(t *testing.T) {
 func TestPageImports(t *testing.T) {
 	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(".rows .row"))
-	file := `{"id":"a1","role":"user","content":"When is high water?"}\n{"id":"a2","role":"assistant","content":"At six."}\nthis is no JSON\n{"id":"a3","role":"user","content":"And low water?"}\n`
+	file := `{"id":"a1","role":"user","content":"When is high water?"}\n{"id":"a2","role":"assistant","content":"At six."}\nthis ` +
+		`is no JSON\n{"id":"a3","role":"user","content":"And low water?"}\n`
 	drag := func(event, at string) {
 		d.eval(`(() => { const t = new DataTransfer(); t.items.add(new File(['` + file + `'], 'tides.jsonl'));
 			document.querySelector('` + at + `').dispatchEvent(new DragEvent('` + event + `', { bubbles: true, cancelable: true, dataTransfer: t })); return 1; })()`)
@@ -298,7 +310,8 @@ func TestPageImports(t *testing.T) {
 	d.do("two places to drop", chromedp.WaitVisible(".drop.import"), chromedp.WaitVisible(".drop.attach"))
 	drag("drop", ".drop.import")
 	d.do("imported", chromedp.WaitVisible(".job .outcome"), chromedp.WaitNotPresent(".drops"))
-	d.until("what came", `['1 new conversation', '3 new messages', '1 line skipped', 'line 3', 'not finished'].every(x => document.querySelector('.job').innerText.includes(x))`)
+	d.until("what came", `['1 new conversation', '3 new messages', '1 line skipped', 'line 3', 'not finished'].every(x => `+
+		`document.querySelector('.job').innerText.includes(x))`)
 	d.do("what came")
 	d.do("opened", chromedp.Click(".job .choices a"), chromedp.WaitVisible("#m3"), chromedp.WaitNotPresent(".ask-sheet"))
 	d.until("in the list", titles+`.split('|').length === 3`)
@@ -320,19 +333,24 @@ func TestSidebarOfTenThousand(t *testing.T) {
 	d.do("ten thousand", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Conversation 1 · 对话")))
 	d.is("the pinned one comes first", titles+`.split('|')[0]`, fmt.Sprintf("Conversation %d · 对话", all-7))
 	const rows = `document.querySelectorAll('.rows li').length`
-	sent := `performance.getEntriesByType('resource').filter(r => r.name.includes('/api/conversations')).reduce((n, r) => n + r.decodedBodySize, 0)`
+	sent := `performance.getEntriesByType('resource').filter(r => r.name.includes('/api/conversations')).reduce((n, r) => n + ` +
+		`r.decodedBodySize, 0)`
 	t.Logf("first: %s rows drawn, %s bytes of lists read, first paint after %s ms", d.eval(rows), d.eval(sent),
 		d.eval(`Math.round(performance.getEntriesByName('first-contentful-paint')[0].startTime)`))
 	d.is("few rows are drawn", rows+` < 60`, "true")
 	d.is("little is read", sent+` < 120000`, "true")
 	// Down to the end, as somebody who drags the bar: each time the list has grown a little.
-	d.until("the last one", `(() => { const x = document.querySelector('.rows'); x.scrollTop = x.scrollHeight; return `+titles+`.includes('Conversation 10000 ') || `+
+	d.until("the last one", `(() => { const x = document.querySelector('.rows'); x.scrollTop = x.scrollHeight; return `+titles+
+		`.includes('Conversation 10000 ') || `+
 		titles+`.includes('Conversation 9999 '); })()`)
 	d.do("the end of ten thousand")
 	d.is("few rows are drawn at the end", rows+` < 60`, "true")
-	most := d.eval(`(() => { const x = document.querySelector('.rows'); let most = 0; for (let i = 0; i < 200; i++) { x.scrollTop = i * 2300; const at = performance.now();
-		x.dispatchEvent(new Event('scroll')); void x.offsetHeight; most = Math.max(most, performance.now() - at); } return Math.round(most); })()`)
-	t.Logf("at the end: %s rows drawn; the longest of 200 jumps took %s ms", d.eval(rows), most)
+	d.eval(`(() => { const x = document.querySelector('.rows'); let [i, at, all] = [0, performance.now(), []];
+		const next = () => { const now = performance.now(); all.push(now - at); at = now; x.scrollTop = i * 4600; if (++i < 100) requestAnimationFrame(next);
+			else window.frames100 = all.slice(1).sort((a, b) => a - b); }; next(); return 1; })()`)
+	d.until("a hundred jumps", `window.frames100`)
+	t.Logf("at the end: %s rows drawn; of a hundred jumps through the list the middle frame took %s ms, the longest %s ms", d.eval(rows),
+		d.eval(`Math.round(window.frames100[49])`), d.eval(`Math.round(window.frames100.at(-1))`))
 	d.typed(".filter input", "Conversation 7777 ")
 	d.until("found", titles+` === 'Conversation 7777 · 对话'`)
 }

@@ -90,8 +90,8 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.archives()
 	a.artifacts()
 	a.session()
-	a.keys()
-	a.bounds()
+	desk{api: a}.keys()
+	desk{api: a}.bounds()
 	a.events()
 	a.describe()
 }

@@ -90,15 +90,18 @@ type KeyPath struct {
 	ID string `path:"key_id" doc:"Id of the key."`
 }
 
+// desk serves admins and whoever asks what is allowed here.
+type desk struct{ api *api }
+
 // keys adds what an admin does with the keys that reach no further than its own.
-func (a *api) keys() {
-	huma.Register(a.huma, huma.Operation{OperationID: "list-keys", Method: http.MethodGet, Path: "/api/keys", Summary: "List keys"},
+func (d desk) keys() {
+	huma.Register(d.api.huma, huma.Operation{OperationID: "list-keys", Method: http.MethodGet, Path: "/api/keys", Summary: "List keys"},
 		func(ctx context.Context, _ *struct{}) (*body[keyList], error) {
-			all, err := a.gate.Keys(ctx)
+			all, err := d.api.gate.Keys(ctx)
 			out := keyList{Keys: []KeyEntry{}}
 			for _, k := range all {
 				e := KeyEntry{Key: k}
-				if admin, no := a.as(ctx).Admin(); no == nil && err == nil {
+				if admin, no := d.api.as(ctx).Admin(); no == nil && err == nil {
 					var l scrollback.Limits
 					if l, err = admin.KeyLimits(ctx, k.ID); l.Rate.Chats != 0 {
 						e.Rate = &l.Rate
@@ -111,11 +114,11 @@ func (a *api) keys() {
 			}
 			return seen(out, err)
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "add-key", Method: http.MethodPost, Path: "/api/keys", DefaultStatus: http.StatusCreated,
-		Summary: "Make a key", MaxBodyBytes: a.limits.Body}, a.addKey)
-	huma.Register(a.huma, huma.Operation{OperationID: "revoke-key", Method: http.MethodDelete, Path: "/api/keys/{key_id}", Summary: "End a key"},
+	huma.Register(d.api.huma, huma.Operation{OperationID: "add-key", Method: http.MethodPost, Path: "/api/keys", DefaultStatus: http.StatusCreated,
+		Summary: "Make a key", MaxBodyBytes: d.api.limits.Body}, d.addKey)
+	huma.Register(d.api.huma, huma.Operation{OperationID: "revoke-key", Method: http.MethodDelete, Path: "/api/keys/{key_id}", Summary: "End a key"},
 		func(ctx context.Context, in *KeyPath) (*body[scrollback.Key], error) {
-			return seen(a.gate.RevokeKey(ctx, scrollback.KeyID(in.ID)))
+			return seen(d.api.gate.RevokeKey(ctx, scrollback.KeyID(in.ID)))
 		})
 }
 
@@ -125,7 +128,7 @@ type secretOnce struct {
 	Body  madeKey
 }
 
-func (a *api) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOnce, error) {
+func (d desk) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOnce, error) {
 	k := scrollback.Key{Name: in.Body.Name, Projects: in.Body.Projects, ExpiresAt: in.Body.ExpiresAt}
 	if err := k.Role.UnmarshalText([]byte(in.Body.Role)); err != nil {
 		return answer[secretOnce](nil, scrollback.ParamErrorf("restapi", "role", "a role is read, write or admin"))
@@ -136,13 +139,13 @@ func (a *api) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOn
 		limits.Allowance = scrollback.Allowance{Tokens: b.TokensPerDay, Money: b.MoneyPerDay, Currency: b.Currency}
 		err := limits.Check()
 		if err == nil {
-			admin, err = a.as(ctx).Admin()
+			admin, err = d.api.as(ctx).Admin()
 		}
 		if err != nil {
 			return answer[secretOnce](nil, err)
 		}
 	}
-	made, secret, err := a.gate.AddKey(ctx, k)
+	made, secret, err := d.api.gate.AddKey(ctx, k)
 	out := madeKey{secret, KeyEntry{Key: made}}
 	if err == nil && admin != nil {
 		err = admin.SetKeyLimits(ctx, made.ID, limits)
@@ -163,12 +166,12 @@ type limitsBody struct {
 }
 
 // bounds adds what this server takes.
-func (a *api) bounds() {
-	huma.Register(a.huma, huma.Operation{OperationID: "limits", Method: http.MethodGet, Path: "/api/limits", Summary: "What this server takes"},
+func (d desk) bounds() {
+	huma.Register(d.api.huma, huma.Operation{OperationID: "limits", Method: http.MethodGet, Path: "/api/limits", Summary: "What this server takes"},
 		func(ctx context.Context, _ *struct{}) (*body[limitsBody], error) {
-			l := a.as(ctx).Limits()
-			out := limitsBody{BodyBytes: a.limits.Body, MessageChars: l.MessageChars, MessageParts: l.Parts, MessageImages: l.Images,
-				AttachmentBytes: min(a.limits.Upload, l.ArtifactBytes), ImportBytes: a.limits.Import}
+			l := d.api.as(ctx).Limits()
+			out := limitsBody{BodyBytes: d.api.limits.Body, MessageChars: l.MessageChars, MessageParts: l.Parts, MessageImages: l.Images,
+				AttachmentBytes: min(d.api.limits.Upload, l.ArtifactBytes), ImportBytes: d.api.limits.Import}
 			if q := access.Quota(ctx); q != nil && q.Chats > 0 {
 				out.Chats = q.Rate
 			}

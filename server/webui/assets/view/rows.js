@@ -65,6 +65,7 @@ export function Rows() {
   const [seen, setSeen] = useState({ from: 0, to: 30 });
   const [naming, name] = useState(null);
   const [focus, setFocus] = useState(null);
+  const led = useRef(new Set());
   const wanted = useRef(null); // the row that gets the focus once it is drawn
   const items = rows.items.value;
   const tops = rows.places.value;
@@ -83,9 +84,11 @@ export function Rows() {
     watch.observe(box.current);
     return () => { clearInterval(tick); watch.disconnect(); };
   }, []);
-  useEffect(() => { // the conversations that an open sub-agent works for show it
-    for (const x of items) if (x.kind === 'row' && at && leads(x.key, at)) toggle(x.key, true);
-  }, [at]);
+  useEffect(() => { // the conversations that an open sub-agent works for show it, once
+    const above = at ? items.filter((x) => x.kind === 'row' && leads(x.key, at)).map((x) => x.key) : [];
+    for (const key of above) if (!led.current.has(key)) toggle(key, true);
+    led.current = new Set(above);
+  }, [at, items]);
   useEffect(() => { box.current.scrollTop = 0; }, [conversations.filter.value, conversations.project.value]);
   useLayoutEffect(() => {
     const el = wanted.current && box.current.querySelector(`[data-key="${CSS.escape(wanted.current)}"]`);
