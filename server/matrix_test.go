@@ -323,6 +323,8 @@ func TestNothingReachesAcross(t *testing.T) {
 		{"GET", "/api/search?q=lighthouse&project=" + foreign, "", 404},
 		{"GET", "/api/search?q=lighthouse&conversation=" + theirs["{id}"], "", 404},
 		{"GET", "/api/conversations?project=" + foreign, "", 404},
+		{"POST", "/api/keys", `{"name":"wide","role":"read"}`, 403},
+		{"POST", "/api/keys", `{"name":"rich","role":"read","projects":["` + own + `"],"budget":{"tokens_per_day":5}}`, 403},
 		{"POST", "/api/import?into=" + theirs["{id}"], mine["{file}"], 404},
 		{"POST", here + "/chat", `{"message":[{"type":"file","artifact":"` + theirs["{artifact}"] + `"}],"stream":false}`, 404},
 	} {

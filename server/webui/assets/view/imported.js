@@ -9,6 +9,7 @@ import * as imports from '../state/imports.js';
 import { question } from '../state/panels.js';
 import { href, place } from '../state/place.js';
 import { mayWrite } from '../state/session.js';
+import { missing } from '../state/thread.js';
 import { t } from '../state/words.js';
 
 const MOST = 50; // conversations that are listed
@@ -72,7 +73,7 @@ export function Drops() {
     return () => { for (const [name, fn] of Object.entries(all)) removeEventListener(name, fn); };
   }, []);
   if (!over) return null;
-  const attaches = place.value.view === 'chat';
+  const attaches = place.value.view === 'chat' && !missing.value;
   const drop = (e) => {
     e.preventDefault();
     imports.bring(e.dataTransfer.files, conversations.project.value);

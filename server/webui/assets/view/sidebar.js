@@ -15,7 +15,7 @@ import { mayWrite, named, signOut, who } from '../state/session.js';
 import { nextTheme, theme } from '../state/theme.js';
 import { lang, setLang, t } from '../state/words.js';
 
-const Logo = () => html`<svg class="logo" viewBox="0 0 18 18" width="18" height="18" aria-hidden="true"><rect x="1" y="2" width="16" height="4" rx="2" class="far" />
+export const Logo = () => html`<svg class="logo" viewBox="0 0 18 18" width="18" height="18" aria-hidden="true"><rect x="1" y="2" width="16" height="4" rx="2" class="far" />
   <rect x="1" y="7" width="16" height="4" rx="2" class="near" /><rect x="1" y="12" width="16" height="4" rx="2" class="now" /></svg>`;
 
 // Projects is the choice of which conversations are listed, and where new ones go.
