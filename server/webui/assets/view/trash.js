@@ -2,7 +2,7 @@
 import { html, useEffect } from './html.js';
 import { Head } from './header.js';
 import { icon } from './icons.js';
-import { titleOf } from '../state/conversations.js';
+import { list as conversations, titleOf } from '../state/conversations.js';
 import { clock, iso, num, whole } from '../state/figures.js';
 import { question } from '../state/panels.js';
 import { href } from '../state/place.js';
@@ -20,7 +20,7 @@ function Entry({ c }) {
 }
 
 export function Trash() {
-  useEffect(() => { trash.refresh(); }, []);
+  useEffect(() => { trash.refresh(); }, [conversations.value.length]); // what goes into it, or is taken out elsewhere, changes the other list
   const list = trash.list.value;
   const n = trash.emptying.value;
   return html`<${Head} title=${t('trash')}>${mayWrite.value && list.length > 0 && html`<button type="button" class="plain bad" disabled=${n > 0}
