@@ -156,9 +156,10 @@ type Card struct {
 
 // ListQuery pages through conversations, newest change first. Cursors are opaque. With
 // AgentOf it lists the sub-agents of these conversations; without, sub-agents are listed
-// only in the trash.
+// only in the trash. Pinned lists those whose settings say so, and nothing else.
 type ListQuery struct {
 	Project, Title string
+	Pinned         bool
 	Projects       []string // only of these; nil for no such bound
 	AgentOf        []ConversationID
 	Trash          bool

@@ -139,7 +139,7 @@ func (d *desk) is(what, script, want string) {
 
 const (
 	writing = ".composer textarea"
-	written = `document.querySelector('.composer textarea').value.replaceAll('\n', '')` // the driver's Enter also writes one
+	written = `(document.querySelector('.composer textarea')?.value ?? '').replaceAll('\n', '')` // the driver's Enter also writes one
 	chosen  = `document.querySelector('.offers [aria-selected="true"]').getAttribute('aria-label')`
 	listed  = `[...document.querySelectorAll('.offers li')].map(x => x.getAttribute('aria-label')).join(' ')`
 )
@@ -344,7 +344,7 @@ func TestPageAgents(t *testing.T) {
 		chromedp.WaitVisible(".below .count"))
 	d.is("the list", titles, "The harbour · 港口")
 	d.is("the count", `document.querySelector('.below .count').innerText.trim()`, "2 sub-agents")
-	d.do("agents open", chromedp.Click(".below .count"), chromedp.WaitVisible(".below .row"),
+	d.do("agents open", chromedp.Click(".below .count"), chromedp.WaitVisible(".below + .row.d1"),
 		chromedp.Click("#m2 summary"), chromedp.WaitVisible("#m2 .inside"),
 		chromedp.Click("#m3 summary"), chromedp.WaitVisible("#m3 .inside"))
 	d.is("the task", `document.querySelector('#m2 .inside').innerText`,

@@ -68,6 +68,9 @@ var probes = map[string]probe{
 
 	"put-project":    {need: scrollback.AccessAdmin, body: `{"instructions":"Be brief."}`},
 	"delete-project": {need: scrollback.AccessAdmin},
+
+	"limits": {need: scrollback.AccessRead}, "list-keys": {need: scrollback.AccessAdmin}, "revoke-key": {need: scrollback.AccessAdmin},
+	"add-key": {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
 }
 
 // outside are requests that the description does not hold, and what each needs.
@@ -163,7 +166,10 @@ func (m *matrix) place(project string) place {
 	must(err)
 	_, err = m.Projects().Put(ctx, project, 0, func(p *scrollback.Project) error { p.Title = "the " + project; return nil })
 	must(err)
-	return place{"{id}": string(c.ID), "{key}": copied.Key, "{name}": project, "{artifact}": string(art.ID),
+	key, _, err := m.Store.Keys.Add(ctx, scrollback.Key{Name: project + string(c.ID), Role: scrollback.AccessRead,
+		Projects: []string{project}})
+	must(err)
+	return place{"{id}": string(c.ID), "{key_id}": string(key.ID), "{key}": copied.Key, "{name}": project, "{artifact}": string(art.ID),
 		"{ref}": string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
 }
 
@@ -320,6 +326,8 @@ func TestNothingReachesAcross(t *testing.T) {
 		{"GET", "/api/search?q=lighthouse&project=" + foreign, "", 404},
 		{"GET", "/api/search?q=lighthouse&conversation=" + theirs["{id}"], "", 404},
 		{"GET", "/api/conversations?project=" + foreign, "", 404},
+		{"POST", "/api/keys", `{"name":"wide","role":"read"}`, 403},
+		{"POST", "/api/keys", `{"name":"rich","role":"read","projects":["` + own + `"],"budget":{"tokens_per_day":5}}`, 403},
 		{"POST", "/api/import?into=" + theirs["{id}"], mine["{file}"], 404},
 		{"POST", here + "/chat", `{"message":[{"type":"file","artifact":"` + theirs["{artifact}"] + `"}],"stream":false}`, 404},
 	} {

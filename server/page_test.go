@@ -296,11 +296,11 @@ func TestPageFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = chromedp.Do(ctx,
-		chromedp.WaitVisible(".rows .row:nth-child(2)"))
+		chromedp.WaitVisible(".rows .row ~ .row"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shows("the fork in the list", ".rows .row:nth-child(1)", "copy of first")
+	shows("the fork in the list", ".rows .group + .row", "copy of first")
 	shows("and what it inherits", ".unanswered", whole...)
 }
 

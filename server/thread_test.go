@@ -18,24 +18,24 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 )
 
-// The facts that the gauges' conversation states once, by the number of their message.
-var gauges = map[int]string{
+// The facts that the facts' conversation states once, by the number of their message.
+var facts = map[int]string{
 	5:  "Station 7 moved to the new datum: add +0.184 m from 12 May.",
 	41: "Residual at station 7 is 2.4 cm after the correction of the datum.",
 	77: "No readings 9–14 July at station 7; leave the hours out, do not fill them.",
 	95: "7 号站的基准改过了，改正 +0.184 米。",
 }
 
-// newGauges is a desk whose conversation of 240 messages in a window of 8,000 tokens is
+// compactedTalk is a desk whose conversation of 240 messages in a window of 8,000 tokens is
 // compacted.
-func newGauges(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*desk, scrollback.ConversationID) {
+func compactedTalk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*desk, scrollback.ConversationID) {
 	t.Helper()
 	r := enginetest.New(t, o, steps...)
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
 		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	var file strings.Builder
-	file.WriteString(`{"conversation":{"title":"Tide gauges · 潮位站"}}` + "\n")
+	file.WriteString(`{"conversation":{"title":"Tide facts · 潮位站"}}` + "\n")
 	at := time.UnixMilli(r.Clock.Load()).Add(-200 * 24 * time.Hour)
 	for i := 1; i <= 240; i++ {
 		at = at.Add(19 * time.Hour)
@@ -44,7 +44,7 @@ func newGauges(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*de
 			role = "assistant"
 			text = fmt.Sprintf("Reading %d is %d.%02d m, within two centimetres of the forecast. The ferry pier agrees.", i-1, i%4, i%100)
 		}
-		if fact, ok := gauges[i]; ok {
+		if fact, ok := facts[i]; ok {
 			text = fact
 		}
 		fmt.Fprintf(&file, `{"role":%q,"content":%q,"created_at":%d}`+"\n", role, text, at.UnixMilli())
@@ -94,7 +94,7 @@ func (d *desk) until(what, script string) {
 // A look-up of the model stands in the conversation with what it searched and found; pointing
 // at a find lights its original, and going there lights it up.
 func TestPageTrace(t *testing.T) {
-	d, id := newGauges(t, enginetest.Options{NoFolds: true}, lookedUp()...)
+	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, lookedUp()...)
 	d.do("trace asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
 		chromedp.WaitVisible("#m240"),
 		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"), chromedp.WaitVisible("#m244"),
@@ -134,7 +134,7 @@ func TestPageTrace(t *testing.T) {
 // and redoing say what they come to before they are done, and the answer that changes nothing
 // has the focus.
 func TestPageReceipt(t *testing.T) {
-	d, id := newGauges(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
+	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
 	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"),
 		chromedp.WaitVisible(".crease .link"))
 	d.press("receipt open", ".crease .link")
@@ -180,7 +180,7 @@ func TestPageReceipt(t *testing.T) {
 func TestPageTroubled(t *testing.T) {
 	busy := scrollback.Errorf(scrollback.Refused, "test", "acme has too many requests").Advise(scrollback.AdviceWait, "")
 	busy.Cause = "429 Too Many Requests"
-	d, id := newGauges(t, enginetest.Options{NoFolds: true}, modeltest.Step{Err: busy},
+	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Step{Err: busy},
 		modeltest.Step{Deltas: []model.Delta{{Text: "Ask the workshop for"}}, Err: busy},
 		modeltest.Say("Go at low water."))
 	d.do("trouble", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
@@ -196,7 +196,7 @@ func TestPageTroubled(t *testing.T) {
 // Keys go from message to message and to a number, and pin; numbers in answers show what they
 // name; what a search looked for stays marked until Esc.
 func TestPageThreadKeys(t *testing.T) {
-	d, id := newGauges(t, enginetest.Options{NoFolds: true}, lookedUp()...)
+	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, lookedUp()...)
 	d.do("keys asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
 		chromedp.WaitVisible("#m240"),
 		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"),
@@ -244,7 +244,7 @@ func TestPageThreadStays(t *testing.T) {
 	for i := range 6 {
 		long.Deltas = append(long.Deltas, model.Delta{Text: fmt.Sprintf("Step %d of the answer, at some length.\n\n", i+1)})
 	}
-	d, id := newGauges(t, enginetest.Options{NoFolds: true}, long)
+	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, long)
 	d.do("stays", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/120"),
 		chromedp.WaitVisible("#m120"))
 	const top = `Math.round(document.querySelector('#m120').getBoundingClientRect().top)`

@@ -288,7 +288,7 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	if within != nil && len(within) == 0 {
 		return nil, "", nil
 	}
-	items, err := s.d.Read.Conversations(ctx, driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, AgentOf: q.AgentOf, Before: before, Limit: limit + 1})
+	items, err := s.d.Read.Conversations(ctx, driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, Pinned: q.Pinned, AgentOf: q.AgentOf, Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err
 	}

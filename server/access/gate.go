@@ -188,8 +188,8 @@ func byPage(r *http.Request) error {
 	if r.Header.Get("Sec-Fetch-Site") != "same-origin" && (err != nil || from.Host == "" || !strings.EqualFold(from.Host, r.Host)) {
 		return scrollback.Errorf(scrollback.Refused, "access", "a sign-in is for the page of this server; send a key instead")
 	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return scrollback.ParamErrorf("access", "Content-Type", "with a sign-in, send application/json")
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" && media != "application/octet-stream" {
+		return scrollback.ParamErrorf("access", "Content-Type", "with a sign-in, send application/json, or a file as application/octet-stream")
 	}
 	return nil
 }

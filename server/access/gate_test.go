@@ -244,6 +244,7 @@ func TestCookies(t *testing.T) {
 		{"GET", "http://evil.example", "", "", 403},
 		{"POST", "http://chat.example", "cross-site", "application/json", 403},
 		{"POST", "", "none", "application/json", 403},
+		{"POST", "http://chat.example", "", "application/octet-stream", 200}, // a file that is attached or imported
 		{"POST", "http://chat.example", "", "text/plain", 400},
 		{"POST", "http://chat.example", "", "", 400},
 	} {

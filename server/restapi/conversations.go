@@ -189,11 +189,12 @@ func (a *api) conversations() {
 			Project string   `query:"project"`
 			Q       string   `query:"q" doc:"Words in the title."`
 			Trash   bool     `query:"trash"`
+			Pinned  bool     `query:"pinned"`
 			AgentOf []string `query:"agent_of"`
 			Cursor  string   `query:"cursor"`
 			Limit   int      `query:"limit"`
 		}) (*body[conversationPage], error) {
-			q := scrollback.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Cursor: in.Cursor, Limit: in.Limit}
+			q := scrollback.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Pinned: in.Pinned, Cursor: in.Cursor, Limit: in.Limit}
 			for _, id := range in.AgentOf {
 				q.AgentOf = append(q.AgentOf, scrollback.ConversationID(id))
 			}

@@ -94,6 +94,8 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.archives()
 	a.artifacts()
 	a.session()
+	desk{api: a}.keys()
+	desk{api: a}.bounds()
 	a.events()
 	a.describe()
 }

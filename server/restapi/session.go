@@ -6,6 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
 )
 
@@ -52,5 +54,127 @@ func (a *api) session() {
 				return answer[signedOut](nil, err)
 			}
 			return &signedOut{cookie.String()}, nil
+		})
+}
+
+// KeyEntry is a key as it is listed. Rate and Budget are what was set for it, which only an
+// admin of all projects is shown. It is exported because /openapi.json leaves out the fields of
+// an embedded type that is not.
+type KeyEntry struct {
+	scrollback.Key
+	Rate   *scrollback.Rate        `json:"rate,omitempty"`
+	Budget *scrollback.DailyBudget `json:"budget,omitempty"`
+}
+
+type keyList struct {
+	Keys []KeyEntry `json:"keys"`
+}
+
+// madeKey is a new key with its secret.
+type madeKey struct {
+	Secret string `json:"secret" doc:"What its user sends or signs in with. It is shown only now."`
+	KeyEntry
+}
+
+// keyBody says what a new key is for.
+type keyBody struct {
+	Name      string      `json:"name" doc:"Whose it is: the person or program that uses it."`
+	Role      string      `json:"role" enum:"read,write,admin"`
+	Projects  []string    `json:"projects,omitempty" doc:"What it may see; none for all projects."`
+	ExpiresAt int64       `json:"expires_at,omitempty" doc:"Unix ms; 0 for when it is revoked."`
+	Budget    *budgetBody `json:"budget,omitempty" doc:"What it may use in a day; needs access to all projects."`
+}
+
+// KeyPath is the key in a path.
+type KeyPath struct {
+	ID string `path:"key_id" doc:"Id of the key."`
+}
+
+// desk serves admins and whoever asks what is allowed here.
+type desk struct{ api *api }
+
+// keys adds what an admin does with the keys that reach no further than its own.
+func (d desk) keys() {
+	huma.Register(d.api.huma, huma.Operation{OperationID: "list-keys", Method: http.MethodGet, Path: "/api/keys", Summary: "List keys"},
+		func(ctx context.Context, _ *struct{}) (*body[keyList], error) {
+			all, err := d.api.gate.Keys(ctx)
+			out := keyList{Keys: []KeyEntry{}}
+			for _, k := range all {
+				e := KeyEntry{Key: k}
+				if admin, no := d.api.as(ctx).Admin(); no == nil && err == nil {
+					var l scrollback.Limits
+					if l, err = admin.KeyLimits(ctx, k.ID); l.Rate.Chats != 0 {
+						e.Rate = &l.Rate
+					}
+					if l.Allowance != (scrollback.Allowance{}) {
+						e.Budget = &scrollback.DailyBudget{TokensPerDay: l.Tokens, MoneyPerDay: l.Money, Currency: l.Currency}
+					}
+				}
+				out.Keys = append(out.Keys, e)
+			}
+			return seen(out, err)
+		})
+	huma.Register(d.api.huma, huma.Operation{OperationID: "add-key", Method: http.MethodPost, Path: "/api/keys", DefaultStatus: http.StatusCreated,
+		Summary: "Make a key", MaxBodyBytes: d.api.limits.Body}, d.addKey)
+	huma.Register(d.api.huma, huma.Operation{OperationID: "revoke-key", Method: http.MethodDelete, Path: "/api/keys/{key_id}", Summary: "End a key"},
+		func(ctx context.Context, in *KeyPath) (*body[scrollback.Key], error) {
+			return seen(d.api.gate.RevokeKey(ctx, scrollback.KeyID(in.ID)))
+		})
+}
+
+// secretOnce is a response that nobody may keep.
+type secretOnce struct {
+	Cache string `header:"Cache-Control"`
+	Body  madeKey
+}
+
+func (d desk) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOnce, error) {
+	k := scrollback.Key{Name: in.Body.Name, Projects: in.Body.Projects, ExpiresAt: in.Body.ExpiresAt}
+	if err := k.Role.UnmarshalText([]byte(in.Body.Role)); err != nil {
+		return answer[secretOnce](nil, scrollback.ParamErrorf("restapi", "role", "a role is read, write or admin"))
+	}
+	var limits scrollback.Limits
+	var admin *engine.Admin
+	if b := in.Body.Budget; b != nil { // everything that can be wrong with it is known before there is a key
+		limits.Allowance = scrollback.Allowance{Tokens: b.TokensPerDay, Money: b.MoneyPerDay, Currency: b.Currency}
+		err := limits.Check()
+		if err == nil {
+			admin, err = d.api.as(ctx).Admin()
+		}
+		if err != nil {
+			return answer[secretOnce](nil, err)
+		}
+	}
+	made, secret, err := d.api.gate.AddKey(ctx, k)
+	out := madeKey{secret, KeyEntry{Key: made}}
+	if err == nil && admin != nil {
+		err = admin.SetKeyLimits(ctx, made.ID, limits)
+		out.Budget = &scrollback.DailyBudget{TokensPerDay: limits.Tokens, MoneyPerDay: limits.Money, Currency: limits.Currency}
+	}
+	return answer(&secretOnce{"no-store", out}, err)
+}
+
+// limitsBody are the bounds of this server. A rate of 0 chats is none.
+type limitsBody struct {
+	BodyBytes       int64           `json:"body_bytes" doc:"Of a request."`
+	MessageChars    int             `json:"message_chars"`
+	MessageParts    int             `json:"message_parts"`
+	MessageImages   int             `json:"message_images" doc:"That one request shows a model."`
+	AttachmentBytes int64           `json:"attachment_bytes"`
+	ImportBytes     int64           `json:"import_bytes"`
+	Chats           scrollback.Rate `json:"chats" doc:"How many chats may begin in a time, counted for each key or address."`
+}
+
+// bounds adds what this server takes.
+func (d desk) bounds() {
+	huma.Register(d.api.huma, huma.Operation{OperationID: "limits", Method: http.MethodGet, Path: "/api/limits", Summary: "What this server takes"},
+		func(ctx context.Context, _ *struct{}) (*body[limitsBody], error) {
+			l := d.api.as(ctx).Limits()
+			out := limitsBody{BodyBytes: d.api.limits.Body, MessageChars: l.MessageChars, MessageParts: l.Parts, MessageImages: l.Images,
+				AttachmentBytes: min(d.api.limits.Upload, l.ArtifactBytes), ImportBytes: d.api.limits.Import}
+			if q := access.Quota(ctx); q != nil && q.Chats > 0 {
+				out.Chats = q.Rate
+			}
+			return seen(out, nil)
 		})
 }

@@ -50,6 +50,7 @@ type ListQuery struct {
 	Projects []string // only of these; nil: all
 	Title    string
 	Trash    bool // only those in the trash, else only those not
+	Pinned   bool // only those whose settings pin them
 	AgentOf  []scrollback.ConversationID
 	Before   *ListKey
 	Limit    int

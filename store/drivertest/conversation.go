@@ -231,6 +231,11 @@ func testListFilters(w *bench) {
 		rule.q.Limit = 2
 		same(w.t, name, rule.want, listed(w, rule.q))
 	}
+	kept := w.conversation(func(c *scrollback.Conversation) { c.Settings.Pinned = true })
+	w.conversation(func(c *scrollback.Conversation) {
+		c.Settings.Tools = []scrollback.Tool{{Description: `{"pinned":true`}}
+	})
+	same(w.t, "pinned", []scrollback.Conversation{kept}, listed(w, driver.ListQuery{Pinned: true, Limit: 2}))
 }
 
 // testProjects: by name, counting what is not in the trash.

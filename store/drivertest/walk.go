@@ -449,7 +449,7 @@ func (w *walk) artifact() {
 
 // list pages through conversations and refs.
 func (w *walk) list() {
-	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5), AgentOf: some(w, nil, nil, []scrollback.ConversationID{"a", "b"})}
+	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"), Trash: w.often(30), Pinned: w.often(20), Limit: 1 + w.rng.IntN(5), AgentOf: some(w, nil, nil, []scrollback.ConversationID{"a", "b"})}
 	r := driver.RefQuery{Kind: some(w, "", scrollback.RefHistory, scrollback.RefArtifact), Limit: 1 + w.rng.IntN(5),
 		Conversations: []scrollback.ConversationID{w.conversation().ID}}
 	if w.often(30) {

@@ -119,7 +119,7 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	var out []scrollback.Conversation
 	for _, th := range db.threads {
 		listed := (th.DeletedAt != 0) == q.Trash && th.PurgedAt == 0 &&
-			within(q.Projects, th.Project) && works(q, th.AgentOf) &&
+			within(q.Projects, th.Project) && works(q, th.AgentOf) && (th.Settings.Pinned || !q.Pinned) &&
 			strings.Contains(strings.ToLower(th.Title), title)
 		if listed && after(q.Before, th.UpdatedAt, string(th.ID)) {
 			out = append(out, th.Conversation)

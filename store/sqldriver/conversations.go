@@ -193,13 +193,14 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	case q.AgentOf == nil:
 		which = `deleted_at = 0 AND agent_of = ''`
 	}
+	pins := map[bool]string{true: ` AND settings LIKE '{"pinned":true%'`}[q.Pinned] // their first field, as they are stored
 	page := func(which string, of ...any) error {
 		also, args := "", append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)
 		if q.AgentOf != nil {
 			also, args = sqlrow.Among(q.Projects, args)
 		}
 		return db.wrap("sqldriver.Conversations", db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
-			WHERE `+which+also+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
+			WHERE `+which+pins+also+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
 			ORDER BY updated_at DESC, id DESC LIMIT $4`, args...))
 	}
 	var err error

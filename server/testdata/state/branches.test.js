@@ -1,6 +1,6 @@
-import { conversation, message, messages, same, serve, stream, test, when } from './check.js';
+import { conversation, message, messages, same, serve, stream, test } from './check.js';
 import * as branches from '/assets/state/branches.js';
-import { list } from '/assets/state/conversations.js';
+import { list, loaded } from '/assets/state/conversations.js';
 import { place } from '/assets/state/place.js';
 import * as thread from '/assets/state/thread.js';
 
@@ -43,13 +43,12 @@ test('an answer is made again from its question', async () => {
 
 test('a fork is open, in the address and in the list, with a title of its own', async () => {
   thread.conversation.value = conversation('c', { title: 'copy of Tides' });
-  const asked = serve(routes({ 'GET /api/conversations': { conversations: [conversation('f'), conversation('c')], next: null },
-     'POST /api/conversations/c/fork': ({ body }) => conversation('f', { messages: body.seq }),
+  loaded.value = true;
+  const asked = serve(routes({ 'POST /api/conversations/c/fork': ({ body }) => conversation('f', { messages: body.seq }),
     'GET /api/conversations/f/messages': { messages: messages(1, 2), next: null },
     'GET /api/conversations/f/branches': { branches: [] } }));
   await branches.fork(message(2));
   same([thread.conversation.value.id, thread.newest(), place.value.id, place.value.arrived], ['f', 2, 'f', true]);
   same(asked.find((r) => r.at.endsWith('/fork')).body, { seq: 2, title: 'copy of Tides' });
-  await when(() => list.value.length === 2, 'the list');
-  same(list.value[0].id, 'f');
+  same(list.value.map((c) => c.id), ['f']);
 });

@@ -1,12 +1,12 @@
 import { conversation, is, messages, same, serve, stream, test, when } from './check.js';
-import { list, refresh, showTrash } from '/assets/state/conversations.js';
+import { list, refresh } from '/assets/state/conversations.js';
 import { manifest } from '/assets/state/context.js';
 import * as feed from '/assets/state/feed.js';
 import * as thread from '/assets/state/thread.js';
 import * as turn from '/assets/state/turn.js';
 
 const routes = {
-  'GET /api/conversations': () => ({ conversations: [conversation('a', { version: 1, updated_at: 10 }), conversation('b', { version: 1, updated_at: 9 })], next: null }),
+  'GET /api/conversations': ({ query }) => (query.includes('pinned') ? { conversations: [], next: null } : { conversations: [conversation('a', { version: 1, updated_at: 10 }), conversation('b', { version: 1, updated_at: 9 })], next: null }),
   'GET /api/conversations/a': () => conversation('a', { version: 1, branch: 'b1', messages: 2 }),
   'GET /api/conversations/a/messages': () => ({ messages: messages(1, 2), next: null, turns: [] }),
   'GET /api/conversations/a/context': { conversation_id: 'a', excluded: [], tokens: 1, budget: 100 },
@@ -14,7 +14,7 @@ const routes = {
   'GET /api/conversations/a/branches': { branches: [] },
 };
 const asked = serve(routes);
-const count = (at) => asked.filter((r) => r.at === at && !r.query.includes('agent_of')).length;
+const count = (at) => asked.filter((r) => r.at === at && !r.query.includes('agent_of') && !r.query.includes('pinned')).length;
 const change = (id, fields) => ({ type: 'conversation', conversation_id: id, project: 'default', title: `The ${id}`, version: 2, branch: 'b1', messages: 2, updated_at: 20, ...fields });
 
 test('a change of a listed conversation moves it up without a request', async () => {
@@ -88,11 +88,4 @@ test('a server that wants a key is not asked again', async () => {
   routes['GET /api/events'] = () => { rounds++; return Response.json({ error: { code: 'refused', message: 'a key' } }, { status: 401 }); };
   await feed.follow();
   same(rounds, 1);
-});
-
-test('the trash is left alone by changes of what is not in it', async () => {
-  await showTrash(true);
-  const before = asked.length;
-  await feed.take(change('zz'));
-  is(asked.length === before, 'the list was read');
 });

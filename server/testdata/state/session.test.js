@@ -1,7 +1,7 @@
 import { is, refusal, same, serve, test } from './check.js';
 import { get } from '/assets/state/api.js';
 import { banner } from '/assets/state/notices.js';
-import { fault, locked, look, mayWrite, named, signIn, signOut, who } from '/assets/state/session.js';
+import { admin, fault, locked, look, mayWrite, named, signIn, signOut, who } from '/assets/state/session.js';
 
 const routes = {};
 const asked = serve(routes);
@@ -10,7 +10,7 @@ const ada = { name: 'ada', role: 'write', projects: ['notes'], key_needed: true 
 
 test('where no key is needed the page is open, and names nobody', async () => {
   routes['GET /api/session'] = { name: 'operator', role: 'admin', projects: [], key_needed: false };
-  same([await look(), locked.value, named.value, mayWrite.value], [true, false, false, true]);
+  same([await look(), locked.value, named.value, mayWrite.value, admin.value], [true, false, false, true, true]);
 });
 
 test('without a key it is shut; a wrong one says so, a right one opens it', async () => {
@@ -32,7 +32,7 @@ test('a key that ends while the page is open shuts it, without a complaint', asy
 test('whoever may only read is told so', async () => {
   routes['POST /api/session'] = { ...ada, role: 'read' };
   await signIn('sb-read');
-  same(mayWrite.value, false);
+  same([mayWrite.value, admin.value], [false, false]);
 });
 
 test('signing out shuts the page', async () => {

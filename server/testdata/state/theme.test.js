@@ -1,6 +1,6 @@
 import { same, test } from './check.js';
 import * as memory from '/assets/state/memory.js';
-import { begin, nextTheme, theme } from '/assets/state/theme.js';
+import { begin, density, nextTheme, setDensity, setTheme, theme } from '/assets/state/theme.js';
 
 test('themes go round, and only a choice is remembered', () => {
   const held = {};
@@ -13,4 +13,19 @@ test('themes go round, and only a choice is remembered', () => {
     begin();
     same(theme.value, want, kept);
   }
+});
+
+test('a theme can be named, and so can how much room there is', () => {
+  const held = {};
+  memory.use({ getItem: (k) => held[k] ?? null, setItem: (k, v) => { held[k] = v; }, removeItem: (k) => { delete held[k]; } });
+  setTheme('dark');
+  setDensity('compact');
+  same([theme.value, density.value, held], ['dark', 'compact', { 'scrollback.theme': 'dark', 'scrollback.density': 'compact' }]);
+  density.value = 'comfortable';
+  begin();
+  same(density.value, 'compact');
+  setDensity('comfortable');
+  held['scrollback.density'] = 'roomy';
+  begin();
+  same(density.value, 'comfortable');
 });

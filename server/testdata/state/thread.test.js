@@ -1,4 +1,4 @@
-import { conversation, messages, same, serve, test } from './check.js';
+import { conversation, messages, same, serve, test, refusal } from './check.js';
 import { banner } from '/assets/state/notices.js';
 import * as thread from '/assets/state/thread.js';
 
@@ -102,8 +102,10 @@ test('what was asked for before is not shown after', async () => {
 
 test('one that cannot be opened says so', async () => {
   serve({});
-  same([await thread.open('gone', 0), thread.opening.value, thread.conversation.value, banner.value.text.startsWith('there is no GET')],
-    [null, false, null, true]);
+  same([await thread.open('gone', 0), thread.opening.value, thread.conversation.value, thread.missing.value, banner.value], [null, false, null, 'gone', null]);
+  serve({ 'GET /api/conversations/gone': refusal(503, 'the store cannot answer now') });
+  same([await thread.open('gone', 0), thread.missing.value, banner.value.text], [null, null, 'the store cannot answer now']);
+  banner.value = null;
 });
 
 test('a change is kept, and shown once it is stored', async () => {

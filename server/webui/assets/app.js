@@ -43,6 +43,7 @@ effect(() => {
   if (to === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = to;
 });
+effect(() => { document.documentElement.dataset.density = theme.density.value; });
 effect(() => { document.documentElement.lang = words.lang.value === 'zh' ? 'zh-CN' : 'en'; });
 effect(() => { const c = conversation.value; document.title = c ? `${titleOf(c)} · scrollback` : 'scrollback'; });
 

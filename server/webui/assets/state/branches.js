@@ -2,14 +2,14 @@
 // again, and continuing elsewhere. Going back takes nothing away.
 import { signal } from '../vendor/signals-core.mjs';
 import { convo, get, post } from './api.js';
-import { refresh as relist, titleOf } from './conversations.js';
+import { titleOf } from './conversations.js';
 import { arrive } from './place.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 import { attempt, hush } from './notices.js';
 import { t } from './words.js';
 
-const branches = signal([]); // of the open conversation, oldest first
+export const branches = signal([]); // of the open conversation, oldest first
 
 let asked = 0;
 
@@ -71,5 +71,4 @@ export async function fork(m) {
   await thread.renew(c);
   arrive(c.id);
   refresh(c.id);
-  relist();
 }

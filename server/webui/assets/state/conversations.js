@@ -1,37 +1,73 @@
-// The list of conversations: newest first, filtered by title, page by page; or the trash.
-import { signal } from '../vendor/signals-core.mjs';
+// The list of conversations: newest first, those of one project or all, filtered by title, page
+// by page; and those that are pinned, wherever they stand in it.
+import { batch, computed, signal } from '../vendor/signals-core.mjs';
 import * as agents from './agents.js';
-import { convo, del, get, patch, post, query, upload } from './api.js';
-import { attempt, say } from './notices.js';
+import { convo, del, get, patch, post, query } from './api.js';
+import { attempt, complain, say } from './notices.js';
+import * as selection from './selection.js';
 import { t } from './words.js';
 
+const PAGE = 100;
+const MOST = 200; // on one page
+const AT_ONCE = 4; // requests, when many are changed
+
 export const list = signal([]);
+export const pinned = signal([]); // also those that the list does not hold yet
 export const cursor = signal(null);
 export const filter = signal('');
-export const inTrash = signal(false);
+export const project = signal(null); // the one whose conversations are listed; null for all
 export const loaded = signal(false);
+export const running = signal(new Set()); // conversations in which a turn was seen to begin
+
+export const titleOf = (c) => (c && c.title) || t('untitled');
+export const isPinned = (id) => pinned.value.some((c) => c.id === id);
+
+const newest = (a, b) => b.updated_at - a.updated_at || (b.id > a.id ? 1 : -1);
+const asking = () => ({ q: filter.value.trim(), project: project.value });
+const fits = (c) => !c.agent_of && !c.deleted_at && !filter.value.trim() && (!project.value || c.project === project.value);
 
 let asked = 0;
+let shown = ''; // what the list was asked for
 
-// refresh reads the list again, as many pages' worth as were shown.
+// refresh reads the newest of the list again; what is below them stays.
 export async function refresh() {
   const mine = ++asked;
-  const limit = Math.min(200, Math.max(50, list.value.length));
-  const page = await attempt(() => get('/api/conversations' + query({ q: filter.value.trim(), trash: inTrash.value, limit })));
+  const what = query(asking());
+  const page = await attempt(() => Promise.all([get('/api/conversations' + query({ ...asking(), limit: list.value.length > PAGE ? MOST : PAGE })),
+    get('/api/conversations' + query({ ...asking(), pinned: true, limit: MOST }))]));
   if (!page || mine !== asked) return;
-  list.value = page.conversations;
-  cursor.value = page.next;
-  loaded.value = true;
-  agents.load(page.conversations.map((c) => c.id));
+  const [top, pins] = page;
+  const last = top.conversations[top.conversations.length - 1];
+  const known = new Set(top.conversations.map((c) => c.id));
+  const below = what === shown && top.next ? list.value.filter((c) => !known.has(c.id) && newest(last, c) < 0) : [];
+  shown = what;
+  batch(() => {
+    list.value = [...top.conversations, ...below];
+    pinned.value = pins.conversations;
+    if (!below.length) cursor.value = top.next;
+    loaded.value = true;
+  });
+  agents.load([...known]);
 }
 
-export async function more() {
-  const mine = ++asked;
-  const page = await attempt(() => get('/api/conversations' + query({ q: filter.value.trim(), trash: inTrash.value, cursor: cursor.value })));
+let paging = null;
+
+// more reads the next page, unless that is under way.
+export function more() {
+  if (!cursor.value) return Promise.resolve();
+  paging ??= next().finally(() => { paging = null; });
+  return paging;
+}
+
+async function next() {
+  const mine = asked;
+  const page = await attempt(() => get('/api/conversations' + query({ ...asking(), cursor: cursor.value, limit: MOST })));
   if (!page || mine !== asked) return;
   const known = new Set(list.value.map((c) => c.id));
-  list.value = [...list.value, ...page.conversations.filter((c) => !known.has(c.id))];
-  cursor.value = page.next;
+  batch(() => {
+    list.value = [...list.value, ...page.conversations.filter((c) => !known.has(c.id))];
+    cursor.value = page.next;
+  });
   agents.load(page.conversations.map((c) => c.id));
 }
 
@@ -39,79 +75,153 @@ let typing = 0;
 export function setFilter(text) {
   filter.value = text;
   clearTimeout(typing);
-  typing = setTimeout(refresh, 180);
+  typing = setTimeout(refresh, 150);
 }
 
-export function showTrash(yes) {
-  inTrash.value = yes;
-  list.value = [];
-  loaded.value = false;
-  refresh();
+export function setProject(name) {
+  project.value = name;
+  return refresh();
 }
 
-// keep puts a conversation's new state where the list shows it.
+// put places one where its time says, or where it is already.
+function put(l, c) {
+  const others = l.filter((x) => x.id !== c.id);
+  const i = others.findIndex((x) => newest(c, x) < 0);
+  return i < 0 ? [...others, c] : [...others.slice(0, i), c, ...others.slice(i)];
+}
+
+// keep puts a conversation's new state where the list shows it; a new one comes into it.
 export function keep(c) {
   agents.keep(c);
-  list.value = list.value.map((x) => (x.id === c.id ? c : x));
+  if (c.agent_of) return;
+  const there = list.value.some((x) => x.id === c.id);
+  const last = list.value[list.value.length - 1];
+  const joins = fits(c) && loaded.value && (!cursor.value || !last || newest(c, last) < 0);
+  if (there && project.value && c.project !== project.value) list.value = list.value.filter((x) => x.id !== c.id);
+  else if (there) list.value = c.updated_at ? put(list.value, c) : list.value.map((x) => (x.id === c.id ? c : x));
+  else if (joins) list.value = put(list.value, c);
+  const pins = pinned.value.filter((x) => x.id !== c.id);
+  if (c.settings && c.settings.pinned && (fits(c) || pins.length < pinned.value.length)) pinned.value = put(pins, c);
+  else if (pins.length < pinned.value.length) pinned.value = pins;
+}
+
+function remove(id) {
+  if (list.value.some((x) => x.id === id)) list.value = list.value.filter((x) => x.id !== id);
+  if (isPinned(id)) pinned.value = pinned.value.filter((x) => x.id !== id);
+  selection.drop(id);
+}
+
+let looking = 0;
+const wanted = new Set(); // conversations that are asked for again
+
+// again reads conversations whose settings may have changed, a moment later and together.
+function again(id) {
+  wanted.add(id);
+  clearTimeout(looking);
+  looking = setTimeout(async () => {
+    const ids = [...wanted];
+    wanted.clear();
+    if (ids.length > 20) { refresh(); return; }
+    for (const x of ids) { try { keep(await get(convo(x))); } catch { /* it is gone, and the feed says so */ } }
+  }, 100);
+}
+
+function turned(ev) {
+  const is = ev.state === 'open';
+  if (running.value.has(ev.conversation_id) === is) return;
+  const to = new Set(running.value);
+  if (is) to.add(ev.conversation_id);
+  else to.delete(ev.conversation_id);
+  running.value = to;
 }
 
 // told puts a change into the list; it returns false where that has to be read again.
 export function told(ev) {
-  const c = list.value.find((x) => x.id === ev.conversation_id);
-  if (ev.gone || ev.type === 'trash') {
-    if (agents.told(ev) && !inTrash.value) return true;
-    if (!c || (ev.type === 'trash' && !ev.gone && inTrash.value === Boolean(ev.deleted_at))) return ev.gone === true;
-    list.value = list.value.filter((x) => x !== c);
+  const c = [...list.value, ...pinned.value].find((x) => x.id === ev.conversation_id);
+  if (ev.gone || (ev.type === 'trash' && ev.deleted_at)) {
+    if (!agents.told(ev)) remove(ev.conversation_id);
     return true;
   }
-  if (inTrash.value || agents.told(ev)) return true;
-  if (!c || (filter.value && c.title !== ev.title)) return false;
+  if (agents.told(ev)) return true;
+  if (ev.type === 'turn') turned(ev);
+  if (!c) return Boolean(filter.value.trim()) || Boolean(project.value && ev.project !== project.value);
+  if (filter.value.trim() && c.title !== ev.title) return false;
   if (ev.version <= c.version && ev.updated_at <= c.updated_at) return true;
-  const { title, version, branch, messages, updated_at, project } = ev;
-  const fresh = { ...c, title, version, branch, messages, updated_at, project };
-  list.value = [fresh, ...list.value.filter((x) => x !== c)].sort((a, b) => b.updated_at - a.updated_at);
+  const { title, version, branch, messages, updated_at } = ev;
+  keep({ ...c, title, version, branch, messages, updated_at, project: ev.project });
+  if (ev.type === 'conversation' && version > c.version) again(c.id);
   return true;
 }
 
-export const titleOf = (c) => (c && c.title) || t('untitled');
-
-export async function rename(c, title) {
-  const fresh = await attempt(() => patch(convo(c.id), { title }));
+// change sends some fields of a conversation, and shows what came of it.
+async function change(c, fields) {
+  const fresh = await attempt(() => patch(convo(c.id), fields));
   if (fresh) keep(fresh);
   return fresh;
 }
 
+export const rename = (c, title) => change(c, { title });
+export const pin = (c, yes) => change(c, { settings: { pinned: yes } });
+
 export async function restore(c) {
   const fresh = await attempt(() => post(convo(c.id, '/restore')));
-  if (fresh) await refresh();
+  if (fresh) keep(fresh);
   return fresh;
 }
 
-export async function trash(c) {
-  const gone = await attempt(() => del(convo(c.id)));
-  if (!gone) return false;
-  list.value = list.value.filter((x) => x.id !== c.id);
-  say(t('trashed', titleOf(c)), t('undo'), () => restore(c));
-  return true;
+// each does something with each of some conversations, a few at a time, and returns those with
+// which it went well; what went wrong first is shown.
+export async function each(some, act) {
+  const left = [...some];
+  const done = [];
+  let fault = null;
+  const work = async () => {
+    for (let c = left.shift(); c; c = left.shift()) {
+      try { await act(c); done.push(c); } catch (err) { fault ??= err; }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  if (fault) complain(fault);
+  return done;
 }
 
-// bring imports a file and returns the id of the first conversation it held.
-export async function bring(file) {
-  say(t('importing'));
-  const out = await attempt(() => upload('/api/import', file));
-  if (!out) { say(''); return null; }
-  const written = out.conversations.reduce((n, c) => n + c.messages, 0);
-  say(t('imported', out.conversations.length, written, out.skipped.length + (out.more_skipped || 0)));
-  if (inTrash.value) inTrash.value = false;
-  await refresh();
-  return out.conversations.length ? out.conversations[0].id : null;
+// trash puts conversations in the trash, from where they can be taken at once.
+export async function trash(some) {
+  const gone = await each(some, async (c) => { await del(convo(c.id)); remove(c.id); });
+  if (!gone.length) return gone;
+  say(gone.length === 1 ? t('trashed', titleOf(gone[0])) : t('side.trashed', gone.length), t('undo'), () => each(gone, async (c) => keep(await post(convo(c.id, '/restore')))));
+  return gone;
 }
+
+// move takes conversations into a project.
+export async function move(some, name) {
+  const moved = await each(some, async (c) => keep(await patch(convo(c.id), { project: name })));
+  if (moved.length) say(moved.length === 1 ? t('side.moved', titleOf(moved[0]), name) : t('side.movedMany', moved.length, name));
+  return moved;
+}
+
+// fork copies a conversation, as it is now, into a new one.
+export async function fork(c) {
+  const fresh = await attempt(() => post(convo(c.id, '/fork'), { title: t('copyOf', Array.from(titleOf(c).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));
+  if (fresh) keep(fresh);
+  return fresh;
+}
+
+// archive writes a full copy into the server's object store.
+export async function archive(c) {
+  if (await attempt(() => post(convo(c.id, '/archive')))) say(t('side.archived', titleOf(c)));
+}
+
+// found are the conversations with some ids, of those that are listed.
+export const found = (ids) => { const by = new Map([...list.value, ...pinned.value].map((c) => [c.id, c])); return [...ids].map((id) => by.get(id)).filter(Boolean); };
+
+export const empty = computed(() => loaded.value && !list.value.length && !pinned.value.length);
 
 const titles = new Map();
 
 // titleFor finds the title of a conversation that the list may not hold.
 export async function titleFor(id) {
-  const here = list.value.find((c) => c.id === id);
+  const here = found([id])[0];
   if (here) return titleOf(here);
   if (!titles.has(id)) titles.set(id, get(convo(id)).then(titleOf, () => id.slice(0, 8)));
   return titles.get(id);

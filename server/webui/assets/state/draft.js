@@ -5,6 +5,7 @@ import { post } from './api.js';
 import * as attach from './attach.js';
 import { before } from './branches.js';
 import { preview } from './context.js';
+import { project } from './conversations.js';
 import { begin, fresh } from './fresh.js';
 import * as kept from './kept.js';
 import { hush } from './notices.js';
@@ -105,7 +106,7 @@ function home() {
 
 async function make() {
   let fault = null;
-  const c = await post('/api/conversations', fresh.value).catch((err) => { fault = err; });
+  const c = await post('/api/conversations', { ...(project.value ? { project: project.value } : {}), ...fresh.value }).catch((err) => { fault = err; });
   if (fault) refused(fault);
   if (!c || thread.conversation.value) return null; // another was opened meanwhile
   thread.adopt(c);

@@ -6,6 +6,7 @@ export const sidebarOpen = signal(false);
 export const panel = signal(null); // beside the conversation: 'receipts', 'settings', or null
 export const searchOpen = signal(false);
 export const keysOpen = signal(false);
+export const question = signal(null); // {kind, …}: what is asked over the page, such as where to move conversations
 
 const wide = (px) => width.peek() >= px;
 

@@ -10,6 +10,7 @@ export const trying = signal(false);
 
 // A reader may not write; a server that says nothing about roles leaves that to its errors.
 export const mayWrite = computed(() => !who.value || who.value.role !== 'read');
+export const admin = computed(() => Boolean(who.value && who.value.role === 'admin'));
 export const named = computed(() => Boolean(who.value && who.value.key_needed && who.value.name));
 
 door.shut = () => { locked.value = true; };

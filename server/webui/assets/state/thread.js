@@ -13,6 +13,7 @@ export const messages = signal([]);
 export const turns = signal([]); // those between the messages that have no stored answer
 export const meta = signal({}); // by turn, what is known beside its messages
 export const opening = signal(false);
+export const missing = signal(null); // the id of a conversation that is not there, or not for this reader
 export const target = signal(null); // {seq} to bring into view
 export const current = signal(0); // the seq of the message that keys act on
 
@@ -59,9 +60,11 @@ export async function open(id, seq) {
     return { id, running: null };
   }
   const page = seq > 10 ? { after: seq - 10 } : seq ? { before: PAGE + 1 } : {};
-  const got = await attempt(() => Promise.all([get(convo(id)), get(convo(id, '/messages') + query({ ...page, limit: PAGE, html: 1 }))]));
+  let gone = false;
+  const read = () => Promise.all([get(convo(id)), get(convo(id, '/messages') + query({ ...page, limit: PAGE, html: 1 }))]);
+  const got = await attempt(() => read().catch((err) => { gone = err.status === 404; if (!gone) throw err; }));
   if (mine !== visit) return null;
-  opening.value = false;
+  batch(() => { opening.value = false; missing.value = gone ? id : null; });
   if (!got) return null;
   const [c, m] = got;
   batch(() => {
@@ -77,13 +80,14 @@ export async function open(id, seq) {
 // close shows no conversation.
 export function close() {
   ++visit;
-  batch(() => { conversation.value = null; messages.value = []; turns.value = []; opening.value = false; head.value = 0; });
+  batch(() => { conversation.value = null; messages.value = []; turns.value = []; opening.value = false; missing.value = null; head.value = 0; });
 }
 
 // adopt opens a conversation that was just made and is empty.
 export function adopt(c) {
   ++visit;
-  batch(() => { conversation.value = c; messages.value = []; turns.value = []; head.value = 0; });
+  batch(() => { conversation.value = c; messages.value = []; turns.value = []; missing.value = null; head.value = 0; });
+  keep(c);
 }
 
 let paging = false;

@@ -3,12 +3,13 @@
 import { effect, untracked } from '../vendor/signals-core.mjs';
 import * as branches from './branches.js';
 import * as context from './context.js';
-import { list, refresh } from './conversations.js';
+import { list, pinned, refresh } from './conversations.js';
 import * as feed from './feed.js';
 import { learn } from './models.js';
 import { hush } from './notices.js';
 import { narrow, toggleSidebar } from './panels.js';
 import { place } from './place.js';
+import * as projects from './projects.js';
 import * as queue from './queue.js';
 import * as receipts from './receipts.js';
 import { locked } from './session.js';
@@ -53,7 +54,7 @@ export function start() {
   queue.begin();
   // Where a key is needed, everything begins with it, and begins again with another.
   effect(() => {
-    if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; });
-    else untracked(() => { refresh(); move({ ...place.value, arrived: false }); feed.follow(); learn(); });
+    if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; pinned.value = []; projects.list.value = []; });
+    else untracked(() => { refresh(); projects.refresh(); move({ ...place.value, arrived: false }); feed.follow(); learn(); });
   });
 }

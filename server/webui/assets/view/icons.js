@@ -15,6 +15,7 @@ const paths = {
   sidebar: 'M4 5h16v14H4zM9 5v14', more: 'M5 12h.01M12 12h.01M19 12h.01', usage: 'M5 20V11M12 20V4M19 20v-6M3 20h18', tune: 'M4 7h10M18 7h2M16 5v4M4 17h2M10 17h10M8 15v4', retry: 'M19 12a7 7 0 1 1-2-5l2 2M19 4v5h-5',
   code: 'M8 7l-5 5 5 5M16 7l5 5-5 5', check: 'M5 12l5 5 9-10', caret: 'M7 10l5 5 5-5', tool: 'M14.5 6a4 4 0 0 0-5 5L4 16.5 7.5 20l5.5-5.5a4 4 0 0 0 5-5L15.5 12 12 8.5z', lines: 'M4 7h16M4 12h16M4 17h9', key: 'M8 11a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM11 12l8-8M16 7l3 3', book: 'M4 5h7a1 1 0 0 1 1 1v14a2 2 0 0 0-2-1.5H4zM20 5h-7a1 1 0 0 0-1 1v14a2 2 0 0 1 2-1.5h6z', think: 'M12 3l1.8 6.2L20 11l-6.2 1.8L12 19l-1.8-6.2L4 11l6.2-1.8z', archive: 'M4 5h16v4H4zM6 9v10h12V9M10 13h4',
   agent: 'M7 4v8a4 4 0 0 0 4 4h6M14 13l3 3-3 3',
+  filter: 'M4 6h16M7 12h10M10 18h4',
   pin: 'M9 4h6l-1 6 3 3H7l3-3-1-6zM12 13v7',
   fork: 'M7 4v16M7 9c0 5 10 3 10 8v3M4 7l3-3 3 3M14 17l3 3 3-3',
   restore: 'M4 9h11a5 5 0 0 1 0 10H8M4 9l4-4M4 9l4 4', chevron: 'M9 6l6 6-6 6', copy: 'M9 9h10v11H9zM5 15V4h10', compact: 'M5 4h14M5 20h14M12 7v3M12 17v-3M9 9l3 3 3-3M9 15l3-3 3 3',

@@ -3,14 +3,20 @@ import { html } from './html.js';
 import { Chat } from './chat.js';
 import { SampleBar } from './first.js';
 import { Header } from './header.js';
+import { Drops } from './imported.js';
 import { Button } from './icons.js';
 import { Keys } from './keys.js';
 import { Minimap } from './minimap.js';
+import { Missing } from './missing.js';
 import { Palette } from './palette.js';
 import { Panel } from './panel.js';
+import { Preferences } from './preferences.js';
+import { Projects } from './projects.js';
+import { Question } from './questions.js';
 import { Reader } from './reader.js';
 import { Sidebar } from './sidebar.js';
 import { SignIn } from './signin.js';
+import { Trash } from './trash.js';
 import { Usage } from './usage.js';
 import { banner, hush, toast } from '../state/notices.js';
 import { covers, narrow, panel, sidebarOpen, toggleSidebar } from '../state/panels.js';
@@ -33,9 +39,10 @@ function Toast() {
 }
 
 // views are what is shown instead of a conversation, by the place's name.
-const views = { usage: Usage };
+const views = { usage: Usage, settings: Preferences, projects: Projects, trash: Trash };
 
 function Conversation() {
+  if (thread.missing.value && !thread.conversation.value) return html`<${Header} /><${Missing} />`;
   const map = thread.conversation.value !== null && thread.messages.value.length > 0;
   return html`<${Header} /><${SampleBar} /><${Banner} /><div class=${'stage' + (map ? ' with-minimap' : '')}><${Chat} />${map && html`<${Minimap} />`}</div>`;
 }
@@ -48,8 +55,8 @@ export function Page() {
   return html`<a class="unseen skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById('main').focus(); }}>${t('frame.skip')}</a>
   <div class=${`page${sidebarOpen.value ? ' with-sidebar' : ''}${beside ? ' with-panel' : ''}`}>
     <${Sidebar} />
-    <main id="main" tabindex="-1"><${View} /></main>
+    <main id="main" tabindex="-1">${View !== Conversation && html`<${Banner} />`}<${View} /></main>
     ${beside && html`<${Panel} />`}
     <div class="shade" onClick=${shade} />
-  </div><${Palette} /><${Keys} /><${Reader} /><${Toast} />`;
+  </div><${Palette} /><${Keys} /><${Reader} /><${Question} /><${Drops} /><${Toast} />`;
 }

@@ -3,7 +3,7 @@
 import { html } from './html.js';
 import { Button } from './icons.js';
 import { CompactNow, Receipts } from './receipts.js';
-import { Settings } from './settings.js';
+import { Form } from './settings.js';
 import { panel } from '../state/panels.js';
 import { mayWrite } from '../state/session.js';
 import { conversation } from '../state/thread.js';
@@ -16,6 +16,6 @@ export function Panel() {
   const close = () => { panel.value = null; };
   return html`<aside class="panel" aria-label=${name}>
     <div class="top"><h2>${name}</h2>${receipts && mayWrite.value && html`<${CompactNow} />`}<${Button} name="close" label=${t('receipt.close', name)} onClick=${close} /></div>
-    <div class="sections">${receipts ? html`<${Receipts} key=${c.id} id=${c.id} />` : html`<${Settings} key=${c.id} c=${c} />`}</div>
+    <div class="sections">${receipts ? html`<${Receipts} key=${c.id} id=${c.id} />` : html`<${Form} key=${c.id} c=${c} done=${close} />`}</div>
   </aside>`;
 }

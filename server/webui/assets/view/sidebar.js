@@ -1,108 +1,78 @@
-// The conversations, newest first; new ones, imports, the trash.
-import { html, useEffect, useRef, useState } from './html.js';
+// The sidebar: a new conversation, the search, the projects, the conversations; below them what is
+// beside the conversations.
+import { html, useRef } from './html.js';
 import { Button, icon } from './icons.js';
-import { agentsOf, isOpen, toggle } from '../state/agents.js';
+import { Item, Menu } from './menu.js';
+import { Chosen, Rows } from './rows.js';
 import * as conversations from '../state/conversations.js';
-import { ago, iso, num, whole } from '../state/figures.js';
-import { searchOpen, toggleSidebar } from '../state/panels.js';
-import { go, href } from '../state/place.js';
-import { named, signOut, who } from '../state/session.js';
+import { num } from '../state/figures.js';
+import * as imports from '../state/imports.js';
+import * as keyboard from '../state/keyboard.js';
+import { narrow, question, toggleSidebar } from '../state/panels.js';
+import { go, place, viewHref } from '../state/place.js';
+import * as projects from '../state/projects.js';
+import { mayWrite, named, signOut, who } from '../state/session.js';
 import { nextTheme, theme } from '../state/theme.js';
-import { conversation, reread } from '../state/thread.js';
 import { lang, setLang, t } from '../state/words.js';
 
-// Rename is a title being written: Enter keeps it, Esc and leaving without a change do not.
-export function Rename({ of: c, done }) {
-  const input = useRef(null);
-  const over = useRef(false);
-  useEffect(() => { input.current.focus(); input.current.select(); }, []);
-  const end = async (keep) => {
-    if (over.current) return;
-    over.current = true;
-    const title = input.current.value.trim();
-    if (keep && title !== c.title && await conversations.rename(c, title)) reread();
-    done();
-  };
-  return html`<input class="rename" ref=${input} value=${c.title} maxlength="200" aria-label=${t('rename')} onBlur=${() => end(true)}
-    onKeyDown=${(e) => {
-      if (e.isComposing) return;
-      if (e.key === 'Enter') end(true);
-      if (e.key === 'Escape') { e.stopPropagation(); end(false); }
-    }} />`;
-}
+export const Logo = () => html`<svg class="logo" viewBox="0 0 18 18" width="18" height="18" aria-hidden="true"><rect x="1" y="2" width="16" height="4" rx="2" class="far" />
+  <rect x="1" y="7" width="16" height="4" rx="2" class="near" /><rect x="1" y="12" width="16" height="4" rx="2" class="now" /></svg>`;
 
-async function toTrash(c) {
-  if (await conversations.trash(c) && conversation.value && conversation.value.id === c.id) go(null);
-}
-
-// leads says whether one of the agents of c, or of theirs, is open.
-const leads = (id, here, depth = 4) => depth > 0 && agentsOf(id).some((a) => a.id === here || leads(a.id, here, depth - 1));
-
-function Agents({ of: c, here, now }) {
-  const below = agentsOf(c.id);
-  const lead = leads(c.id, here);
-  useEffect(() => { if (lead) toggle(c.id, true); }, [lead]);
-  if (!below.length) return null;
-  const shown = isOpen(c.id);
-  return html`<li class="below"><button type="button" class="count" aria-expanded=${shown} onClick=${() => toggle(c.id)}>${icon('chevron')}${t('agents', below.length)}</button>
-    ${shown && html`<ul>${below.map((a) => html`<${Row} key=${a.id} c=${a} here=${here} now=${now} />`)}</ul>`}</li>`;
-}
-
-function Row({ c, here: at, trashed, now }) {
-  const [naming, setNaming] = useState(false);
-  const here = c.id === at;
-  const about = html`<span class="about"><time datetime=${iso(c.updated_at)} title=${whole(c.updated_at)} data-now=${now}>${ago(c.updated_at)}</time>
-    <span title=${t('messages', c.messages)}>${num(c.messages)}</span>${c.project !== 'default' && html`<span class="project">${c.project}</span>`}</span>`;
-  if (naming) return html`<li class="row naming"><${Rename} of=${c} done=${() => setNaming(false)} />${about}</li>`;
-  const title = conversations.titleOf(c);
-  return html`<li class=${'row' + (here ? ' here' : '')}>
-    <a href=${href(c.id)} aria-current=${here ? 'page' : null} title=${title} onDblClick=${(e) => { e.preventDefault(); setNaming(true); }}><span class="title">${title}</span>${about}</a>
-    <span class="tools">${trashed
-      ? html`<${Button} name="restore" label=${t('restore')} onClick=${() => conversations.restore(c)} />`
-      : html`<${Button} name="pencil" label=${t('rename')} onClick=${() => setNaming(true)} /><${Button} name="trash" label=${t('toTrash')} onClick=${() => toTrash(c)} />`}</span>
-  </li>${!trashed && html`<${Agents} of=${c} here=${at} now=${now} />`}`;
-}
-
-function Rows() {
-  const [now, tick] = useState(0);
-  useEffect(() => { const id = setInterval(() => tick((n) => n + 1), 60000); return () => clearInterval(id); }, []);
-  const here = conversation.value && conversation.value.id;
-  const items = conversations.list.value;
-  const trashed = conversations.inTrash.value;
-  if (!items.length && conversations.loaded.value) return html`<p class="none">${conversations.filter.value ? t('noMatch') : trashed ? t('trashEmpty') : t('noneYet')}</p>`;
-  return html`<ul>${items.map((c) => html`<${Row} key=${c.id} c=${c} here=${here} trashed=${trashed} now=${now} />`)}</ul>
-    ${conversations.cursor.value && html`<button type="button" class="wide" onClick=${conversations.more}>${t('loadMore')}</button>`}`;
+// Projects is the choice of which conversations are listed, and where new ones go.
+function Projects() {
+  const at = conversations.project.value;
+  const list = projects.list.value;
+  const p = list.find((x) => x.name === at);
+  const name = at ? (p ? projects.nameOf(p) : at) : t('side.allProjects');
+  const choose = (x) => () => conversations.setProject(x);
+  const total = list.reduce((n, x) => n + x.conversations, 0);
+  return html`<${Menu} label=${t('side.projects', name)} cls="go" onOpen=${projects.refresh} button=${html`${icon('folder')}<span>${name}</span>${icon('caret')}`}>
+    ${() => html`<${Item} checked=${!at} onClick=${choose(null)}>${t('side.allProjects')}<small>${num(total)}</small><//>
+      ${list.map((x) => html`<${Item} key=${x.name} checked=${at === x.name} onClick=${choose(x.name)}><span class="cut">${projects.nameOf(x)}</span><small>${num(x.conversations)}</small><//>`)}<hr />
+      ${mayWrite.value && html`<${Item} name="plus" onClick=${() => { question.value = { kind: 'project' }; }}>${t('side.newProject')}<//>`}
+      <${Item} name="tune" onClick=${() => { location.hash = viewHref('projects', at); }}>${at ? t('side.setUp', name) : t('side.manage')}<//>`}<//>`;
 }
 
 const themeIcon = { auto: 'half', light: 'sun', dark: 'moon' };
 
-export function Sidebar() {
+// Way is a link to what is beside the conversations.
+const Way = ({ view, name, label, text }) => html`<a class=${'ghost' + (text ? ' text' : '')} href=${viewHref(view)} aria-label=${label} title=${label} aria-current=${place.value.view === view ? 'page' : null}>${icon(name)}${text && html`<span>${text}</span>`}</a>`;
+
+function Import() {
   const file = useRef(null);
-  const bring = async (e) => {
-    const [f] = e.currentTarget.files;
+  const job = imports.job.value;
+  const going = job && (job.state === 'sending' || job.state === 'reading');
+  const pick = (e) => {
+    const files = Array.from(e.currentTarget.files);
     e.currentTarget.value = '';
-    const id = f && await conversations.bring(f);
-    if (id) go(id);
+    if (files.length) { imports.bring(files, conversations.project.value); question.value = { kind: 'import' }; }
   };
-  const trashed = conversations.inTrash.value;
+  const label = going ? t('importing') : t('importHint');
+  return html`<input ref=${file} type="file" multiple hidden onChange=${pick} aria-label=${t('importHint')} />
+    <${Button} name="import" cls=${going ? 'going' : ''} label=${label} disabled=${!mayWrite.value} onClick=${() => (job ? (question.value = { kind: 'import' }) : file.current.click())} />`;
+}
+
+export function Sidebar() {
+  const other = lang.value === 'zh' ? 'en' : 'zh';
+  const fresh = () => { go(null); if (narrow()) toggleSidebar(false); };
   return html`<nav class="sidebar" aria-label=${t('conversations')}>
-    <div class="top"><a class="brand" href="#">scrollback</a>
-      <${Button} name="search" label=${t('searchHint')} onClick=${() => { searchOpen.value = true; }} />
-      <${Button} name="menu" label=${t('closeSidebar')} onClick=${() => toggleSidebar(false)} /></div>
-    <button type="button" class="new" onClick=${() => go(null)}>${icon('plus')} ${t('newConversation')}</button>
-    <label class="filter">${icon('search')}<input type="search" value=${conversations.filter.value} placeholder=${t('filter')} aria-label=${t('filter')}
-      onInput=${(e) => conversations.setFilter(e.currentTarget.value)} /></label>
-    ${trashed && html`<button type="button" class="back" onClick=${() => conversations.showTrash(false)}>${icon('back')} ${t('backToList')}<b>${t('trash')}</b></button>`}
-    <div class="rows"><${Rows} /></div>
-    ${named.value && html`<div class="whose"><span title=${t('signedIn', who.value.name)}>${who.value.name}</span>
+    <div class="top"><a class="brand" href="#"><${Logo} />scrollback</a>
+      <${Button} name="sidebar" label=${t('closeSidebar')} onClick=${() => toggleSidebar(false)} /></div>
+    <button type="button" class="go new" disabled=${!mayWrite.value} onClick=${fresh}>${icon('plus')}<span>${t('newConversation')}</span><kbd>${keyboard.spelled('new').replace('Shift ', '⇧')}</kbd></button>
+    <button type="button" class="go" onClick=${() => keyboard.run('palette')}>${icon('search')}<span>${t('side.search')}</span><kbd>${keyboard.spelled('palette')}</kbd></button>
+    <${Projects} />
+    <label class="filter">${icon('filter')}<input type="search" value=${conversations.filter.value} placeholder=${t('filter')} aria-label=${t('filter')}
+      onInput=${(e) => conversations.setFilter(e.currentTarget.value)} onKeyDown=${(e) => { if (e.key === 'ArrowDown') { e.preventDefault(); document.querySelector('.rows a[tabindex="0"]')?.focus(); } }} /></label>
+    <${Rows} /><${Chosen} />
+    ${named.value && html`<div class="whose"><a href=${viewHref('settings', 'account')} title=${t('signedIn', who.value.name)}>${who.value.name}</a>
       <button type="button" class="link" onClick=${signOut}>${t('signOut')}</button></div>`}
     <div class="foot">
-      <input ref=${file} type="file" hidden onChange=${bring} accept=".bundle,.jsonl,.ndjson,.json,.txt" aria-label=${t('importHint')} />
-      <button type="button" class="ghost text" title=${t('importHint')} onClick=${() => file.current.click()}>${icon('import')} ${t('import')}</button>
-      <${Button} name="trash" label=${t('trash')} pressed=${trashed} onClick=${() => conversations.showTrash(!trashed)} />
-      <span class="gap" />
-      <button type="button" class="ghost text" title=${t('languageHint')} lang=${lang.value === 'zh' ? 'en' : 'zh-CN'} onClick=${() => setLang(lang.value === 'zh' ? 'en' : 'zh')}>${t('language')}</button>
+      <${Way} view="usage" name="usage" label=${t('usage.title')} text=${t('usage.title')} /><span class="gap" />
+      <${Import} />
+      <${Way} view="trash" name="trash" label=${t('trash')} />
+      <button type="button" class="ghost tongue" title=${t('languageHint')} aria-label=${t('languageHint')} lang=${other === 'zh' ? 'zh-CN' : 'en'} onClick=${() => setLang(other)}>${other === 'zh' ? '中' : 'EN'}</button>
       <${Button} name=${themeIcon[theme.value]} label=${t('theme', t(theme.value))} onClick=${nextTheme} />
+      <${Way} view="settings" name="tune" label=${t('side.settings')} />
     </div>
   </nav>`;
 }

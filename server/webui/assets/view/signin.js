@@ -1,5 +1,6 @@
 // The door: what the page shows until it has a key.
 import { html, useEffect, useRef } from './html.js';
+import { Logo } from './sidebar.js';
 import { fault, signIn, trying } from '../state/session.js';
 import { lang, setLang, t } from '../state/words.js';
 
@@ -11,7 +12,7 @@ export function SignIn() {
     if (!await signIn(input.current.value) && input.current) input.current.select();
   };
   return html`<main class="door"><form onSubmit=${submit}>
-    <h1>scrollback</h1>
+    <h1><${Logo} />scrollback</h1>
     <p>${t('signInHint')}</p>
     <label><span>${t('key')}</span><input ref=${input} type="password" autocomplete="current-password" required spellcheck="false" aria-invalid=${fault.value ? 'true' : 'false'}
       aria-describedby="door-fault" /></label>

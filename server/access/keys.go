@@ -1,0 +1,85 @@
+package access
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// reaches reports whether everything that a key lets one see is also the caller's: an admin of
+// some projects rules over the keys of these, and knows of no others.
+func reaches(c scrollback.Caller, k scrollback.Key) bool {
+	if c.AllProjects {
+		return true
+	}
+	for _, p := range k.Projects {
+		if !c.Sees(p) {
+			return false
+		}
+	}
+	return len(k.Projects) > 0
+}
+
+// admin is the caller of a context, who must be an admin on a server that has keys.
+func (g *Gate) admin(ctx context.Context) (scrollback.Caller, error) {
+	c := Caller(ctx)
+	if !c.May(scrollback.AccessAdmin) {
+		return c, c.Lacks("access.Keys", scrollback.AccessAdmin)
+	}
+	if g.o.Keys == nil {
+		return c, scrollback.Errorf(scrollback.Unavailable, "access.Keys", "this server keeps no keys")
+	}
+	return c, nil
+}
+
+// Keys lists the keys that reach no further than the caller, an admin: oldest first, those that
+// have ended too.
+func (g *Gate) Keys(ctx context.Context) ([]scrollback.Key, error) {
+	c, err := g.admin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := g.o.Keys.List(ctx)
+	out := []scrollback.Key{}
+	for _, k := range all {
+		if reaches(c, k) {
+			out = append(out, k)
+		}
+	}
+	return out, err
+}
+
+// AddKey makes a key that reaches no further than the caller, and returns it with its secret.
+func (g *Gate) AddKey(ctx context.Context, k scrollback.Key) (scrollback.Key, string, error) {
+	c, err := g.admin(ctx)
+	if err != nil {
+		return scrollback.Key{}, "", err
+	}
+	for _, p := range k.Projects {
+		if !c.Sees(p) {
+			return scrollback.Key{}, "", scrollback.Errorf(scrollback.NotFound, "access.AddKey", "no project %s", p)
+		}
+	}
+	if !reaches(c, k) {
+		return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey", "this needs access to all projects")
+	}
+	return g.o.Keys.Add(ctx, k)
+}
+
+// RevokeKey ends a key by its id. One that reaches further than the caller does not exist for it.
+func (g *Gate) RevokeKey(ctx context.Context, id scrollback.KeyID) (scrollback.Key, error) {
+	c := Caller(ctx)
+	if g.o.Keys != nil {
+		k, err := g.o.Keys.Named(ctx, string(id))
+		if err == nil && (k.ID != id || !reaches(c, k)) {
+			err = scrollback.Errorf(scrollback.NotFound, "access.RevokeKey", "no such key")
+		}
+		if err != nil {
+			return scrollback.Key{}, err
+		}
+	}
+	if _, err := g.admin(ctx); err != nil {
+		return scrollback.Key{}, err
+	}
+	return g.o.Keys.Revoke(ctx, string(id))
+}

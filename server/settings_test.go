@@ -1,0 +1,134 @@
+package server_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// Projects are set up on the page, and what is stored of one is taken away again without
+// touching its conversations.
+func TestPageProjects(t *testing.T) {
+	d := newShelf(t, shelf, modeltest.Say("fine"))
+	d.do("projects", chromedp.Navigate(d.url+"/#:projects"), chromedp.WaitVisible(`.entries a[href="#:projects/harbour"]`))
+	d.do("a project", chromedp.Click(`.entries a[href="#:projects/harbour"]`), chromedp.WaitVisible(".leaf textarea"),
+		chromedp.SendKeys(".leaf textarea", "Give times in UTC."),
+		chromedp.SetValue(`.leaf .policy select`, "rolling"))
+	d.eval(`(document.querySelector('.leaf .policy select').dispatchEvent(new Event('change', { bubbles: true })), 1)`)
+	d.press(".leaf .policy .link")
+	d.do("numbers", chromedp.WaitVisible(".figure input"))
+	d.is("the preset that is shown", `[...document.querySelectorAll('.figure')].find(f => `+
+		`f.innerText.includes('trigger_messages')).querySelector('input').placeholder`, "12")
+	d.eval(`(() => { const x = [...document.querySelectorAll('.figure')].find(f => f.innerText.includes('keep_share')).querySelector('input');
+		x.value = '7'; x.dispatchEvent(new InputEvent('input', { bubbles: true })); return 1; })()`)
+	d.press(`.leaf [type="submit"]`)
+	d.do("a number out of bounds", chromedp.WaitVisible(".figure.wrong em"))
+	d.eval(`(() => { const x = document.querySelector('.figure.wrong input'); x.value = '0.4'; x.dispatchEvent(new ` +
+		`InputEvent('input', { bubbles: true })); return 1; })()`)
+	d.press(`.leaf [type="submit"]`)
+	d.do("a project saved", chromedp.WaitVisible(".leaf .bad"))
+	p, err := d.rig.Projects().Get(t.Context(), "harbour")
+	if err != nil || p.Instructions != "Give times in UTC." || p.Policy != "rolling" || p.Settings.Compaction["keep_share"] != 0.4 {
+		t.Errorf("stored is %+v, %v", p, err)
+	}
+	d.press(".leaf .bad")
+	d.do("whether to delete it", chromedp.WaitVisible(".ask-sheet .danger"))
+	d.is("what has the focus", `document.activeElement.innerText`, "Cancel")
+	d.press(".ask-sheet .danger")
+	d.until("the list again", `location.hash === '#:projects'`)
+	p, err = d.rig.Projects().Get(t.Context(), "harbour")
+	if err != nil || p.Instructions != "" || p.Conversations != 3 {
+		t.Errorf("left is %+v, %v", p, err)
+	}
+	d.do("projects on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#:projects/lab"), chromedp.Reload(),
+		chromedp.WaitVisible(".leaf textarea"))
+	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
+}
+
+// What the page says of the policies' numbers, and their bounds, is what compaction takes.
+func TestPageKnowsThePolicies(t *testing.T) {
+	d := newShelf(t, shelf[:1], modeltest.Say("fine"))
+	d.do("open", chromedp.Navigate(d.url), chromedp.WaitVisible(".rows .row"))
+	var says struct {
+		Presets map[string]map[string]float64
+		Groups  []struct{ Numbers [][3]any }
+	}
+	raw, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/policies.js').then((x) => JSON.stringify({ `+
+		`Presets: x.presets, Groups: x.groups }))`,
+		chromedp.EvalAwaitPromise))
+	if err == nil {
+		err = json.Unmarshal([]byte(raw), &says)
+	}
+	if err != nil || len(says.Presets) != 3 {
+		t.Fatalf("%.200s, %v", raw, err)
+	}
+	for name, numbers := range says.Presets {
+		p, err := compact.Named(name, true)
+		if err != nil || !maps.Equal(p.Numbers(), numbers) {
+			t.Errorf("%s has %v, the page says %v, %v", name, p.Numbers(), numbers, err)
+		}
+	}
+	outside := func(number string, v float64) bool {
+		_, err := compact.Named("segments", true, map[string]float64{number: v})
+		return err != nil && strings.Contains(err.Error(), number+" is a")
+	}
+	for _, g := range says.Groups {
+		for _, n := range g.Numbers {
+			number, least, most := n[0].(string), n[1].(float64), n[2].(float64)
+			if outside(number, least) || outside(number, most) || !outside(number, least-1) || !outside(number, most+1) {
+				t.Errorf("%s goes from %v to %v, says the page", number, least, most)
+			}
+		}
+	}
+}
+
+// The settings say what this browser keeps and what the server does.
+func TestPageSettings(t *testing.T) {
+	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
+	d.do("appearance", chromedp.Navigate(d.url+"/#:settings"), chromedp.WaitVisible(".pick"))
+	d.press(`[aria-label="Density"] button:nth-child(2)`)
+	d.press(`[aria-label="Single-letter keys"] button:nth-child(2)`)
+	d.do("compact", chromedp.WaitVisible(`html[data-density="compact"]`), chromedp.Reload(),
+		chromedp.WaitVisible(`html[data-density="compact"] .pick`))
+	d.is("what is remembered", `[...document.querySelectorAll('.pick [aria-checked="true"]')].map(x => x.innerText).join('|')`,
+		"English|same as system|compact|off")
+	d.is("rows are as high as they are said to be",
+		`[...new Set([...document.querySelectorAll('.rows .row')].map(x => x.offsetHeight))].join()`, "32")
+	d.press(`.preferences a[href="#:settings/models"]`)
+	d.do("models", chromedp.WaitVisible(".numbers"))
+	d.press(`.preferences a[href="#:settings/limits"]`)
+	d.do("limits", chromedp.WaitVisible(".facts-of"))
+	d.until("the limits", `document.querySelector('.facts-of').innerText.includes('200,000') && `+
+		`document.querySelector('.facts-of').innerText.includes('20 MB')`)
+	d.press(`.preferences a[href="#:settings/account"]`)
+	d.until("who one is", `document.querySelector('.facts-of').innerText.includes('operator')`)
+	d.do("account")
+	d.press(`.preferences a[href="#:settings/keys"]`)
+	d.do("keys", chromedp.WaitVisible(".add"), chromedp.SendKeys(".add input[type=text]", "ben <b>"))
+	d.press(".add .several input")
+	d.press(`.add [type="submit"]`)
+	d.do("a key", chromedp.WaitVisible(".secret input"))
+	all, err := d.rig.Store.Keys.List(t.Context())
+	if err != nil || len(all) != 1 || all[0].Name != "ben <b>" || len(all[0].Projects) != 1 || all[0].Role != scrollback.AccessWrite {
+		t.Fatalf("the keys are %+v, %v", all, err)
+	}
+	secret := d.eval(`document.querySelector('.secret input').value`)
+	if k, err := d.rig.Store.Keys.Find(t.Context(), secret); err != nil || k.ID != all[0].ID {
+		t.Errorf("what is shown is not the secret: %v", err)
+	}
+	d.do("the key later", chromedp.Reload(), chromedp.WaitVisible(".entries .usable"))
+	d.is("the secret is shown once", `document.documentElement.innerHTML.includes('`+secret+`')`, "false")
+	d.press(".entries .usable button")
+	d.press(".ask-sheet .danger")
+	d.do("revoked", chromedp.WaitVisible(".entries .revoked"))
+	d.do("keys in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.WaitVisible(`html[lang="zh-CN"]`))
+	d.do("keys on a phone", chromedp.EmulateViewport(390, 844), chromedp.WaitVisible(".entries .revoked"))
+	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
+}
