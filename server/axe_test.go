@@ -139,12 +139,12 @@ func axeEverywhere(t *testing.T, l look) {
 		{"palette", at, "#m6", func() {
 			h.open()
 			h.types("datum report")
-			h.until("hits", `document.querySelectorAll('#found .hit').length > 9`, "true")
+			h.comes("hits", `document.querySelectorAll('#found .hit').length > 9`, "true")
 		}},
 		{"commands", at, "#m6", func() {
 			h.open()
 			h.types(">")
-			h.until("commands", `document.querySelectorAll('#found .command').length > 9`, "true")
+			h.comes("commands", `document.querySelectorAll('#found .command').length > 9`, "true")
 		}},
 		{"keys", at, "#m6", func() {
 			h.eval(`dispatchEvent(new KeyboardEvent('keydown', { key: '?', shiftKey: true, bubbles: true }))`)

@@ -171,16 +171,16 @@ func TestPagePins(t *testing.T) {
 	}
 	d.do("pins", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)),
 		chromedp.WaitVisible("#m600"))
-	d.press("pins one", pin)
+	d.presses("pins one", pin)
 	d.do("pins it", chromedp.WaitReady(unpin), chromedp.WaitVisible("#m599 .pinned"))
-	d.press("pins panel", `.head button[aria-label="Receipts"]`)
-	d.press("pins afresh", ".afresh button")
-	d.press("pins sure", ".afresh .acts button:nth-child(2)")
+	d.presses("pins panel", `.head button[aria-label="Receipts"]`)
+	d.presses("pins afresh", ".afresh button")
+	d.presses("pins sure", ".afresh .acts button:nth-child(2)")
 	d.do("pins compacted", chromedp.WaitVisible("#m600.compacted"), chromedp.WaitNotPresent(".afresh.trial"))
 	if messages() == 0 {
 		t.Error("with a pin, compacting everything leaves no message in the window")
 	}
-	d.press("pins off", unpin)
+	d.presses("pins off", unpin)
 	d.do("pins gone", chromedp.WaitReady(pin), chromedp.WaitNotPresent("#m599 .pinned"))
 	if n := messages(); n != 0 {
 		t.Errorf("without the pin, %d tokens of messages are left", n)

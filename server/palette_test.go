@@ -98,8 +98,8 @@ func newHarbour(t *testing.T) *harbour {
 	return h
 }
 
-// until waits for a script to come to something.
-func (d *desk) until(what, script, want string) {
+// comes waits for a script to come to something.
+func (d *desk) comes(what, script, want string) {
 	d.Helper()
 	end, cancel := context.WithTimeout(d.ctx, time.Minute)
 	defer cancel()
@@ -113,13 +113,6 @@ func (d *desk) until(what, script, want string) {
 			d.Fatal(err)
 		}
 	}
-}
-
-// press clicks by script, wherever the element is.
-func (d *desk) press(sel string) {
-	d.Helper()
-	d.do("press "+sel, chromedp.WaitVisible(sel))
-	d.eval("document.querySelector(`" + sel + "`).click()")
 }
 
 // types writes into the palette.
@@ -140,7 +133,7 @@ func (h *harbour) open() {
 	h.Helper()
 	h.eval(`dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))`)
 	h.do("open", chromedp.WaitVisible(".ask input"))
-	h.until("focus", `document.activeElement.matches('.ask input')`, "true")
+	h.comes("focus", `document.activeElement.matches('.ask input')`, "true")
 }
 
 // Everything is searched with one key; what was found says where it is and what stands around
@@ -149,15 +142,15 @@ func TestPalette(t *testing.T) {
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.gauges)), chromedp.WaitVisible("#m68"))
 	h.open()
-	h.until("recent conversations", `document.querySelectorAll('#found .hit.conversation').length`, "8")
+	h.comes("recent conversations", `document.querySelectorAll('#found .hit.conversation').length`, "8")
 	h.types(`"new datum"`)
-	h.until("all of it", counts, "2 messages in 2 conversations")
+	h.comes("all of it", counts, "2 messages in 2 conversations")
 	h.types("station datum report")
-	h.until("the first hit", `document.querySelector('#found .hit .seq').textContent`, "#63")
+	h.comes("the first hit", `document.querySelector('#found .hit .seq').textContent`, "#63")
 	h.is("what it says of itself", `[...document.querySelectorAll('#found .hit em')].slice(0, 2).map(x => x.textContent).join()`,
 		"compacted,pin")
 	h.is("what stands around it", `[...document.querySelectorAll('.around .n')].map(x => x.textContent).join(' ')`, "#61 #62 #63 #64 #65")
-	h.until("where it is", `/^Compacted since .* in the card #1–#66\. The model can find it; you read the original `+
+	h.comes("where it is", `/^Compacted since .* in the card #1–#66\. The model can find it; you read the original `+
 		`here\.$/.test(document.querySelector('.around .acts p').textContent)`, "true")
 	h.is("marked beside it", `document.querySelectorAll('.around li:not(.lit) mark').length > 2`, "true")
 	h.is("for screen readers", `(() => { const i = document.querySelector('.ask input'); const o = document.getElementById(i.getAttribute('aria-activedescendant'));
@@ -166,33 +159,33 @@ func TestPalette(t *testing.T) {
 
 	first := h.eval(found)
 	h.eval(`(() => { const s = document.getElementById('found'); s.scrollTop = s.scrollHeight; s.dispatchEvent(new Event('scroll')); })()`)
-	h.until("the next pages", `document.querySelectorAll('#found .hit').length > 20`, "true")
+	h.comes("the next pages", `document.querySelectorAll('#found .hit').length > 20`, "true")
 	if all := h.eval(found); !strings.HasPrefix(all, first) {
 		t.Errorf("the next page changed the order:\n%s\n%s", first, all)
 	}
 
 	h.do("the next row", chromedp.SendKeys(".ask input", kb.ArrowDown))
-	h.until("is chosen", `document.querySelector('#found0').getAttribute('aria-selected') + `+
+	h.comes("is chosen", `document.querySelector('#found0').getAttribute('aria-selected') + `+
 		`document.querySelector('#found1').getAttribute('aria-selected')`, "falsetrue")
 	h.press(`.filters [aria-label="Role"]`)
 	h.press(`.menu [role="menuitem"]:nth-child(3)`)
-	h.until("only tools", `[...document.querySelectorAll('#found .hit')].map(x => x.innerText.includes('inside a file')).join()`, "true")
+	h.comes("only tools", `[...document.querySelectorAll('#found .hit')].map(x => x.innerText.includes('inside a file')).join()`, "true")
 	h.press(`.filters [aria-label="Remove the filter Tool"]`)
 	h.press(`.filters [aria-label="Any time"]`)
 	h.press(`.menu [role="menuitem"]:nth-child(1)`)
-	h.until("only of this week", found, "#68 #67")
+	h.comes("only of this week", found, "#68 #67")
 	h.press(`.filters [aria-label^="Remove the filter"]`)
-	h.until("all again", `document.querySelector('#found .hit .seq').textContent`, "#63")
+	h.comes("all again", `document.querySelector('#found .hit .seq').textContent`, "#63")
 
 	h.eval(`import('/assets/state/words.js').then(m => m.setLang('zh')) && ''`)
-	h.until("in Chinese", counts, "3 个对话中的 68 条消息")
+	h.comes("in Chinese", counts, "3 个对话中的 68 条消息")
 	h.picture("palette in Chinese")
 	h.eval(`import('/assets/state/words.js').then(m => m.setLang('en')) && ''`)
-	h.until("in English", counts, "68 messages in 3 conversations")
+	h.comes("in English", counts, "68 messages in 3 conversations")
 	h.do("go there", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"), chromedp.WaitVisible("#m63"))
-	h.until("the address", `location.hash`, "#"+string(h.gauges)+"/63")
+	h.comes("the address", `location.hash`, "#"+string(h.gauges)+"/63")
 	h.eval(`(import('/assets/state/marks.js').then(m => { window.marks = m.marks; }), '')`)
-	h.until("what stays marked", `Boolean(window.marks && window.marks.value.seqs.length > 40 && window.marks.value.words.includes('datum'))`,
+	h.comes("what stays marked", `Boolean(window.marks && window.marks.value.seqs.length > 40 && window.marks.value.words.includes('datum'))`,
 		"true")
 }
 
@@ -202,33 +195,33 @@ func TestPaletteCommands(t *testing.T) {
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.gauges)), chromedp.WaitVisible("#m68"))
 	h.open()
 	h.types(">theme")
-	h.until("the command", `document.querySelector('#found .hit.command').textContent`, "Change theme (now same as system)")
+	h.comes("the command", `document.querySelector('#found .hit.command').textContent`, "Change theme (now same as system)")
 	h.do("run", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"))
-	h.until("the theme", `document.documentElement.dataset.theme`, "light")
+	h.comes("the theme", `document.documentElement.dataset.theme`, "light")
 	h.open()
 	h.types(">")
-	h.until("all commands", `document.querySelectorAll('#found .hit.command').length > 15`, "true")
+	h.comes("all commands", `document.querySelectorAll('#found .hit.command').length > 15`, "true")
 	h.picture("commands")
 	h.types(">afresh")
-	h.until("one that asks", `document.querySelector('#found .hit.command').textContent`, "Start afresh")
+	h.comes("one that asks", `document.querySelector('#found .hit.command').textContent`, "Start afresh")
 	h.do("ask", chromedp.SendKeys(".ask input", kb.Enter))
-	h.until("whether it is meant", counts+` + document.querySelector('#found [aria-selected="true"]').textContent`,
+	h.comes("whether it is meant", counts+` + document.querySelector('#found [aria-selected="true"]').textContent`,
 		"Compact everything so far? The originals are kept, and you can undo this.Cancel")
 	h.do("it is not", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"))
 	h.open()
 	h.types(">rename")
-	h.until("rename", `document.querySelectorAll('#found .hit.command').length`, "1")
+	h.comes("rename", `document.querySelectorAll('#found .hit.command').length`, "1")
 	h.do("rename", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitVisible(".head .rename"))
 	h.open()
 	h.types("pilots")
-	h.until("by title", `[...document.querySelectorAll('#found .hit.conversation .name')].map(x => `+
+	h.comes("by title", `[...document.querySelectorAll('#found .hit.conversation .name')].map(x => `+
 		`x.textContent.startsWith('Letter')).join()`, "true,true,true")
 	h.do("go there", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"))
-	h.until("another conversation", `document.querySelector('.head h1') && document.querySelector('.head `+
+	h.comes("another conversation", `document.querySelector('.head h1') && document.querySelector('.head `+
 		`h1').textContent.startsWith('Letter')`, "true")
 	h.open()
 	h.types(">usage")
-	h.until("usage", `document.querySelectorAll('#found .hit.command').length`, "1")
+	h.comes("usage", `document.querySelectorAll('#found .hit.command').length`, "1")
 	h.do("usage", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitVisible(".place.usage"))
 }
 
@@ -239,17 +232,17 @@ func TestPaletteActs(t *testing.T) {
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.berths)), chromedp.WaitVisible("#m4"))
 	h.open()
 	h.types("brass plate")
-	h.until("one hit", counts, "1 message")
+	h.comes("one hit", counts, "1 message")
 	h.press(`.around .plain[aria-pressed="false"]`)
 	h.do("pinned", chromedp.WaitVisible(`.around .plain[aria-pressed="true"]`), chromedp.WaitVisible("#found em.pin"))
 	h.press(`.filters [role="radio"]:nth-child(3)`)
 	h.types(`depths? below`)
-	h.until("lines", counts, "2 lines")
+	h.comes("lines", counts, "2 lines")
 	h.press(`.filters [role="radio"]:nth-child(1)`)
 	h.types("brass plate")
-	h.until("one hit again", counts, "1 message")
+	h.comes("one hit again", counts, "1 message")
 	h.press(`.around .plain:last-child`)
-	h.until("the fork", `document.querySelector('.head h1') && document.querySelector('.head h1').textContent`, "copy of 旧码头的照片与说明")
+	h.comes("the fork", `document.querySelector('.head h1') && document.querySelector('.head h1').textContent`, "copy of 旧码头的照片与说明")
 }
 
 // The keys are listed by one of them, as the platform spells them, and single letters can be

@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 )
 
-// The facts that the facts' conversation states once, by the number of their message.
+// The facts that the gauges' conversation states once, by the number of their message.
 var facts = map[int]string{
 	5:  "Station 7 moved to the new datum: add +0.184 m from 12 May.",
 	41: "Residual at station 7 is 2.4 cm after the correction of the datum.",
@@ -35,7 +35,7 @@ func compactedTalk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) 
 		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	var file strings.Builder
-	file.WriteString(`{"conversation":{"title":"Tide facts · 潮位站"}}` + "\n")
+	file.WriteString(`{"conversation":{"title":"Tide gauges · 潮位站"}}` + "\n")
 	at := time.UnixMilli(r.Clock.Load()).Add(-200 * 24 * time.Hour)
 	for i := 1; i <= 240; i++ {
 		at = at.Add(19 * time.Hour)
@@ -74,21 +74,11 @@ func lookedUp() []modeltest.Step {
 	}
 }
 
-// press presses the first element of a selector wherever it is by now.
-func (d *desk) press(what, sel string) {
+// presses presses the first element of a selector wherever it is by now.
+func (d *desk) presses(what, sel string) {
 	d.Helper()
 	d.do(what, chromedp.WaitReady(sel))
 	d.eval(`(document.querySelector(` + fmt.Sprintf("%q", sel) + `).click(), 1)`)
-}
-
-// until waits for a script to be true.
-func (d *desk) until(what, script string) {
-	d.Helper()
-	if _, err := chromedp.Run(d.ctx, chromedp.Poll[bool](`Boolean(`+script+`)`,
-		chromedp.WithPollingTimeout(time.Minute))); err != nil {
-		d.Fatalf("%s: %v\n%s", what, err, d.eval(`document.body.innerText`))
-	}
-	d.picture(what)
 }
 
 // A look-up of the model stands in the conversation with what it searched and found; pointing
@@ -112,14 +102,14 @@ func TestPageTrace(t *testing.T) {
 
 	d.eval(`(document.querySelector('.trace a.hit').focus(), 1)`)
 	d.do("trace pointed", chromedp.WaitVisible(".trace .hit.pointed"))
-	d.press("trace followed", ".trace a.hit")
+	d.presses("trace followed", ".trace a.hit")
 	d.do("trace original", chromedp.WaitVisible("#m41.lit"))
 	d.is("the address", `location.hash.split('/')[1]`, "41")
 	d.until("trace faded", `!document.querySelector('.msg.lit')`)
 	d.do("trace back", chromedp.NavigateBack(), chromedp.WaitVisible("#m244"))
-	d.press("trace folded", ".trace .toggle")
+	d.presses("trace folded", ".trace .toggle")
 	d.do("trace closed", chromedp.WaitNotPresent(".trace .hit"))
-	d.press("trace unfolded", ".trace .toggle")
+	d.presses("trace unfolded", ".trace .toggle")
 	d.do("trace in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .trace .hit`))
@@ -137,36 +127,36 @@ func TestPageReceipt(t *testing.T) {
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
 	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"),
 		chromedp.WaitVisible(".crease .link"))
-	d.press("receipt open", ".crease .link")
+	d.presses("receipt open", ".crease .link")
 	d.do("receipt panel", chromedp.WaitVisible(".receipt.open .trade"), chromedp.WaitVisible(".receipt .kept li"))
 	d.is("what was traded", `/176 messages, [\d,]+ → [\d,]+ tokens/.test(document.querySelector('.receipt `+
 		`.trade').getAttribute('aria-label'))`, "true")
 	d.is("what came to nothing", `document.querySelector('.receipt.nothing').innerText.includes('would not have `+
 		`made the request smaller')`, "true")
 
-	d.press("receipt undo", ".receipt.open > .inside > .acts button")
+	d.presses("receipt undo", ".receipt.open > .inside > .acts button")
 	d.do("receipt trial", chromedp.WaitVisible(".receipt .trial"))
 	d.is("the safe answer has the focus", `document.activeElement.innerText`, "Keep it")
 	d.is("what undoing comes to", `/^Next request [\d,]+ → [\d,]+ tokens\./.test(document.querySelector('.trial `+
 		`p').innerText)`, "true")
-	d.press("receipt kept", ".trial .strong")
+	d.presses("receipt kept", ".trial .strong")
 	d.do("receipt as it was", chromedp.WaitNotPresent(".trial"), chromedp.WaitVisible("#m176.compacted"))
-	d.press("receipt undo again", ".receipt.open > .inside > .acts button")
+	d.presses("receipt undo again", ".receipt.open > .inside > .acts button")
 	d.do("receipt trial again", chromedp.WaitVisible(".receipt .trial"))
-	d.press("receipt undo anyway", ".trial .acts button:nth-child(2)")
+	d.presses("receipt undo anyway", ".trial .acts button:nth-child(2)")
 	d.do("receipt undone", chromedp.WaitVisible(".receipt.undone"), chromedp.WaitVisible("#m176:not(.compacted)"),
 		chromedp.WaitNotPresent(".crease"))
 
-	d.press("receipt redo", ".receipt.undone > .inside > .acts button")
+	d.presses("receipt redo", ".receipt.undone > .inside > .acts button")
 	d.do("receipt redo trial", chromedp.WaitVisible(".receipt.undone .trial"))
 	d.is("what leaves it has the focus", `document.activeElement.innerText`, "Leave it")
-	d.press("receipt redo done", ".trial .acts button:nth-child(2)")
+	d.presses("receipt redo done", ".trial .acts button:nth-child(2)")
 	d.do("receipt redone", chromedp.WaitVisible("#m176.compacted"), chromedp.WaitVisible(".crease"))
 
-	d.press("receipt afresh", ".afresh button")
+	d.presses("receipt afresh", ".afresh button")
 	d.do("receipt confirm", chromedp.WaitVisible(".afresh.trial"))
 	d.is("what is safe has the focus", `document.activeElement.innerText`, "Cancel")
-	d.press("receipt all", ".afresh .acts button:nth-child(2)")
+	d.presses("receipt all", ".afresh .acts button:nth-child(2)")
 	d.do("receipt all done", chromedp.WaitVisible("#m240.compacted, #m180.compacted"))
 	d.do("receipt dark", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.Click(`.sidebar [title^="主题"]`),
@@ -187,7 +177,7 @@ func TestPageTroubled(t *testing.T) {
 		chromedp.WaitVisible("#m240"),
 		chromedp.SendKeys(writing, "List what is to do at the north mole, in order.\r"),
 		chromedp.WaitVisible("#m241 + .unanswered .trouble"))
-	d.press("trouble again", ".unanswered .strong")
+	d.presses("trouble again", ".unanswered .strong")
 	d.do("trouble twice", chromedp.WaitVisible("#m242 + .unanswered .trouble"))
 	d.do("trouble narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(),
 		chromedp.WaitVisible("#m242 + .unanswered .trouble"))
@@ -211,7 +201,7 @@ func TestPageThreadKeys(t *testing.T) {
 	key := func(key string) {
 		d.eval(`(document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '` + key + `', bubbles: true })), 1)`)
 	}
-	d.press("keys at", "#m239")
+	d.presses("keys at", "#m239")
 	key("j")
 	d.until("keys next", `document.activeElement.id === 'm240'`)
 	key("p")
@@ -250,12 +240,12 @@ func TestPageThreadStays(t *testing.T) {
 	const top = `Math.round(document.querySelector('#m120').getBoundingClientRect().top)`
 	d.until("stays still", `!document.querySelector('.msg.lit')`)
 	before := d.eval(top)
-	d.press("stays panel", `.head button[aria-label="Receipts"]`)
+	d.presses("stays panel", `.head button[aria-label="Receipts"]`)
 	d.do("stays with the panel", chromedp.WaitVisible(".receipt"))
-	d.press("stays without", `.panel .top [aria-label^="Close"]`)
+	d.presses("stays without", `.panel .top [aria-label^="Close"]`)
 	d.until("stays as it was", top+` === `+before)
 
-	d.press("stays latest", ".tolatest")
+	d.presses("stays latest", ".tolatest")
 	d.do("stays at the end", chromedp.WaitVisible("#m240"), chromedp.SendKeys(writing, "Go on.\r"),
 		chromedp.WaitVisible(".writing"))
 	gate <- struct{}{}

@@ -99,17 +99,17 @@ func TestUsage(t *testing.T) {
 
 	d.eval(`document.querySelector('.plot').focus()`)
 	d.do("the last day", chromedp.SendKeys(".plot", kb.ArrowLeft))
-	d.until("its figures", `document.querySelector('.plot').getAttribute('aria-valuenow') + document.querySelector('.chart `+
+	d.comes("its figures", `document.querySelector('.plot').getAttribute('aria-valuenow') + document.querySelector('.chart `+
 		`.which').textContent.includes('All days')`, "30false")
 	d.is("as they are said", `document.querySelector('.plot').getAttribute('aria-valuetext').includes('Input, cached 666,666')`, "true")
 	d.picture("usage day")
 	d.eval(`document.querySelector('.values summary').click()`)
-	d.until("the table", `document.querySelectorAll('.values tbody tr').length`, "30")
+	d.comes("the table", `document.querySelectorAll('.values tbody tr').length`, "30")
 	d.eval(`document.querySelector('.values summary').click()`)
 	d.press(`.ranges [role="radio"]:nth-child(1)`)
-	d.until("seven days", figure(0), "32 4 of them summaries")
+	d.comes("seven days", figure(0), "32 4 of them summaries")
 	d.press(`.ranges [role="radio"]:nth-child(3)`)
-	d.until("a year, by weeks", `document.querySelector('.chart h2').textContent + `+
+	d.comes("a year, by weeks", `document.querySelector('.chart h2').textContent + `+
 		`document.querySelector('.plot').getAttribute('aria-valuemax')`, "Tokens by week53")
 	d.picture("usage year")
 	d.press(`.ranges [role="radio"]:nth-child(4)`)
@@ -117,21 +117,21 @@ func TestUsage(t *testing.T) {
 	d.eval(`[...document.querySelectorAll('.ranges input')].forEach(i => { i.value = '` + day + `'; i.dispatchEvent(new Event('input', { ` +
 		`bubbles: true })); })`)
 	d.press(`.ranges form button`)
-	d.until("one day", figure(0), "4 0 of them summaries")
+	d.comes("one day", figure(0), "4 0 of them summaries")
 	csv := `(async () => { const { csv, sums } = await import('/assets/state/usage.js'); return csv(sums.value); })()`
 	text, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](csv, chromedp.EvalAwaitPromise))
 	if err != nil || !strings.Contains(text, "model,provider/large,1,") || !strings.Contains(text, "day,"+day+",") {
 		t.Errorf("the CSV is %q, %v", text, err)
 	}
 	d.press(`.ranges [role="radio"]:nth-child(2)`)
-	d.until("thirty days", figure(0), "136 16 of them summaries")
+	d.comes("thirty days", figure(0), "136 16 of them summaries")
 	fill := `(() => { const c = document.querySelector('.plot canvas'); if (!c || !c.width) return ''; const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; const seen = {};
 		for (let i = 0; i < p.length; i += 4) if (p[i + 3] === 255) { const at = p.slice(i, i + 3).join(); seen[at] = (seen[at] || 0) + 1; }
 		return (Object.entries(seen).sort((a, b) => b[1] - a[1])[0] || [''])[0]; })()` // the colour of most of the canvas
 	d.eval(`import('/assets/state/theme.js').then(m => { m.theme.value = 'light'; }) && ''`)
-	d.until("drawn in the light colours", fill, "27,144,128")
+	d.comes("drawn in the light colours", fill, "27,144,128")
 	d.eval(`import('/assets/state/theme.js').then(m => { m.theme.value = 'dark'; }) && ''`)
-	d.until("drawn again in the dark ones", fill, "54,167,152")
+	d.comes("drawn again in the dark ones", fill, "54,167,152")
 	d.picture("usage dark")
 	axe(t, d.ctx, "usage, dark")
 	d.eval(`(localStorage.setItem('scrollback.lang', 'zh'), localStorage.setItem('scrollback.theme', 'light'), '')`)
