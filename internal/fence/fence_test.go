@@ -101,10 +101,11 @@ var rooms = map[string]entry{
 		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
 	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
 	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/setting " +
-		"engine/watch intake internal/turnstile model recall store title token window workspace",
+		"engine/sight engine/watch intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
 	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store token window",
 		not: "database/sql os"},
+	"engine/sight":     {rooms: ". archive compact engine/fold engine/setting intake store token window", not: "database/sql os"},
 	"engine/follow":    {rooms: ". store", not: "database/sql os"},
 	"engine/watch":     {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
 	"engine/agent":     {rooms: ". internal/clip recall token workspace", not: "database/sql os"},
