@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -17,6 +18,7 @@ const foldsMost = 10_000
 func (p Views) again(ctx context.Context, h Head) (out []driver.Fold, some bool, err error) {
 	undone, err := p.s.d.Views.Folds(ctx, driver.FoldQuery{Branch: h.Branch.ID, Undone: true, Limit: foldsMost})
 	some = len(undone) > 0
+	slices.SortStableFunc(undone, func(a, b driver.Fold) int { return cmp.Compare(b.UndoneAt, a.UndoneAt) })
 	for view := h.Branch.View; ; view = out[len(out)-1].After {
 		i := slices.IndexFunc(undone, func(f driver.Fold) bool { return sameView(f.Before, view) && f.After.Boundary <= h.Branch.HeadSeq })
 		if i < 0 {

@@ -61,6 +61,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/drivertest/sourcetest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
+	"store/drivertest/viewtest":    {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},

@@ -56,9 +56,8 @@ type Unfold struct {
 	View          *scrollback.View
 }
 
-// FoldQuery finds at most Limit folds of a branch: those that are not undone, the newest
-// first; or those that were undone, by what is known of the view then, the one that was
-// undone last first.
+// FoldQuery finds the newest Limit folds of a branch, the newest first: those that are not
+// undone, or those that were undone and whose view then is known.
 type FoldQuery struct {
 	Branch scrollback.BranchID
 	Undone bool
@@ -68,10 +67,11 @@ type FoldQuery struct {
 // Fold is a fold as it is kept. Before is the view that it replaced, and After the one that
 // its undoing replaced.
 type Fold struct {
-	Number  int64 // among all folds, for [Refold]
-	Receipt scrollback.Receipt
-	Before  scrollback.View
-	After   scrollback.View
+	Number   int64 // among all folds, for [Refold]
+	UndoneAt int64 // Unix ms; 0 if it is not undone
+	Receipt  scrollback.Receipt
+	Before   scrollback.View
+	After    scrollback.View
 }
 
 // Refold puts back the view that the undoing of a fold replaced, and returns its receipt, if

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/viewtest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
@@ -19,6 +20,7 @@ func TestDriver(t *testing.T) {
 	drivertest.Run(t, open)
 	projecttest.Run(t, open)
 	sourcetest.Run(t, open)
+	viewtest.Run(t, open)
 }
 
 func TestFeed(t *testing.T) {

@@ -278,14 +278,11 @@ func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, e
 			found = append(found, i)
 		}
 	}
-	if q.Undone {
-		slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(th.receipts[b].undoneAt, th.receipts[a].undoneAt) })
-	}
 	var out []driver.Fold
 	for _, i := range found[:min(len(found), q.Limit)] {
 		f := driver.Fold{Number: int64(i + 1), Receipt: clone(th.receipts[i].Receipt), Before: clone(th.receipts[i].before)}
 		if th.receipts[i].after != nil {
-			f.After = clone(*th.receipts[i].after)
+			f.After, f.UndoneAt = clone(*th.receipts[i].after), th.receipts[i].undoneAt
 		}
 		out = append(out, f)
 	}

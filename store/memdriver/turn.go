@@ -80,7 +80,9 @@ func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.Finish) {
 		if th.texts == nil {
 			th.texts = map[string]string{}
 		}
-		th.texts[hash] = text
+		if _, known := th.texts[hash]; !known {
+			th.texts[hash] = text
+		}
 	}
 }
 

@@ -25,13 +25,13 @@ func Receipts(ctx context.Context, s *Session, id scrollback.ConversationID, lim
 	return out, err
 }
 
-const foldColumns = `SELECT r.n, r.receipt, r.view_before, r.view_after FROM receipts r `
+const foldColumns = `SELECT r.n, r.undone_at, r.receipt, r.view_before, r.view_after FROM receipts r `
 
 func scanFold(out *[]driver.Fold) func(Scanner) error {
 	return func(r Scanner) error {
 		var f driver.Fold
 		var receipt, before, after string
-		if err := r.Scan(&f.Number, &receipt, &before, &after); err != nil {
+		if err := r.Scan(&f.Number, &f.UndoneAt, &receipt, &before, &after); err != nil {
 			return err
 		}
 		var col Columns
@@ -48,7 +48,7 @@ func Folds(ctx context.Context, s *Session, q driver.FoldQuery) ([]driver.Fold, 
 	var out []driver.Fold
 	query := foldColumns + `JOIN branches b ON b.id = $1 AND b.conversation_id = r.conversation_id WHERE r.branch = $1 AND r.segments > 0 `
 	if q.Undone {
-		query += `AND r.undone_at <> 0 AND r.view_after <> '' ORDER BY r.undone_at DESC, r.n DESC LIMIT $2`
+		query += `AND r.undone_at <> 0 AND r.view_after <> '' ORDER BY r.n DESC LIMIT $2`
 	} else {
 		query += `AND r.undone_at = 0 ORDER BY r.n DESC LIMIT $2`
 	}
