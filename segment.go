@@ -118,7 +118,39 @@ type Receipt struct {
 	// Archive is the key of the archive that is written after the compaction, if the
 	// conversation's settings ask for one.
 	Archive string `json:"archive,omitempty"`
+
+	Reason     string `json:"reason,omitempty"` // one of the constants below
+	DurationMS int64  `json:"duration_ms,omitempty"`
+	Tries      []Try  `json:"tries,omitempty"`
+
+	// The trade, made from the segments when it is shown: how many messages were folded,
+	// what they weigh, what the cards and the summary that stand for them weigh, and what
+	// stayed in words. Redo says that it was undone and can be done again.
+	Messages     int      `json:"messages,omitempty"`
+	FoldedTokens int64    `json:"folded_tokens,omitempty"`
+	CardTokens   int64    `json:"card_tokens,omitempty"`
+	Lines        []string `json:"lines,omitempty"`
+	Redo         bool     `json:"redo,omitempty"`
 }
+
+// Try is a summary that was asked for and could not be used.
+type Try struct {
+	Model  string           `json:"model"`
+	Result CompactionResult `json:"result"`
+	Why    string           `json:"why"`
+}
+
+// Why a compaction was made.
+const (
+	ReasonWindow   = "window"   // the request was too heavy in tokens
+	ReasonBytes    = "bytes"    // or in bytes
+	ReasonImages   = "images"   // or had too many images
+	ReasonMessages = "messages" // as many messages were new as the policy counts
+	ReasonAhead    = "ahead"    // after an answer, so that the next request need not wait
+	ReasonImport   = "import"
+	ReasonByHand   = "by_hand"
+	ReasonCleared  = "cleared"
+)
 
 // StoredReceipt is a receipt as it is stored: with its branch, and the view before, so
 // that it can be undone. Folded says that it made segments, and Undone that it was

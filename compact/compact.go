@@ -45,6 +45,7 @@ const (
 type Input struct {
 	Shown
 	Reason       Reason
+	Occasion     string                    // for the receipt, where neither the reason nor the window says it
 	Conversation scrollback.ConversationID // that the calls are charged to
 	// Writers returns the models to ask for a summary, in order. It is called at most
 	// once, and only when a model may be asked.
@@ -158,7 +159,7 @@ func (w *weights) total() int64 { return w.window.Weight.Tokens + w.unread }
 func (in *Input) receipt(before *weights) scrollback.Receipt {
 	tokens := in.ModelTokens(before.total())
 	return scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
-		TokensBefore: tokens, TokensAfter: tokens, CreatedAt: in.Now, SummaryBy: scrollback.SummaryExtractive, Cleared: in.Reason == Everything}
+		TokensBefore: tokens, TokensAfter: tokens, CreatedAt: in.Now, SummaryBy: scrollback.SummaryExtractive, Cleared: in.Reason == Everything, Reason: occasion(in, before.window)}
 }
 
 func (in *Input) budget() int64 { return in.Window.Budget.Tokens }
@@ -297,7 +298,7 @@ func (j *job) shrink(before *weights, said, kept *outcome) (made built, err erro
 func (j *job) conclude(c *Compaction, made built, said *outcome) {
 	r := &c.Receipt
 	r.Result, r.FirstSeq, r.LastSeq, r.SummaryResult = made.result, j.Branch.View.Boundary+1, made.view.Boundary, said.result
-	r.SummaryWhy, r.Calls = said.why, len(said.calls)
+	r.SummaryWhy, r.Calls, r.Tries = said.why, len(said.calls), said.tries
 	if j.cut.messages == 0 {
 		r.FirstSeq = j.Window.Segments[0].FirstSeq
 	}

@@ -61,7 +61,7 @@ func (s *Shown) after(made *built) window.Input {
 }
 
 // After is what a branch would show with a compaction that was made of it.
-func (s *Shown) After(c *Compaction) Shown {
+func After(s *Shown, c *Compaction) Shown {
 	made := built{view: c.View, leaves: c.Segments}
 	for _, item := range c.View.Segments {
 		for _, seg := range slices.Concat(c.Segments, s.Window.Segments) {

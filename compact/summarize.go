@@ -48,6 +48,7 @@ type outcome struct {
 	why     string
 	log     string
 	calls   []call
+	tries   []scrollback.Try // that gave no summary
 }
 
 // fail notes why a call gave no summary.
@@ -55,6 +56,9 @@ func (o *outcome) fail(result scrollback.CompactionResult, err error) {
 	o.result, o.why, o.log = result, scrollback.Shown(err), err.Error()
 	if result == scrollback.ResultEmptySummary {
 		o.why = clip(err.Error())
+	}
+	if n := len(o.calls); n > 0 {
+		o.tries = append(o.tries, scrollback.Try{Model: o.calls[n-1].model, Result: o.result, Why: o.why})
 	}
 }
 

@@ -69,7 +69,7 @@ func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	}
 	sh := b.sh
 	sh.Policy.Summarizes = sh.Policy.Summarizes && b.Summarize
-	_, err := b.e.folder.Fit(ctx, head, fold.Fitting{Setting: sh, Folded: func(r scrollback.Receipt) {
+	_, err := b.e.folder.Fit(ctx, head, fold.Fitting{Setting: sh, Occasion: scrollback.ReasonImport, Folded: func(r scrollback.Receipt) {
 		b.Asked.Calls, b.Asked.Cost = b.Asked.Calls+r.Calls, b.Asked.Cost+r.Cost
 		if r.SummaryBy != scrollback.SummaryExtractive {
 			b.Asked.Summaries++

@@ -6,7 +6,9 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/sight"
+	"github.com/scrollback-ai/scrollback/store"
 )
 
 // ContextRequest says what is wanted of the context: with Content what the model reads, and
@@ -18,39 +20,44 @@ type ContextRequest struct {
 }
 
 // Context returns the manifest of the window that the next request would begin with.
-// It folds nothing and writes nothing.
-func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrollback.Manifest, error) {
-	return v.Preview(ctx, id, ContextRequest{})
-}
-
-// Preview is Context for a request with a draft: what sending it would show, and compact.
-func (v *View) Preview(ctx context.Context, id scrollback.ConversationID, q ContextRequest) (scrollback.Manifest, error) {
-	e := v.e
+// It folds nothing and writes nothing. At most one request says what is wanted.
+func (v *View) Context(ctx context.Context, id scrollback.ConversationID, q ...ContextRequest) (scrollback.Manifest, error) {
 	head, err := v.door.head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	next := sight.Next{Head: head, Content: q.Content, Beside: !e.o.NoBackgroundFolds}
-	sh, err := e.resolver.Resolve(ctx, head.Conversation, q.Overrides)
-	if err != nil && len(q.Message) > 0 {
-		return scrollback.Manifest{}, err
+	return next(ctx, v, head, append(q, ContextRequest{})[0])
+}
+
+// next is the manifest of the next request of a conversation.
+func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scrollback.Manifest, error) {
+	sh, err := v.e.resolver.Resolve(ctx, head.Conversation, q.Overrides)
+	if err != nil && len(q.Message) == 0 {
+		sh, err = v.e.assumed(ctx, head, q.Overrides)
 	}
 	if err != nil {
-		// A model that is not set up here must not hide its conversation.
-		assumed := Overrides{Model: e.o.Model, Policy: compact.Auto}
-		if sh, err = e.resolver.Resolve(ctx, head.Conversation, assumed); err != nil {
-			return scrollback.Manifest{}, err
-		}
-		sh.Facts.Name, sh.Over = cmp.Or(head.Model, sh.Project.Model), Overrides{}
+		return scrollback.Manifest{}, err
 	}
-	next.Setting = sh
+	asked := sight.Next{Head: head, Setting: sh, Content: q.Content, Beside: !v.e.o.NoBackgroundFolds}
 	if len(q.Message) > 0 {
-		a := arriving{v, head, &TurnRequest{Conversation: id, Message: q.Message, Overrides: q.Overrides}, sh, e.intake.Rehearsal()}
-		if err := a.rehearse(ctx, &next); err != nil {
+		a := arriving{v, head, &TurnRequest{Conversation: head.ID, Message: q.Message, Overrides: q.Overrides}, sh, v.e.intake.Rehearsal()}
+		if err := a.rehearse(ctx, &asked); err != nil {
 			return scrollback.Manifest{}, err
 		}
 	}
-	return e.sight.Manifest(ctx, next)
+	return v.e.sight.Manifest(ctx, asked)
+}
+
+// assumed is what a request goes by. A model that is not set up here must not hide its
+// conversation.
+func (e *Engine) assumed(ctx context.Context, head store.Head, over Overrides) (setting.Resolved, error) {
+	sh, err := e.resolver.Resolve(ctx, head.Conversation, over)
+	if err != nil {
+		if sh, err = e.resolver.Resolve(ctx, head.Conversation, Overrides{Model: e.o.Model, Policy: compact.Auto}); err == nil {
+			sh.Facts.Name, sh.Over = cmp.Or(head.Model, sh.Project.Model), Overrides{}
+		}
+	}
+	return sh, err
 }
 
 // rehearse adds what sending would add to a conversation.
@@ -131,23 +138,68 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 // Uncompact undoes the newest compaction of the current branch, or with a segment
 // all compactions back to the one that holds it.
 func (v *View) Uncompact(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
-	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
-		return scrollback.Receipt{}, err
-	}
-	before, err := v.Context(ctx, id)
+	return v.Compactions().Undo(ctx, id, UndoRequest{Segment: segment})
+}
+
+// UndoRequest says how far compactions are undone or done again; with DryRun, only what
+// that would come to is wanted.
+type UndoRequest struct {
+	Segment scrollback.SegmentID
+	DryRun  bool
+}
+
+// Compactions are those that a conversation has had.
+type Compactions struct{ v *View }
+
+// Compactions undoes compactions and does them again.
+func (v *View) Compactions() Compactions { return Compactions{v} }
+
+// Undo is [View.Uncompact].
+func (c Compactions) Undo(ctx context.Context, id scrollback.ConversationID, q UndoRequest) (scrollback.Receipt, error) {
+	views := c.v.e.store.Views
+	r, err := c.turn(ctx, id, q, turning{views.Unfold, views.Unfolded})
+	r.Undone = true
+	return r, err
+}
+
+// Redo does the compaction again that was undone last, or with a segment all up to the one
+// that made it. No model is asked, and what was stored comes back.
+func (c Compactions) Redo(ctx context.Context, id scrollback.ConversationID, q UndoRequest) (scrollback.Receipt, error) {
+	views := c.v.e.store.Views
+	return c.turn(ctx, id, q, turning{views.Refold, views.Refolded})
+}
+
+// turning undoes compactions or does them again, or foresees the view after that.
+type turning struct {
+	do      func(context.Context, scrollback.ConversationID, scrollback.SegmentID) (scrollback.Receipt, error)
+	foresee func(context.Context, store.Head, scrollback.SegmentID) (scrollback.View, scrollback.Receipt, error)
+}
+
+// turn returns a receipt with the tokens before and after it.
+func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q UndoRequest, t turning) (scrollback.Receipt, error) {
+	head, err := c.v.door.head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	r, err := v.e.store.Views.Unfold(ctx, id, segment)
+	before, err := next(ctx, c.v, head, ContextRequest{})
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	var r scrollback.Receipt
+	if q.DryRun {
+		head.Branch.View, r, err = t.foresee(ctx, head, q.Segment)
+		head.Branch.ViewVersion = -1 // it is not stored
+	} else if r, err = t.do(ctx, id, q.Segment); err == nil {
+		head, err = c.v.door.head(ctx, id, scrollback.AccessWrite)
+	}
 	if err != nil {
 		return r, err
 	}
-	after, err := v.Context(ctx, id)
-	r.Undone, r.TokensBefore, r.TokensAfter, r.CreatedAt = true, before.Tokens, after.Tokens, v.e.store.Now()
-	if r.Segments == nil {
-		r.Segments, r.Refs = []scrollback.SegmentID{}, []scrollback.Ref{}
+	after, err := next(ctx, c.v, head, ContextRequest{})
+	if err != nil {
+		return r, err
 	}
-	return r, err
+	return c.v.e.sight.Returned(r, before, after), nil
 }
 
 // Receipts lists the compactions of a conversation, newest first, and behind them those
@@ -158,8 +210,12 @@ func (v *View) Receipts(ctx context.Context, id scrollback.ConversationID, limit
 		return nil, err
 	}
 	rs, err := v.e.store.Views.Receipts(ctx, head, limit)
-	if rs == nil {
-		rs = []scrollback.Receipt{}
+	if err != nil {
+		return nil, err
 	}
-	return rs, err
+	sh, err := v.e.assumed(ctx, head, Overrides{})
+	if err != nil {
+		return nil, err
+	}
+	return v.e.sight.Receipts(ctx, rs, &sh)
 }

@@ -168,7 +168,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 		roots = o.Place.Roots
 	}
 	e.intake, e.grants = intake.New(s, a, o.Incoming), workspace.NewGrants(roots)
-	e.sight = sight.New(s, a, e.resolver, e.folder, e.intake)
+	e.sight = sight.New(s, sight.Parts{Archive: a, Resolver: e.resolver, Folder: e.folder, Intake: e.intake})
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
 	"iter"
 	"slices"
 
@@ -65,7 +64,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		said.usage = lt.e.resolver.Priced(lt.resolved.Facts.Name, lt.believed(said))
 		lt.e.resolver.Outgrow(ctx, lt.resolved, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
-		lt.resolved.Asked = asked(w) + lt.e.store.Weigh(said.parts).Tokens
+		lt.resolved.Asked = sight.Asked(w) + lt.e.store.Weigh(said.parts).Tokens
 		out, done, err := lt.conclude(ctx, step, said)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
@@ -100,13 +99,13 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, re
 		note.Sent.Step, note.Sent.At = step, lt.e.store.Now()
 		lt.sent, lt.note = w.Weight, note
 		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > lt.most+1,
-			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
+			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.intake.Bytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
 			return w, t, err
 		}
 		if heeded == maxHeeded {
-			return w, t, lt.refused(w, err)
+			return w, t, fold.Refused(w, &lt.resolved, err)
 		}
 		if err := lt.heed(ctx, w, *l, err); err != nil {
 			return w, t, err
@@ -157,19 +156,7 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	if sh.ModelBudget.Reserve < was.ModelBudget.Reserve { // there is more room for the same question
 		return nil
 	}
-	return lt.refused(sent, refusal)
-}
-
-// refused is the error for a request that its server refuses as too long and that cannot
-// be made any shorter.
-func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
-	l := model.LessonOf(refusal)
-	if l == nil || !l.TooLong {
-		return refusal
-	}
-	return scrollback.Errorf(scrollback.OverBudget, "engine",
-		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be compacted; if the server has a larger window, set it there, and name it with --limit",
-		lt.resolved.ModelTokens(w.Weight.Tokens), lt.resolved.ModelBudget.Reserve, lt.resolved.ModelBudget.Limit)
+	return fold.Refused(sent, &lt.resolved, refusal)
 }
 
 // window makes the window of a step, folding first if it does not fit.
@@ -344,17 +331,6 @@ func (lt *liveTurn) believed(t reply) scrollback.Usage {
 	return u
 }
 
-// asked is the weight in tokens of a window's question: its newest user message.
-func asked(w scrollback.Window) (tokens int64) {
-	newest := int64(0)
-	for _, it := range w.Items {
-		if it.Kind == scrollback.KindMessage && it.Role == scrollback.RoleUser && it.Seq > newest {
-			newest, tokens = it.Seq, it.Weight.Tokens
-		}
-	}
-	return tokens
-}
-
 // answerCalls runs the calls of a step that are answered here; those of the client stay open
 // for it.
 func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.ToolCall) calls.Answers {
@@ -416,15 +392,4 @@ const (
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
 	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.resolved.Budget.Tokens)), lt.resolved.Room().Outputs()/int64(calls))}
-}
-
-// artifactBytes reads a whole artifact.
-func (e *Engine) artifactBytes(ctx context.Context, id scrollback.ArtifactID) ([]byte, error) {
-	f, _, err := e.archive.OpenArtifact(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, e.intake.Limits.ArtifactBytes+1))
-	return b, scrollback.Wrap(scrollback.Unavailable, "engine", err)
 }

@@ -160,11 +160,11 @@ func (s *sighted) words(n int) string {
 func (s *sighted) foreseen(parts scrollback.Parts) {
 	t, ctx := s.t, context.Background()
 	t.Helper()
-	m, err := s.r.Preview(ctx, s.id, engine.ContextRequest{Message: parts, Content: true})
+	m, err := s.r.Context(ctx, s.id, engine.ContextRequest{Message: parts, Content: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := s.r.Preview(ctx, s.id, engine.ContextRequest{Message: parts, Content: true}); err != nil || !sameJSON(again, m) {
+	if again, err := s.r.Context(ctx, s.id, engine.ContextRequest{Message: parts, Content: true}); err != nil || !sameJSON(again, m) {
 		t.Fatalf("looked at twice, it is another: %v", err)
 	}
 	before := len(s.sent)
@@ -257,9 +257,10 @@ func (s *sighted) past(turn scrollback.TurnID, sent []model.Request) {
 // compact some messages compacts these.
 func TestSightIsWhatIsSent(t *testing.T) {
 	t.Parallel()
+	dialects := []scrollback.Dialect{{}, window.Anthropic(), window.Gemini(), window.Strict(window.OpenAI(), scrollback.StrictNoSystem)}
 	for seed := range testlength.Of(2, 8) {
 		for _, policy := range []string{compact.Segments, compact.Snapshot, compact.Rolling} {
-			for _, d := range []scrollback.Dialect{{}, window.Anthropic(), window.Gemini(), window.Strict(window.OpenAI(), scrollback.StrictNoSystem)} {
+			for _, d := range dialects {
 				t.Run(fmt.Sprintf("%s-%s-%d", policy, d.Name, seed), func(t *testing.T) {
 					t.Parallel()
 					s := newSighted(t, uint64(seed), policy, d, enginetest.Options{NoFolds: true, Limit: 6000, Summaries: policy != compact.Segments})

@@ -75,7 +75,7 @@ func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Eve
 func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
 	watched := v.e.o.Watch.Turn(ctx, r.Conversation)
 	part, done := watch.Part(watched, "begin")
-	lt, replayed, err := v.begin(part, r)
+	lt, replayed, err := begin(part, v, r)
 	done(err)
 	switch {
 	case err != nil:
@@ -94,7 +94,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 
 // begin stores the beginning of a turn, and makes it live; or it returns the turn that the
 // same request began before. Whoever runs the turn says when it is done.
-func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
+func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
 	e := v.e
 	for tries := 0; ; tries++ {
 		begin, sh, web, err := v.prepare(ctx, &r)

@@ -30,6 +30,17 @@ func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollbac
 	return scrollback.Artifact{ID: id, MediaType: media, Name: name, Size: size, CreatedAt: in.store.Now()}, err
 }
 
+// Bytes reads a whole artifact.
+func (in *Intake) Bytes(ctx context.Context, id scrollback.ArtifactID) ([]byte, error) {
+	f, _, err := in.archive.OpenArtifact(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, in.Limits.ArtifactBytes+1))
+	return b, scrollback.Wrap(scrollback.Unavailable, "intake.Bytes", err)
+}
+
 // file fills in a file part, with the attached bytes or those already stored.
 func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollback.Part, error) {
 	art, err := a.given(ctx, i, p.Artifact, p.Name)

@@ -24,6 +24,9 @@ func (p Views) Receipts(ctx context.Context, h Head, limit int) ([]scrollback.Re
 		return nil, err
 	}
 	out, err := p.s.d.Views.Receipts(ctx, h.ID, n)
+	if err == nil {
+		err = p.redoable(ctx, h, out)
+	}
 	if err != nil || len(h.Ancestors) == 0 || len(h.Branch.View.Segments) == 0 {
 		return out, err
 	}
@@ -42,6 +45,22 @@ func (p Views) Receipts(ctx context.Context, h Head, limit int) ([]scrollback.Re
 		}
 	}
 	return out, err
+}
+
+// redoable marks the receipts of folds that can be done again.
+func (p Views) redoable(ctx context.Context, h Head, rs []scrollback.Receipt) error {
+	if !slices.ContainsFunc(rs, func(r scrollback.Receipt) bool { return r.Undone }) {
+		return nil
+	}
+	folds, _, err := p.again(ctx, h)
+	for _, f := range folds {
+		for i := range rs {
+			if rs[i].Undone && slices.Equal(rs[i].Segments, f.Receipt.Segments) {
+				rs[i].Redo = true
+			}
+		}
+	}
+	return err
 }
 
 // inheritedMost bounds how many of an ancestor's receipts are looked through.

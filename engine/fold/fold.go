@@ -103,6 +103,7 @@ type Fitting struct {
 	Setting    setting.Resolved
 	PromptSeq  int64
 	Wait       *turnstile.Patience
+	Occasion   string                           // of its folds, for their receipts; empty for that the request needs them
 	Beside     bool                             // what the request does not need is left to the caller
 	Compacting func(scrollback.CompactingEvent) // the request does not fit; may be nil
 	Folded     func(scrollback.Receipt)         // of each fold
@@ -139,7 +140,7 @@ func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (Fitted, 
 		if n == 0 && !fits && q.Compacting != nil {
 			q.Compacting(scrollback.CompactingEvent{Tokens: q.Setting.ModelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.Setting.ModelBudget.Tokens})
 		}
-		job := Folding{Setting: q.Setting, Reason: compact.WhenDue, Wait: q.Wait}
+		job := Folding{Setting: q.Setting, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait}
 		if !fits {
 			job.Reason = compact.MustFit
 		}
@@ -171,11 +172,24 @@ func overBudget(w scrollback.Window, sh *setting.Resolved) error {
 		sh.ModelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.ModelBudget.Tokens, sh.ModelBudget.Limit, sh.ModelBudget.Reserve, sh.ModelBudget.Bytes, sh.ModelBudget.Images)
 }
 
+// Refused is the error for a request that its server refuses as too long and that cannot
+// be made any shorter; any other refusal stays as it is.
+func Refused(w scrollback.Window, sh *setting.Resolved, refusal error) error {
+	l := model.LessonOf(refusal)
+	if l == nil || !l.TooLong {
+		return refusal
+	}
+	return scrollback.Errorf(scrollback.OverBudget, "engine",
+		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be compacted; if the server has a larger window, set it there, and name it with --limit",
+		sh.ModelTokens(w.Weight.Tokens), sh.ModelBudget.Reserve, sh.ModelBudget.Limit)
+}
+
 // Folding says how one fold is made.
 type Folding struct {
-	Setting setting.Resolved
-	Reason  compact.Reason
-	Wait    *turnstile.Patience // for its summary; nil waits as long as it takes
+	Setting  setting.Resolved
+	Reason   compact.Reason
+	Occasion string              // for its receipt; empty for what the reason says
+	Wait     *turnstile.Patience // for its summary; nil waits as long as it takes
 }
 
 // Fold makes one fold of head's branch, commits it and refreshes head.
@@ -195,6 +209,7 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding) (scrollb
 		return scrollback.Receipt{}, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)
 	}
 	defer unlock()
+	began := f.store.Now()
 	if err := f.refresh(ctx, head); err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -203,7 +218,7 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding) (scrollb
 		return scrollback.Receipt{}, err
 	}
 	made, err := compact.Run(ctx, compact.Input{
-		Shown: shown, Reason: q.Reason, Conversation: head.ID, Hurry: asking.Done(),
+		Shown: shown, Reason: q.Reason, Occasion: q.Occasion, Conversation: head.ID, Hurry: asking.Done(),
 		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.Setting) },
 		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens, Price: f.resolver.Priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
@@ -218,12 +233,16 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding) (scrollb
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
 	}
+	made.Receipt.DurationMS = max(0, f.store.Now()-began)
 	var copied func(context.Context) error
 	if f.o.Archive != nil && head.Settings.ArchiveOnCompact && made.Receipt.Result == scrollback.ResultCompacted {
 		made.Receipt.Archive, copied = f.o.Archive(head.ID)
 	}
 	receipt, err := f.commit(ctx, head, store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
 		View: made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
+	if receipt.Result == scrollback.ResultCompacted {
+		compact.Trade(&receipt, made.Segments, token.Count, q.Setting.ModelTokens)
+	}
 	if err == nil && f.o.Eager && receipt.Result == scrollback.ResultCompacted {
 		f.write(ctx, made.Segments)
 	}
@@ -291,7 +310,8 @@ func (f *Folder) commit(ctx context.Context, head *store.Head, c store.Commit) (
 		}
 		c.Receipt = scrollback.Receipt{Result: scrollback.ResultConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: c.Receipt.CreatedAt,
 			TokensBefore: c.Receipt.TokensBefore, TokensAfter: c.Receipt.TokensBefore, SummaryBy: c.Receipt.SummaryBy, Cost: c.Receipt.Cost,
-			SummaryResult: c.Receipt.SummaryResult, SummaryWhy: c.Receipt.SummaryWhy, Calls: c.Receipt.Calls}
+			SummaryResult: c.Receipt.SummaryResult, SummaryWhy: c.Receipt.SummaryWhy, Calls: c.Receipt.Calls, Tries: c.Receipt.Tries,
+			Reason: c.Receipt.Reason, DurationMS: c.Receipt.DurationMS}
 		if len(c.Usage) == 0 {
 			return c.Receipt, nil
 		}
@@ -325,7 +345,7 @@ func (f *Folder) Ahead(ctx context.Context, id scrollback.ConversationID, sh set
 	}
 	head, err := f.o.Open(ctx, id)
 	if err == nil && head.Branch.LiveWeight().Tokens >= head.Branch.View.RetryAt {
-		receipt, err = f.Fold(ctx, &head, Folding{Setting: sh, Reason: compact.WhenDue})
+		receipt, err = f.Fold(ctx, &head, Folding{Setting: sh, Reason: compact.WhenDue, Occasion: scrollback.ReasonAhead})
 	}
 	if err != nil && ctx.Err() == nil {
 		f.o.Log.Warn("compacting ahead failed", "conversation", id, "error", err)
@@ -369,6 +389,8 @@ func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
 	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
 	a.SummaryBy, a.Calls, a.Archive = b.SummaryBy, a.Calls+b.Calls, b.Archive
+	a.DurationMS, a.Messages, a.Tries = a.DurationMS+b.DurationMS, a.Messages+b.Messages, append(a.Tries, b.Tries...)
+	a.FoldedTokens, a.CardTokens, a.Lines = a.FoldedTokens+b.FoldedTokens, a.CardTokens+b.CardTokens, b.Lines
 	if b.Calls > 0 {
 		a.SummaryResult, a.SummaryWhy, a.Checked = b.SummaryResult, b.SummaryWhy, b.Checked
 	}

@@ -59,15 +59,18 @@ func (f *Folder) Foresee(ctx context.Context, head store.Head, shown compact.Sho
 		if beside || shown.More {
 			return out, nil
 		}
-		shown = shown.After(&made)
+		shown = compact.After(&shown, &made)
 	}
 	out.More = true
 	return out, nil
 }
 
 // Glance is Shown for a request that is only looked at, again with each key that is pressed:
-// what is live is read once.
+// what is live is read once. A view that is not stored has a negative version.
 func (f *Folder) Glance(ctx context.Context, h store.Head, sh setting.Resolved) (compact.Shown, error) {
+	if h.Branch.ViewVersion < 0 {
+		return f.Shown(ctx, h, sh)
+	}
 	key := glance{version: h.Version, branch: h.Branch.ID, head: h.Branch.HeadSeq, view: h.Branch.ViewVersion, most: pieceOf(sh)}
 	last := f.glances.take(h.ID)
 	if last == nil || last.key() != key {

@@ -38,9 +38,17 @@ type Sight struct {
 	wholes   wholes
 }
 
+// Parts are what a sight looks at: all over the same store.
+type Parts struct {
+	Archive  *archive.Archive
+	Resolver *setting.Resolver
+	Folder   *fold.Folder
+	Intake   *intake.Intake
+}
+
 // New makes a sight over one store.
-func New(s *store.Store, a *archive.Archive, r *setting.Resolver, f *fold.Folder, in *intake.Intake) *Sight {
-	return &Sight{store: s, archive: a, resolver: r, folder: f, intake: in}
+func New(s *store.Store, p Parts) *Sight {
+	return &Sight{store: s, archive: p.Archive, resolver: p.Resolver, folder: p.Folder, intake: p.Intake}
 }
 
 // Laid is a request as it was laid out, and from what.
@@ -138,4 +146,15 @@ func (x *Sight) quoted(w scrollback.Window, s scrollback.Search, chars int, d sc
 	text := scrollback.Say(window.WebResults(s, chars))
 	weight := x.store.Weigh(text)
 	return window.Behind(w, text, weight, d), weight
+}
+
+// Asked is the weight in tokens of a window's question: its newest user message.
+func Asked(w scrollback.Window) (tokens int64) {
+	newest := int64(0)
+	for _, it := range w.Items {
+		if it.Kind == scrollback.KindMessage && it.Role == scrollback.RoleUser && it.Seq > newest {
+			newest, tokens = it.Seq, it.Weight.Tokens
+		}
+	}
+	return tokens
 }

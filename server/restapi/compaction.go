@@ -66,9 +66,9 @@ func (a *api) compaction() {
 			if err != nil {
 				return seen(scrollback.Manifest{}, err)
 			}
-			return seen(a.as(ctx).Preview(ctx, id, engine.ContextRequest{Content: in.Content}))
+			return seen(a.as(ctx).Context(ctx, id, engine.ContextRequest{Content: in.Content}))
 		})
-	a.previews()
+	previews(a)
 	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",
 		Summary: "The compactions so far, newest first"},
 		func(ctx context.Context, in *struct {
@@ -97,7 +97,7 @@ type draftBody struct {
 }
 
 // previews adds what a draft would send, and what the steps of a turn sent.
-func (a *api) previews() {
+func previews(a *api) {
 	huma.Register(a.huma, huma.Operation{OperationID: "preview", Method: http.MethodPost, Path: "/api/conversations/{id}/context",
 		Summary: "What sending a message would show, and compact", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *struct {
@@ -116,7 +116,7 @@ func (a *api) previews() {
 					return seen(scrollback.Manifest{}, err)
 				}
 			}
-			return seen(a.as(ctx).Preview(ctx, id, q))
+			return seen(a.as(ctx).Context(ctx, id, q))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "turn-context", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/context",
 		Summary: "What the steps of a turn sent to its model"},
@@ -144,22 +144,32 @@ func (a *api) undoing() {
 			}
 			return seen(a.as(ctx).Compact(ctx, id, engine.CompactRequest{Clear: true}))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "uncompact", Method: http.MethodPost, Path: "/api/conversations/{id}/uncompact",
-		Summary: "Undo the newest compaction, or all back to the one that made a segment", MaxBodyBytes: a.limits.Body},
-		func(ctx context.Context, in *struct {
-			ConversationPath
-			Body *struct {
-				Segment string `json:"segment,omitempty"`
-			} `required:"false"`
-		}) (*body[scrollback.Receipt], error) {
-			id, err := a.resolve(ctx, in.ID)
-			if err != nil {
-				return seen(scrollback.Receipt{}, err)
-			}
-			segment := ""
-			if in.Body != nil {
-				segment = strings.TrimPrefix(in.Body.Segment, scrollback.RefHistory+":")
-			}
-			return seen(a.as(ctx).Uncompact(ctx, id, scrollback.SegmentID(segment)))
-		})
+	type undo = func(engine.Compactions, context.Context, scrollback.ConversationID, engine.UndoRequest) (scrollback.Receipt, error)
+	for name, of := range map[string]struct {
+		summary string
+		do      undo
+	}{
+		"uncompact": {"Undo the newest compaction, or all back to the one that made a segment", engine.Compactions.Undo},
+		"recompact": {"Do the compaction again that was undone last, or all up to the one that made a segment", engine.Compactions.Redo},
+	} {
+		huma.Register(a.huma, huma.Operation{OperationID: name, Method: http.MethodPost, Path: "/api/conversations/{id}/" + name,
+			Summary: of.summary, MaxBodyBytes: a.limits.Body},
+			func(ctx context.Context, in *struct {
+				ConversationPath
+				Body *struct {
+					Segment string `json:"segment,omitempty"`
+					DryRun  bool   `json:"dry_run,omitempty"`
+				} `required:"false"`
+			}) (*body[scrollback.Receipt], error) {
+				id, err := a.resolve(ctx, in.ID)
+				if err != nil {
+					return seen(scrollback.Receipt{}, err)
+				}
+				var q engine.UndoRequest
+				if in.Body != nil {
+					q = engine.UndoRequest{DryRun: in.Body.DryRun, Segment: scrollback.SegmentID(strings.TrimPrefix(in.Body.Segment, scrollback.RefHistory+":"))}
+				}
+				return seen(of.do(a.as(ctx).Compactions(), ctx, id, q))
+			})
+	}
 }

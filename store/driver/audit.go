@@ -97,7 +97,7 @@ type Recover struct {
 	As           scrollback.Conversation
 }
 
-// Stray is a row that may belong to nothing: a turn, a receipt or an index entry by
+// Stray is a row that may belong to nothing: a turn with its steps, a receipt or an index entry by
 // its number, the mention of Artifact by Conversation, the source of that name in it, or
 // with no conversation an artifact that none mentions.
 type Stray struct {

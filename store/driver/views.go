@@ -14,6 +14,12 @@ type Views interface {
 	// Unfold undoes a fold of a branch; see [Unfold].
 	Unfold(ctx context.Context, u Unfold) (scrollback.Receipt, error)
 
+	// Refold does a fold again that was undone; see [Refold].
+	Refold(ctx context.Context, r Refold) (scrollback.Receipt, error)
+
+	// Folds are the folds of a branch that brought segments; see [FoldQuery].
+	Folds(ctx context.Context, q FoldQuery) ([]Fold, error)
+
 	// Segments are those with the given ids, in that order; not_found names the
 	// first that is missing.
 	Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
@@ -48,4 +54,32 @@ type Unfold struct {
 	Now           int64
 	IfViewVersion int64
 	View          *scrollback.View
+}
+
+// FoldQuery finds the newest Limit folds of a branch, the newest first: those that are not
+// undone, or those that were undone and whose view then is known.
+type FoldQuery struct {
+	Branch scrollback.BranchID
+	Undone bool
+	Limit  int
+}
+
+// Fold is a fold as it is kept. Before is the view that it replaced, and After the one that
+// its undoing replaced.
+type Fold struct {
+	Number   int64 // among all folds, for [Refold]
+	UndoneAt int64 // Unix ms; 0 if it is not undone
+	Receipt  scrollback.Receipt
+	Before   scrollback.View
+	After    scrollback.View
+}
+
+// Refold puts back the view that the undoing of a fold replaced, and returns its receipt, if
+// the branch's ViewVersion is still IfViewVersion and the fold is still undone (else conflict,
+// and nothing is written).
+type Refold struct {
+	Branch        scrollback.BranchID
+	Number        int64
+	Now           int64
+	IfViewVersion int64
 }

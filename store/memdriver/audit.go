@@ -132,7 +132,7 @@ func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 		err = db.exists(op, m.Recover.Conversation)
 	case m.Sweep != nil:
 		for _, s := range m.Sweep {
-			if s.Artifact != "" && s.Conversation == "" && !db.mentioned(s.Artifact) {
+			if s.Artifact != "" && s.Conversation == "" && !(purging{db.database}).mentioned(s.Artifact) {
 				delete(db.artifacts, s.Artifact)
 			}
 		}
@@ -159,7 +159,7 @@ func (db audit) exists(op string, id scrollback.ConversationID) error {
 }
 
 // setView replaces what a branch shows, unless somebody else has.
-func (db *database) setView(op string, v driver.MendView, now int64) error {
+func (db audit) setView(op string, v driver.MendView, now int64) error {
 	b := db.branches[v.Branch]
 	if b == nil || b.ViewVersion != v.IfViewVersion {
 		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", v.Branch)

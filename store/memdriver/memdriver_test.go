@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/viewtest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
@@ -21,6 +22,7 @@ func TestDriver(t *testing.T) {
 	projecttest.Run(t, open)
 	shapetest.Run(t, open)
 	sourcetest.Run(t, open)
+	viewtest.Run(t, open)
 }
 
 func TestFeed(t *testing.T) {

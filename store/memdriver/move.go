@@ -201,7 +201,7 @@ func (j *adopting) show() error {
 		if err := j.weigh(v.Branch, &v.View); err != nil {
 			return err
 		}
-		if err := j.setView(j.op, v, j.a.Now); err != nil {
+		if err := (audit{j.database}).setView(j.op, v, j.a.Now); err != nil {
 			return err
 		}
 	}

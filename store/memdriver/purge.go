@@ -146,7 +146,7 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 }
 
 // mentioned reports whether some conversation mentions an artifact.
-func (db *database) mentioned(id scrollback.ArtifactID) bool {
+func (db purging) mentioned(id scrollback.ArtifactID) bool {
 	for _, th := range db.threads {
 		if slices.ContainsFunc(th.mentions, func(m mention) bool { return m.artifact == id }) {
 			return true

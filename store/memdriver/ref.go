@@ -142,6 +142,9 @@ type receipt struct {
 	before scrollback.View
 	folded bool // it brought segments
 	undone bool
+
+	undoneAt int64
+	after    *scrollback.View // that the undoing replaced
 }
 
 // Commit implements [driver.Views].
@@ -211,7 +214,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 	}
 	for _, r := range slices.Backward(th.receipts) {
 		if r.branch == b.ID && r.folded && !r.undone {
-			r.undone = true
+			r.undone, r.undoneAt, r.after = true, u.Now, new(clone(b.View))
 			th.news.Fold(r.Receipt)
 			show(r.before)
 			return clone(r.Receipt), nil
@@ -225,6 +228,65 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 	}
 	show(*u.View)
 	return scrollback.Receipt{}, nil
+}
+
+// Refold implements [driver.Views].
+func (db views) Refold(ctx context.Context, q driver.Refold) (scrollback.Receipt, error) {
+	const op = "memdriver.Refold"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	b, err := db.branch(op, q.Branch)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	th, err := db.thread(op, b.Conversation)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	if q.IfViewVersion != b.ViewVersion {
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", b.ID)
+	}
+	if q.Number < 1 || q.Number > int64(len(th.receipts)) {
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "there is no compaction %d", q.Number)
+	}
+	r := th.receipts[q.Number-1]
+	if r.branch != b.ID || !r.undone || r.after == nil {
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "the compaction is not undone any more")
+	}
+	b.View, r.undone, r.after = *r.after, false, nil
+	b.ViewVersion++
+	th.news.Fold(r.Receipt)
+	db.changes.touch(th, q.Now)
+	return clone(r.Receipt), nil
+}
+
+// Folds implements [driver.Views].
+func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
+	end, err := db.read(ctx, "memdriver.Folds")
+	defer end()
+	b := db.branches[q.Branch]
+	if err != nil || b == nil {
+		return nil, err
+	}
+	th := db.threads[b.Conversation]
+	var found []int
+	for i := len(th.receipts) - 1; i >= 0; i-- {
+		if r := th.receipts[i]; r.branch == b.ID && r.folded && r.undone == q.Undone && (!q.Undone || r.after != nil) {
+			found = append(found, i)
+		}
+	}
+	var out []driver.Fold
+	for _, i := range found[:min(len(found), q.Limit)] {
+		f := driver.Fold{Number: int64(i + 1), Receipt: clone(th.receipts[i].Receipt), Before: clone(th.receipts[i].before)}
+		if th.receipts[i].after != nil {
+			f.After, f.UndoneAt = clone(*th.receipts[i].after), th.receipts[i].undoneAt
+		}
+		out = append(out, f)
+	}
+	return out, nil
 }
 
 // Segments implements [driver.Views].

@@ -55,7 +55,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	if f.Meta != nil {
 		t.Meta = clone(f.Meta)
 	}
-	db.keepSent(th, t.ID, f)
+	keepSent(db.database, th, t.ID, f)
 	if f.State == scrollback.TurnOpen {
 		t.LeaseUntil = f.LeaseUntil
 	} else {
@@ -69,7 +69,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 }
 
 // keepSent keeps what a step sent, and the texts that it names.
-func (db *database) keepSent(th *thread, id scrollback.TurnID, f driver.Finish) {
+func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.Finish) {
 	if f.Sent == nil {
 		return
 	}
@@ -80,7 +80,9 @@ func (db *database) keepSent(th *thread, id scrollback.TurnID, f driver.Finish) 
 		if th.texts == nil {
 			th.texts = map[string]string{}
 		}
-		th.texts[hash] = text
+		if _, known := th.texts[hash]; !known {
+			th.texts[hash] = text
+		}
 	}
 }
 

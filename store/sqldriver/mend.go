@@ -92,6 +92,9 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 		case s.Turn != "":
 			err = r.tx.Run(ctx, `DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
 				AND EXISTS (SELECT 1 FROM branches b WHERE b.id = turns.branch))`, s.Turn)
+			if err == nil {
+				err = r.tx.Run(ctx, `DELETE FROM turn_steps WHERE turn_id = $1 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_steps.turn_id)`, s.Turn)
+			}
 		case s.Receipt != 0:
 			err = r.tx.Run(ctx, `DELETE FROM receipts WHERE n = $1
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = receipts.conversation_id)`, s.Receipt)

@@ -136,7 +136,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		if col.Err != nil {
 			return col.Err
 		}
-		if err := tx.Run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1`, n, u.Now); err != nil {
+		if err := sqlrow.Undo(ctx, tx, n, w.b.View, u.Now); err != nil {
 			return err
 		}
 		w.c.News.Fold(out)
@@ -161,20 +161,38 @@ func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scr
 	return out, nil
 }
 
-// Receipts implements [driver.Views].
-func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
-	var out []scrollback.Receipt
-	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
-		var receipt string
-		var undone bool
-		if err := r.Scan(&receipt, &undone); err != nil {
+// Refold implements [driver.Views].
+func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Receipt, err error) {
+	err = db.write(ctx, "sqldriver.Refold", func(ctx context.Context, tx *sqlrow.Session) error {
+		w := &logWriter{tx: tx, dialect: db.Dialect}
+		if err := loadBranch(ctx, tx, r.Branch, &w.b); err != nil {
 			return err
 		}
-		out = append(out, scrollback.Receipt{})
-		last := &out[len(out)-1]
-		err := sqlrow.Parse(receipt, last)
-		last.Undone = undone
-		return err
-	}, `SELECT receipt, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)
+		if err := loadConversation(ctx, tx, w.b.Conversation, &w.c); err != nil {
+			return err
+		}
+		if r.IfViewVersion != w.b.ViewVersion {
+			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Refold", "the view of branch %s changed meanwhile", r.Branch)
+		}
+		f, err := sqlrow.Redo(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		out = f.Receipt
+		w.c.News.Fold(out)
+		return w.setView(ctx, f.After, r.Now)
+	})
+	return out, err
+}
+
+// Folds implements [driver.Views].
+func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
+	out, err := sqlrow.Folds(ctx, db.Read, q)
+	return out, db.wrap("sqldriver.Folds", err)
+}
+
+// Receipts implements [driver.Views].
+func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	out, err := sqlrow.Receipts(ctx, db.Read, id, limit)
 	return out, db.wrap("sqldriver.Receipts", err)
 }

@@ -258,23 +258,8 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 
 // Meta implements [driver.Turns].
 func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-	out := map[scrollback.TurnID]scrollback.TurnMeta{}
-	for _, id := range ids {
-		var text string
-		var meta scrollback.TurnMeta
-		err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&text) }, `SELECT meta FROM turns WHERE id = $1 AND meta <> ''`, id)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
-		}
-		if err == nil {
-			err = sqlrow.Parse(text, &meta)
-		}
-		if err != nil {
-			return nil, db.wrap("sqldriver.Meta", err)
-		}
-		out[id] = meta
-	}
-	return out, nil
+	out, err := sqlrow.Metas(ctx, db.Read, ids)
+	return out, db.wrap("sqldriver.Meta", err)
 }
 
 // Steps implements [driver.Turns].
@@ -302,28 +287,8 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 	return t, db.wrap("sqldriver.Last", loadTurn(ctx, db.Read, c.LastTurn, &t))
 }
 
-// troubledTurns follows the path of branch $1 as pathMessages does, and repeats the
-// condition of the index word for word: without that the index is not used. A path leaves
-// an ancestor at leaves, and the branch itself never.
-const troubledTurns = `WITH RECURSIVE path (branch, parent, at_seq, leaves) AS (
-		SELECT id, parent_branch, at_seq, head_seq + 1 FROM branches WHERE id = $1
-		UNION ALL
-		SELECT b.id, b.parent_branch, b.at_seq, p.at_seq FROM path p JOIN branches b ON b.id = p.parent WHERE p.at_seq >= $2 AND b.at_seq < p.at_seq
-	) SELECT ` + sqlrow.TurnColumns + ` FROM (SELECT branch AS of, leaves, CASE WHEN leaves < $3 THEN leaves ELSE $3 END AS until FROM path) p
-	JOIN turns ON branch = p.of AND last_seq BETWEEN $2 AND p.until
-	WHERE (state IN ('failed', 'over_budget', 'interrupted') OR finish_reason IN ('max_steps', 'length')) AND state <> 'open'
-		AND (last_seq < p.leaves OR last_seq > seq)
-	ORDER BY last_seq DESC, id DESC LIMIT $4`
-
 // Troubled implements [driver.Turns].
 func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
-	var out []scrollback.Turn
-	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
-		var t scrollback.Turn
-		err := sqlrow.ScanTurn(&t)(r)
-		out = append(out, t)
-		return err
-	}, troubledTurns, q.Branch, q.From, q.To, q.Limit)
-	slices.Reverse(out)
+	out, err := sqlrow.Troubled(ctx, db.Read, q)
 	return out, db.wrap("sqldriver.Troubled", err)
 }

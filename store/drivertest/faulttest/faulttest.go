@@ -207,6 +207,16 @@ func (f faultyTurns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scr
 	return faulty(f.of, "Meta", func() (map[scrollback.TurnID]scrollback.TurnMeta, error) { return f.Turns.Meta(ctx, ids) })
 }
 
+// Steps implements [driver.Turns].
+func (f faultyTurns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
+	return faulty(f.of, "Steps", func() ([]scrollback.Sent, error) { return f.Turns.Steps(ctx, id) })
+}
+
+// Texts implements [driver.Turns].
+func (f faultyTurns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+	return faulty(f.of, "Texts", func() (map[string]string, error) { return f.Turns.Texts(ctx, of, hashes) })
+}
+
 // Troubled implements [driver.Turns].
 func (f faultyTurns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
 	return faulty(f.of, "Troubled", func() ([]scrollback.Turn, error) { return f.Turns.Troubled(ctx, q) })
@@ -220,6 +230,16 @@ func (f faultyViews) Commit(ctx context.Context, c driver.Commit) error {
 // Unfold implements [driver.Views].
 func (f faultyViews) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
 	return faulty(f.of, "Unfold", func() (scrollback.Receipt, error) { return f.Views.Unfold(ctx, u) })
+}
+
+// Refold implements [driver.Views].
+func (f faultyViews) Refold(ctx context.Context, r driver.Refold) (scrollback.Receipt, error) {
+	return faulty(f.of, "Refold", func() (scrollback.Receipt, error) { return f.Views.Refold(ctx, r) })
+}
+
+// Folds implements [driver.Views].
+func (f faultyViews) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
+	return faulty(f.of, "Folds", func() ([]driver.Fold, error) { return f.Views.Folds(ctx, q) })
 }
 
 // Segments implements [driver.Views].

@@ -27,6 +27,8 @@ var orphans = []orphan{
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = t.conversation_id)`, sweepTurn},
 	{`SELECT 'turn ' || t.id, 'branch ' || t.branch || ' is missing', t.id, '' FROM turns t
 		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch)`, sweepTurn},
+	{`SELECT 'account of step ' || s.step || ' of turn ' || s.turn_id, 'the turn is missing', s.turn_id, '' FROM turn_steps s
+		WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = s.turn_id)`, sweepTurn},
 	{`SELECT 'segment ' || s.id, 'conversation ' || s.conversation_id || ' is missing', '', '' FROM segments s
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`, nil},
 	{`SELECT 'segment ' || s.id, 'branch ' || s.branch || ' is missing', '', '' FROM segments s

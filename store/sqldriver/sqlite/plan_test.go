@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/viewtest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
@@ -46,6 +47,7 @@ func TestSQLite(t *testing.T) {
 	projecttest.Run(t, open)
 	shapetest.Run(t, open)
 	sourcetest.Run(t, open)
+	viewtest.Run(t, open)
 	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
 	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
 }

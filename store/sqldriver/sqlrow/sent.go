@@ -80,3 +80,24 @@ func Texts(ctx context.Context, s *Session, of scrollback.ConversationID, hashes
 	}
 	return out, nil
 }
+
+// Metas are what is kept about turns beside their messages, where anything is.
+func Metas(ctx context.Context, s *Session, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	out := map[scrollback.TurnID]scrollback.TurnMeta{}
+	for _, id := range ids {
+		var text string
+		var meta scrollback.TurnMeta
+		err := s.Row(ctx, func(r Scanner) error { return r.Scan(&text) }, `SELECT meta FROM turns WHERE id = $1 AND meta <> ''`, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err == nil {
+			err = Parse(text, &meta)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[id] = meta
+	}
+	return out, nil
+}
