@@ -324,3 +324,59 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+var (
+	exported  = regexp.MustCompile(`(?m)^export (?:async )?(?:const|let|class|function\*?) (\w+)`)
+	renamed   = regexp.MustCompile(`(?m)^export \{([^}]*)\}`)
+	braces    = regexp.MustCompile(`(?m)^import \{([^}]*)\} from '(\.[^']+)'`)
+	namespace = regexp.MustCompile(`(?m)^import \* as (\w+) from '(\.[^']+)'`)
+)
+
+// exports are the names that a module gives away.
+func exports(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range exported.FindAllStringSubmatch(text, -1) {
+		out[m[1]] = true
+	}
+	for _, m := range renamed.FindAllStringSubmatch(text, -1) {
+		for name := range strings.SplitSeq(m[1], ",") {
+			words := strings.Fields(name)
+			if len(words) > 0 {
+				out[words[len(words)-1]] = true
+			}
+		}
+	}
+	return out
+}
+
+// A name that a module imports and another does not export would leave the page empty.
+func TestImportedNamesExist(t *testing.T) {
+	text, tried := own(t), 0
+	for at, s := range text {
+		for _, m := range braces.FindAllStringSubmatch(s, -1) {
+			from := path.Join(path.Dir(at), m[2])
+			if strings.Contains(from, "/vendor/") {
+				continue
+			}
+			known := exports(text[from])
+			for name := range strings.SplitSeq(m[1], ",") {
+				words := strings.Fields(name)
+				if tried++; len(words) > 0 && !known[words[0]] {
+					t.Errorf("%s imports %s, which %s does not export", at, words[0], from)
+				}
+			}
+		}
+		for _, m := range namespace.FindAllStringSubmatch(s, -1) {
+			from := path.Join(path.Dir(at), m[2])
+			known := exports(text[from])
+			for _, used := range regexp.MustCompile(`[^\w.'/]`+m[1]+`\.(\w+)\(`).FindAllStringSubmatch(s, -1) {
+				if tried++; !strings.Contains(from, "/vendor/") && !known[used[1]] {
+					t.Errorf("%s calls %s.%s, which %s does not export", at, m[1], used[1], from)
+				}
+			}
+		}
+	}
+	if tried < 300 {
+		t.Errorf("only %d names were looked up", tried)
+	}
+}

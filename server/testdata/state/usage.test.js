@@ -1,5 +1,5 @@
 import { same, serve, test } from './check.js';
-import { bar, barsOf, between, csv, grouped, look, ofConversation, show, span, spanOf, summed, sums } from '/assets/state/usage.js';
+import { bar, barsOf, between, csv, grouped, look, show, span, spanOf, summed, sums } from '/assets/state/usage.js';
 
 const DAY = 86400000;
 const at = Date.parse('2026-11-20T00:00Z');
@@ -56,7 +56,3 @@ test('CSV says what is shown, a formula is text, and each currency has a line', 
     'model,m,2,200,80,20,10,220,1,USD,0', 'model,m,,,,,,,2,EUR,', 'conversation,"\'=1+1, ""x""",1,100,40,10,5,110,,,0', '']);
 });
 
-test('one conversation has its own sums', async () => {
-  const u = await ofConversation('x');
-  same([u.calls, u.total, u.costs, u.summaries.calls, u.summaries.costs], [4, 220, { USD: 1.5 }, 1, { USD: 0.5 }]);
-});

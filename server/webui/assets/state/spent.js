@@ -4,6 +4,6 @@ import { attempt } from './notices.js';
 
 // of returns a line for each model and currency, the dearest in tokens first.
 export async function of(id) {
-  const got = await attempt(() => get('/api/usage' + query({ group_by: 'conversation,model' })));
-  return got ? got.usage.filter((x) => x.conversation === id).sort((a, b) => b.total_tokens - a.total_tokens) : [];
+  const got = await attempt(() => get('/api/usage' + query({ group_by: 'model', conversation: id })));
+  return got ? got.usage.sort((a, b) => b.total_tokens - a.total_tokens) : [];
 }

@@ -96,13 +96,6 @@ export function look(to) {
   bar.value = n ? Math.max(0, Math.min(n - 1, to)) : -1;
 }
 
-// ofConversation is what the calls of one conversation have used: {calls, input, cached, output,
-// reasoning, total, estimated, costs: {currency: amount}, summaries: the same of its summaries}.
-export async function ofConversation(id) {
-  const { usage } = await get('/api/usage' + query({ conversation: id, group_by: 'purpose' }));
-  return { ...all(usage), summaries: all(usage.filter((u) => u.purpose === 'summary')) };
-}
-
 // cell is a field of CSV. What a spreadsheet would take for a formula is text.
 function cell(x) {
   const text = typeof x === 'number' ? String(x) : /^[=+\-@\t\r]/.test(x) ? "'" + x : x;

@@ -1,6 +1,7 @@
 // The commands that the page itself has; areas may register others, or the same by another way.
 import { convo } from '../state/api.js';
 import * as receipts from '../state/receipts.js';
+import { choose } from './imported.js';
 import * as conversations from '../state/conversations.js';
 import * as keyboard from '../state/keyboard.js';
 import { forget, marks } from '../state/marks.js';
@@ -29,16 +30,6 @@ async function trash() {
   if (await conversations.trash(c)) go(null);
 }
 
-function bring() {
-  const file = document.createElement('input');
-  file.type = 'file';
-  file.onchange = async () => {
-    const id = file.files[0] && await conversations.bring(file.files[0]);
-    if (id) go(id);
-  };
-  file.click();
-}
-
 const pinned = (yes) => () => writing() && Boolean(settings().pinned) !== yes;
 const pin = (yes) => () => change({ settings: { ...settings(), pinned: yes } });
 
@@ -56,7 +47,7 @@ export const begin = () => register([
   { name: 'unpin', words: 'command.unpin', icon: 'pin', when: pinned(false), run: pin(false) },
   { name: 'export', words: 'command.export', icon: 'export', when: open, run: () => { location.href = convo(conversation.value.id, '/export'); } },
   { name: 'trash', words: 'command.trash', icon: 'trash', when: writing, run: trash },
-  { name: 'import', words: 'command.import', icon: 'import', when: () => mayWrite.value, run: bring },
+  { name: 'import', words: 'command.import', icon: 'import', when: () => mayWrite.value, run: choose },
   { name: 'usage', words: 'command.usage', icon: 'usage', run: () => show('usage') },
   { name: 'settings', words: 'command.settings', icon: 'tune', run: () => show('settings') },
   { name: 'projects', words: 'command.projects', icon: 'folder', run: () => show('projects') },

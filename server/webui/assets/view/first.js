@@ -1,7 +1,7 @@
 // The page before anything was said: what this is, and a sample to see it on.
-import { html, useRef } from './html.js';
+import { html } from './html.js';
 import { icon } from './icons.js';
-import { bring } from '../state/conversations.js';
+import { choose } from './imported.js';
 import { keysOpen, searchOpen } from '../state/panels.js';
 import { go } from '../state/place.js';
 import * as receipts from '../state/receipts.js';
@@ -24,21 +24,13 @@ const pictures = {
 const Step = ({ picture, title, about }) => html`<li>${pictures[picture]}<h4>${title}</h4><p>${about}</p></li>`;
 
 export function FirstSteps() {
-  const file = useRef(null);
   if (!mayWrite.value) return null;
-  const chosen = async (e) => {
-    const [f] = e.currentTarget.files;
-    e.currentTarget.value = '';
-    const id = f && await bring(f);
-    if (id) go(id);
-  };
   return html`<div class="steps"><section class="tour"><header><div><h3>${t('first.sample')}</h3><p>${t('first.sampleAbout')}</p></div>
       <button type="button" class="plain strong" disabled=${sample.making.value} onClick=${sample.make}>${t(sample.making.value ? 'first.making' : 'first.open')}</button></header>
     <ol><${Step} picture="search" title=${t('first.search')} about=${t('first.searchAbout')} />
       <${Step} picture="compact" title=${t('first.compact')} about=${t('first.compactAbout')} />
       <${Step} picture="open" title=${t('first.again')} about=${t('first.againAbout')} /></ol></section>
-    <p class="more"><input ref=${file} type="file" hidden onChange=${chosen} aria-label=${t('first.import')} />
-      <button type="button" class="ghost text" onClick=${() => file.current.click()}>${icon('import')}${t('first.import')}</button>
+    <p class="more"><button type="button" class="ghost text" onClick=${choose}>${icon('import')}${t('first.import')}</button>
       <button type="button" class="ghost text" onClick=${() => { keysOpen.value = true; }}>${icon('key')}${t('first.keys')}</button></p></div>`;
 }
 
