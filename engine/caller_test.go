@@ -129,15 +129,27 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		}),
 		"View.Compact":   write(func(v *engine.View) error { _, err := v.Compact(ctx, o.id, engine.CompactRequest{}); return err }),
 		"View.Uncompact": write(func(v *engine.View) error { _, err := v.Uncompact(ctx, o.id, ""); return err }),
-		"View.Upload":    write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
-		"View.Trash":     write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
-		"View.Restore":   write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
-		"View.Purge":     write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
-		"Bulk.Backlog":   write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
-		"Reader.Refs":    read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
-		"Reader.Owner":   read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
-		"Reader.Read":    read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
-		"Reader.Tail":    read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
+		"Compactions.Undo": write(func(v *engine.View) error {
+			_, err := v.Compactions().Undo(ctx, o.id, engine.UndoRequest{DryRun: true})
+			return err
+		}),
+		"Compactions.Redo": write(func(v *engine.View) error {
+			_, err := v.Compactions().Redo(ctx, o.id, engine.UndoRequest{})
+			return err
+		}),
+		"Turns.Context": read(func(v *engine.View) error {
+			_, err := v.Turns().Context(ctx, o.id, o.turn, engine.Past{Content: true})
+			return err
+		}),
+		"View.Upload":  write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
+		"View.Trash":   write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
+		"View.Restore": write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
+		"View.Purge":   write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
+		"Bulk.Backlog": write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
+		"Reader.Refs":  read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
+		"Reader.Owner": read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
+		"Reader.Read":  read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
+		"Reader.Tail":  read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
 		"Reader.Grep": read(func(v *engine.View) error {
 			_, err := v.Recall().Grep(ctx, o.id, scrollback.GrepQuery{Pattern: "zanzibar"})
 			return err
@@ -204,7 +216,7 @@ func nothing(func(transcript.Entry, error) bool) {}
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
-	"View.Projects": true, "View.Branches": true, "View.Changes": true,
+	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Transfer.Archives": true}
 
@@ -215,7 +227,8 @@ func TestForeignCaller(t *testing.T) {
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
 	v := r.View
-	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Archives(), v.Turns(), v.Bulk(), v.Branches(), v.Projects()} {
+	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Archives(), v.Turns(), v.Bulk(), v.Branches(), v.Compactions(),
+		v.Projects()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
 			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name

@@ -199,7 +199,19 @@ func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q U
 	if err != nil {
 		return r, err
 	}
-	return c.v.e.sight.Returned(r, before, after), nil
+	r.TokensBefore, r.TokensAfter, r.CreatedAt = before.Tokens, after.Tokens, c.v.e.store.Now()
+	if r.Segments == nil {
+		r.Segments, r.Refs = []scrollback.SegmentID{}, []scrollback.Ref{}
+	}
+	sh, err := c.v.e.assumed(ctx, head, Overrides{})
+	if err != nil {
+		return r, err
+	}
+	all, err := c.v.e.sight.Receipts(ctx, []scrollback.Receipt{r}, &sh)
+	if err != nil {
+		return r, err
+	}
+	return all[0], nil
 }
 
 // Receipts lists the compactions of a conversation, newest first, and behind them those
