@@ -239,7 +239,7 @@ func (s *sighted) foreseen(parts scrollback.Parts) {
 // repeated is the weight of what a request repeats because it was compacted a moment ago.
 func repeated(r model.Request) (tokens int64) {
 	for _, it := range r.Items {
-		if it.Kind == scrollback.KindRequestOnly {
+		if it.Layer == scrollback.LayerRequestOnly {
 			tokens += it.Weight.Tokens
 		}
 	}
@@ -353,7 +353,8 @@ func TestSightOfOtherTurns(t *testing.T) {
 	ctx := context.Background()
 	_, searcher := searxng(t)
 	refused := scrollback.Errorf(scrollback.Refused, "test", "no").Because(scrollback.ErrUpstream)
-	r := enginetest.New(t, enginetest.Options{Searcher: searcher, NoFolds: true}, modeltest.Step{Err: refused}, modeltest.Say("At nine [1]."))
+	r := enginetest.New(t, enginetest.Options{Searcher: searcher, NoFolds: true}, modeltest.Step{Err: refused},
+		modeltest.Say("At nine [1]."))
 	id := r.NewConversation()
 	turns := map[string]scrollback.TurnID{}
 	for _, name := range []string{"failed", "searched"} {
@@ -377,8 +378,8 @@ func TestSightOfOtherTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := store.BeginRequest{Conversation: c.ID, Owner: "test", Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("?")}}}}
-	begun, err := r.Store.Turns.Begin(ctx, begin)
+	asks := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("?")}}
+	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "test", Messages: []store.Incoming{asks}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,10 +416,12 @@ func TestUndoAndRedo(t *testing.T) {
 	}
 	window := func() string { return r.Shape(id) }
 	rs, err := r.Receipts(ctx, id, 9)
-	if err != nil || len(rs) < 3 || rs[0].Messages == 0 || rs[0].FoldedTokens <= rs[0].CardTokens || len(rs[0].Lines) == 0 || rs[0].Reason != "by_hand" {
+	if err != nil || len(rs) < 3 || rs[0].Messages == 0 || rs[0].FoldedTokens <= rs[0].CardTokens || len(rs[0].Lines) == 0 ||
+		rs[0].Reason != scrollback.ReasonByHand {
 		t.Fatalf("receipts %+v %v", rs, err)
 	}
-	do := func(what string, run func(context.Context, scrollback.ConversationID, engine.UndoRequest) (scrollback.Receipt, error), q engine.UndoRequest) {
+	type turn = func(context.Context, scrollback.ConversationID, engine.UndoRequest) (scrollback.Receipt, error)
+	do := func(what string, run turn, q engine.UndoRequest) {
 		t.Helper()
 		before := window()
 		q.DryRun = true
@@ -458,4 +461,32 @@ func TestUndoAndRedo(t *testing.T) {
 	_, err = c.Redo(ctx, id, engine.UndoRequest{})
 	enginetest.WantCode(t, err, scrollback.Conflict, "no longer fit")
 	enginetest.CheckViews(t, r, id)
+}
+
+// A compaction that the request does not need is said to be made beside it; a draft that
+// says nothing is none, and what is refused when it is sent is refused before.
+func TestSightBesideAndBlank(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{Limit: 8000, Summaries: true}, modeltest.Say("Yes."))
+	id := r.NewConversation()
+	r.Says(id, 60, "the tide")
+	m, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say("And now?"), Overrides: engine.Overrides{Limit: 6000}})
+	if err != nil || m.Over > 0 || m.Compacts == nil || !m.Compacts.Beside || m.Tokens < m.CompactsAt {
+		t.Fatalf("%+v %+v %v", m, m.Compacts, err)
+	}
+	over, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say(strings.Repeat("And now? ", 700)),
+		Overrides: engine.Overrides{Limit: 6000}})
+	if err != nil || over.Over != over.Tokens-over.Budget || over.Over <= 0 || over.Compacts == nil || over.Compacts.Beside {
+		t.Fatalf("%+v %+v %v", over, over.Compacts, err)
+	}
+	blank, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say(" \n")})
+	plain, err2 := r.Context(ctx, id)
+	if err != nil || err2 != nil || !sameJSON(blank, plain) || blank.Draft != 0 {
+		t.Errorf("a blank draft: %+v %v %v", blank, err, err2)
+	}
+	_, err = r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say(strings.Repeat("long ", 50_000))})
+	enginetest.WantCode(t, err, scrollback.Invalid, "at most")
+	if n := len(r.Script.Requests()); n > 0 {
+		t.Errorf("%d requests were made", n)
+	}
 }
