@@ -31,7 +31,7 @@ var events = map[string]scrollback.Event{
 		ToolCalls: []scrollback.ToolCall{}, At: 1},
 	`{"type":"compaction","result":"compacted","segments":["s"],"refs":["history:s"],"first_seq":1,"last_seq":2,"tokens_before":9,` +
 		`"tokens_after":3,` +
-		`"summary_by":"extractive","cost":0,"created_at":5}`: scrollback.CompactionEvent{Receipt: scrollback.Receipt{
+		`"summary_by":"extractive","cost":0,"created_at":5,"duration_ms":0}`: scrollback.CompactionEvent{Receipt: scrollback.Receipt{
 		Result:   scrollback.ResultCompacted,
 		Segments: []scrollback.SegmentID{"s"}, Refs: []scrollback.Ref{"history:s"}, FirstSeq: 1, LastSeq: 2, TokensBefore: 9, TokensAfter: 3,
 		SummaryBy: scrollback.SummaryExtractive, CreatedAt: 5}},

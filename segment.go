@@ -120,7 +120,7 @@ type Receipt struct {
 	Archive string `json:"archive,omitempty"`
 
 	Reason     string `json:"reason,omitempty"` // one of the constants below
-	DurationMS int64  `json:"duration_ms,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
 	Tries      []Try  `json:"tries,omitempty"`
 
 	// The trade, made from the segments when it is shown: how many messages were folded,

@@ -127,8 +127,20 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Branches().Fork(ctx, o.id, engine.Point{Seq: &one}, "")
 			return err
 		}),
-		"View.Compact":    write(func(v *engine.View) error { _, err := v.Compact(ctx, o.id, engine.CompactRequest{}); return err }),
-		"View.Uncompact":  write(func(v *engine.View) error { _, err := v.Uncompact(ctx, o.id, ""); return err }),
+		"View.Compact":   write(func(v *engine.View) error { _, err := v.Compact(ctx, o.id, engine.CompactRequest{}); return err }),
+		"View.Uncompact": write(func(v *engine.View) error { _, err := v.Uncompact(ctx, o.id, ""); return err }),
+		"Compactions.Undo": write(func(v *engine.View) error {
+			_, err := v.Compactions().Undo(ctx, o.id, engine.UndoRequest{DryRun: true})
+			return err
+		}),
+		"Compactions.Redo": write(func(v *engine.View) error {
+			_, err := v.Compactions().Redo(ctx, o.id, engine.UndoRequest{})
+			return err
+		}),
+		"Turns.Context": read(func(v *engine.View) error {
+			_, err := v.Turns().Context(ctx, o.id, o.turn, engine.Past{Content: true})
+			return err
+		}),
 		"View.Upload":     write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
 		"View.Trash":      write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
 		"View.Restore":    write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
@@ -207,7 +219,7 @@ func nothing(func(transcript.Entry, error) bool) {}
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
-	"View.Projects": true, "View.Branches": true, "View.Changes": true,
+	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Transfer.Archives": true}
 
@@ -218,7 +230,8 @@ func TestForeignCaller(t *testing.T) {
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
 	v := r.View
-	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Archives(), v.Turns(), v.Bulk(), v.Branches(), v.Projects()} {
+	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Archives(), v.Turns(), v.Bulk(), v.Branches(), v.Compactions(),
+		v.Projects()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
 			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name

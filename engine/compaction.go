@@ -32,14 +32,15 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID, q ...C
 // next is the manifest of the next request of a conversation.
 func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scrollback.Manifest, error) {
 	sh, err := v.e.resolver.Resolve(ctx, head.Conversation, q.Overrides)
-	if err != nil && len(q.Message) == 0 {
+	draft := !sight.Blank(q.Message)
+	if err != nil && !draft {
 		sh, err = v.e.assumed(ctx, head, q.Overrides)
 	}
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
 	asked := sight.Next{Head: head, Setting: sh, Content: q.Content, Beside: !v.e.o.NoBackgroundFolds}
-	if len(q.Message) > 0 {
+	if draft {
 		a := arriving{v, head, &TurnRequest{Conversation: head.ID, Message: q.Message, Overrides: q.Overrides}, sh, v.e.intake.Rehearsal()}
 		if err := a.rehearse(ctx, &asked); err != nil {
 			return scrollback.Manifest{}, err
@@ -199,7 +200,19 @@ func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q U
 	if err != nil {
 		return r, err
 	}
-	return c.v.e.sight.Returned(r, before, after), nil
+	r.TokensBefore, r.TokensAfter, r.CreatedAt = before.Tokens, after.Tokens, c.v.e.store.Now()
+	if r.Segments == nil {
+		r.Segments, r.Refs = []scrollback.SegmentID{}, []scrollback.Ref{}
+	}
+	sh, err := c.v.e.assumed(ctx, head, Overrides{})
+	if err != nil {
+		return r, err
+	}
+	all, err := c.v.e.sight.Receipts(ctx, []scrollback.Receipt{r}, &sh)
+	if err != nil {
+		return r, err
+	}
+	return all[0], nil
 }
 
 // Receipts lists the compactions of a conversation, newest first, and behind them those

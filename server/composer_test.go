@@ -269,7 +269,7 @@ func transferred(event, at string, files map[string][]byte) string {
 func TestPageAttaches(t *testing.T) {
 	d := newDesk(t, modeltest.Say("A gate."))
 	green, red := painted(t, 320, 200, color.RGBA{15, 110, 102, 255}), painted(t, 200, 260, color.RGBA{179, 55, 43, 255})
-	d.do("attach nothing", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url), chromedp.WaitVisible(".empty"),
+	d.do("attach nothing", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url), chromedp.WaitVisible(".opening"),
 		chromedp.SendKeys(writing, "What is this?"))
 	d.eval(transferred(pasted, writing, map[string][]byte{"plan.png": green}))
 	d.do("attach pasted", chromedp.WaitVisible(".attached .thumb img"))

@@ -241,8 +241,8 @@ func TestPageOffline(t *testing.T) {
 	line(true)
 	d.do("line back", chromedp.Click(".unsent .link"), chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".unsent"),
 		chromedp.WaitNotPresent(".banner"))
-	d.is("what was sent", `document.querySelector('#m1 .prose').innerText + document.querySelector('#m2 `+
-		`.prose').innerText`, "Are you there?Here again.")
+	d.is("what was sent", `['#m1', '#m2'].map(x => document.querySelector(x + ' .body').innerText.trim()).join('')`,
+		"Are you there?Here again.")
 }
 
 // Where another tab was first, a message waits for the answer there.
@@ -260,8 +260,8 @@ func TestPageConflict(t *testing.T) {
 	close(gate)
 	d.do("conflict over", turns(`document.querySelectorAll('.msg.user').length === 2 && `+
 		`[...document.querySelectorAll('.msg.assistant')].length === 2`))
-	d.is("both are asked", `[...document.querySelectorAll('.msg.user .prose')].map(x => `+
-		`x.innerText).sort().join()`, "from elsewhere,mine")
+	d.is("both are asked", `[...document.querySelectorAll('.msg.user .body')].map(x => `+
+		`x.innerText.trim()).sort().join()`, "from elsewhere,mine")
 	d.is("and nothing waits", `document.querySelectorAll('.waiting li').length + (document.querySelector('.unsent') ? 'unsent' `+
 		`: '')`, "0")
 }

@@ -54,13 +54,15 @@ var probes = map[string]probe{
 	"events":        {need: scrollback.AccessRead, query: "after=0", frames: 8},
 	"list-archives": {need: scrollback.AccessRead}, "read-newest-archive": {need: scrollback.AccessRead},
 	"read-archive": {need: scrollback.AccessRead},
+	"preview":      {need: scrollback.AccessRead, body: `{"message":"and the lighthouse?"}`}, "turn-context": {need: scrollback.AccessRead},
 
 	"create-conversation": {need: scrollback.AccessWrite, body: `{"project":"{project}"}`},
 	"patch-conversation":  {need: scrollback.AccessWrite, body: `{"title":"another"}`},
 	"delete-conversation": {need: scrollback.AccessWrite, query: "purge=1"}, "restore-conversation": {need: scrollback.AccessWrite},
 	"chat":  {need: scrollback.AccessWrite, body: `{"message":"and the lighthouse?","stream":false}`},
 	"clear": {need: scrollback.AccessWrite}, "compact": {need: scrollback.AccessWrite, body: `{"force":true}`},
-	"uncompact": {need: scrollback.AccessWrite}, "fork": {need: scrollback.AccessWrite, body: `{"seq":2}`},
+	"uncompact": {need: scrollback.AccessWrite}, "recompact": {need: scrollback.AccessWrite},
+	"fork":   {need: scrollback.AccessWrite, body: `{"seq":2}`},
 	"rewind": {need: scrollback.AccessWrite, body: `{"seq":2}`}, "cancel-turn": {need: scrollback.AccessWrite},
 	"upload": {need: scrollback.AccessWrite, query: "conversation={id}&name=a.txt", body: "some bytes"},
 	"sample": {need: scrollback.AccessWrite, body: `{"lang":"zh","project":"{project}"}`},
@@ -155,6 +157,10 @@ func (m *matrix) place(project string) place {
 		m.Ask(c.ID, "Which colour has the lighthouse of the "+project+"?")
 	}
 	_, err = m.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
+	must(err)
+	_, err = m.Compact(ctx, c.ID, engine.CompactRequest{Clear: true})
+	must(err)
+	_, err = m.Uncompact(ctx, c.ID, "")
 	must(err)
 	refs, _, err := m.Refs(ctx, c.ID, scrollback.RefQuery{Kind: scrollback.RefHistory, Limit: 1})
 	must(err)

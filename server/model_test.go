@@ -90,7 +90,8 @@ func (d *gauges) open() {
 func (d *gauges) settled() {
 	d.Helper()
 	d.wait("where it was to go", `import('/assets/state/model.js').then((m) => m.aim.value === null)`)
-	d.wait("some frames", `new Promise((done) => { let n = 12; const next = () => (n-- ? requestAnimationFrame(next) : done(true)); next(); })`)
+	d.wait("some frames", `new Promise((done) => { let n = 12;
+		const next = () => (n-- ? requestAnimationFrame(next) : done(true)); next(); })`)
 }
 
 // press presses an element wherever it is.
@@ -192,7 +193,8 @@ func TestPageModelSees(t *testing.T) {
 	d.open()
 	d.is("the layers", `[...new Set([...document.querySelectorAll('.model .layer')].map(x => x.className.split(' ')[1]))].join(' ')`,
 		"l-instructions l-tools l-summary l-compacted l-pins l-messages")
-	d.is("the pin", `document.querySelector('.l-pins .at').innerText + ' ' + /datum of gauge 8/.test(document.querySelector('.l-pins').innerText)`,
+	d.is("the pin", `document.querySelector('.l-pins .at').innerText + ' ' +
+		/datum of gauge 8/.test(document.querySelector('.l-pins').innerText)`,
 		"#23 true")
 	d.is("what a card is", `/compactions rolled up/.test(document.querySelector('.stand').innerText)`, "true")
 	d.press(".stand .face")
@@ -200,7 +202,8 @@ func TestPageModelSees(t *testing.T) {
 	d.is("what the model reads of it", `/^Messages #1–#\d+ .* history:/.test(document.querySelector('.stand .reads .raw').innerText)`, "true")
 	d.press(".stand .leaf:nth-child(2) .opens")
 	d.wait("originals", `document.querySelectorAll('.leaf:nth-child(2) .orig').length > 3`)
-	d.is("the first", `document.querySelector('.leaf:nth-child(2) .orig').dataset.seq === document.querySelector('.leaf:nth-child(2)').dataset.seq`,
+	d.is("the first", `document.querySelector('.leaf:nth-child(2) .orig').dataset.seq ===
+		document.querySelector('.leaf:nth-child(2)').dataset.seq`,
 		"true")
 	d.press(".stand .leaf:nth-child(2) .opens")
 	d.wait("closed", `!document.querySelector('.orig')`)

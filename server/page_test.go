@@ -387,11 +387,11 @@ func TestPageAddress(t *testing.T) {
 		}
 	}
 	here := "#" + string(id)
-	at("", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url), chromedp.WaitVisible(".empty"),
+	at("", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url), chromedp.WaitVisible(".opening"),
 		chromedp.WaitVisible(".row a"))
 	at(here, chromedp.Click(".row a"), chromedp.WaitVisible("#m600"))
 	at(here+"/599", chromedp.Click("#m599 .seq"), chromedp.WaitVisible("#m599.lit"))
-	at("", chromedp.Click(".new"), chromedp.WaitVisible(".empty"))
+	at("", chromedp.Click(".new"), chromedp.WaitVisible(".opening"))
 	at(here+"/599", chromedp.NavigateBack(), chromedp.WaitVisible("#m599.lit"))
 	at(here, chromedp.NavigateBack())
 	at(here+"/2", chromedp.Navigate(url+"/"+here+"/2"), chromedp.Reload(), chromedp.WaitVisible("#m2.lit"))

@@ -143,7 +143,7 @@ func TestPicturesOfTheREADMEs(t *testing.T) {
 			d.do("dark", coloured("dark"))
 			shot("dark")
 			d.do("the model sees", coloured("light"), chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('.switch button')[1].click()`),
-				chromedp.WaitVisible(".model .card"))
+				chromedp.WaitVisible(".model .stand"))
 			shot("model-light")
 			d.do("dark again", coloured("dark"))
 			shot("model-dark")

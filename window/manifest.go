@@ -108,7 +108,7 @@ func Fingerprint(w scrollback.Window) string {
 	for _, it := range w.Items {
 		feed(h, it, w.Tools)
 	}
-	return sum(h)
+	return sum(h)[:32]
 }
 
 // feed hashes what of an item is sent to a provider.

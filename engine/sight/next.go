@@ -3,6 +3,7 @@ package sight
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/fold"
@@ -57,6 +58,14 @@ func (x *Sight) Manifest(ctx context.Context, q Next) (scrollback.Manifest, erro
 	m.Compacts, err = x.folder.Foresee(ctx, q.Head, shown, fold.Fitting{Setting: q.Setting, Beside: q.Beside})
 	q.drafted(&m, prompt)
 	return m, err
+}
+
+// Blank says that a draft says nothing yet.
+func Blank(ps scrollback.Parts) bool {
+	return !slices.ContainsFunc(ps, func(p scrollback.Part) bool {
+		t, ok := p.(scrollback.Text)
+		return !ok || strings.TrimSpace(t.Text) != ""
+	})
 }
 
 // previous marks the last request of a conversation; nil for none.

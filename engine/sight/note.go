@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/setting"
@@ -30,8 +31,8 @@ func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
 	if in.Instructions != "" {
 		s.Instructions = n.keep(in.Instructions)
 	}
-	if tools, err := json.Marshal(in.Tools); err == nil && len(in.Tools) > 0 {
-		s.Tools = n.keep(string(tools))
+	if tools, err := plain(in.Tools); err == nil && len(in.Tools) > 0 {
+		s.Tools = n.keep(tools)
 	}
 	if in.Environment != "" {
 		s.Environment = hashOf(in.Environment)
@@ -50,6 +51,15 @@ func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
 		s.First, s.Last = live[0].Seq, live[len(live)-1].Seq
 	}
 	return n
+}
+
+// plain is JSON as it is sent, without HTML escapes.
+func plain(tools []scrollback.Tool) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(tools)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 func (n *Note) keep(text string) string {

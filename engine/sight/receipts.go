@@ -13,25 +13,20 @@ import (
 func (x *Sight) Receipts(ctx context.Context, rs []scrollback.Receipt, sh *setting.Resolved) ([]scrollback.Receipt, error) {
 	out := append([]scrollback.Receipt{}, rs...)
 	for i := range out {
-		r := &out[i]
-		made, err := x.store.Segments(ctx, r.Segments)
-		if scrollback.CodeOf(err) == scrollback.NotFound {
-			continue // of what is inherited, some may be gone
-		}
-		if err != nil {
+		if err := x.trade(ctx, &out[i], sh.ModelTokens); err != nil {
 			return nil, err
 		}
-		compact.Trade(r, made, token.Count, sh.ModelTokens)
 	}
 	return out, nil
 }
 
-// Returned completes the receipt of an undoing, or of doing it again, by the manifests
-// before and after it.
-func (x *Sight) Returned(r scrollback.Receipt, before, after scrollback.Manifest) scrollback.Receipt {
-	r.TokensBefore, r.TokensAfter, r.CreatedAt = before.Tokens, after.Tokens, x.store.Now()
-	if r.Segments == nil {
-		r.Segments, r.Refs = []scrollback.SegmentID{}, []scrollback.Ref{}
+func (x *Sight) trade(ctx context.Context, r *scrollback.Receipt, modelTokens func(int64) int64) error {
+	made, err := x.store.Segments(ctx, r.Segments)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return nil // of what is inherited, some may be gone
 	}
-	return r
+	if err == nil {
+		compact.Trade(r, made, token.Count, modelTokens)
+	}
+	return err
 }

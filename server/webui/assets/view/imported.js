@@ -45,18 +45,8 @@ function Job({ j }) {
     ${j.result && html`<${Result} r=${j.result} />`}</section>`;
 }
 
-// choose asks for files to import, and shows what becomes of them.
-export function choose() {
-  const file = document.createElement('input');
-  file.type = 'file';
-  file.multiple = true;
-  file.onchange = () => {
-    if (!file.files.length) return;
-    imports.bring(file.files, conversations.project.value);
-    question.value = { kind: 'import' };
-  };
-  file.click();
-}
+// choose asks for files to import, by the button of the sidebar, which is always there.
+export const choose = () => document.querySelector('.sidebar .foot input[type=file]').click();
 
 export function Imported() {
   const jobs = imports.jobs();

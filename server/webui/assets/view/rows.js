@@ -53,7 +53,7 @@ function Row({ item: { c, depth, key }, here, focused, naming, name, onKeyDown, 
 
 const Below = ({ item: { c, n, open, depth } }) => html`<li class=${`below d${depth}`}><button type="button" class="count" tabindex="-1" aria-expanded=${open} onClick=${() => toggle(c.id)}>${icon('chevron')}${t('agents', n)}</button></li>`;
 
-const Group = ({ item }) => html`<li class="group" role="presentation"><h2>${item.pinned && icon('pin')}${item.label}</h2></li>`;
+const Group = ({ item }) => html`<li class="group"><h2>${item.pinned && icon('pin')}${item.label}</h2></li>`;
 
 // leads says whether one of the agents of c, or of theirs, is open.
 const leads = (id, here, depth = 4) => depth > 0 && agentsOf(id).some((a) => a.id === here || leads(a.id, here, depth - 1));

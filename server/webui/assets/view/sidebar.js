@@ -1,8 +1,7 @@
 // The sidebar: a new conversation, the search, the projects, the conversations; below them what is
 // beside the conversations.
-import { html } from './html.js';
+import { html, useRef } from './html.js';
 import { Button, icon } from './icons.js';
-import { choose } from './imported.js';
 import { Item, Menu } from './menu.js';
 import { Chosen, Rows } from './rows.js';
 import * as conversations from '../state/conversations.js';
@@ -40,10 +39,17 @@ const themeIcon = { auto: 'half', light: 'sun', dark: 'moon' };
 const Way = ({ view, name, label, text }) => html`<a class=${'ghost' + (text ? ' text' : '')} href=${viewHref(view)} aria-label=${label} title=${label} aria-current=${place.value.view === view ? 'page' : null}>${icon(name)}${text && html`<span>${text}</span>`}</a>`;
 
 function Import() {
+  const file = useRef(null);
   const job = imports.job.value;
   const going = job && (job.state === 'sending' || job.state === 'reading');
+  const pick = (e) => {
+    const files = Array.from(e.currentTarget.files);
+    e.currentTarget.value = '';
+    if (files.length) { imports.bring(files, conversations.project.value); question.value = { kind: 'import' }; }
+  };
   const label = going ? t('importing') : t('importHint');
-  return html`<${Button} name="import" cls=${going ? 'going' : ''} label=${label} disabled=${!mayWrite.value} onClick=${() => (job ? (question.value = { kind: 'import' }) : choose())} />`;
+  return html`<input ref=${file} type="file" multiple hidden onChange=${pick} aria-label=${t('importHint')} />
+    <${Button} name="import" cls=${going ? 'going' : ''} label=${label} disabled=${!mayWrite.value} onClick=${() => (job ? (question.value = { kind: 'import' }) : file.current.click())} />`;
 }
 
 export function Sidebar() {

@@ -77,7 +77,7 @@ function Messages() {
   const cut = manifest.value && manifest.value.conversation_id === c.id ? manifest.value.compacts : null;
   const { answers, thought, asked, results, told } = outline(ms);
   const events = happened(ms);
-  const newest = ms[ms.length - 1];
+  const newest = live ? null : ms[ms.length - 1]; // its actions have room; while an answer is written nothing may move
   const out = [];
   for (const m of ms) {
     const isCompacted = m.seq <= boundary && stretches.some((x) => m.seq >= x.first_seq && m.seq <= x.last_seq);
