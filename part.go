@@ -98,17 +98,12 @@ type Reasoning struct {
 	Opaque Opaque `json:"opaque,omitempty"`
 }
 
-func (Text) partType() string { return "text" }
-
-func (Image) partType() string { return "image" }
-
-func (File) partType() string { return "file" }
-
-func (ToolCall) partType() string { return "tool_call" }
-
+func (Text) partType() string       { return "text" }
+func (Image) partType() string      { return "image" }
+func (File) partType() string       { return "file" }
+func (ToolCall) partType() string   { return "tool_call" }
 func (ToolResult) partType() string { return "tool_result" }
-
-func (Reasoning) partType() string { return "reasoning" }
+func (Reasoning) partType() string  { return "reasoning" }
 
 // PartTypes lists the JSON "type" of every kind of part.
 func PartTypes() []string {

@@ -184,40 +184,6 @@ type RefQuery struct {
 	Limit  int // 0 means 50, at most 200
 }
 
-// Leaf is a segment as part of a roll-up or of what a conversation shows. Tokens is the
-// weight of its messages and CardTokens that of what stands for them; From and To are
-// Unix ms. Hint says in a line what it is about, and SummaryBy who wrote its summary
-// ([SummaryExtractive] if no model did). RolledUp says that it has leaves itself.
-type Leaf struct {
-	Ref        Ref    `json:"ref"`
-	FirstSeq   int64  `json:"first_seq"`
-	LastSeq    int64  `json:"last_seq"`
-	From       int64  `json:"from"`
-	To         int64  `json:"to"`
-	Messages   int    `json:"messages"`
-	Tokens     int64  `json:"tokens"`
-	CardTokens int64  `json:"card_tokens"`
-	Hint       string `json:"hint"`
-	SummaryBy  string `json:"summary_by"`
-	RolledUp   bool   `json:"rolled_up,omitempty"`
-}
-
-// Leaves is what a segment consists of, oldest first; of a leaf, that is itself.
-type Leaves struct {
-	Ref      Ref    `json:"ref"`
-	FirstSeq int64  `json:"first_seq"`
-	LastSeq  int64  `json:"last_seq"`
-	Messages int    `json:"messages"`
-	Leaves   []Leaf `json:"leaves"`
-}
-
-// SegmentList is the segments that a conversation shows in place of messages, oldest first.
-type SegmentList struct {
-	Segments   []Leaf  `json:"segments"`
-	HeadSeq    int64   `json:"head_seq"`
-	PinnedSeqs []int64 `json:"pinned_seqs"`
-}
-
 // Shape is the whole of a path at a glance, in bins of equally many messages. From and To
 // are when the first and the last of them were stored, in Unix ms.
 type Shape struct {

@@ -186,16 +186,14 @@ type Sent struct {
 	Hash         string       `json:"hash"`
 }
 
-// SentSearch is what of a search, which the turn's meta has, was quoted: so many of the
-// results, with so many characters of each.
+// SentSearch is what of a search in the turn's meta was quoted: results, characters of each.
 type SentSearch struct {
 	Query   string `json:"q"`
 	Results int    `json:"n"`
 	Chars   int    `json:"chars"`
 }
 
-// SentRun is a run of items of one kind in a layer: of messages, from Seq to LastSeq.
-// Segments are not named again: the placeholders stand in their order.
+// SentRun is a run of items of one kind in a layer. Placeholders stand in their segments' order.
 type SentRun struct {
 	Kind         ItemKind
 	Layer        Layer

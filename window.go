@@ -142,10 +142,9 @@ type Manifest struct {
 	Items          []ContextItem   `json:"items,omitempty"`
 }
 
-// Foreseen is a compaction that a request would cause: of the messages from FirstSeq to
-// LastSeq. TokensAfter is the window's by the lines that are kept without a model. Beside
-// says that the request fits and does not wait for it; More that others follow before the
-// request is sent.
+// Foreseen is a compaction that a request would cause. TokensAfter is the window's by the lines
+// that are kept without a model. Beside says that the request fits and does not wait for it;
+// More that others follow before the request is sent.
 type Foreseen struct {
 	FirstSeq     int64 `json:"first_seq"`
 	LastSeq      int64 `json:"last_seq"`
@@ -156,9 +155,8 @@ type Foreseen struct {
 	More         bool  `json:"more,omitempty"`
 }
 
-// ContextItem is a piece of a request with what the model reads. A text of which only the
-// ends are sent has a [Cut]. Joined says that the next item is in the same message of the
-// request.
+// ContextItem is a piece of a request with what the model reads. A text of which only the ends
+// are sent has a [Cut]. Joined says that the next item is in the same message of the request.
 type ContextItem struct {
 	Layer   Layer    `json:"layer"`
 	Kind    ItemKind `json:"kind"`
@@ -172,14 +170,6 @@ type ContextItem struct {
 	Joined  bool     `json:"joined_with_next,omitempty"`
 	Parts   Parts    `json:"parts"`
 	Tools   []Tool   `json:"tools,omitempty"`
-}
-
-// TurnContext is what the requests of a turn showed, step by step.
-type TurnContext struct {
-	TurnID    TurnID     `json:"turn_id"`
-	Model     string     `json:"model"`
-	StartedAt int64      `json:"started_at"`
-	Steps     []Manifest `json:"steps"`
 }
 
 // ManifestLayer is one layer of a manifest.

@@ -82,15 +82,18 @@ func (a *arriving) rehearse(ctx context.Context, next *sight.Next) error {
 // Past says what is wanted of what a turn sent to its model.
 type Past = sight.Past
 
+// TurnContext is what the requests of a turn showed, step by step.
+type TurnContext = sight.TurnContext
+
 // Context returns what the steps of a turn sent to its model.
-func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, q Past) (scrollback.TurnContext, error) {
+func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, q Past) (TurnContext, error) {
 	head, err := t.v.door.head(ctx, id, scrollback.AccessRead)
 	if err != nil {
-		return scrollback.TurnContext{}, err
+		return TurnContext{}, err
 	}
 	found, err := t.v.e.turn(ctx, id, turn)
 	if err != nil {
-		return scrollback.TurnContext{}, err
+		return TurnContext{}, err
 	}
 	return t.v.e.sight.Turn(ctx, head.Conversation, found, q)
 }

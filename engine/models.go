@@ -2,39 +2,15 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/token"
 )
 
-// ModelEntry is a model that can be asked here. Factor is how many of its tokens
-// an o200k token is: what was learned, else what is assumed.
-type ModelEntry struct {
-	Name      string               `json:"name"`
-	Limit     int64                `json:"limit"`
-	LimitFrom scrollback.LimitFrom `json:"limit_from"`
-	MaxOutput int64                `json:"max_output,omitempty"`
-	Price     *token.Price         `json:"price,omitempty"`
-	Factor    float64              `json:"factor"`
-	Learned   bool                 `json:"learned"`
-	Default   bool                 `json:"default"`
-	// WebSearch is who can search the web for it: its provider, a SearXNG, or nobody.
-	WebSearch string `json:"web_search,omitempty"`
-	// Provider is the first part of its name, empty for a model that is built in; Here says
-	// that it runs on this machine, and Offline that it only quotes what was said.
-	Provider string `json:"provider,omitempty"`
-	Here     bool   `json:"here,omitempty"`
-	Offline  bool   `json:"offline,omitempty"`
-	// Efforts are the levels that its thinking can be set to, none for a model that does
-	// not think; Images whether it takes images, absent where that is not known.
-	Efforts []string `json:"efforts"`
-	Images  *bool    `json:"images,omitempty"`
-	// Taught is what else its server has taught; nil for nothing.
-	Taught *scrollback.Learned `json:"taught,omitempty"`
-}
+// ModelEntry is a model that can be asked here.
+type ModelEntry = setting.ModelEntry
 
 // Models lists the models that are set up here, the default first.
 func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
@@ -62,7 +38,7 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 		facts := v.e.o.Catalog.Find(name)
 		m := ModelEntry{Name: name, Taught: taught, Limit: sh.ModelBudget.Limit, LimitFrom: sh.LimitFrom, MaxOutput: sh.Facts.MaxOutput,
 			Price: facts.Price, Factor: sh.Factor, Learned: sh.Learned.Factor > 0, Default: i == 0, WebSearch: v.e.searcherOf(&sh, nil),
-			Here: sh.Facts.Here, Offline: sh.Facts.Offline, Efforts: effortsOf(sh.Facts, facts)}
+			Here: sh.Facts.Here, Offline: sh.Facts.Offline, Efforts: setting.EffortsOf(sh.Facts, facts)}
 		if provider, _, ok := strings.Cut(name, "/"); ok {
 			m.Provider = provider
 		}
@@ -72,18 +48,6 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 		out = append(out, m)
 	}
 	return out, nil
-}
-
-// effortsOf are the levels that people may choose for a model's thinking: those that the
-// catalog lists, and for a model that it does not know the usual three.
-func effortsOf(m model.Facts, known token.Facts) []string {
-	switch {
-	case m.Offline, known.Known && !known.Thinks:
-		return []string{}
-	case known.Levels != "":
-		return slices.DeleteFunc(strings.Fields(known.Levels), func(l string) bool { return l == "none" || !slices.Contains(scrollback.Efforts(), l) })
-	}
-	return []string{"low", "medium", "high"}
 }
 
 // Fits returns an error if the conversation cannot be continued here as it is, because

@@ -9,10 +9,11 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/recall"
 )
 
 // compacted is a conversation whose oldest compactions were rolled up.
-func compacted(t *testing.T) (*enginetest.Rig, scrollback.ConversationID, scrollback.SegmentList) {
+func compacted(t *testing.T) (*enginetest.Rig, scrollback.ConversationID, recall.SegmentList) {
 	t.Helper()
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
@@ -41,9 +42,9 @@ func TestLeaves(t *testing.T) {
 	if err != nil || list.HeadSeq != head.Messages || len(list.Segments) == 0 {
 		t.Fatalf("%d segments of %d messages, want %d (%v)", len(list.Segments), list.HeadSeq, head.Messages, err)
 	}
-	rolled, leaves, next := 0, map[scrollback.Ref]scrollback.Leaf{}, int64(1)
-	var open func(all []scrollback.Leaf)
-	open = func(all []scrollback.Leaf) {
+	rolled, leaves, next := 0, map[scrollback.Ref]recall.Leaf{}, int64(1)
+	var open func(all []recall.Leaf)
+	open = func(all []recall.Leaf) {
 		for _, l := range all {
 			if l.Hint == "" || l.Tokens <= l.CardTokens || l.CardTokens == 0 || l.From == 0 || l.To < l.From || strings.HasPrefix(l.Hint, "- #") {
 				t.Errorf("a leaf says too little: %+v", l)

@@ -18,27 +18,27 @@ import (
 func TestPageProjects(t *testing.T) {
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("projects", chromedp.Navigate(d.url+"/#:projects"), chromedp.WaitVisible(`.entries a[href="#:projects/harbour"]`))
-	d.do("a project", chromedp.Click(`.entries a[href="#:projects/harbour"]`), chromedp.WaitVisible(".leaf textarea"),
-		chromedp.SendKeys(".leaf textarea", "Give times in UTC."),
-		chromedp.SetValue(`.leaf .policy select`, "rolling"))
-	d.eval(`(document.querySelector('.leaf .policy select').dispatchEvent(new Event('change', { bubbles: true })), 1)`)
-	d.press(".leaf .policy .link")
+	d.do("a project", chromedp.Click(`.entries a[href="#:projects/harbour"]`), chromedp.WaitVisible(".paper textarea"),
+		chromedp.SendKeys(".paper textarea", "Give times in UTC."),
+		chromedp.SetValue(`.paper .policy select`, "rolling"))
+	d.eval(`(document.querySelector('.paper .policy select').dispatchEvent(new Event('change', { bubbles: true })), 1)`)
+	d.press(".paper .policy .link")
 	d.do("numbers", chromedp.WaitVisible(".figure input"))
 	d.is("the preset that is shown", `[...document.querySelectorAll('.figure')].find(f => `+
 		`f.innerText.includes('trigger_messages')).querySelector('input').placeholder`, "12")
 	d.eval(`(() => { const x = [...document.querySelectorAll('.figure')].find(f => f.innerText.includes('keep_share')).querySelector('input');
 		x.value = '7'; x.dispatchEvent(new InputEvent('input', { bubbles: true })); return 1; })()`)
-	d.press(`.leaf [type="submit"]`)
+	d.press(`.paper [type="submit"]`)
 	d.do("a number out of bounds", chromedp.WaitVisible(".figure.wrong em"))
 	d.eval(`(() => { const x = document.querySelector('.figure.wrong input'); x.value = '0.4'; x.dispatchEvent(new ` +
 		`InputEvent('input', { bubbles: true })); return 1; })()`)
-	d.press(`.leaf [type="submit"]`)
-	d.do("a project saved", chromedp.WaitVisible(".leaf .bad"))
+	d.press(`.paper [type="submit"]`)
+	d.do("a project saved", chromedp.WaitVisible(".paper .bad"))
 	p, err := d.rig.Projects().Get(t.Context(), "harbour")
 	if err != nil || p.Instructions != "Give times in UTC." || p.Policy != "rolling" || p.Settings.Compaction["keep_share"] != 0.4 {
 		t.Errorf("stored is %+v, %v", p, err)
 	}
-	d.press(".leaf .bad")
+	d.press(".paper .bad")
 	d.do("whether to delete it", chromedp.WaitVisible(".ask-sheet .danger"))
 	d.is("what has the focus", `document.activeElement.innerText`, "Cancel")
 	d.press(".ask-sheet .danger")
@@ -48,7 +48,7 @@ func TestPageProjects(t *testing.T) {
 		t.Errorf("left is %+v, %v", p, err)
 	}
 	d.do("projects on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#:projects/lab"), chromedp.Reload(),
-		chromedp.WaitVisible(".leaf textarea"))
+		chromedp.WaitVisible(".paper textarea"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
 }
 

@@ -2,9 +2,12 @@ package setting
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/token"
 )
 
 // facts is what is known about a model: from the configuration, the model, the catalog.
@@ -35,4 +38,42 @@ func (rs *Resolver) Priced(name string, u scrollback.Usage) scrollback.Usage {
 		u.Cost, u.Currency = p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens), p.Currency
 	}
 	return u
+}
+
+// ModelEntry is a model that can be asked here. Factor is how many of its tokens
+// an o200k token is: what was learned, else what is assumed.
+type ModelEntry struct {
+	Name      string               `json:"name"`
+	Limit     int64                `json:"limit"`
+	LimitFrom scrollback.LimitFrom `json:"limit_from"`
+	MaxOutput int64                `json:"max_output,omitempty"`
+	Price     *token.Price         `json:"price,omitempty"`
+	Factor    float64              `json:"factor"`
+	Learned   bool                 `json:"learned"`
+	Default   bool                 `json:"default"`
+	// WebSearch is who can search the web for it: its provider, a SearXNG, or nobody.
+	WebSearch string `json:"web_search,omitempty"`
+	// Provider is the first part of its name, empty for a model that is built in; Here says
+	// that it runs on this machine, and Offline that it only quotes what was said.
+	Provider string `json:"provider,omitempty"`
+	Here     bool   `json:"here,omitempty"`
+	Offline  bool   `json:"offline,omitempty"`
+	// Efforts are the levels that its thinking can be set to, none for a model that does
+	// not think; Images whether it takes images, absent where that is not known.
+	Efforts []string `json:"efforts"`
+	Images  *bool    `json:"images,omitempty"`
+	// Taught is what else its server has taught; nil for nothing.
+	Taught *scrollback.Learned `json:"taught,omitempty"`
+}
+
+// EffortsOf are the levels that people may choose for a model's thinking: those that the
+// catalog lists, and for a model that it does not know the usual three.
+func EffortsOf(m model.Facts, known token.Facts) []string {
+	switch {
+	case m.Offline, known.Known && !known.Thinks:
+		return []string{}
+	case known.Levels != "":
+		return slices.DeleteFunc(strings.Fields(known.Levels), func(l string) bool { return l == "none" || !slices.Contains(scrollback.Efforts(), l) })
+	}
+	return []string{"low", "medium", "high"}
 }

@@ -11,6 +11,14 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
+// TurnContext is what the requests of a turn showed, step by step.
+type TurnContext struct {
+	TurnID    scrollback.TurnID     `json:"turn_id"`
+	Model     string                `json:"model"`
+	StartedAt int64                 `json:"started_at"`
+	Steps     []scrollback.Manifest `json:"steps"`
+}
+
 // Past says what is wanted of what a turn sent: of one step, or of all (0), with what the
 // model read in the step, or in the last one.
 type Past struct {
@@ -20,9 +28,9 @@ type Past struct {
 
 // Turn is what the steps of a turn of a conversation sent. A turn that is older than the
 // accounts of steps has the totals of its last request, or nothing.
-func (x *Sight) Turn(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, q Past) (scrollback.TurnContext, error) {
+func (x *Sight) Turn(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, q Past) (TurnContext, error) {
 	const op = "engine.Turns.Context"
-	out := scrollback.TurnContext{TurnID: t.ID, StartedAt: t.StartedAt, Steps: []scrollback.Manifest{}}
+	out := TurnContext{TurnID: t.ID, StartedAt: t.StartedAt, Steps: []scrollback.Manifest{}}
 	sent, err := x.store.Turns.Steps(ctx, t.ID)
 	if err != nil {
 		return out, err

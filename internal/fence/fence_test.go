@@ -132,7 +132,7 @@ var rooms = map[string]entry{
 		libs: "github.com/felixge/httpsnoop github.com/prometheus/client_golang go.opentelemetry.io", not: "database/sql os",
 		net: true},
 	"server/access": {rooms: ". store/keyring", not: "database/sql os", net: true},
-	"server/restapi": {rooms: ". engine internal/nearest server/access server/language server/markdown server/restapi/shown " +
+	"server/restapi": {rooms: ". engine internal/nearest recall server/access server/language server/markdown server/restapi/shown " +
 		"server/restapi/spec server/status server/tour transfer",
 		libs: "github.com/danielgtaylor/huma/v2", not: "database/sql", net: true},
 	"server/markdown": {rooms: "server/markdown/formula", libs: "github.com/yuin/goldmark github.com/alecthomas/chroma/v2 " +

@@ -124,10 +124,10 @@ func previews(a *api) {
 			TurnPath
 			Step    int  `query:"step" minimum:"0"`
 			Content bool `query:"content"`
-		}) (*body[scrollback.TurnContext], error) {
+		}) (*body[engine.TurnContext], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.TurnContext{}, err)
+				return seen(engine.TurnContext{}, err)
 			}
 			return seen(a.as(ctx).Turns().Context(ctx, id, scrollback.TurnID(in.Turn), engine.Past{Step: in.Step, Content: in.Content}))
 		})

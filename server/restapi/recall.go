@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/recall"
 )
 
 type RefPath struct {
@@ -86,19 +87,19 @@ func (a *api) recall() {
 func originals(a *api) {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-leaves", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}/leaves",
 		Summary: "List what a roll-up consists of, oldest first"},
-		func(ctx context.Context, in *RefPath) (*body[scrollback.Leaves], error) {
+		func(ctx context.Context, in *RefPath) (*body[recall.Leaves], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.Leaves{}, err)
+				return seen(recall.Leaves{}, err)
 			}
 			return seen(a.as(ctx).Recall().Leaves(ctx, id, scrollback.Ref(in.Ref)))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-segments", Method: http.MethodGet, Path: "/api/conversations/{id}/segments",
 		Summary: "List what stands for compacted messages, oldest first"},
-		func(ctx context.Context, in *ConversationPath) (*body[scrollback.SegmentList], error) {
+		func(ctx context.Context, in *ConversationPath) (*body[recall.SegmentList], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.SegmentList{}, err)
+				return seen(recall.SegmentList{}, err)
 			}
 			return seen(a.as(ctx).Recall().Segments(ctx, id))
 		})

@@ -380,3 +380,36 @@ func TestImportedNamesExist(t *testing.T) {
 		t.Errorf("only %d names were looked up", tried)
 	}
 }
+
+// An area of the page that styles a class of another's by its name alone changes that area
+// without knowing. What all may style is in base and frame.
+func TestClassesHaveOneArea(t *testing.T) {
+	remark := regexp.MustCompile(`(?s)/\*.*?\*/`)
+	rule := regexp.MustCompile(`(?:^|[{}])\s*([^{}@]+)\{`)
+	alone := regexp.MustCompile(`^\.([\w-]+)(?:$|[ :>+~\[])`)
+	areas := map[string]map[string]bool{}
+	for at, text := range own(t) {
+		area, ok := strings.CutPrefix(at, "/assets/view/css/")
+		if !ok {
+			continue
+		}
+		for _, r := range rule.FindAllStringSubmatch(remark.ReplaceAllString(text, ""), -1) {
+			for selector := range strings.SplitSeq(r[1], ",") {
+				if m := alone.FindStringSubmatch(strings.TrimSpace(selector)); m != nil {
+					if areas[m[1]] == nil {
+						areas[m[1]] = map[string]bool{}
+					}
+					areas[m[1]][area] = true
+				}
+			}
+		}
+	}
+	if len(areas) < 100 {
+		t.Fatalf("only %d classes were read", len(areas))
+	}
+	for class, in := range areas {
+		if len(in) > 1 && !in["base.css"] && !in["frame.css"] {
+			t.Errorf("the class %s begins rules of %v", class, slices.Sorted(maps.Keys(in)))
+		}
+	}
+}

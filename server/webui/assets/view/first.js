@@ -25,7 +25,7 @@ const Step = ({ picture, title, about }) => html`<li>${pictures[picture]}<h4>${t
 
 export function FirstSteps() {
   if (!mayWrite.value) return null;
-  return html`<div class="steps"><section class="tour"><header><div><h3>${t('first.sample')}</h3><p>${t('first.sampleAbout')}</p></div>
+  return html`<div class="firststeps"><section class="tour"><header><div><h3>${t('first.sample')}</h3><p>${t('first.sampleAbout')}</p></div>
       <button type="button" class="plain strong" disabled=${sample.making.value} onClick=${sample.make}>${t(sample.making.value ? 'first.making' : 'first.open')}</button></header>
     <ol><${Step} picture="search" title=${t('first.search')} about=${t('first.searchAbout')} />
       <${Step} picture="compact" title=${t('first.compact')} about=${t('first.compactAbout')} />

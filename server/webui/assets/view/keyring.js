@@ -62,7 +62,7 @@ function Entry({ k }) {
 export function Keys() {
   useEffect(() => { keys.refresh(); }, []);
   const list = keys.list.value;
-  return html`<p class="where">${icon('web')}${t('set.onServer')}</p><p>${t('set.keysAbout')}</p><${Fresh} />
+  return html`<p class="whereabouts">${icon('web')}${t('set.onServer')}</p><p>${t('set.keysAbout')}</p><${Fresh} />
     ${list && list.length > 0 && html`<ul class="entries keys">${list.map((k) => html`<${Entry} key=${k.id} k=${k} />`)}</ul>`}
     ${list && !list.length && html`<p class="nothing">${t('set.noKeys')}</p>`}<${Add} />`;
 }

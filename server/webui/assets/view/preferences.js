@@ -28,7 +28,7 @@ function Radio({ label, value, of, onChange }) {
 }
 
 function Appearance() {
-  return html`<p class="where">${icon('panel')}${t('set.browserOnly')}</p>
+  return html`<p class="whereabouts">${icon('panel')}${t('set.browserOnly')}</p>
     <${Radio} label=${t('set.language')} value=${lang.value} of=${[['en', 'English', 'en'], ['zh', '简体中文', 'zh-CN']]} onChange=${setLang} />
     <${Radio} label=${t('set.theme')} value=${theme.theme.value} of=${theme.themes.map((x) => [x, t(x)])} onChange=${theme.setTheme} />
     <${Radio} label=${t('set.density')} value=${theme.density.value} of=${theme.densities.map((x) => [x, t('set.' + x)])} onChange=${theme.setDensity} />
@@ -42,7 +42,7 @@ function Models() {
   const def = list.find((m) => m.default);
   const numbers = ['trigger_share', 'trigger_limit_share', 'trigger_messages', 'trigger_tokens', 'after_share', 'keep_share', 'keep_messages', 'summary_tokens', 'placeholders_max', 'pinned_share'];
   const cost = (m) => (m.price ? `${m.price.input ?? '–'} / ${m.price.output ?? '–'}` : '–');
-  return html`<p class="where">${icon('web')}${t('set.onServer')}</p><p>${t('set.defaultsAbout')} <a class="link" href=${viewHref('projects')}>${t('set.projects')}</a></p>
+  return html`<p class="whereabouts">${icon('web')}${t('set.onServer')}</p><p>${t('set.defaultsAbout')} <a class="link" href=${viewHref('projects')}>${t('set.projects')}</a></p>
     <h3>${t('set.models')}</h3><div class="scrolls"><table><thead><tr><th>${t('model')}</th><th>${t('limit')}</th><th>${t('set.answer')}</th><th>${t('set.price')}</th></tr></thead><tbody>
       ${list.map((m) => html`<tr key=${m.name}><td>${m.name}${m === def && html` <small>${t('policyDefault')}</small>`}</td><td>${num(m.limit)} <small>${t('from.' + m.limit_from)}</small></td><td>${m.max_output ? num(m.max_output) : '–'}</td><td>${cost(m)}</td></tr>`)}</tbody></table></div>
     <h3>${t('set.policies')}</h3><dl class="policies">${['auto', 'snapshot', 'rolling', 'segments'].map((p) => html`<div key=${p}><dt><code>${p}</code></dt><dd>${t('set.policy.' + p)}</dd></div>`)}</dl>
@@ -57,7 +57,7 @@ function Limits() {
   const rate = l.chats.chats > 0 ? t(every[l.chats.per_ms] || 'set.perHour', num(l.chats.chats)) : t('set.noBound');
   const facts = [['set.l.message', num(l.message_chars)], ['set.l.parts', num(l.message_parts)], ['set.l.images', num(l.message_images)], ['set.l.attachment', bytes(l.attachment_bytes)],
     ['set.l.body', bytes(l.body_bytes)], ['set.l.import', bytes(l.import_bytes)], ['set.l.chats', rate], ['set.l.messages', t('set.noBound')]];
-  return html`<p class="where">${icon('web')}${t('set.onServer')}</p><p>${t('set.limitsAbout')}</p>
+  return html`<p class="whereabouts">${icon('web')}${t('set.onServer')}</p><p>${t('set.limitsAbout')}</p>
     <dl class="facts-of">${facts.map(([k, v]) => html`<div key=${k}><dt>${t(k)}</dt><dd>${v}</dd></div>`)}</dl>`;
 }
 
@@ -79,5 +79,5 @@ export function Preferences() {
   const Part = parts[name];
   return html`<${Head} title=${t('side.settings')} /><div class="place preferences">
     <nav aria-label=${t('side.settings')}>${names.map((x) => html`<a key=${x} href=${viewHref('settings', x)} aria-current=${x === name ? 'page' : null}>${t('set.part.' + x)}</a>`)}</nav>
-    <section class="leaf" aria-label=${t('set.part.' + name)}><h2>${t('set.part.' + name)}</h2><${Part} /></section></div>`;
+    <section class="paper" aria-label=${t('set.part.' + name)}><h2>${t('set.part.' + name)}</h2><${Part} /></section></div>`;
 }

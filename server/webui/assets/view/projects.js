@@ -17,7 +17,7 @@ import { t } from '../state/words.js';
 function List() {
   useEffect(() => { projects.refresh(); }, []);
   return html`<${Head} title=${t('set.projects')}>${mayWrite.value && html`<button type="button" class="plain" onClick=${() => { question.value = { kind: 'project' }; }}>${icon('plus')}${t('side.newProject')}</button>`}<//>
-    <div class="place"><div class="leaf"><p class="quiet">${t('set.projectsAbout')}</p>
+    <div class="place"><div class="paper"><p class="quiet">${t('set.projectsAbout')}</p>
     <ul class="entries">${projects.list.value.map((p) => html`<li key=${p.name}><a href=${viewHref('projects', p.name)}><b class="cut">${projects.nameOf(p)}</b>
       <small>${p.title ? `${p.name} · ` : ''}${t('set.talks', num(p.conversations), p.conversations)}${p.version ? ` · ${t('set.setUp')}` : ''}</small></a>
       <button type="button" class="plain" onClick=${() => { setProject(p.name); go(null); }}>${t('set.show')}</button></li>`)}</ul></div></div>`;
@@ -38,7 +38,7 @@ function Form({ p }) {
   const remove = () => { question.value = { kind: 'sure', title: t('set.deleteProject'), text: t('set.deleteProjectSure', projects.nameOf(p), num(p.conversations)), yes: t('set.deleteProject'),
     run: async () => { if (await projects.remove(p)) show('projects'); } }; };
   const text = (key, label, rest) => html`<label><span>${label}</span><input value=${f[key]} ...${rest} onInput=${(e) => set({ [key]: e.currentTarget.value })} /></label>`;
-  return html`<form class="settings leaf" noValidate onSubmit=${submit}><p class="quiet">${t('set.projectAbout', num(p.conversations), p.conversations)}${may ? '' : ` ${t('set.adminOnly')}`}</p>
+  return html`<form class="settings paper" noValidate onSubmit=${submit}><p class="quiet">${t('set.projectAbout', num(p.conversations), p.conversations)}${may ? '' : ` ${t('set.adminOnly')}`}</p>
     <fieldset disabled=${!may}>
     ${text('title', t('set.title'), { type: 'text', maxlength: 200, placeholder: p.name })}
     <label><span>${t('instructionsLabel')}</span><textarea rows="5" value=${f.instructions} onInput=${(e) => set({ instructions: e.currentTarget.value })} /><small>${t('set.projectInstructions')}</small></label>
@@ -57,7 +57,7 @@ function One({ name }) {
   useEffect(() => { projects.look(name); }, [name]);
   const p = projects.open.value && projects.open.value.name === name ? projects.open.value : projects.missing.value === name ? projects.blank(name) : null;
   return html`<${Head} title=${p ? projects.nameOf(p) : name}><a class="plain" href=${viewHref('projects')}>${icon('back')}${t('set.projects')}</a><//>
-    <div class="place">${p ? html`<${Form} key=${`${p.name} ${p.version}`} p=${p} />` : html`<p class="quiet leaf">${t('loading')}</p>`}</div>`;
+    <div class="place">${p ? html`<${Form} key=${`${p.name} ${p.version}`} p=${p} />` : html`<p class="quiet paper">${t('loading')}</p>`}</div>`;
 }
 
 export const Projects = () => (place.value.part ? html`<${One} name=${place.value.part} />` : html`<${List} />`);

@@ -25,7 +25,7 @@ export function Trash() {
   const n = trash.emptying.value;
   return html`<${Head} title=${t('trash')}>${mayWrite.value && list.length > 0 && html`<button type="button" class="plain bad" disabled=${n > 0}
       onClick=${() => sure(t('side.empty'), t('side.emptySure'), t('side.empty'), trash.empty)}>${icon('trash')}${n > 0 ? t('side.emptying', n) : t('side.empty')}</button>`}<//>
-    <div class="place"><div class="leaf"><p class="quiet">${t('side.trashAbout')}</p>
+    <div class="place"><div class="paper"><p class="quiet">${t('side.trashAbout')}</p>
       ${!trash.loaded.value ? html`<p class="quiet">${t('loading')}</p>` : !list.length ? html`<p class="nothing">${t('trashEmpty')}</p>`
       : html`<ul class="entries">${list.map((c) => html`<${Entry} key=${c.id} c=${c} />`)}</ul>
         ${trash.cursor.value && html`<button type="button" class="plain" onClick=${trash.more}>${t('loadMore')}</button>`}`}</div></div>`;
