@@ -29,7 +29,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// screenshot is where the README's picture is written, with -screenshot=../docs/page.png.
+// screenshot is where tests of one picture write it.
 var screenshot = flag.String("screenshot", "", "write a picture of the page to this file")
 
 // chromium finds a browser, or says what to install.
@@ -112,20 +112,6 @@ func TestPage(t *testing.T) {
 	answer, err := chromedp.Run(ctx, chromedp.Text(".msg.assistant:last-of-type"))
 	if err != nil || !strings.Contains(answer, n.Code) {
 		t.Errorf("asked %q, the page shows %q (%v)", n.Question, answer, err)
-	}
-	if *screenshot != "" {
-		err := chromedp.Do(ctx, chromedp.Reload(), chromedp.WaitVisible("#m604"),
-			chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".receipt .facts .link"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(*screenshot, picture, 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if err := chromedp.Do(ctx, chromedp.Click(".receipt .facts .link"), chromedp.WaitVisible(".original")); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import { isPinned, restore, titleFor, titleOf } from '../state/conversations.js'
 import { clock, day, num } from '../state/figures.js';
 import * as keyboard from '../state/keyboard.js';
 import { panel, sidebarOpen, togglePanel, toggleSidebar } from '../state/panels.js';
+import { shape } from '../state/minimap.js';
 import { href, viewHref } from '../state/place.js';
 import * as projects from '../state/projects.js';
 import { look, sees } from '../state/sees.js';
@@ -76,6 +77,9 @@ function Fresh() {
 const Trashed = ({ c }) => html`<div class="banner trashed" role="status"><span>${t('side.inTrash')}</span>
   <button type="button" class="link" onClick=${async () => { if (await restore(c)) thread.reread(); }}>${t('restore')}</button></div>`;
 
+// began is when a conversation's first message was said: of an imported one, before it was here.
+const began = (c) => Math.min(c.created_at, (shape.value && shape.value.from) || c.created_at);
+
 export function Header() {
   const [naming, setNaming] = useState(null);
   const c = thread.conversation.value;
@@ -83,7 +87,7 @@ export function Header() {
   if (!c) return html`<${Fresh} />`;
   const rename = naming === c.id;
   const begin = () => { if (mayWrite.value) setNaming(c.id); };
-  const facts = html`<a class="facts" href=${viewHref('projects', c.project)} title=${t('side.projectOf', c.project)}>${c.project}</a><p class="facts"> · ${t('frame.messages', c.messages, num(c.messages))} · ${t('frame.since', day(c.created_at))}</p>`;
+  const facts = html`<a class="facts" href=${viewHref('projects', c.project)} title=${t('side.projectOf', c.project)}>${c.project}</a><p class="facts"> · ${t('frame.messages', c.messages, num(c.messages))} · ${t('frame.since', day(began(c)))}</p>`;
   return html`<header class="head"><div class="left"><${Menu} />
     <div class="name"><div>${c.agent_of && html`<${Up} key=${c.agent_of.id} to=${c.agent_of.id} />`}${rename ? html`<${Rename} of=${c} done=${() => setNaming(null)} />`
       : html`<h1 title=${titleOf(c)} onDblClick=${begin}>${titleOf(c)}</h1>${isPinned(c.id) && html`<span class="pinned" title=${t('side.pinned')}>${icon('pin')}</span>`}
