@@ -85,7 +85,7 @@ func TestProviderRolling(t *testing.T) {
 	var seqs []int64
 	for _, l := range m.Layers {
 		for _, it := range l.Items {
-			if it.Kind == scrollback.KindMessage {
+			if it.Kind == scrollback.KindMessage || it.Kind == scrollback.KindPin {
 				seqs = append(seqs, it.Seq)
 			}
 		}

@@ -8,7 +8,7 @@
 // Invariants: the same language, and the same day, give the same bytes; nothing is read and
 // nothing is asked of a network or a model; the newest message is older than the time given.
 // The conversation is made to use the built-in model, which costs nothing, and its meta says
-// {"sample": true}: what is shown of it beside others goes by that.
+// "sample": true and its language: what is shown of it beside others goes by that.
 //
 // It writes the transcript format that any import reads. It may not know the store or the engine.
 package tour
@@ -48,7 +48,7 @@ func Write(w io.Writer, lang string, now time.Time) error {
 	enc.SetEscapeHTML(false)
 	day := now.UTC().Truncate(24 * time.Hour)
 	head := map[string]any{"conversation": map[string]any{"id": "tour-" + s.name + day.Format("-20060102"), "title": s.title, "model": "offline",
-		"instructions": s.instructions, "meta": map[string]any{"sample": true}}}
+		"instructions": s.instructions, "meta": map[string]any{"sample": true, "lang": s.name}}}
 	if err := enc.Encode(head); err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ var helps = map[string]string{
 	"Show what calls to models have cost.":                                                                                           "显示调用模型的花费。",
 	"First day, in UTC.":                                                                                                             "第一天（UTC）。",
 	"Last day, in UTC.":                                                                                                              "最后一天（UTC）。",
-	"Group by any of day, model, project, key and conversation.":                                                                     "分组方式：day、model、project、key 和 conversation 中的任意几项。",
+	"Group by any of day, model, project, key, conversation and purpose.":                                                            "分组方式：day、model、project、key、conversation 和 purpose 中的任意几项。",
 	"List the models that are set up.":                                                                                               "列出已配置的模型。",
 	"Forget what was learned from this model's server: its window, the parameters it refused, how strict its template is.":           "忘记从此模型的服务器学到的内容：窗口、它拒绝的参数、模板的严格程度。",
 	"Make, list, limit and revoke the keys that others use a server with.":                                                           "创建、列出、限制和撤销供他人使用服务器的密钥。",

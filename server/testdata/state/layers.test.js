@@ -15,7 +15,7 @@ test('items become layers; what opens and closes the block of what was compacted
     { kind: 'pin', seq: 3, tokens: 64, parts: text('p') }, at(10), at(11, 'assistant'),
     { kind: 'message', layer: 'prompt', draft: true, tokens: 128, parts: text('d') }]);
   same(got.map((b) => [b.kind, b.tokens, b.items.length, b.open, b.close]), [
-    ['instructions', 1, 1, '', ''], ['tools', 2, 1, '', ''], ['summary', 12, 1, '<open>', ''], ['compacted', 48, 2, '', '</close>'],
+    ['instructions', 1, 1, '', ''], ['tools', 2, 1, '', ''], ['summary', 8, 1, '<open>', ''], ['compacted', 52, 2, '', '</close>'],
     ['pins', 64, 1, '', ''], ['messages', 20, 2, '', ''], ['draft', 128, 1, '', '']]);
   same(stands(got[3].items), 9);
   same(layers(undefined), []);

@@ -135,6 +135,9 @@ function turned(ev) {
   running.value = to;
 }
 
+// stopped says that nothing runs in a conversation any more, whatever the feed missed.
+export const stopped = (id) => turned({ conversation_id: id, state: 'over' });
+
 // told puts a change into the list; it returns false where that has to be read again.
 export function told(ev) {
   const c = [...list.value, ...pinned.value].find((x) => x.id === ev.conversation_id);

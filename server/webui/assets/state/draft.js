@@ -164,22 +164,31 @@ function clear(id) {
   return entry;
 }
 
+let again = null; // an Enter that came while a message was on its way
+
 // submit sends the draft, or lets it wait for the answer that is being written; sent is called
 // once it is on its way.
 export async function submit(sent) {
-  if (!sendable() || starting.value || thread.opening.value || (turn.running.value && editing.value)) return;
+  if (starting.value) { again = sent; return; }
+  if (!sendable() || thread.opening.value || (turn.running.value && editing.value)) return;
   trouble.value = null;
   if (turn.running.value) { queue.push(clear(here())); return; }
   starting.value = true;
   hush();
+  const said = text.value; // what stood there at Enter; what is typed meanwhile is the next message
   let c;
   try { c = await ready(); } finally { starting.value = false; }
   if (!c) return;
-  const entry = clear(c.id);
+  const more = text.value.startsWith(said) ? text.value.slice(said.length).replace(/^\n/, '') : '';
+  const entry = { ...clear(c.id), text: said };
+  if (more) text.value = more;
   sent();
+  const waits = again;
+  again = null;
   let fault = null;
-  const taken = await turn.ask(c.id, attach.message(entry.text, entry.files), { failed: (err) => { fault = err; } });
-  if (!taken) back(c.id, entry, fault);
+  const asking = turn.ask(c.id, attach.message(entry.text, entry.files), { failed: (err) => { fault = err; } });
+  if (waits && more) submit(waits); // an Enter that came too early
+  if (!(await asking)) back(c.id, entry, fault);
 }
 
 // back is for a message that nobody took: it is still the writer's. Where another tab was first,

@@ -80,7 +80,7 @@ export function ago(ms) {
 export function day(ms) {
   const d = new Date(ms);
   const year = d.getFullYear() === new Date().getFullYear();
-  return format('t', year ? 'onlyday' : 'fullday', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: year ? 'long' : 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
+  return format('t', year ? 'onlyday' : 'fullday', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
 }
 
 // monthOf labels a place in a long log: the month, or within one the day.

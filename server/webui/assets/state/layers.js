@@ -15,6 +15,7 @@ const text = (item) => (item.parts || []).map((p) => p.text || '').join('');
 export function layers(items) {
   const out = [];
   let opened = null;
+  let fence = 0;
   for (const item of items || []) {
     const last = out[out.length - 1];
     if (item.kind === 'folded') {
@@ -28,7 +29,9 @@ export function layers(items) {
       last.tokens += item.tokens;
       continue;
     }
-    out.push({ kind, items: [item], tokens: item.tokens + (opened ? opened.tokens : 0), open: opened ? text(opened) : '', close: '' });
+    if (opened) fence += opened.tokens; // what fences the block is counted with the cards, as the bar has it
+    out.push({ kind, items: [item], tokens: item.tokens + (kind === 'compacted' ? fence : 0), open: opened ? text(opened) : '', close: '' });
+    if (kind === 'compacted') fence = 0;
     opened = null;
   }
   return out;

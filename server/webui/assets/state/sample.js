@@ -12,6 +12,9 @@ export const making = signal(false);
 const sampled = (c) => Boolean(c && c.meta && c.meta.sample);
 export const open = computed(() => sampled(conversation.value));
 
+// word is one worth looking for, in the language of the sample.
+export const word = computed(() => (open.value && conversation.value.meta.lang === 'zh' ? '基准' : 'datum'));
+
 // make makes the sample in the page's language and goes there.
 export async function make() {
   if (making.value) return;

@@ -17,7 +17,7 @@ export const missing = signal(null); // the id of a conversation that is not the
 export const target = signal(null); // {seq} to bring into view
 export const current = signal(0); // the seq of the message that keys act on
 
-const head = signal(0); // the newest seq there is
+export const head = signal(0); // the newest seq there is
 export const older = computed(() => messages.value.length > 0 && messages.value[0].seq > 1);
 export const newer = computed(() => messages.value.length > 0 && last().seq < head.value);
 

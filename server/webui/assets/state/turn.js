@@ -5,6 +5,7 @@ import { ApiError, convo, get, post, query, send } from './api.js';
 import { frames } from './frames.js';
 import { complain, say } from './notices.js';
 import { after, blank } from './step.js';
+import { stopped } from './conversations.js';
 import * as thread from './thread.js';
 import { noted, wanted } from './web.js';
 import { t } from './words.js';
@@ -147,6 +148,7 @@ async function finish(mine, at) {
   references.value = [];
   clear();
   if (asked.value && asked.value.seq) asked.value = null;
+  stopped(at.conversation);
   if (at.turn) over.value = { conversation: at.conversation, turn: at.turn, well: at.well === true };
   ended.value++;
 }

@@ -129,7 +129,7 @@ export function Composer({ sent }) {
     <${Waiting} />
     <form class="desk" ref=${frame} onSubmit=${(e) => { e.preventDefault(); go(); }}>
       <${Cut} /><${Next} open=${open} hint=${hint} />
-      ${editing.value && html`<p class="editing">${t('editing', editing.value.seq)} <button type="button" class="link"
+      ${editing.value && html`<p class="editing">${t('editing', num(editing.value.seq))} <button type="button" class="link"
         onClick=${cancelEdit}>${t('cancel')}</button></p>`}
       ${blank && instructing && html`<${Instructions} />`}
       <${Attached} id=${id} />

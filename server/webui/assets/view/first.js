@@ -37,9 +37,9 @@ export function FirstSteps() {
 // SampleBar stays above the sample: the three things to try, and the way out.
 export function SampleBar() {
   if (!sample.open.value) return null;
-  const find = () => { search.text.value = t('first.tryWords'); search.scope.value = 'here'; searchOpen.value = true; };
+  const find = () => { search.text.value = sample.word.value; search.scope.value = 'here'; searchOpen.value = true; };
   return html`<div class="samplebar"><span>${t('first.isSample')}</span>
-    <button type="button" class="link" onClick=${find}>${t('first.trySearch')}</button>
+    <button type="button" class="link" onClick=${find}>${t('first.trySearch', sample.word.value)}</button>
     <button type="button" class="link" disabled=${receipts.busy.value} onClick=${receipts.compactNow}>${t('first.tryCompact')}</button>
     <button type="button" class="link" onClick=${() => look('model')}>${t('first.tryOpen')}</button>
     <button type="button" class="link out" onClick=${sample.remove}>${t('first.remove')}</button></div>`;

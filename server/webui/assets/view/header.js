@@ -87,7 +87,8 @@ export function Header() {
   if (!c) return html`<${Fresh} />`;
   const rename = naming === c.id;
   const begin = () => { if (mayWrite.value) setNaming(c.id); };
-  const facts = html`<a class="facts" href=${viewHref('projects', c.project)} title=${t('side.projectOf', c.project)}>${c.project}</a><p class="facts"> · ${t('frame.messages', c.messages, num(c.messages))} · ${t('frame.since', day(began(c)))}</p>`;
+  const said = Math.max(c.messages, thread.head.value);
+  const facts = html`<a class="facts" href=${viewHref('projects', c.project)} title=${t('side.projectOf', c.project)}>${c.project}</a><p class="facts"> · ${t('frame.messages', said, num(said))} · ${t('frame.since', day(began(c)))}</p>`;
   return html`<header class="head"><div class="left"><${Menu} />
     <div class="name"><div>${c.agent_of && html`<${Up} key=${c.agent_of.id} to=${c.agent_of.id} />`}${rename ? html`<${Rename} of=${c} done=${() => setNaming(null)} />`
       : html`<h1 title=${titleOf(c)} onDblClick=${begin}>${titleOf(c)}</h1>${isPinned(c.id) && html`<span class="pinned" title=${t('side.pinned')}>${icon('pin')}</span>`}

@@ -87,7 +87,7 @@ function draw(el) {
   to.fillStyle = colour('veil');
   to.lineWidth = 2;
   const [a, b] = [PAD + at.y(v.from) - 2, Math.max(14, at.y(v.to + 1) - at.y(v.from) + 4)];
-  const y = Math.min(a, height - b - 1);
+  const y = Math.min(a, height - PAD - b + 3);
   to.beginPath();
   to.roundRect(wide ? left - 5 : 1, y, wide ? right - left + 10 : width - 2, b, 4);
   to.fill();

@@ -1,6 +1,7 @@
 // What can be done from a message: copying it, switching to another version, editing it or asking
 // again, pinning it, continuing from it elsewhere, seeing what its model saw.
 import { html, useRef, useState } from './html.js';
+import { saw } from './eyes.js';
 import { Button, icon } from './icons.js';
 import { Item, Menu } from './menu.js';
 import { useNear } from './near.js';
@@ -12,7 +13,6 @@ import { factsOf, pin, pinnable, pinned, source } from '../state/message.js';
 import { say } from '../state/notices.js';
 import { href } from '../state/place.js';
 import { flip, raw } from '../state/raw.js';
-import { look } from '../state/sees.js';
 import { t } from '../state/words.js';
 
 async function put(text) {
@@ -58,7 +58,7 @@ function Row({ message: m, began }) {
       <${Button} name="fork" label=${t('forkHere')} cls="small" onClick=${() => fork(m)} />
       <${Button} name="code" label=${t(raw(m) ? 'markup.drawn' : 'markup.raw')} pressed=${raw(m)} cls="small" onClick=${() => flip(m)} />
       ${v && html`<${Versions} of=${v} />`}
-      ${answer && m.turn_id && html`<button type="button" class="ghost small saw" onClick=${() => look('model', { turn: m.turn_id, seq: m.seq })}>${icon('eye')}${t('message.saw')}</button>`}
+      ${answer && m.turn_id && html`<button type="button" class="ghost small saw" aria-label=${t('message.saw')} title=${t('message.saw')} onClick=${() => saw(m.turn_id, m.seq)}>${icon('eye')}<span>${t('message.saw')}</span></button>`}
       <${Menu} label=${t('message.more')} cls="ghost small" button=${icon('more')}>
         <${Item} name="copy" onClick=${() => asMarkdown(m)}>${t('message.markdown')}<//>
         <${Item} name="export" onClick=${() => asLink(m)}>${t('message.link')}<//>

@@ -32,7 +32,7 @@ export const zh = {
   'message.in': (x, cached) => `输入 ${x}${cached ? `，缓存 ${cached}` : ''}`, 'message.out': (x) => `输出 ${x}`,
   'trace.search': (q) => `查阅了“${q}”`, 'trace.grep': (q) => `查找了含“${q}”的行`, 'trace.read': (ref) => `读取了 ${ref}`,
   'trace.tail': (ref) => `读取了 ${ref} 的结尾`, 'trace.list': () => '列出了保留的内容', 'trace.among': (x, shown) => `${shown} 条已压缩消息`,
-  'trace.found': (x, shown, more) => (x === 0 ? '没有找到' : `找到 ${shown}${more ? '+' : ''} 条`), 'trace.waiting': '查阅中…', 'trace.compacted': '已压缩', 'trace.live': '可见',
+  'trace.found': (x, shown, more) => (x === 0 ? '没有找到' : `找到 ${shown}${more ? '+' : ''} 条`), 'trace.waiting': '查阅中…', 'trace.compacted': '已压缩', 'trace.live': '未压缩',
   'trace.elsewhere': '其他对话', 'trace.more': (x) => `再显示 ${x} 条`, 'trace.whole': '显示全文',
   'trouble.none': (why) => `没有回答：${why}`, 'trouble.broke': (why) => `回答中断：${why}`, 'trouble.cut': '回答被中断了。', 'trouble.ended': '回答提前结束了。', 'trouble.retry': '重试',
   'trouble.model': '换个模型', 'trouble.after': (time) => `${time}后失败，一个字也没有收到。你的消息已保留。`, 'trouble.kept': '你的消息已保留。',
