@@ -323,6 +323,12 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
+	spoken := saidAnywhere(text)
+	for w := range en {
+		if !spoken(w) {
+			t.Errorf("nobody says %q", w)
+		}
+	}
 }
 
 var (
@@ -411,5 +417,23 @@ func TestClassesHaveOneArea(t *testing.T) {
 		if len(in) > 1 && !in["base.css"] && !in["frame.css"] {
 			t.Errorf("the class %s begins rules of %v", class, slices.Sorted(maps.Keys(in)))
 		}
+	}
+}
+
+// saidAnywhere tells whether the page's modules name a word, whole or by how it begins.
+func saidAnywhere(text map[string]string) func(word string) bool {
+	var all strings.Builder
+	for at, s := range text {
+		if strings.HasSuffix(at, ".js") && !strings.HasPrefix(at, "/assets/state/words") {
+			all.WriteString(s)
+		}
+	}
+	var begun []string
+	for _, m := range regexp.MustCompile("'([\\w.]+\\.)' \\+|\x60([\\w.]+\\.)\\$\\{").FindAllStringSubmatch(all.String(), -1) {
+		begun = append(begun, m[1]+m[2])
+	}
+	return func(word string) bool {
+		return strings.Contains(all.String(), "'"+word+"'") ||
+			slices.ContainsFunc(begun, func(b string) bool { return strings.HasPrefix(word, b) })
 	}
 }

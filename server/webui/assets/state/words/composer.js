@@ -2,7 +2,7 @@ const n = (x) => x.toLocaleString('en-US');
 const z = (x) => x.toLocaleString('zh-CN');
 
 export const en = {
-  'composer.next': 'Next request', 'composer.of': (b) => `of ${b} tokens`, 'composer.ofShort': (b) => `of ${b}`,
+  'composer.next': 'Next request', 'composer.of': (b) => `of ${b} tokens`,
   'composer.total': (a, b) => `Next request ${a} of ${b} tokens`, 'composer.layers': 'The next request, by layer',
   'composer.said': (...all) => all.filter(Boolean).join('. '), 'composer.left': (x) => `${x} left`, 'composer.leftBefore': (x) => `${x} left before it compacts`, 'composer.over': (x) => `${x} over`,
   'composer.growing': 'growing as it answers', 'composer.tick': 'It compacts here', 'composer.limit': 'The budget ends here',
@@ -30,7 +30,7 @@ export const en = {
 };
 
 export const zh = {
-  'composer.next': '下次请求', 'composer.of': (b) => `/ ${b} 个 token`, 'composer.ofShort': (b) => `/ ${b}`,
+  'composer.next': '下次请求', 'composer.of': (b) => `/ ${b} 个 token`,
   'composer.total': (a, b) => `下次请求 ${a} / ${b} 个 token`, 'composer.layers': '下次请求的各层',
   'composer.said': (...all) => all.filter(Boolean).join('。'), 'composer.left': (x) => `还剩 ${x}`, 'composer.leftBefore': (x) => `再过 ${x} 就会压缩`, 'composer.over': (x) => `超出 ${x}`,
   'composer.growing': '随回答增长', 'composer.tick': '到这里会压缩', 'composer.limit': '预算到此为止',
