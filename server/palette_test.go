@@ -103,7 +103,7 @@ func (d *desk) comes(what, script, want string) {
 	d.Helper()
 	end, cancel := context.WithTimeout(d.ctx, time.Minute)
 	defer cancel()
-	got := ""
+	var got string
 	for got = d.eval(script); got != want; got = d.eval(script) {
 		if end.Err() != nil {
 			d.Fatalf("%s: %q, want %q", what, got, want)

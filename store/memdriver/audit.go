@@ -132,7 +132,7 @@ func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 		err = db.exists(op, m.Recover.Conversation)
 	case m.Sweep != nil:
 		for _, s := range m.Sweep {
-			if s.Artifact != "" && s.Conversation == "" && !(purging{db.database}).mentioned(s.Artifact) {
+			if s.Artifact != "" && s.Conversation == "" && !purging(db).mentioned(s.Artifact) {
 				delete(db.artifacts, s.Artifact)
 			}
 		}
