@@ -150,7 +150,7 @@ export function Minimap() {
   };
   const v = seen.value;
   const labels = s && !narrow() ? dates(s, Math.max(0, room.current)) : [];
-  return html`<div class="minimap" role="scrollbar" aria-orientation="vertical" tabindex="0" aria-label=${t('minimap.label')} aria-controls="thread" aria-valuemin="1"
+  return html`<div class="minimap" role="scrollbar" aria-orientation="vertical" tabindex="0" aria-label=${t('minimap.label')} aria-controls="main" aria-valuemin="1"
     aria-valuemax=${head} aria-valuenow=${v ? v.from : head} aria-valuetext=${v ? t('minimap.at', num(v.from), num(v.to), num(head)) : null} title=${t('minimap.label')}
     data-lang=${lang.value} onPointerDown=${down} onPointerMove=${drag} onKeyDown=${onKeyDown}>
     <canvas ref=${el} />${labels.map((d) => html`<time key=${d.at} style=${{ top: `${PAD + d.y - 8}px` }}>${monthOf(d.at, d.long)}</time>`)}</div>`;

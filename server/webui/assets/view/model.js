@@ -25,7 +25,7 @@ function Which() {
   const past = model.turns.value.slice(0, most);
   const now = past.find((x) => x.id === seen.value);
   const label = !seen.value ? t('model.next') : now ? t('model.sawAt', `#${num(now.seq)}`) : t('model.saw');
-  return html`<${Menu} label=${t('model.choose')} cls="plain which" button=${html`<span>${label}</span>${icon('caret')}`}>
+  return html`<${Menu} label=${`${label}: ${t('model.choose')}`} cls="plain which" button=${html`<span>${label}</span>${icon('caret')}`}>
     <${Item} checked=${!seen.value} onClick=${() => model.chooseTurn(null)}>${t('model.next')}<//>
     ${past.length > 0 && html`<p class="group">${t('model.pastTurns')}</p>`}
     ${past.map((x) => html`<${Item} key=${x.id} checked=${x.id === seen.value} onClick=${() => model.chooseTurn(x.id)}>
@@ -54,7 +54,7 @@ function Bar() {
   const facts = m ? [m.bytes > 0 && bytes(m.bytes), r.turn && m.sent_at && t('model.sentAt', clock(m.sent_at)), m.reused > 0 && t('model.reused', num(m.reused))].filter(Boolean) : [];
   return html`<div class="requestbar"><${Which} />${r && html`<${Steps} request=${r} />`}
     ${m && html`<p><b>${num(m.tokens)}</b> ${t('model.tokens')}<span class="also">${facts.map((x) => ` · ${x}`)}</span></p>`}<span class="gap" />
-    ${m && model.items.value.length > 0 && html`<button type="button" class="ghost text copy" onClick=${copy}>${icon('copy')}<span>${t('model.copy')}</span></button>`}</div>`;
+    ${m && model.items.value.length > 0 && html`<button type="button" class="ghost text copy" aria-label=${t('model.copy')} title=${t('model.copy')} onClick=${copy}>${icon('copy')}<span>${t('model.copy')}</span></button>`}</div>`;
 }
 
 function Trouble({ why }) {

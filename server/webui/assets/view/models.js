@@ -56,10 +56,11 @@ export function Picker() {
   const button = useRef(null);
   const m = models.current.value;
   if (!m) return null;
+  const small = [m.offline && models.from(m), models.span(m.limit)].filter(Boolean).join(' ');
   const close = (back) => { setOpen(false); if (back) button.current.focus({ preventScroll: true }); };
   return html`<button ref=${button} type="button" class="pill model" aria-haspopup="listbox" aria-expanded=${open} disabled=${!mayWrite.value}
-      aria-label=${t('composer.model', m.name)} title=${m.name} onClick=${() => setOpen(!open)}><span>${models.called(m)}</span>
-      <small>${[m.offline && models.from(m), models.span(m.limit)].filter(Boolean).join(' ')}</small>${icon('caret')}</button>
+      title=${t('composer.model', m.name)} onClick=${() => setOpen(!open)}><span><span class="unseen">${t('model')} </span>${models.called(m)}</span>
+      <small>${small}</small>${icon('caret')}</button>
     ${open && html`<${List} button=${button} close=${close} />`}`;
 }
 
