@@ -329,6 +329,16 @@ func TestPageModelKeepsThePlace(t *testing.T) {
 		d.press(".head .switch button:nth-child(1)")
 		d.wait("and yours again", fmt.Sprintf(`document.querySelector('#m%d') && Math.abs(`+at+` - %s) < 3`, seq, seq, was))
 	}
+	// What the model saw for an answer stands elsewhere; the way back leads to where one was.
+	d.eval(fmt.Sprintf(`(location.hash = '#%s', '')`, d.id))
+	d.wait("the last answer", `document.querySelector('.msg.last .saw')`)
+	const end = `Math.round(document.querySelector('.msg.assistant:last-of-type .body')?.getBoundingClientRect().top)`
+	d.settled()
+	was := d.eval(end)
+	d.press(".msg.last .saw")
+	d.wait("what it saw", `document.querySelector('.model .single')`)
+	d.press(".head .switch button:nth-child(1)")
+	d.wait("the last answer again", `Math.abs(`+end+` - `+was+`) < 3`)
 }
 
 // A window of a thousand messages is drawn in a few lines, and opens page by page.

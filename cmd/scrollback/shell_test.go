@@ -28,12 +28,21 @@ func asScrollback(t *testing.T, data string) (env []string) {
 	return append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir)
 }
 
+// missing skips a test that needs a package of the system, or fails where all must be there.
+func missing(t *testing.T, what, to string) {
+	t.Helper()
+	if os.Getenv("SCROLLBACK_REQUIRE_SERVICES") != "" {
+		t.Fatalf("no %s, and services are required: apt-get install %s", what, what)
+	}
+	t.Skipf("install %s to test %s", what, to)
+}
+
 // Bash completes commands, flags and conversations with the script.
 func TestCompletionInBash(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("install bash to test its completion")
+		missing(t, "bash", "its completion")
 	}
 	data := t.TempDir()
 	output(t, data, "run", "The spare key hangs behind the lighthouse.")
@@ -60,7 +69,7 @@ func TestManualPage(t *testing.T) {
 	t.Parallel()
 	groff, err := exec.LookPath("groff")
 	if err != nil {
-		t.Skip("install groff to test the manual page")
+		missing(t, "groff-base", "the manual page")
 	}
 	cmd := exec.Command(groff, "-man", "-Tutf8", "-ww")
 	cmd.Stdin = strings.NewReader(output(t, t.TempDir(), "man"))

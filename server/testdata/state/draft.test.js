@@ -27,6 +27,24 @@ test('each conversation has a draft of its own', () => {
   same(draft.text.value, '');
 });
 
+test('what stood there at Enter is sent; what is typed meanwhile is the next message', async () => {
+  thread.close();
+  draft.show(draft.here());
+  let make = null;
+  const asked = serve({ 'POST /api/conversations': () => new Promise((done) => { make = () => done(conversation('n')); }),
+    'POST /api/conversations/n/chat': () => chat.clone(), 'GET /api/conversations/n/messages': log });
+  draft.text.value = 'alpha';
+  const going = draft.submit(() => {});
+  await when(() => draft.starting.value, 'the conversation');
+  draft.text.value = 'alpha\nbeta';
+  await Promise.resolve();
+  make();
+  await going;
+  const said = asked.filter((r) => r.at.endsWith('/chat')).map((r) => r.body.message);
+  same([said, draft.text.value], [['alpha'], 'beta']);
+  draft.text.value = '';
+});
+
 test('the first message makes its conversation', async () => {
   thread.close();
   draft.show(draft.here());

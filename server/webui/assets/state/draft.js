@@ -178,13 +178,13 @@ export async function submit(sent) {
   const said = text.value; // what stood there at Enter; what is typed meanwhile is the next message
   let c;
   try { c = await ready(); } finally { starting.value = false; }
+  const waits = again;
+  again = null;
   if (!c) return;
   const more = text.value.startsWith(said) ? text.value.slice(said.length).replace(/^\n/, '') : '';
   const entry = { ...clear(c.id), text: said };
   if (more) text.value = more;
   sent();
-  const waits = again;
-  again = null;
   let fault = null;
   const asking = turn.ask(c.id, attach.message(entry.text, entry.files), { failed: (err) => { fault = err; } });
   if (waits && more) submit(waits); // an Enter that came too early
