@@ -232,7 +232,7 @@ func (w *walk) search() {
 	}
 	q.Words = w.rng.IntN(len(q.Any) + 1)
 	both(w, fmt.Sprintf("search %+v", q), func(d *driver.Driver) (driver.SearchResult, error) {
-		got, err := d.Index.Search(w.ctx, q)
+		got, err := d.Find.Search(w.ctx, q)
 		byID(got.Found)
 		return got, err
 	})

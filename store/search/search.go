@@ -90,7 +90,7 @@ func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now ti
 // candidates asks the database, and once more for the dates that a query names, so that
 // what was said then is among them however much else matches.
 func (s searching) candidates(ctx context.Context, dq driver.SearchQuery, a ask) (driver.SearchResult, error) {
-	found, err := s.d.Index.Search(ctx, dq)
+	found, err := s.d.Find.Search(ctx, dq)
 	if err != nil || !found.Truncated {
 		return found, err
 	}
@@ -100,7 +100,7 @@ func (s searching) candidates(ctx context.Context, dq driver.SearchQuery, a ask)
 	}
 	for _, d := range a.dates {
 		dq.From, dq.To = max(a.from, d.from), earlier(a.to, d.to)
-		then, err := s.d.Index.Search(ctx, dq)
+		then, err := s.d.Find.Search(ctx, dq)
 		if err != nil {
 			return found, err
 		}

@@ -79,7 +79,7 @@ func New(d Database) *driver.Driver {
 	db := &database{Database: d, committed: make(chan struct{}, 1)}
 	keys := sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
+		Find: finder{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
 		Feed: feed{db}, Projects: projects{db}, Ready: db.ready, Close: db.close}
 }
 
@@ -98,7 +98,7 @@ type (
 	turns  struct{ *database }
 	views  struct{ *database }
 	refs   struct{ *database }
-	index  struct{ *database }
+	finder struct{ *database }
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }

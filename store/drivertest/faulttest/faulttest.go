@@ -26,7 +26,7 @@ type Faulty struct {
 // Wrap is d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
-		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
+		Refs: faultyRefs{d.Refs, f}, Index: d.Index, Find: faultyFinder{d.Find, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
 		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f},
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
@@ -53,8 +53,8 @@ type (
 		driver.Refs
 		of *Faulty
 	}
-	faultyIndex struct {
-		driver.Index
+	faultyFinder struct {
+		driver.Finder
 		of *Faulty
 	}
 	faultyBook struct {
@@ -267,9 +267,9 @@ func (f faultyRefs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.R
 	return faulty(f.of, "Refs", func() ([]scrollback.RefEntry, error) { return f.Refs.List(ctx, q) })
 }
 
-// Search implements [driver.Index].
-func (f faultyIndex) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
-	return faulty(f.of, "Search", func() (driver.SearchResult, error) { return f.Index.Search(ctx, q) })
+// Search implements [driver.Finder].
+func (f faultyFinder) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+	return faulty(f.of, "Search", func() (driver.SearchResult, error) { return f.Finder.Search(ctx, q) })
 }
 
 // UsageDays implements [driver.Book].
