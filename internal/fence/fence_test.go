@@ -41,11 +41,11 @@ var rooms = map[string]entry{
 	"workspace/foldertest": {not: "context database/sql"},
 	"workspace/reference":  {rooms: ". workspace", not: "database/sql os time"},
 
-	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
+	"store": {rooms: ". internal/terms store/driver store/feed store/index store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
 	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
 	"store/index":         {rooms: ". store/driver", not: "database/sql os"},
-	"store/search":        {rooms: ". internal/terms store/driver", not: "database/sql os"},
+	"store/search":        {rooms: ". internal/terms store/driver store/index", not: "database/sql os"},
 	"store/feed":          {rooms: ". store/driver", not: "database/sql os io"},
 	"store/feed/feedtest": {rooms: ". store/driver", not: "database/sql os"},
 	"store/driver":        {rooms: ".", not: "database/sql os time io"},
