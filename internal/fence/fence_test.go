@@ -66,6 +66,7 @@ var rooms = map[string]entry{
 	"store/drivertest/viewtest":    {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
+	"store/drivertest/indextest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
 		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
