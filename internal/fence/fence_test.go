@@ -44,7 +44,7 @@ var rooms = map[string]entry{
 	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
 	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
-	"store/index":         {rooms: ". store/driver", not: "database/sql os"},
+	"store/index":         {rooms: ". internal/terms store/driver", not: "database/sql os"},
 	"store/search":        {rooms: ". internal/terms store/driver", not: "database/sql os"},
 	"store/feed":          {rooms: ". store/driver", not: "database/sql os io"},
 	"store/feed/feedtest": {rooms: ". store/driver", not: "database/sql os"},
