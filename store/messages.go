@@ -168,7 +168,7 @@ func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*se
 // searched is what a search looks at.
 func (s *Store) searched(ctx context.Context) (search.Log, error) {
 	look, err := s.index.Look(ctx)
-	return search.Log{Driver: s.d, Look: look, Text: func(_ context.Context, m scrollback.Message) string { return search.Text(m.Parts) }}, err
+	return search.Log{Driver: s.d, Look: look, Text: s.index.Text}, err
 }
 
 // pageSize is how many entries a list returns when n are requested, 0 for the default.

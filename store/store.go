@@ -16,12 +16,10 @@ package store
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/feed"
 	"github.com/scrollback-ai/scrollback/store/index"
@@ -113,9 +111,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	}
 	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}
-	s.index = index.New(d.Index, 1, func(_ context.Context, m scrollback.Message) ([]string, error) {
-		return strings.Fields(terms.Join(search.Text(m.Parts), search.MaxTerms)), nil
-	})
+	s.index = index.New(d.Index, func(_ context.Context, m scrollback.Message) (string, error) { return search.Text(m.Parts), nil })
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
