@@ -59,7 +59,7 @@ func (p *Places) At(ordinal uint32) uint64 {
 
 // Resolve appends the places of ordinals, which ascend; it reports whether all of them are
 // documents of the segment.
-func (p *Places) Resolve(to []uint64, ordinals []uint32) ([]uint64, bool) {
+func Resolve[P ~uint64](p *Places, to []P, ordinals []uint32) ([]P, bool) {
 	k := len(ordinals)
 	if k == 0 {
 		return to, true
@@ -76,7 +76,7 @@ func (p *Places) Resolve(to []uint64, ordinals []uint32) ([]uint64, bool) {
 		for i+1 < len(p.runs) && p.runs[i+1].at <= o {
 			i++
 		}
-		to = append(to, p.runs[i].first+uint64(o-p.runs[i].at))
+		to = append(to, P(p.runs[i].first+uint64(o-p.runs[i].at)))
 	}
 	return to, true
 }

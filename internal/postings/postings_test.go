@@ -117,7 +117,7 @@ func (h held) find(t tester, term string) map[uint64]uint8 {
 	if len(ordinals) != l.Holding {
 		t.Errorf("%q: %d documents, said to be %d", term, len(ordinals), l.Holding)
 	}
-	places, ok := h.places.Resolve(nil, ordinals)
+	places, ok := Resolve[uint64](h.places, nil, ordinals)
 	if !ok {
 		t.Fatalf("%q: %d have no place", term, ordinals)
 	}
