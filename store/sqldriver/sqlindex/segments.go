@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback/internal/postings"
+	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -116,11 +118,11 @@ func (db Index) see(ctx context.Context, fn func(*snapshot) error) error {
 	var runs []run
 	if s.dropped > s.forgotten {
 		err = s.tx.Rows(ctx, func(r sqlrow.Scanner) error {
-			var one run
-			err := r.Scan(&one.n, &one.First, &one.Last)
-			runs = append(runs, one)
+			var n, branch, seq int64
+			err := r.Scan(&n, &branch, &seq)
+			runs = append(runs, run{n, postings.Run{First: uint64(driver.PlaceOf(branch, seq)), Last: uint64(driver.PlaceOf(branch, math.MaxUint32))}})
 			return err
-		}, `SELECT n, first_place, last_place FROM index_dropped WHERE n > $1 ORDER BY n`, s.forgotten)
+		}, `SELECT n, branch, first_seq FROM index_dropped WHERE n > $1 ORDER BY n`, s.forgotten)
 	}
 	if err == nil {
 		err = s.tx.Rows(ctx, func(r sqlrow.Scanner) error {

@@ -197,16 +197,19 @@ func Number(ctx context.Context, tx *sqlrow.Session) (n int64, err error) {
 // before, and NULL elsewhere.
 const NextMessage = `(SELECT last + 1 FROM numbers WHERE name = 'message' AND last >= coalesce((SELECT max(n) FROM messages), 0))`
 
-// Drop notes that messages of a branch are about to be purged, from a seq to a seq.
-func Drop(ctx context.Context, tx *sqlrow.Session, branch scrollback.BranchID, from, to int64) error {
-	for _, statement := range []string{
-		`INSERT INTO numbers (name, last) SELECT 'message', coalesce((SELECT max(n) FROM messages), 0) WHERE true
-			ON CONFLICT (name) DO UPDATE SET last = CASE WHEN excluded.last > numbers.last THEN excluded.last ELSE numbers.last END`,
-		`UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`} {
-		if err := tx.Run(ctx, statement); err != nil {
-			return err
-		}
+// Drop notes that the messages of a branch from a seq on are purged, before they are.
+func Drop(ctx context.Context, tx *sqlrow.Session, branch scrollback.BranchID, from int64) error {
+	err := tx.Run(ctx, `INSERT INTO numbers (name, last) SELECT 'message', coalesce((SELECT max(n) FROM messages), 0) WHERE true
+		ON CONFLICT (name) DO UPDATE SET last = CASE WHEN excluded.last > numbers.last THEN excluded.last ELSE numbers.last END`)
+	if err == nil {
+		err = tx.Run(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`)
 	}
-	return tx.Run(ctx, `INSERT INTO index_dropped (n, first_place, last_place)
-		SELECT (SELECT dropped FROM index_state WHERE id = 1), n * 4294967296 + $2, n * 4294967296 + $3 FROM branches WHERE id = $1`, branch, from, to)
+	if err == nil {
+		err = tx.Run(ctx, `DELETE FROM index_dropped WHERE branch = (SELECT b.n FROM branches b WHERE b.id = $1) AND first_seq >= $2`, branch, from)
+	}
+	if err == nil {
+		err = tx.Run(ctx, `INSERT INTO index_dropped (branch, first_seq, n)
+			SELECT b.n, $2, (SELECT dropped FROM index_state WHERE id = 1) FROM branches b WHERE b.id = $1`, branch, from)
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback/internal/postings"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
@@ -82,18 +83,27 @@ func removeSome(ctx context.Context, tx *sqlrow.Session, id int64) error {
 	return nil
 }
 
+// free are the segments that nobody joins, by tier, the oldest first.
+func (db Index) free(ctx context.Context) (map[int][]int64, error) {
+	out := map[int][]int64{}
+	return out, db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+		var id int64
+		var tier int
+		err := r.Scan(&id, &tier)
+		out[tier] = append(out[tier], id)
+		return err
+	}, `SELECT id, tier FROM index_segments WHERE state = 1 AND into_segment = 0 ORDER BY id`)
+}
+
 // join joins segments of one tier, the oldest first.
 func (db Index) join(ctx context.Context) (bool, error) {
-	tiers, err := db.ids(ctx, `SELECT tier FROM index_segments WHERE state = 1 AND into_segment = 0 AND tier < $1
-		GROUP BY tier HAVING count(*) >= $2 ORDER BY tier LIMIT 1`, tierOf(largest), fanIn)
-	if err != nil || len(tiers) == 0 {
-		return false, err
+	free, err := db.free(ctx)
+	for tier := 0; err == nil && tier < tierOf(largest); tier++ {
+		if ids := free[tier]; len(ids) >= fanIn {
+			return true, db.rebuild(ctx, ids[:fanIn])
+		}
 	}
-	ids, err := db.ids(ctx, `SELECT id FROM index_segments WHERE state = 1 AND into_segment = 0 AND tier = $1 ORDER BY id LIMIT $2`, tiers[0], fanIn)
-	if err != nil || len(ids) < fanIn {
-		return false, err
-	}
-	return true, db.rebuild(ctx, ids)
+	return false, err
 }
 
 // cleanse writes a segment again that holds something that was purged.
@@ -102,18 +112,14 @@ func (db Index) cleanse(ctx context.Context) (bool, error) {
 	if err != nil || s.dropped == s.forgotten {
 		return false, err
 	}
-	free, err := db.ids(ctx, `SELECT id FROM index_segments WHERE state = 1 AND into_segment = 0`)
+	free, err := db.free(ctx)
 	if err != nil {
 		return false, err
-	}
-	unclaimed := map[int64]bool{}
-	for _, id := range free {
-		unclaimed[id] = true
 	}
 	var id int64
 	err = db.see(ctx, func(s *snapshot) error {
 		for _, g := range s.segments {
-			if len(g.gone) > 0 && unclaimed[g.id] {
+			if len(g.gone) > 0 && slices.Contains(free[g.tier], g.id) {
 				id = g.id
 			}
 		}

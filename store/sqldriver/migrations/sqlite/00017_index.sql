@@ -39,7 +39,7 @@ CREATE TABLE index_segments (
     until        INTEGER NOT NULL,
     places       BLOB    NOT NULL
 );
-CREATE INDEX index_segments_state ON index_segments (state, tier);
+CREATE INDEX index_segments_state ON index_segments (state);
 
 -- Terms with where they are, from first_term on; or, if it has rows of its own, a part of
 -- where first_term is, from the document start on.
@@ -61,9 +61,11 @@ CREATE TABLE index_marks (
     PRIMARY KEY (segment, start)
 ) WITHOUT ROWID;
 
--- Runs of places whose messages were purged.
+-- Runs of places whose messages were purged: of a branch, by its number, from a seq on.
 CREATE TABLE index_dropped (
-    n           INTEGER PRIMARY KEY,
-    first_place INTEGER NOT NULL,
-    last_place  INTEGER NOT NULL
-);
+    branch    INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    n         INTEGER NOT NULL,
+    PRIMARY KEY (branch, first_seq)
+) WITHOUT ROWID;
+CREATE INDEX index_dropped_n ON index_dropped (n);
