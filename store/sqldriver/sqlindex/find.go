@@ -17,6 +17,9 @@ func (db Index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.P
 	out := make([]driver.Postings, len(q.Terms))
 	err := db.see(ctx, func(s *snapshot) error {
 		f := finder{snapshot: s, q: q, by: map[int64]*scope{}}
+		if q.Within != nil {
+			f.within = make([]postings.Run, 0, len(q.Within))
+		}
 		for _, r := range q.Within {
 			f.within = append(f.within, postings.Run{First: uint64(r.First), Last: uint64(r.Last)})
 		}
