@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
@@ -253,10 +254,18 @@ var koreanSelf = regexp.MustCompile(`나는|내가|저는|제가|우리|나의|�
 
 var selfWords = map[string]bool{"i": true, "my": true, "me": true, "mine": true, "myself": true, "we": true, "our": true, "us": true, "ours": true}
 
+// A wish that is only for now counts for less than an instruction that stands.
+const wished = 0.6
+
 // standingIn says whether a text holds what a person wants kept to, or likes.
 func standingIn(text string) float64 {
-	if wishes.MatchString(text) {
-		return 0.6
+	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n。！!；;", r) })
+	for _, line := range sentences {
+		for s := range strings.SplitSeq(line, ". ") {
+			if standing.Instruction(s) {
+				return 1
+			}
+		}
 	}
-	return 0
+	return wished * oneIf(wishes.MatchString(text))
 }
