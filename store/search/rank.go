@@ -2,12 +2,9 @@ package search
 
 import (
 	"math/bits"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/standing"
@@ -160,17 +157,18 @@ func (j *judged) cues(c *Candidate) {
 	if said == "" && m.Role == scrollback.RoleUser {
 		c.Person = 1
 	}
+	t := traitsOf(text, a.kind, len(a.dates) > 0)
 	if m.Role == scrollback.RoleUser || said != "" {
-		c.FirstSelf = oneIf(inFirstPerson(text))
+		c.FirstSelf = oneIf(t.self)
 	}
 	c.Asks = asking(text)
 	if len(a.dates) > 0 {
-		c.Date = dated(a.dates, m.CreatedAt, text)
+		c.Date = dated(a.dates, m.CreatedAt, t.spokenTimes(text))
 	}
 	if a.when {
-		c.Time = oneIf(holdsTime.MatchString(text))
+		c.Time = oneIf(t.time)
 	}
-	c.Kind = a.held(m, text)
+	c.Kind = a.held(m, t)
 	if a.wishes && m.Role == scrollback.RoleUser {
 		c.Standing = standingIn(text)
 	}
@@ -183,13 +181,16 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-// dated says how well a message is of a date that is asked for, or names it as seen from its
-// own day.
-func dated(asked []days, at int64, text string) float64 {
+// dated says how well a message is of a date that is asked for, or names it in one of the
+// texts as seen from its own day.
+func dated(asked []days, at int64, texts []string) float64 {
 	day := time.UnixMilli(at).UTC()
-	told := append(relativeIn(text, day), dayOf(day.Truncate(24*time.Hour)))
-	for _, d := range datesIn(text, day) {
-		told = append(told, d.nearest(day))
+	told := []days{dayOf(day.Truncate(24 * time.Hour))}
+	for _, text := range texts {
+		told = append(told, relativeIn(text, day)...)
+		for _, d := range datesIn(text, day) {
+			told = append(told, d.nearest(day))
+		}
 	}
 	best := 0.0
 	for _, d := range asked {
@@ -228,31 +229,6 @@ func (j *judged) sessions(all []*Candidate, places []driver.Place) {
 		c.session = n
 	}
 }
-
-// inFirstPerson reports whether a text speaks of who says it.
-func inFirstPerson(text string) bool {
-	from := -1
-	for i, r := range text {
-		switch {
-		case r < utf8.RuneSelf && unicode.IsLetter(r):
-			if from < 0 {
-				from = i
-			}
-			continue
-		case strings.ContainsRune("我咱私僕俺", r):
-			return true
-		}
-		if from >= 0 && selfWords[strings.ToLower(text[from:i])] {
-			return true
-		}
-		from = -1
-	}
-	return from >= 0 && selfWords[strings.ToLower(text[from:])] || koreanSelf.MatchString(text)
-}
-
-var koreanSelf = regexp.MustCompile(`나는|내가|저는|제가|우리|나의|저의`)
-
-var selfWords = map[string]bool{"i": true, "my": true, "me": true, "mine": true, "myself": true, "we": true, "our": true, "us": true, "ours": true}
 
 // A wish that is only for now counts for less than an instruction that stands.
 const wished = 0.6
