@@ -90,13 +90,15 @@ func (j *judged) silence(all []*Candidate) {
 
 // words are the features that come of words.
 func (j *judged) words(c *Candidate, place driver.Place) {
-	own := j.m.parts(j.o, place, 0)
+	var room [2*reach + 1]part
+	around := j.m.parts(j.o, place, room[:0])
+	own := nearer(around, 0)
 	c.Own = j.m.bm25(own, j.m.mean)
-	c.Near2 = j.m.bm25(j.m.parts(j.o, place, 2), 5*j.m.mean)
-	c.Near5 = j.m.bm25(j.m.parts(j.o, place, reach), (2*reach+1)*j.m.mean)
+	c.Near2 = j.m.bm25(nearer(around, 2), 5*j.m.mean)
+	c.Near5 = j.m.bm25(around, (2*reach+1)*j.m.mean)
 	held := j.m.wordsAt(j.a, own)
 	c.Share = j.p.share(held)
-	c.Beside = j.p.share(j.m.wordsAt(j.a, j.m.parts(j.o, place, 1)))
+	c.Beside = j.p.share(j.m.wordsAt(j.a, nearer(around, 1)))
 	there := 0
 	for i, w := range j.p.words {
 		if w > 0 {
