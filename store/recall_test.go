@@ -112,12 +112,12 @@ func TestSearchNamedSpeakers(t *testing.T) {
 // What speaks of oneself goes before what does not, a statement before a question.
 func TestSearchFirstPerson(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		for _, said := range []string{"I play the violin at school and nowhere else at all", "the violin is played at school", "is the violin played at school?",
+		for _, said := range []string{"I play the violin at school and nowhere else at all", "the violin at school is played by someone", "is the violin played at school?",
 			"我在学校拉提琴", "学校里有人拉提琴"} {
 			b.say(b.create().ID, said)
 		}
-		b.ahead("who plays the violin at school?", "I play the violin at school and nowhere else at all", "the violin is played at school")
-		b.ahead("who plays the violin at school?", "the violin is played at school", "is the violin played at school?")
+		b.ahead("who plays the violin at school?", "I play the violin at school and nowhere else at all", "the violin at school is played by someone")
+		b.ahead("who plays the violin at school?", "the violin at school is played by someone", "is the violin played at school?")
 		b.ahead("谁在学校拉提琴？", "我在学校拉提琴", "学校里有人拉提琴")
 	})
 }
