@@ -154,7 +154,7 @@ func (m *matrix) place(project string) place {
 	art, err := m.Upload(ctx, c.ID, strings.NewReader("a chart of the "+project+string(c.ID)), project+".txt")
 	must(err)
 	for range 4 {
-		m.Ask(c.ID, "Which colour has the lighthouse of the "+project+"?")
+		m.Ask(c.ID, "Which colour has the lighthouse of the "+project+"?").Done(m.T, scrollback.TurnComplete, "stop")
 	}
 	folded, err := m.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
 	must(err)
