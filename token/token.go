@@ -21,9 +21,9 @@ const AssumedLimit = 32768
 
 var counter = sync.OnceValue(o200k.New)
 
-// Load reads the vocabulary, which takes tens of milliseconds, unless that was done already:
-// the first count waits for it otherwise. A program that will count calls it beside
-// whatever else it begins with.
+// Load reads the vocabulary, which takes some milliseconds, unless that was done already: the
+// first count waits for it otherwise. A program that will count calls it beside whatever
+// else it begins with.
 func Load() { counter() }
 
 // Count is the number of o200k tokens of s.

@@ -8,8 +8,8 @@
 // Words it adds: piece (a run of text that no token reaches beyond), rank (the place of
 // a token in the vocabulary: lower ones are merged first).
 //
-// Invariants: a count is that of the library the vocabulary comes from, for every text
-// whose pieces are at most 64 KiB; the time is n log n in the longest piece, and linear in
+// Invariants: a count is what the pattern and the vocabulary say, for every text whose
+// pieces are at most 64 KiB; the time is n log n in the longest piece, and linear in
 // the rest; what is remembered between texts is bounded.
 //
 // It may not know models, windows or anything else of this program.
@@ -33,8 +33,8 @@ type Counter struct {
 	scratch    sync.Pool // of *merging
 }
 
-// New makes a counter, which takes tens of milliseconds and some megabytes: one is enough
-// for a program.
+// New makes a counter, which takes some milliseconds and five megabytes: one is enough for a
+// program.
 func New() *Counter {
 	classed := make(chan *classes, 1)
 	go func() { classed <- classify() }()

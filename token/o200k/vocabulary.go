@@ -1,10 +1,11 @@
 package o200k
 
 import (
+	_ "embed"
 	"hash/maphash"
 	"math"
 
-	"github.com/tiktoken-go/tokenizer/codec"
+	"github.com/klauspost/compress/zstd"
 )
 
 // none is the rank of what is no token.
@@ -33,33 +34,51 @@ type vocabulary struct {
 	pairs [1 << 16]uint32 // ranks of the tokens of two bytes
 }
 
-// read makes a vocabulary of the library's, which has it as a map, which nobody can reach:
-// but it decodes any id.
+// packed is the vocabulary: the length of each token in a byte, then the tokens, both by
+// rank, compressed. TestVocabulary writes it.
+//
+//go:embed vocabulary.zst
+var packed []byte
+
+// unpack returns the lengths and the tokens. It panics if they are damaged, which no program
+// that was tested has.
+func unpack() []byte {
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		panic(err)
+	}
+	defer dec.Close()
+	out, err := dec.DecodeAll(packed, make([]byte, 0, 8*tokens))
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// read makes a vocabulary.
 func read() *vocabulary {
-	from := codec.NewO200kBase()
-	v := &vocabulary{seed: maphash.MakeSeed(), slots: make([]uint32, 1<<slotBits), begin: make([]uint32, 1, tokens+1)}
+	all := unpack()
+	lengths := all[:tokens]
+	v := &vocabulary{seed: maphash.MakeSeed(), slots: make([]uint32, 1<<slotBits), begin: make([]uint32, 1, tokens+1),
+		text: string(all[tokens:])}
 	for i := range v.pairs {
 		v.pairs[i] = none
 	}
-	text := make([]byte, 0, 7*tokens)
-	for rank := range uint32(tokens) {
-		token, err := from.Decode([]uint{uint(rank)})
-		if err != nil {
-			token = "" // there are as many as that: not reached
-		}
-		text = append(text, token...)
-		v.begin = append(v.begin, uint32(len(text)))
-		if len(token) == 2 {
-			v.pairs[int(token[0])<<8|int(token[1])] = rank
+	end := uint32(0)
+	for rank, n := range lengths {
+		token := v.text[end : end+uint32(n)]
+		end += uint32(n)
+		v.begin = append(v.begin, end)
+		if n == 2 {
+			v.pairs[int(token[0])<<8|int(token[1])] = uint32(rank)
 		}
 		h := maphash.String(v.seed, token)
 		i := h & (1<<slotBits - 1)
 		for v.slots[i] != 0 {
 			i = (i + 1) & (1<<slotBits - 1)
 		}
-		v.slots[i] = marked(h) | (rank + 1)
+		v.slots[i] = marked(h) | uint32(rank+1)
 	}
-	v.text = string(text)
 	return v
 }
 
