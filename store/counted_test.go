@@ -24,7 +24,8 @@ func TestCountedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := scrollback.Parts{scrollback.Text{Text: "a long answer"}, scrollback.ToolCall{ID: "c1", Name: "look", Arguments: []byte(`{"at":1}`)}}
+	parts := scrollback.Parts{scrollback.Text{Text: "a long answer"},
+		scrollback.ToolCall{ID: "c1", Name: "look", Arguments: []byte(`{"at":1}`)}}
 	in := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}, Counted: store.Counted{}}
 	want := s.Weigh(in.Parts, in.Counted)
 	done, err := s.Append(t.Context(), head, []store.Incoming{in})
