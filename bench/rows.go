@@ -93,6 +93,12 @@ var targets = []target{
 	{figure: "server", what: "peak memory, a chat at 1,000,000", most: 60, aim: true},
 	{figure: "server", what: "start to the first answer", most: 100, aim: true},
 	{figure: "build", what: "cold build", most: 120, aim: true},
+	{figure: "resume", what: "imported a second", least: 4000},
+	{figure: "tokens", what: "counter, English", least: 12},
+	{figure: "tokens", what: "counter, code", least: 12},
+	{figure: "tokens", what: "counter, JSON", least: 12},
+	{figure: "tokens", what: "counter, Chinese", least: 5},
+	{figure: "tokens", what: "counter, Chinese characters in any order", least: 5},
 }
 
 // judge is a line for a target, or nothing when it was not measured.
@@ -172,7 +178,7 @@ var notes = map[string]string{
 	"streams": "The program with a provider on this machine that begins to answer at once. The first token: from the question over HTTP to the first piece of the answer, beside the same request sent to the provider by hand, in a window of 10,048 tokens. " +
 		"Requests: four readers of the newest 20 conversations, beside streams that get ten words a second each; provider, readers and server share the machine. Memory: what the server's resident memory grows by when 500 are opened at once, over 480, in a server that has had 20 before; a chat includes its turn and its request to the provider.",
 	"build":  "The program as `go build` makes it; the cold build starts with an empty cache.",
-	"tokens": "The tokenizer over mixed text, and how far the estimate is from it.",
+	"tokens": "The tokenizer over mixed text, and over Chinese characters in random order, of which nothing was seen before; and how far the estimate is from it.",
 }
 
 // machine names what it ran on, by what matters.

@@ -86,7 +86,8 @@ func Fit(room Room, make func(try int) (any, bool)) (string, error) {
 			return "", scrollback.Wrap(scrollback.Internal, "recall", err)
 		}
 		b = marks.JSON(b)
-		if len(b) <= room.Bytes && int64(token.Count(string(b))) <= room.Tokens {
+		fits := int64(len(b)) <= room.Tokens || int64(token.Count(string(b))) <= room.Tokens // a token has at least a byte
+		if len(b) <= room.Bytes && fits {
 			return string(b), nil
 		}
 		if !more {

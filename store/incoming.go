@@ -14,12 +14,16 @@ import (
 
 // Incoming is a message before it is in the log. The store fills in what is missing: id,
 // time, status, weight. Index is text by which the message is found besides its own (that
-// of its artifacts); Mentions are its artifacts.
+// of its artifacts); Mentions are its artifacts. Counted may be nil.
 type Incoming struct {
 	scrollback.Message
 	Index    string
 	Mentions []scrollback.Artifact
+	Counted  Counted
 }
+
+// Counted has the tokens of texts of a message, so that none is counted again on its way in.
+type Counted map[string]int
 
 // entries makes rows of messages. Weighing and indexing them takes most of the time of an
 // import, so many are done at once.
@@ -69,7 +73,7 @@ func (s *Store) measure(in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
 		compact(m.Parts)
-		m.Weight = s.Weigh(m.Parts)
+		m.Weight = s.Weigh(m.Parts, in[i].Counted)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Sources = sources(m.Parts)
 		out[i].Terms = terms.Join(search.Text(m.Parts)+"\n"+in[i].Index, search.MaxTerms)
@@ -142,11 +146,17 @@ func plain(raw json.RawMessage) json.RawMessage {
 const messageOverhead = 4
 
 // Weigh returns the load of parts on a window: o200k tokens, bytes on the wire, and
-// images.
-func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
+// images. What counted has is not counted, and what it lacks is put there, unless it is nil.
+func (s *Store) Weigh(parts scrollback.Parts, counted Counted) scrollback.Weight {
 	w := scrollback.Weight{Tokens: messageOverhead, Bytes: 16}
 	text := func(t string) {
-		w.Tokens += int64(s.count(t))
+		n, known := counted[t]
+		if !known {
+			if n = s.count(t); counted != nil {
+				counted[t] = n
+			}
+		}
+		w.Tokens += int64(n)
 		w.Bytes += int64(len(t))
 	}
 	opaque := func(o scrollback.Opaque) { // mostly base64: not worth the cost of counting it

@@ -32,7 +32,8 @@ var rooms = map[string]entry{
 		not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"title": {rooms: ". internal/clip internal/marks model window",
 		not: "time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"token": {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
+	"token":       {rooms: "token/o200k", libs: "charm.land/catwalk", not: "context os database/sql"},
+	"token/o200k": {libs: "github.com/klauspost/compress/zstd", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
@@ -188,8 +189,9 @@ var rooms = map[string]entry{
 var exceptions = map[string]string{}
 
 // suites are what only tests import besides.
-var suites = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/creack/pty",
-	"github.com/johannesboyne/gofakes3", "github.com/google/jsonschema-go", "golang.org/x/net/html"}
+var suites = []string{"pgregory.net/rapid", "github.com/dlclark/regexp2/v2", "github.com/tiktoken-go/tokenizer",
+	"github.com/rogpeppe/go-internal", "github.com/creack/pty", "github.com/johannesboyne/gofakes3",
+	"github.com/google/jsonschema-go", "golang.org/x/net/html"}
 
 // entry is a row of the table.
 type entry struct {
