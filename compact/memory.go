@@ -12,7 +12,7 @@ import (
 // fold again, for a request that is only a little heavier, for much less. It is for one
 // caller at a time, and for one conversation. A nil one remembers nothing.
 type Memory struct {
-	heard   heard
+	heard   *heard
 	extract map[string][]line
 	said    map[string][]carried
 	hashes  map[string][]string
@@ -23,7 +23,7 @@ const remembered = 64
 
 // NewMemory makes an empty memory.
 func NewMemory() *Memory {
-	return &Memory{heard: heard{}, extract: map[string][]line{}, said: map[string][]carried{}, hashes: map[string][]string{}}
+	return &Memory{heard: &heard{is: map[string]bool{}}, extract: map[string][]line{}, said: map[string][]carried{}, hashes: map[string][]string{}}
 }
 
 // remember returns what was made for a key before, or makes it.
@@ -54,7 +54,7 @@ func keyOf(lists ...[]scrollback.Message) string {
 // instruction reports whether a sentence is an instruction to be kept to.
 func (m *Memory) instruction(sentence string) bool {
 	if m == nil {
-		return heard(nil).instruction(sentence)
+		return (*heard)(nil).instruction(sentence)
 	}
 	return m.heard.instruction(sentence)
 }
