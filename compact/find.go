@@ -70,4 +70,3 @@ func sideBySide(n int, do func(i int)) {
 	}
 	all.Wait()
 }
-
