@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"iter"
+	"runtime"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -33,6 +35,73 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 				}
 			}
 			from = end + 1
+		}
+	}
+}
+
+// Sift reads, of the path of a branch from seq to seq, the messages of which wanted accepts
+// the parts as JSON; nil accepts all. Pieces are read ahead, on all cores: wanted is called
+// by several goroutines.
+func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64, wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
+	if from = max(from, 1); to-from < chunk {
+		return s.sift(ctx, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
+	}
+	return func(yield func(scrollback.Message, error) bool) {
+		var reading sync.WaitGroup
+		defer reading.Wait()
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		pieces := make(chan chan iter.Seq2[scrollback.Message, error], min(runtime.GOMAXPROCS(0), readersMost)-1)
+		reading.Go(func() {
+			defer close(pieces)
+			for q := (driver.MessageQuery{Branch: b, From: from, Wanted: wanted}); q.From <= to; q.From += chunk {
+				q.To = min(to, q.From+chunk-1)
+				piece := make(chan iter.Seq2[scrollback.Message, error], 1)
+				select {
+				case pieces <- piece:
+				case <-ctx.Done():
+					return
+				}
+				reading.Go(func() { piece <- s.sift(ctx, q) })
+			}
+		})
+		for piece := range pieces {
+			for m, err := range <-piece {
+				if !yield(m, err) || err != nil {
+					return
+				}
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(scrollback.Message{}, scrollback.Wrap(scrollback.Canceled, "store.Sift", err))
+		}
+	}
+}
+
+// readersMost bounds how many pieces of a path are read at once.
+const readersMost = 4
+
+// sift reads one piece of a path. Each message of it was either read or left out.
+func (s *Store) sift(ctx context.Context, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
+	var seen int64
+	if wanted := q.Wanted; wanted != nil {
+		q.Wanted = func(parts []byte) bool { seen++; return wanted(parts) }
+	}
+	ms, err := s.d.Read.Messages(ctx, q)
+	if q.Wanted == nil {
+		seen = int64(len(ms))
+	}
+	if n := max(0, q.To-q.From+1); err == nil && seen != n {
+		err = scrollback.Errorf(scrollback.Internal, "store.Sift", "the path of branch %s has %d of %d messages from #%d", q.Branch, seen, n, q.From)
+	}
+	return func(yield func(scrollback.Message, error) bool) {
+		for i := range ms {
+			if !yield(ms[i], nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(scrollback.Message{}, err)
 		}
 	}
 }

@@ -45,6 +45,7 @@ var suite = []struct {
 	{"Seqs", testSeqs},
 	{"ForkSeqs", testForkSeqs},
 	{"MessageRuns", testMessageRuns},
+	{"WantedMessages", testWantedMessages},
 	{"Begin", testBegin},
 	{"BeginRefused", testBeginRefused},
 	{"BeginOneOpenTurn", testBeginOneOpenTurn},

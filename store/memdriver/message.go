@@ -131,9 +131,19 @@ func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollb
 	var out []scrollback.Message
 	for b, to := db.branches[q.Branch], q.To; b != nil && q.From <= to; b, to = db.branches[b.Parent], min(to, b.AtSeq) {
 		for _, r := range slices.Backward(b.rows) {
-			if q.From <= r.Seq && r.Seq <= to {
-				out = append(out, r.Message)
+			if q.From > r.Seq || r.Seq > to {
+				continue
 			}
+			if q.Wanted != nil {
+				parts, err := r.Parts.MarshalJSON()
+				if err != nil {
+					return nil, scrollback.Wrap(scrollback.Internal, "memdriver.Messages", err)
+				}
+				if !q.Wanted(parts) {
+					continue
+				}
+			}
+			out = append(out, r.Message)
 		}
 	}
 	slices.Reverse(out)
