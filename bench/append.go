@@ -3,13 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"syscall"
+	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -19,14 +17,14 @@ import (
 // turnsARound is how many turns a round appends.
 const turnsARound = 400
 
-// append measures turns at growing lengths of one conversation, and the plain
-// file that they are compared with. They take turns in each round, so that whatever else
-// the machine does affects all of them alike.
+// append measures turns at growing lengths of one conversation, and the bare table and
+// the plain file that they are compared with. They take turns in each round, so that
+// whatever else the machine does affects all of them alike.
 func (b *bench) append() (err error) {
 	lengths := []int{100, b.big / 100, b.big}
 	stores := make([]*store.Store, len(lengths))
 	for i, n := range lengths {
-		if stores[i], err = b.loaded(n); err != nil {
+		if stores[i], err = b.counted(n); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, stores[i].Close()) }()
@@ -43,14 +41,23 @@ func (b *bench) append() (err error) {
 				return err
 			}
 		}
-		d, err := b.plainFile()
-		if err != nil {
+		if err := errors.Join(b.rawSQLite(w, r), b.plainFile(r)); err != nil {
 			return err
 		}
-		b.add("two syncs of a plain file, p50", r, percentile(d, 0.5), "ms")
-		b.add("two syncs of a plain file, p99", r, percentile(d, 0.99), "ms")
 	}
 	return nil
+}
+
+// counted is a loaded database that counts tokens as the program does from here on.
+func (b *bench) counted(n int) (*store.Store, error) {
+	s, err := b.loaded(n)
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.openCounting(fmt.Sprint("messages-", n))
 }
 
 // appendAt is one round of one length.
@@ -73,11 +80,13 @@ func (b *bench) appendAt(s *store.Store, w *writer, at string, r int) error {
 	return nil
 }
 
-// turns appends n turns and returns how long each took.
+// turns appends n turns and returns how long each took. They store what turns of the
+// program do: a usage record that teaches, the window's mark, the account of the step.
 func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *writer, n int) ([]time.Duration, error) {
 	var took []time.Duration
 	for range n {
 		ask, say := incoming(scrollback.RoleUser, w.text(900)), incoming(scrollback.RoleAssistant, w.text(900)) // not timed
+		sent, mark := account(s.Now(), w), mark(w)
 		start := time.Now()
 		begun, err := s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{ask},
 			Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
@@ -85,7 +94,8 @@ func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w 
 			return nil, err
 		}
 		_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say}, State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop,
-			Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn", At: s.Now(),
+			Window: mark, Sent: sent, Texts: map[string]string{sent.Instructions: "instructions", sent.Tools: "tools"},
+			Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn", At: s.Now(), WindowTokens: 1000,
 				Usage: scrollback.Usage{InputTokens: 1000, OutputTokens: 100, TotalTokens: 1100}}}})
 		if err != nil {
 			return nil, err
@@ -95,40 +105,38 @@ func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w 
 	return took, nil
 }
 
-// plainFile appends what a turn says to a file, in two synced writes.
-func (b *bench) plainFile() ([]time.Duration, error) {
-	f, err := os.OpenFile(filepath.Join(b.dir, "plain"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
+// account is what a step of a turn sent, with three placeholders: about 850 bytes.
+func account(now int64, w *writer) *scrollback.Sent {
+	s := &scrollback.Sent{Step: 1, At: now, Model: "bench/model", Policy: "segments", Limit: 32_768, LimitFrom: scrollback.LimitCatalog, Budget: 27_034,
+		CompactsAt: 24_330, Tokens: 12_345, Bytes: 49_380, Reused: 11_111, Dialect: "chat", Factor: 1.0625,
+		Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), Environment: w.hash(16), First: 301, Last: 340, Prompt: 340, Hash: w.hash(32)}
+	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Tokens: 210})
+	for i := range int64(3) {
+		s.Segments = append(s.Segments, scrollback.SegmentID(w.hash(16)))
+		s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder, Layer: scrollback.LayerPlaceholders, Seq: i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
 	}
-	defer f.Close()
-	text := bytes.Repeat([]byte("x"), 900)
-	var took []time.Duration
-	for range turnsARound {
-		start := time.Now()
-		for range 2 {
-			if _, err := f.Write(text); err != nil {
-				return nil, err
-			}
-			if err := syscall.Fdatasync(int(f.Fd())); err != nil {
-				return nil, err
-			}
-		}
-		took = append(took, time.Since(start))
-	}
-	return took, nil
+	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Seq: 301, LastSeq: 339, Tokens: 11_000},
+		scrollback.SentRun{Kind: scrollback.KindMessage, Layer: scrollback.LayerPrompt, Seq: 340, LastSeq: 340, Tokens: 250})
+	s.Summary = &scrollback.ViewSummary{Segment: s.Segments[2], FirstSeq: 1, LastSeq: 300, Tokens: 400}
+	return s
 }
 
-// written is how many bytes this process has handed to the disk so far.
-func written() (int64, error) {
-	text, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		return 0, err
+// mark is that of a window with all its layers.
+func mark(w *writer) *scrollback.WindowMark {
+	m := &scrollback.WindowMark{Items: 45, Tokens: 12_345, Hash: w.hash(32)}
+	for i := range 5 {
+		m.Layers = append(m.Layers, scrollback.LayerMark{Items: 8 * (i + 1), Tokens: int64(2000 * (i + 1)), Hash: w.hash(32)})
 	}
-	_, rest, _ := bytes.Cut(text, []byte("\nwrite_bytes: "))
-	var n int64
-	_, err = fmt.Sscan(string(rest), &n)
-	return n, err
+	return m
+}
+
+// hash is n bytes that look like a hash, in hexadecimal.
+func (w *writer) hash(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(w.rng.Uint32())
+	}
+	return hex.EncodeToString(b)
 }
 
 // count is a number with commas.

@@ -18,8 +18,8 @@ import (
 // turnsEach is how many turns each conversation appends in a round.
 const turnsEach = 100
 
-// concurrent measures many conversations at once: in one process, by connections
-// that wait for each other, and by two processes.
+// concurrent measures many conversations at once: in one process beside a bare group
+// commit, by connections that wait for each other, and by two processes.
 func (b *bench) concurrent() error {
 	for r := range rounds {
 		for _, n := range []int{8, 64} {
@@ -30,6 +30,11 @@ func (b *bench) concurrent() error {
 			}
 			b.add(fmt.Sprintf("%d conversations", n), r, rate, "turns/s")
 			b.add(fmt.Sprintf("%d conversations, p99", n), r, percentile(took, 0.99), "ms")
+			if rate, took, err = b.groupCommit(n, eachOf(n)); err != nil {
+				return err
+			}
+			b.add(fmt.Sprintf("a bare group commit of %d", n), r, rate, "turns/s")
+			b.add(fmt.Sprintf("a bare group commit of %d, p99", n), r, percentile(took, 0.99), "ms")
 		}
 		rate, took, err := b.atOnce(fmt.Sprintf("waiting-%d", r), 8, 8)
 		if err != nil {
@@ -52,7 +57,7 @@ func (b *bench) atOnce(name string, n, connections int) (rate float64, took []ti
 	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name))) }()
 	stores := make([]*store.Store, connections)
 	for i := range stores {
-		if stores[i], err = b.open(name); err != nil {
+		if stores[i], err = b.openCounting(name); err != nil {
 			return 0, nil, err
 		}
 		defer func() { err = errors.Join(err, stores[i].Close()) }()
@@ -65,26 +70,14 @@ func (b *bench) atOnce(name string, n, connections int) (rate float64, took []ti
 		}
 		ids[i] = c.ID
 	}
-	each := max(turnsEach*8/n, 25)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var errs []error
-	writers := make([]*writer, n)
-	for i := range writers {
-		writers[i] = newWriter(uint64(i))
-	}
-	start := time.Now()
-	for i, id := range ids {
-		wg.Go(func() {
-			t, err := turns(b.ctx, stores[i%connections], id, writers[i], each)
-			mu.Lock()
-			defer mu.Unlock()
-			took, errs = append(took, t...), append(errs, err)
-		})
-	}
-	wg.Wait()
-	return float64(n*each) / time.Since(start).Seconds(), took, errors.Join(errs...)
+	each := eachOf(n)
+	return together(n, each, func(i int, w *writer) ([]time.Duration, error) {
+		return turns(b.ctx, stores[i%connections], ids[i], w, each)
+	})
 }
+
+// eachOf is how many turns each of n conversations appends.
+func eachOf(n int) int { return max(turnsEach*8/n, 25) }
 
 // twoProcesses lets two processes append to one file and counts what is missing.
 func (b *bench) twoProcesses() (lost int, err error) {
@@ -93,7 +86,7 @@ func (b *bench) twoProcesses() (lost int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	s, err := b.open(name)
+	s, err := b.openCounting(name)
 	if err != nil {
 		return 0, err
 	}
@@ -133,7 +126,7 @@ func (b *bench) twoProcesses() (lost int, err error) {
 // writeAlone is the other process: it appends turns to one conversation.
 func (b *bench) writeAlone(to string) error {
 	name, id := filepath.Split(to)
-	s, err := b.open(filepath.Clean(name))
+	s, err := b.openCounting(filepath.Clean(name))
 	if err != nil {
 		return err
 	}
