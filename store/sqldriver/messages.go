@@ -77,7 +77,9 @@ func (w *logWriter) store(ctx context.Context, now int64) error {
 		return nil
 	}
 	w.b.UpdatedAt, w.grew = now, false
-	return w.tx.Run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, updated_at = $6 WHERE id = $1`,
+	change := sqlrow.Change{4: w.b.HeadSeq, 5: w.b.Sum.Tokens, 6: w.b.Sum.Bytes, 7: w.b.Sum.Images, 10: now}
+	return w.tx.Patch(ctx, sqlrow.Branches, []any{w.b.ID}, change,
+		`UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, updated_at = $6 WHERE id = $1`,
 		w.b.ID, w.b.HeadSeq, w.b.Sum.Tokens, w.b.Sum.Bytes, w.b.Sum.Images, now)
 }
 

@@ -57,7 +57,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if err != nil {
 			return err
 		}
-		if err := tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
+		if err := tx.Put(ctx, sqlrow.Turns, v[:1], v, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
 			return err
 		}
 		w.c.LastTurn = t.ID
@@ -137,6 +137,7 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 // Save implements [driver.Turns].
 func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) {
 	err = db.write(ctx, "sqldriver.Save", func(ctx context.Context, tx *sqlrow.Session) error {
+		stop = false
 		var t scrollback.Turn
 		if err := loadOwned(ctx, tx, s.Turn, s.Owner, &t); err != nil {
 			return err
@@ -146,14 +147,18 @@ func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) 
 		if err != nil {
 			return err
 		}
+		change := sqlrow.Change{9: draft, 7: s.LeaseUntil}
 		if s.Meta == nil {
-			return tx.Run(ctx, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`, s.Turn, draft, s.LeaseUntil)
+			return tx.Patch(ctx, sqlrow.Turns, []any{s.Turn}, change, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`,
+				s.Turn, draft, s.LeaseUntil)
 		}
 		meta, err := sqlrow.JSON(s.Meta)
 		if err != nil {
 			return err
 		}
-		return tx.Run(ctx, `UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`, s.Turn, draft, s.LeaseUntil, meta)
+		change[20] = meta
+		return tx.Patch(ctx, sqlrow.Turns, []any{s.Turn}, change, `UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`,
+			s.Turn, draft, s.LeaseUntil, meta)
 	})
 	return stop, err
 }
@@ -174,6 +179,7 @@ func loadOwned(ctx context.Context, tx *sqlrow.Session, id scrollback.TurnID, ow
 func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
 	var out driver.Finished
 	err := db.write(ctx, "sqldriver.Finish", func(ctx context.Context, tx *sqlrow.Session) error {
+		out = driver.Finished{}
 		var t scrollback.Turn
 		if err := loadOwned(ctx, tx, f.Turn, f.Owner, &t); err != nil {
 			return err
@@ -221,14 +227,13 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 }
 
 func storeTurn(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn) error {
-	var col sqlrow.Columns
-	draft, calls, failure, mark, meta := col.JSON(t.Draft), col.JSON(t.OpenCalls), col.JSON(t.Failure), col.JSON(t.Window), col.JSON(t.Meta)
-	if col.Err != nil {
-		return col.Err
+	v, err := sqlrow.TurnValues(t)
+	if err != nil {
+		return err
 	}
-	return tx.Run(ctx, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
+	return tx.Put(ctx, sqlrow.Turns, v[:1], v, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
 		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11, meta = $12 WHERE id = $1`,
-		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt, t.LastSeq, meta)
+		v[0], v[5], v[7], v[9], v[10], v[11], v[12], v[13], v[16], v[18], v[19], v[20])
 }
 
 // Stop implements [driver.Turns].
@@ -243,7 +248,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 }
 
 func loadTurn(ctx context.Context, s *sqlrow.Session, id scrollback.TurnID, t *scrollback.Turn) error {
-	err := s.Row(ctx, sqlrow.ScanTurn(t), `SELECT `+sqlrow.TurnColumns+` FROM turns WHERE id = $1`, id)
+	err := s.Known(ctx, sqlrow.ScanTurn(t), sqlrow.Turns, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no turn %s", id)
 	}

@@ -49,6 +49,7 @@ func (c *Conversation) Tell() driver.Changed {
 
 // Scan reads a row.
 func (c *Conversation) Scan(r Scanner) error {
+	*c = Conversation{}
 	var roots, settings, pinned, meta, parent, ancestors, environment string
 	var agent scrollback.AgentRef
 	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
@@ -95,6 +96,7 @@ const BranchColumns = `id, conversation_id, parent_branch, at_seq, head_seq, sum
 // ScanBranch reads a row.
 func ScanBranch(b *scrollback.Branch) func(Scanner) error {
 	return func(r Scanner) error {
+		*b = scrollback.Branch{}
 		var view string
 		if err := r.Scan(&b.ID, &b.Conversation, &b.Parent, &b.AtSeq, &b.HeadSeq,
 			&b.Sum.Tokens, &b.Sum.Bytes, &b.Sum.Images, &view, &b.ViewVersion, &b.UpdatedAt); err != nil {
@@ -111,6 +113,7 @@ const MessageColumns = `id, conversation_id, branch, seq, turn_id, role, name, p
 // ScanMessage reads a row.
 func ScanMessage(m *scrollback.Message) func(Scanner) error {
 	return func(r Scanner) error {
+		*m = scrollback.Message{}
 		var parts, usage, meta string
 		if err := r.Scan(&m.ID, &m.ConversationID, &m.Branch, &m.Seq, &m.TurnID, &m.Role, &m.Name, &parts, &m.Model, &usage, &m.Tokens,
 			&m.Weight.Tokens, &m.Weight.Bytes, &m.Weight.Images, &m.Sum.Tokens, &m.Sum.Bytes, &m.Sum.Images,
@@ -143,6 +146,7 @@ const TurnColumns = `id, conversation_id, branch, seq, user_message, state, owne
 // ScanTurn reads a row.
 func ScanTurn(t *scrollback.Turn) func(Scanner) error {
 	return func(r Scanner) error {
+		*t = scrollback.Turn{}
 		var draft, calls, failure, mark, meta string
 		if err := r.Scan(&t.ID, &t.Conversation, &t.Branch, &t.Seq, &t.UserMessage, &t.State, &t.Owner, &t.LeaseUntil, &t.Cancel,
 			&draft, &calls, &t.Reply, &t.FinishReason, &failure, &t.Idempotency.Key, &t.Idempotency.Hash, &mark,

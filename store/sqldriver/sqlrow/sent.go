@@ -18,12 +18,16 @@ func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, sent *scrollb
 		return err
 	}
 	for hash, content := range texts {
-		res, err := tx.Exec(ctx, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`, t.Conversation, hash)
-		if err != nil {
+		err := tx.Known(ctx, func(Scanner) error { return nil }, Uses, t.Conversation, hash)
+		if err == nil {
+			continue // its conversation holds it
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			continue // its conversation holds it
+		use := []any{t.Conversation, hash}
+		if err := tx.Put(ctx, Uses, use, use, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2)`, use...); err != nil {
+			return err
 		}
 		if err := tx.Run(ctx, `INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, hash, content); err != nil {
 			return err
