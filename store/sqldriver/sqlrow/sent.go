@@ -37,13 +37,14 @@ func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, sent *scrollb
 		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`, t.ID, sent.Step, t.Conversation, text)
 }
 
-// DropSent removes what the turns of a conversation sent, and the texts that no other
-// conversation names.
+// DropSent removes what the turns of a conversation sent, while they are there, and the
+// texts that no other conversation names.
 func DropSent(ctx context.Context, tx *Session, id scrollback.ConversationID) error {
-	if err := tx.Run(ctx, `DELETE FROM turn_steps WHERE conversation_id = $1`, id); err != nil {
+	err := tx.Run(ctx, `DELETE FROM turn_steps WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = $1)`, id)
+	if err != nil {
 		return err
 	}
-	err := tx.Run(ctx, `DELETE FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
+	err = tx.Run(ctx, `DELETE FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
 		AND NOT EXISTS (SELECT 1 FROM sent_text_uses u WHERE u.sha256 = sent_texts.sha256 AND u.conversation_id <> $1)`, id)
 	if err != nil {
 		return err
