@@ -3,11 +3,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -24,7 +28,7 @@ func (b *bench) append() (err error) {
 	lengths := []int{100, b.big / 100, b.big}
 	stores := make([]*store.Store, len(lengths))
 	for i, n := range lengths {
-		if stores[i], err = b.counted(n); err != nil {
+		if stores[i], err = counted(b, n); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, stores[i].Close()) }()
@@ -41,7 +45,7 @@ func (b *bench) append() (err error) {
 				return err
 			}
 		}
-		if err := errors.Join(b.rawSQLite(w, r), b.plainFile(r)); err != nil {
+		if err := errors.Join(rawSQLite(b, w, r), plainFile(b, r)); err != nil {
 			return err
 		}
 	}
@@ -49,7 +53,7 @@ func (b *bench) append() (err error) {
 }
 
 // counted is a loaded database that counts tokens as the program does from here on.
-func (b *bench) counted(n int) (*store.Store, error) {
+func counted(b *bench, n int) (*store.Store, error) {
 	s, err := b.loaded(n)
 	if err == nil {
 		err = s.Close()
@@ -146,4 +150,78 @@ func count(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// rawSQLite inserts what turns say into a bare table, each message in a transaction of its
+// own.
+func rawSQLite(b *bench, w *writer, r int) (err error) {
+	t, err := openBare(b, "raw")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	before, err := written()
+	if err != nil {
+		return err
+	}
+	var took []time.Duration
+	for range turnsARound {
+		texts := []string{w.text(900), w.text(900)}
+		start := time.Now()
+		for _, text := range texts {
+			if _, err := t.insert.ExecContext(b.ctx, text); err != nil {
+				return err
+			}
+		}
+		took = append(took, time.Since(start))
+	}
+	after, err := written()
+	if err != nil {
+		return err
+	}
+	b.add(rawTransactions+", p50", r, percentile(took, 0.5), "ms")
+	b.add(rawTransactions+", p99", r, percentile(took, 0.99), "ms")
+	b.add(rawTransactions+", written", r, float64(after-before)/turnsARound/1024, "KB")
+	return nil
+}
+
+// rawTransactions is the row that turns are compared with.
+const rawTransactions = "raw SQLite with two transactions"
+
+// plainFile appends what a turn says to a file, in two synced writes.
+func plainFile(b *bench, r int) error {
+	f, err := os.OpenFile(filepath.Join(b.dir, "plain"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text := bytes.Repeat([]byte("x"), 900)
+	var took []time.Duration
+	for range turnsARound {
+		start := time.Now()
+		for range 2 {
+			if _, err := f.Write(text); err != nil {
+				return err
+			}
+			if err := syscall.Fdatasync(int(f.Fd())); err != nil {
+				return err
+			}
+		}
+		took = append(took, time.Since(start))
+	}
+	b.add("two syncs of a plain file, p50", r, percentile(took, 0.5), "ms")
+	b.add("two syncs of a plain file, p99", r, percentile(took, 0.99), "ms")
+	return nil
+}
+
+// written is how many bytes this process has handed to the disk so far.
+func written() (int64, error) {
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := bytes.Cut(text, []byte("\nwrite_bytes: "))
+	var n int64
+	_, err = fmt.Sscan(string(rest), &n)
+	return n, err
 }

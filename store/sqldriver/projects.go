@@ -123,7 +123,7 @@ func (db log) Entitle(ctx context.Context, e driver.Entitle) (moved bool, err er
 		case !moved:
 			return nil
 		case e.Title == "":
-			return tx.Patch(ctx, sqlrow.Conversations, []any{c.ID}, sqlrow.Change{22: e.To}, `UPDATE conversations SET title_by = $2 WHERE id = $1`, c.ID, e.To)
+			return tx.Patch(ctx, sqlrow.Conversations.At(c.ID), sqlrow.Change{22: e.To}, `UPDATE conversations SET title_by = $2 WHERE id = $1`, c.ID, e.To)
 		}
 		c.Title, c.TitleBy = e.Title, e.To
 		return storeConversation(ctx, tx, &c, e.Now)

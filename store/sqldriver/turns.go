@@ -16,7 +16,11 @@ import (
 // Begin implements [driver.Turns].
 func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	var out driver.Begun
-	err := db.write(ctx, "sqldriver.Begin", func(ctx context.Context, tx *sqlrow.Session) error {
+	entries, err := write(b.Entries)
+	if err != nil {
+		return out, db.wrap("sqldriver.Begin", err)
+	}
+	err = db.write(ctx, "sqldriver.Begin", func(ctx context.Context, tx *sqlrow.Session) error {
 		out = driver.Begun{}
 		w, err := openLog(ctx, tx, db.Dialect, b.Turn.Conversation)
 		if err != nil {
@@ -48,7 +52,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if b.Edit != nil {
 			w.edit(b.Edit)
 		}
-		if out.Messages, err = w.append(ctx, b.Entries); err != nil {
+		if out.Messages, err = w.append(ctx, entries); err != nil {
 			return err
 		}
 		t := b.Turn
@@ -57,7 +61,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if err != nil {
 			return err
 		}
-		if err := tx.Put(ctx, sqlrow.Turns, v[:1], v, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
+		if err := tx.Put(ctx, sqlrow.Turns.At(v[0]), v, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
 			return err
 		}
 		w.c.LastTurn = t.ID
@@ -121,7 +125,11 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 	var entries []driver.Entry
 	if salvage != nil {
 		entries = salvage(last)
-		if _, err := w.append(ctx, entries); err != nil {
+		rows, err := write(entries)
+		if err == nil {
+			_, err = w.append(ctx, rows)
+		}
+		if err != nil {
 			return nil, err
 		}
 		last.Reply, last.LastSeq = driver.Reply(last.Reply, entries), driver.LastSeq(last.LastSeq, w.b.HeadSeq, entries)
@@ -149,7 +157,7 @@ func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) 
 		}
 		change := sqlrow.Change{9: draft, 7: s.LeaseUntil}
 		if s.Meta == nil {
-			return tx.Patch(ctx, sqlrow.Turns, []any{s.Turn}, change, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`,
+			return tx.Patch(ctx, sqlrow.Turns.At(s.Turn), change, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`,
 				s.Turn, draft, s.LeaseUntil)
 		}
 		meta, err := sqlrow.JSON(s.Meta)
@@ -157,7 +165,7 @@ func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) 
 			return err
 		}
 		change[20] = meta
-		return tx.Patch(ctx, sqlrow.Turns, []any{s.Turn}, change, `UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`,
+		return tx.Patch(ctx, sqlrow.Turns.At(s.Turn), change, `UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`,
 			s.Turn, draft, s.LeaseUntil, meta)
 	})
 	return stop, err
@@ -178,7 +186,15 @@ func loadOwned(ctx context.Context, tx *sqlrow.Session, id scrollback.TurnID, ow
 // Finish implements [driver.Turns].
 func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
 	var out driver.Finished
-	err := db.write(ctx, "sqldriver.Finish", func(ctx context.Context, tx *sqlrow.Session) error {
+	entries, err := write(f.Entries)
+	if err != nil {
+		return out, db.wrap("sqldriver.Finish", err)
+	}
+	sent, err := sqlrow.AccountOf(f.Sent, f.Texts)
+	if err != nil {
+		return out, db.wrap("sqldriver.Finish", err)
+	}
+	err = db.write(ctx, "sqldriver.Finish", func(ctx context.Context, tx *sqlrow.Session) error {
 		out = driver.Finished{}
 		var t scrollback.Turn
 		if err := loadOwned(ctx, tx, f.Turn, f.Owner, &t); err != nil {
@@ -188,7 +204,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		if err != nil {
 			return err
 		}
-		if out.Messages, err = w.append(ctx, f.Entries); err != nil {
+		if out.Messages, err = w.append(ctx, entries); err != nil {
 			return err
 		}
 		t.Reply, t.LastSeq = driver.Reply(t.Reply, f.Entries), driver.LastSeq(t.LastSeq, w.b.HeadSeq, f.Entries)
@@ -208,7 +224,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		if err := storeTurn(ctx, tx, &t); err != nil {
 			return err
 		}
-		if err := sqlrow.PutSent(ctx, tx, &t, f.Sent, f.Texts); err != nil {
+		if err := sqlrow.PutSent(ctx, tx, &t, sent); err != nil {
 			return err
 		}
 		if err := enter(ctx, tx, w.c.Project, f.Usage, f.Learn); err != nil {
@@ -231,7 +247,7 @@ func storeTurn(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn) erro
 	if err != nil {
 		return err
 	}
-	return tx.Put(ctx, sqlrow.Turns, v[:1], v, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
+	return tx.Put(ctx, sqlrow.Turns.At(v[0]), v, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
 		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11, meta = $12 WHERE id = $1`,
 		v[0], v[5], v[7], v[9], v[10], v[11], v[12], v[13], v[16], v[18], v[19], v[20])
 }
@@ -248,7 +264,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 }
 
 func loadTurn(ctx context.Context, s *sqlrow.Session, id scrollback.TurnID, t *scrollback.Turn) error {
-	err := s.Known(ctx, sqlrow.ScanTurn(t), sqlrow.Turns, id)
+	err := s.Known(ctx, sqlrow.ScanTurn(t), sqlrow.Turns.At(id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no turn %s", id)
 	}

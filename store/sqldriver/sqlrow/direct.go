@@ -22,9 +22,9 @@ type direct struct {
 
 // statementOf is what a driver's statement can do.
 type statementOf interface {
-	driver.Stmt
-	driver.StmtExecContext
-	driver.StmtQueryContext
+	Close() error
+	ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error)
+	QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error)
 }
 
 // prepare prepares a query on a driver's connection. Its marks become plain ones: a driver

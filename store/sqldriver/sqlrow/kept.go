@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,6 +15,15 @@ import (
 // undone, when another connection has written, and when a statement writes to its table
 // that does not say what becomes of it.
 type Kept struct{ name, query string }
+
+// At is a row of a table by its key.
+type At struct {
+	of  *Kept
+	key []any
+}
+
+// At is the row with a key.
+func (of *Kept) At(key ...any) At { return At{of, key} }
 
 // The tables whose rows are kept.
 var (
@@ -44,7 +54,8 @@ type rowKey struct {
 	key string
 }
 
-func keyOf(of *Kept, key []any) rowKey {
+func (a At) rowKey() rowKey {
+	of, key := a.of, a.key
 	if len(key) == 1 {
 		if v, err := value(key[0]); err == nil {
 			if s, ok := v.(string); ok {
@@ -52,7 +63,17 @@ func keyOf(of *Kept, key []any) rowKey {
 			}
 		}
 	}
-	return rowKey{of, fmt.Sprintf("%q", key)}
+	var b strings.Builder
+	for _, part := range key {
+		v, _ := value(part) // what is wrong with it the statement says
+		switch v := v.(type) {
+		case string:
+			b.WriteString(strconv.Itoa(len(v)) + ":" + v)
+		case int64:
+			b.WriteString(strconv.FormatInt(v, 10) + ";")
+		}
+	}
+	return rowKey{of, b.String()}
 }
 
 func (k *kept) put(at rowKey, row Row) {
@@ -108,11 +129,11 @@ func size(row Row) int {
 }
 
 // Known is [Session.Row] for a row that may be kept.
-func (s *Session) Known(ctx context.Context, scan func(Scanner) error, of *Kept, key ...any) error {
+func (s *Session) Known(ctx context.Context, scan func(Scanner) error, row At) error {
 	if s.conn == nil {
-		return s.Row(ctx, scan, of.query, key...)
+		return s.Row(ctx, scan, row.of.query, row.key...)
 	}
-	at := keyOf(of, key)
+	at := row.rowKey()
 	if row, ok := s.kept.rows[at]; ok {
 		return scan(row)
 	}
@@ -122,13 +143,13 @@ func (s *Session) Known(ctx context.Context, scan func(Scanner) error, of *Kept,
 			s.kept.put(at, slices.Clone(row))
 		}
 		return err
-	}, of.query, key...)
+	}, row.of.query, row.key...)
 }
 
 // Put runs a statement after which the row with a key is the given one, and no other row of
 // its table another.
-func (s *Session) Put(ctx context.Context, of *Kept, key, row []any, query string, args ...any) error {
-	at := keyOf(of, key)
+func (s *Session) Put(ctx context.Context, to At, row []any, query string, args ...any) error {
+	at := to.rowKey()
 	if err := s.sole(ctx, at, query, args); err != nil || s.conn == nil {
 		return err
 	}
@@ -148,8 +169,8 @@ type Change map[int]any
 
 // Patch runs a statement that changes some columns of the row with a key, and no other row
 // of its table.
-func (s *Session) Patch(ctx context.Context, of *Kept, key []any, change Change, query string, args ...any) error {
-	at := keyOf(of, key)
+func (s *Session) Patch(ctx context.Context, to At, change Change, query string, args ...any) error {
+	at := to.rowKey()
 	row, ok := s.kept.rows[at]
 	if err := s.sole(ctx, at, query, args); err != nil || !ok {
 		return err

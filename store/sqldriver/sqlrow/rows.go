@@ -130,13 +130,19 @@ func ScanMessage(m *scrollback.Message) func(Scanner) error {
 	}
 }
 
-// MessageValues are the columns of a row in order.
-func MessageValues(m *scrollback.Message) ([]any, error) {
-	var col Columns
-	v := []any{m.ID, m.ConversationID, m.Branch, m.Seq, m.TurnID, m.Role, m.Name, col.JSON(m.Parts), m.Model, col.JSON(m.Usage), m.Tokens,
+// MessageValues are the columns of a row in order, with its JSON as [MessageJSON] makes it.
+func MessageValues(m *scrollback.Message, parts, usage string) []any {
+	return []any{m.ID, m.ConversationID, m.Branch, m.Seq, m.TurnID, m.Role, m.Name, parts, m.Model, usage, m.Tokens,
 		m.Weight.Tokens, m.Weight.Bytes, m.Weight.Images, m.Sum.Tokens, m.Sum.Bytes, m.Sum.Images,
 		m.Status, m.CreatedAt, string(m.Meta)}
-	return v, col.Err
+}
+
+// MessageJSON are the columns of a message that are JSON. They are made before the
+// transaction: one goroutine writes, and many wait for it.
+func MessageJSON(m *scrollback.Message) (parts, usage string, err error) {
+	var col Columns
+	parts, usage = col.JSON(m.Parts), col.JSON(m.Usage)
+	return parts, usage, col.Err
 }
 
 // TurnColumns are those of turns.

@@ -8,17 +8,29 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// PutSent keeps what a step of a turn sent, and the texts that it names.
-func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, sent *scrollback.Sent, texts map[string]string) error {
+// Account is what a step of a turn sent, as it is stored; an empty text for nothing.
+type Account struct {
+	Step  int
+	Text  string
+	Texts map[string]string // that it names, by hash
+}
+
+// AccountOf makes an account, before the transaction.
+func AccountOf(sent *scrollback.Sent, texts map[string]string) (Account, error) {
 	if sent == nil {
-		return nil
+		return Account{}, nil
 	}
 	text, err := JSON(sent)
-	if err != nil {
-		return err
+	return Account{Step: sent.Step, Text: text, Texts: texts}, err
+}
+
+// PutSent keeps what a step of a turn sent, and the texts that it names.
+func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, a Account) error {
+	if a.Text == "" {
+		return nil
 	}
-	for hash, content := range texts {
-		err := tx.Known(ctx, func(Scanner) error { return nil }, Uses, t.Conversation, hash)
+	for hash, content := range a.Texts {
+		err := tx.Known(ctx, func(Scanner) error { return nil }, Uses.At(t.Conversation, hash))
 		if err == nil {
 			continue // its conversation holds it
 		}
@@ -26,7 +38,7 @@ func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, sent *scrollb
 			return err
 		}
 		use := []any{t.Conversation, hash}
-		if err := tx.Put(ctx, Uses, use, use, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2)`, use...); err != nil {
+		if err := tx.Put(ctx, Uses.At(use...), use, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2)`, use...); err != nil {
 			return err
 		}
 		if err := tx.Run(ctx, `INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, hash, content); err != nil {
@@ -34,7 +46,7 @@ func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, sent *scrollb
 		}
 	}
 	return tx.Run(ctx, `INSERT INTO turn_steps (turn_id, step, conversation_id, sent) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`, t.ID, sent.Step, t.Conversation, text)
+		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`, t.ID, a.Step, t.Conversation, a.Text)
 }
 
 // DropSent removes what the turns of a conversation sent, while they are there, and the
