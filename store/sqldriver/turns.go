@@ -221,7 +221,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 			t.EndedAt = f.Now
 			w.c.News.State, w.c.News.Kinds = t.State, w.c.News.Kinds|driver.KindTurned
 		}
-		if err := storeTurn(ctx, tx, &t); err != nil {
+		if err := storeStep(ctx, tx, &t, sent.InTurn()); err != nil {
 			return err
 		}
 		if err := sqlrow.PutSent(ctx, tx, &t, sent); err != nil {
@@ -243,13 +243,23 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 }
 
 func storeTurn(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn) error {
+	return storeStep(ctx, tx, t, "")
+}
+
+// storeStep stores what may change of a turn, and what its first step sent unless that is
+// empty.
+func storeStep(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn, sent string) error {
 	v, err := sqlrow.TurnValues(t)
 	if err != nil {
 		return err
 	}
-	return tx.Put(ctx, sqlrow.Turns.At(v[0]), v, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
-		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11, meta = $12 WHERE id = $1`,
-		v[0], v[5], v[7], v[9], v[10], v[11], v[12], v[13], v[16], v[18], v[19], v[20])
+	args := []any{v[0], v[5], v[7], v[9], v[10], v[11], v[12], v[13], v[16], v[18], v[19], v[20]}
+	query := `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
+		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11, meta = $12`
+	if sent != "" {
+		query, args = query+`, sent = $13`, append(args, sent)
+	}
+	return tx.Put(ctx, sqlrow.Turns.At(v[0]), v, query+` WHERE id = $1`, args...)
 }
 
 // Stop implements [driver.Turns].

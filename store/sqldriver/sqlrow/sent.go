@@ -24,7 +24,16 @@ func AccountOf(sent *scrollback.Sent, texts map[string]string) (Account, error) 
 	return Account{Step: sent.Step, Text: text, Texts: texts}, err
 }
 
-// PutSent keeps what a step of a turn sent, and the texts that it names.
+// InTurn is what goes into the turn's own row: the account of its first step.
+func (a Account) InTurn() string {
+	if a.Step == 1 {
+		return a.Text
+	}
+	return ""
+}
+
+// PutSent keeps what a step of a turn sent, unless it went into the turn's row, and the
+// texts that it names.
 func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, a Account) error {
 	if a.Text == "" {
 		return nil
@@ -44,6 +53,9 @@ func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, a Account) er
 		if err := tx.Run(ctx, `INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, hash, content); err != nil {
 			return err
 		}
+	}
+	if a.InTurn() != "" {
+		return nil
 	}
 	return tx.Run(ctx, `INSERT INTO turn_steps (turn_id, step, conversation_id, sent) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`, t.ID, a.Step, t.Conversation, a.Text)
@@ -67,16 +79,22 @@ func DropSent(ctx context.Context, tx *Session, id scrollback.ConversationID) er
 // Steps are what the steps of a turn sent, in order.
 func Steps(ctx context.Context, s *Session, id scrollback.TurnID) ([]scrollback.Sent, error) {
 	var out []scrollback.Sent
-	err := s.Rows(ctx, func(r Scanner) error {
+	add := func(r Scanner) error {
 		var sent scrollback.Sent
 		var text string
 		err := r.Scan(&sent.Step, &text)
 		if err == nil {
 			err = Parse(text, &sent)
 		}
-		out = append(out, sent)
+		if len(out) == 0 || out[len(out)-1].Step != sent.Step { // the turn's own is the newer one
+			out = append(out, sent)
+		}
 		return err
-	}, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
+	}
+	err := s.Rows(ctx, add, `SELECT 1, sent FROM turns WHERE id = $1 AND sent <> ''`, id)
+	if err == nil {
+		err = s.Rows(ctx, add, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
+	}
 	return out, err
 }
 
