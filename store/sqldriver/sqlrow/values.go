@@ -101,8 +101,22 @@ func text(dest any, v string) bool {
 // convert is for what few columns hold: other types, and values of another type than their
 // column is read as.
 func convert(dest any, v driver.Value) error {
-	if d, ok := dest.(sql.Scanner); ok {
+	switch d := dest.(type) {
+	case sql.Scanner:
 		return d.Scan(v)
+	case *[]byte:
+		var n sql.Null[[]byte]
+		err := n.Scan(v)
+		*d = n.V
+		return err
+	case *string:
+		var n sql.Null[string]
+		err := n.Scan(v)
+		if err == nil && !n.Valid {
+			err = errors.New("sqlrow: a column is NULL that is read as text")
+		}
+		*d = n.V
+		return err
 	}
 	at := reflect.ValueOf(dest)
 	if at.Kind() != reflect.Pointer || at.IsNil() {
@@ -115,9 +129,14 @@ func convert(dest any, v driver.Value) error {
 	var err error
 	switch at.Kind() {
 	case reflect.String:
-		var n sql.NullString
-		err = n.Scan(v)
-		at.SetString(n.String)
+		switch v := v.(type) {
+		case string:
+			at.SetString(v)
+		case []byte:
+			at.SetString(string(v))
+		default:
+			err = fmt.Errorf("it is %T", v)
+		}
 	case reflect.Int, reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8:
 		var n sql.NullInt64
 		if err = n.Scan(v); err == nil && at.OverflowInt(n.Int64) {
@@ -138,15 +157,6 @@ func convert(dest any, v driver.Value) error {
 		var n sql.NullBool
 		err = n.Scan(v)
 		at.SetBool(n.Bool)
-	case reflect.Slice:
-		b, ok := v.([]byte)
-		if s, isText := v.(string); isText {
-			b, ok = []byte(s), true
-		}
-		if !ok || at.Type().Elem().Kind() != reflect.Uint8 {
-			return fmt.Errorf("sqlrow: a %T cannot be read as %s", v, at.Type())
-		}
-		at.SetBytes(b)
 	default:
 		return fmt.Errorf("sqlrow: a %T cannot be read as %s", v, at.Type())
 	}
