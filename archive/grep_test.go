@@ -187,7 +187,8 @@ func TestQuietFilesSpareTheLog(t *testing.T) {
 	}
 	for _, asked := range []int{1, 0} { // a pattern that every message may match makes it
 		b.asked = 0
-		if r, err := a.Grep(t.Context(), segment("0a"), scrollback.GrepQuery{Pattern: "[qz]{3}"}); err != nil || r.Total != 0 || b.asked != asked {
+		r, err := a.Grep(t.Context(), segment("0a"), scrollback.GrepQuery{Pattern: "[qz]{3}"})
+		if err != nil || r.Total != 0 || b.asked != asked {
 			t.Errorf("%v, total %d, asked %d times, want %d", err, r.Total, b.asked, asked)
 		}
 	}

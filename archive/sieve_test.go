@@ -158,18 +158,24 @@ func TestTheSieveKnowsLinesOfSeveralFields(t *testing.T) {
 	call := func(name string) scrollback.Part {
 		return scrollback.ToolCall{ID: "c1", Name: name, Arguments: json.RawMessage(`{"at":1}`)}
 	}
+	say := func(s string) scrollback.Part { return scrollback.Text{Text: s} }
 	for pattern, c := range map[string]struct {
 		part  scrollback.Part
 		where string // live or folded; empty for both
 	}{
-		`look \{`: {part: call("look"), where: "live"}, " ": {part: call("look")}, "u00a0b": {part: call("a\u00a0b")}, "x7fb": {part: call("a\x7fb")},
-		"x01b": {part: call("a\x01b")}, "\u2028": {part: scrollback.Text{Text: "a\u2028b"}}, "\u2029": {part: scrollback.Text{Text: "a\u2029"}},
-		"\ufffd": {part: scrollback.Text{Text: "a\xff"}}, "a\tb": {part: scrollback.Text{Text: "a\tb"}}, `say "no`: {part: scrollback.Text{Text: `say "no"`}},
-		"\u212a": {part: scrollback.Text{Text: "k"}}, "k": {part: scrollback.Text{Text: "\u212a"}},
-		"call.*id c1": {part: call("look"), where: "folded"}, "tool ca": {part: call("look"), where: "folded"}, "look · id": {part: call("look"), where: "folded"},
-		"````": {part: scrollback.ToolResult{Text: "```"}, where: "folded"}, "reasoning": {part: scrollback.Reasoning{Text: "x"}, where: "folded"},
-		"artifact:ab": {part: scrollback.File{Artifact: "ab", Name: "n"}}, "<b>": {part: scrollback.Text{Text: "a <b>"}},
-		"· error": {part: scrollback.ToolResult{Name: "n", IsError: true}, where: "folded"},
+		`look \{`: {part: call("look"), where: "live"}, " ": {part: call("look")},
+		"u00a0b": {part: call("a\u00a0b")}, "x7fb": {part: call("a\x7fb")},
+		"x01b": {part: call("a\x01b")}, "\u2028": {part: say("a\u2028b")}, "\u2029": {part: say("a\u2029")},
+		"\ufffd": {part: say("a\xff")}, "a\tb": {part: say("a\tb")}, `say "no`: {part: say(`say "no"`)},
+		"\u212a": {part: say("k")}, "k": {part: say("\u212a")},
+		"call.*id c1": {part: call("look"), where: "folded"},
+		"tool ca":     {part: call("look"), where: "folded"},
+		"look · id":   {part: call("look"), where: "folded"},
+		"````":        {part: scrollback.ToolResult{Text: "```"}, where: "folded"},
+		"reasoning":   {part: scrollback.Reasoning{Text: "x"}, where: "folded"},
+		"artifact:ab": {part: scrollback.File{Artifact: "ab", Name: "n"}},
+		"<b>":         {part: say("a <b>")},
+		"· error":     {part: scrollback.ToolResult{Name: "n", IsError: true}, where: "folded"},
 	} {
 		l := newLog(t, pattern == "<b>", scrollback.Parts{c.part}, scrollback.Say("else"))
 		for _, folded := range []bool{false, true} {

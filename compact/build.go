@@ -5,6 +5,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/work"
+	"github.com/scrollback-ai/scrollback/internal/cue"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 )
 
@@ -75,11 +76,11 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 		drafts = append(drafts, draft{Segment: j.draft(ms), ms: ms, tell: append(tell, untold(ms, stay)...)})
 		tell = nil
 	}
-	sideBySide(2*len(drafts), func(i int) {
+	cue.SideBySide(2*len(drafts), func(i int) {
 		if d := &drafts[i/2]; i%2 == 0 {
 			d.lines = j.Memory.lines(d.tell)
 		} else {
-			d.err = j.seal(&d.Segment, d.ms)
+			d.err = seal(j.Input, &d.Segment, d.ms)
 		}
 	})
 	for i := range drafts {
@@ -159,10 +160,10 @@ func (j *job) draft(ms []scrollback.Message) scrollback.Segment {
 }
 
 // seal adds to a segment the hash of its messages, and the size and hash of its file.
-func (j *job) seal(s *scrollback.Segment, ms []scrollback.Message) (err error) {
-	if s.Hash, err = j.Memory.hash(ms); err != nil {
+func seal(in *Input, s *scrollback.Segment, ms []scrollback.Message) (err error) {
+	if s.Hash, err = in.Memory.hash(ms); err != nil {
 		return scrollback.Wrap(scrollback.Internal, "compact.Run", err)
 	}
-	s.Bytes, s.SHA256, err = j.Memory.measure(*s, ms, j.Measure)
+	s.Bytes, s.SHA256, err = in.Memory.measure(*s, ms, in.Measure)
 	return err
 }

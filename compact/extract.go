@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/standing"
 	"github.com/scrollback-ai/scrollback/compact/work"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/cue"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -39,11 +39,11 @@ type line struct {
 
 var (
 	// outcomes finds what was found out, decided or went wrong.
-	outcomes = finds(`because|cause|found|turn|fixed|fail|error|result|instead|means|chose|agreed|confirmed`+
+	outcomes = cue.Find(`because|cause|found|turn|fixed|fail|error|result|instead|means|chose|agreed|confirmed`+
 		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`, `(?i)\b(because|caused?|found|turns? out|fixed|failed|fails|error|result|instead|means|chose|agreed|confirmed)\b`+
 		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`)
 	// preambles begin sentences that announce something, or offer it.
-	preambles = finds(`let me|let's|i'll|i will|i am going|i'm going|i can|would you|do you|shall i|should i|here is|here are|here's|sure|certainly`+
+	preambles = cue.Find(`let me|let's|i'll|i will|i am going|i'm going|i can|would you|do you|shall i|should i|here is|here are|here's|sure|certainly`+
 		`|of course|great|feel free|if you|让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是`, `(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)`+
 		`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`)
 )
@@ -137,7 +137,7 @@ func read(m *scrollback.Message, h *heard) (out []sentence) {
 	}
 	text := m.Parts.Text()
 	text = text[:min(len(text), maxExtract)]
-	for _, s := range sentences(strings.ToValidUTF8(text, "")) {
+	for _, s := range standing.Sentences(strings.ToValidUTF8(text, "")) {
 		one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, whole: s, fence: strings.HasPrefix(s, "```")}
 		if !one.fence {
 			one.judge(h)
@@ -151,25 +151,25 @@ func read(m *scrollback.Message, h *heard) (out []sentence) {
 func (s *sentence) judge(h *heard) {
 	user := s.By == string(scrollback.RoleUser)
 	s.terms = slices.Compact(slices.Sorted(slices.Values(terms.Split(s.whole))))
-	s.dull = preambles.in(s.whole)
+	s.dull = preambles.In(s.whole)
 	s.silent = s.dull && len(s.terms) < shortTerms && !user && !figured(s.whole)
 	if s.silent {
 		return
 	}
-	s.todo = todo.in(s.whole)
+	s.todo = todo.In(s.whole)
 	s.kept = user && h.instruction(s.whole) || s.todo
-	if s.silent = ticked.in(s.whole) || !s.kept && (len(s.terms) < minTerms || idle(s.whole)); s.silent {
+	if s.silent = ticked.In(s.whole) || !s.kept && (len(s.terms) < minTerms || idle(s.whole)); s.silent {
 		return
 	}
 	s.clauses = same.Clauses(s.whole)
-	s.figures, s.outcome = figured(s.Text), outcomes.in(s.Text)
+	s.figures, s.outcome = figured(s.Text), outcomes.In(s.Text)
 }
 
 // candidates lists the sentences of a run that say something, each once, as it was said
 // last, and without to-dos that are done by its end.
 func candidates(ms []scrollback.Message, h *heard) []sentence {
 	said := make([][]sentence, len(ms))
-	sideBySide(len(ms), func(i int) { said[i] = read(&ms[i], h) })
+	cue.SideBySide(len(ms), func(i int) { said[i] = read(&ms[i], h) })
 	var all []sentence
 	todos, at, gone := chores{}, map[string]int{}, map[int]bool{}
 	for _, of := range said {
@@ -263,31 +263,6 @@ func best(lines []line) []line {
 	return lines
 }
 
-// sentences cuts text at the ends of sentences and lines.
-func sentences(text string) []string {
-	var out []string
-	start := 0
-	flush := func(end int) {
-		if s := strings.Join(strings.Fields(text[start:end]), " "); s != "" {
-			out = append(out, s)
-		}
-		start = end
-	}
-	for i, r := range text {
-		next := i + utf8.RuneLen(r)
-		switch r {
-		case '\n', '。', '！', '？', '；':
-			flush(next)
-		case '.', '!', '?':
-			if next < len(text) && (text[next] == ' ' || text[next] == '\n') {
-				flush(next)
-			}
-		}
-	}
-	flush(len(text))
-	return out
-}
-
 func clip(s string) string { return short.Line(s, maxLineRunes) }
 
 // parseLines reads back the lines of a placeholder.
@@ -299,7 +274,7 @@ func parseLines(placeholder string) []line {
 			continue
 		}
 		out = append(out, line{l, -float64(i)})
-		if standing.Instruction(l.Text) || todo.in(l.Text) {
+		if standing.Instruction(l.Text) || todo.In(l.Text) {
 			out[len(out)-1].score += standingLead
 		}
 	}

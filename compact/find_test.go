@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"github.com/scrollback-ai/scrollback/internal/cue"
 	"strings"
 	"testing"
 
@@ -10,7 +11,8 @@ import (
 // A cue is in every text in which the expression is found, in whatever case it is written.
 func TestCuesMissNothing(t *testing.T) {
 	swap := strings.NewReplacer("s", "\u017f", "k", "\u212a")
-	for name, f := range map[string]*finder{"todo": todo, "listed": listed, "ticked": ticked, "outcomes": outcomes, "preambles": preambles} {
+	all := map[string]*cue.Finder{"todo": todo, "listed": listed, "ticked": ticked, "outcomes": outcomes, "preambles": preambles}
+	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			found := 0
 			say := rapid.StringMatching(strings.ReplaceAll(f.String(), `\b`, ""))
@@ -27,7 +29,7 @@ func TestCuesMissNothing(t *testing.T) {
 				if !f.MatchString(s) {
 					return
 				}
-				if found++; !f.in(s) {
+				if found++; !f.In(s) {
 					r.Fatalf("no cue is in %q", s)
 				}
 			})
@@ -37,7 +39,7 @@ func TestCuesMissNothing(t *testing.T) {
 		})
 	}
 	for _, plain := range []string{"", "The lamp went out at noon.", "灯在中午灭了。"} {
-		if outcomes.in(plain) || todo.in(plain) || preambles.in(plain) {
+		if outcomes.In(plain) || todo.In(plain) || preambles.In(plain) {
 			t.Errorf("%q", plain)
 		}
 	}
@@ -46,7 +48,7 @@ func TestCuesMissNothing(t *testing.T) {
 func TestSideBySideCallsEachOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 300} {
 		called := make([]int, n)
-		sideBySide(n, func(i int) { called[i]++ })
+		cue.SideBySide(n, func(i int) { called[i]++ })
 		for i, times := range called {
 			if times != 1 {
 				t.Errorf("%d of %d was called %d times", i, n, times)

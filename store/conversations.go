@@ -53,7 +53,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ..
 	}
 	// Of two that make the same conversation at once, one is in conflict over its branch.
 	b.ID = beginning(c.ID)
-	made := s.clear(ctx, c.ID)
+	made := clearArrival(ctx, s, c.ID)
 	if made == nil {
 		made = s.begin(ctx, c, b, begins)
 	}
@@ -103,9 +103,9 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 	return nil
 }
 
-// clear removes what is left of a conversation whose beginning was cut off. One that was
+// clearArrival removes what is left of a conversation whose beginning was cut off. One that was
 // purged and has heirs is conflict.
-func (s *Store) clear(ctx context.Context, id scrollback.ConversationID) error {
+func clearArrival(ctx context.Context, s *Store, id scrollback.ConversationID) error {
 	left, err := s.d.Read.Branches(ctx, id)
 	if err != nil || len(left) == 0 {
 		return err

@@ -44,7 +44,7 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 // by several goroutines.
 func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64, wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
 	if from = max(from, 1); to-from < chunk {
-		return s.sift(ctx, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
+		return sift(ctx, s.d.Read, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
 	}
 	return func(yield func(scrollback.Message, error) bool) {
 		var reading sync.WaitGroup
@@ -62,7 +62,7 @@ func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64,
 				case <-ctx.Done():
 					return
 				}
-				reading.Go(func() { piece <- s.sift(ctx, q) })
+				reading.Go(func() { piece <- sift(ctx, s.d.Read, q) })
 			}
 		})
 		for piece := range pieces {
@@ -82,12 +82,12 @@ func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64,
 const readersMost = 4
 
 // sift reads one piece of a path. Each message of it was either read or left out.
-func (s *Store) sift(ctx context.Context, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
+func sift(ctx context.Context, read driver.Reader, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
 	var seen int64
 	if wanted := q.Wanted; wanted != nil {
 		q.Wanted = func(parts []byte) bool { seen++; return wanted(parts) }
 	}
-	ms, err := s.d.Read.Messages(ctx, q)
+	ms, err := read.Messages(ctx, q)
 	if q.Wanted == nil {
 		seen = int64(len(ms))
 	}

@@ -24,8 +24,8 @@ var rooms = map[string]entry{
 
 	"window": {rooms: ". internal/clip internal/marks internal/same",
 		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". compact/minutes compact/standing compact/work internal/clip internal/marks internal/nearest internal/same " +
-		"internal/terms internal/toolcall model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". compact/minutes compact/standing compact/work internal/clip internal/cue internal/marks internal/nearest " +
+		"internal/same internal/terms internal/toolcall model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
 	"compact/minutes":  {rooms: ". internal/clip", not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"compact/work": {rooms: ". internal/clip internal/toolcall window",
@@ -181,6 +181,7 @@ var rooms = map[string]entry{
 	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
+	"internal/cue":             {not: "context os database/sql time"},
 	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},
 	"internal/*":               {not: "database/sql"},
 }

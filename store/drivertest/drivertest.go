@@ -45,7 +45,6 @@ var suite = []struct {
 	{"Seqs", testSeqs},
 	{"ForkSeqs", testForkSeqs},
 	{"MessageRuns", testMessageRuns},
-	{"WantedMessages", testWantedMessages},
 	{"Begin", testBegin},
 	{"BeginRefused", testBeginRefused},
 	{"BeginOneOpenTurn", testBeginOneOpenTurn},

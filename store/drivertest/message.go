@@ -1,11 +1,9 @@
 package drivertest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -154,31 +152,6 @@ func testMessageRuns(w *bench) {
 	got, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
 	w.ok(err)
 	same(w.t, "of no branch", []scrollback.Message(nil), got)
-}
-
-// testWantedMessages: each message of a run is asked about once, by its parts, and left out
-// unless it is wanted.
-func testWantedMessages(w *bench) {
-	c := w.conversation()
-	ms := w.append(c.ID, rich(w), w.entry(scrollback.RoleUser, "heron"), w.entry(scrollback.RoleUser, "crane \u2028 <\"&>"),
-		w.entry(scrollback.RoleUser, "a heron"), w.entry(scrollback.RoleUser, "heron, beyond"))
-	for word, want := range map[string][]scrollback.Message{"heron": {ms[1], ms[3]}, "": ms[:4], "bittern": nil} {
-		var asked, parts []string
-		got, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: 4, Wanted: func(parts []byte) bool {
-			asked = append(asked, string(parts))
-			return bytes.Contains(parts, []byte(word))
-		}})
-		w.ok(err)
-		same(w.t, "wanted: "+word, want, got)
-		for _, m := range ms[:4] {
-			b, err := m.Parts.MarshalJSON()
-			w.ok(err)
-			parts = append(parts, string(b))
-		}
-		slices.Sort(asked)
-		slices.Sort(parts)
-		same(w.t, "what was asked for "+word, parts, asked)
-	}
 }
 
 // twice makes the same thing two times, sharing nothing.

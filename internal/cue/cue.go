@@ -1,4 +1,9 @@
-package compact
+// Package cue tries expressions only where a text may hold a match, and works on all cores.
+//
+// Words it adds: cue (a string without which an expression is not found).
+//
+// It knows nothing else of this program.
+package cue
 
 import (
 	"regexp"
@@ -8,17 +13,17 @@ import (
 	"sync/atomic"
 )
 
-// finder is an expression that is tried only where a text has one of its cues: most
+// Finder is an expression that is tried only where a text has one of its cues: most
 // sentences have none, and looking for those takes a twentieth of the time.
-type finder struct {
+type Finder struct {
 	*regexp.Regexp
 	cues [256][]string // by their first byte, of either case
 }
 
-// finds makes a finder of cues, which are in lower case and separated by |. Every match of the
+// Find makes a Finder of cues, which are in lower case and separated by |. Every match of the
 // expression holds one of them, in either case.
-func finds(cues, expression string) *finder {
-	f := &finder{Regexp: regexp.MustCompile(expression)}
+func Find(cues, expression string) *Finder {
+	f := &Finder{Regexp: regexp.MustCompile(expression)}
 	for cue := range strings.SplitSeq(cues+"|\u017f|\u212a", "|") { // the last two are an s and a k to an expression
 		f.cues[cue[0]] = append(f.cues[cue[0]], cue)
 		if c := cue[0]; 'a' <= c && c <= 'z' {
@@ -28,8 +33,8 @@ func finds(cues, expression string) *finder {
 	return f
 }
 
-// in says whether the expression is found in a text.
-func (f *finder) in(text string) bool {
+// In says whether the expression is found in a text.
+func (f *Finder) In(text string) bool {
 	for i := range len(text) {
 		for _, cue := range f.cues[text[i]] {
 			if begins(text[i:], cue) {
@@ -57,8 +62,8 @@ func begins(text, cue string) bool {
 	return true
 }
 
-// sideBySide calls do for 0 to n-1, on all cores, and returns when all have returned.
-func sideBySide(n int, do func(i int)) {
+// SideBySide calls do for 0 to n-1, on all cores, and returns when all have returned.
+func SideBySide(n int, do func(i int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range min(n, runtime.GOMAXPROCS(0)) {
