@@ -106,7 +106,8 @@ type verdict struct {
 	met, ok  bool
 }
 
-func (b *bench) verdict(t target) verdict {
+// judged holds a target against what a run measured.
+func judged(b *bench, t target) verdict {
 	v := verdict{target: t}
 	if v.value, v.unit, v.ok = b.median(t.figure, t.what); !v.ok {
 		return v
@@ -157,9 +158,9 @@ func (v verdict) line() string {
 
 // missed names the bounds, not the aims, that were not met; one that nothing was measured
 // for was not.
-func (b *bench) missed() (out []string) {
+func missed(b *bench) (out []string) {
 	for _, t := range targets {
-		if v := b.verdict(t); !t.aim && !v.met {
+		if v := judged(b, t); !t.aim && !v.met {
 			out = append(out, t.what)
 		}
 	}
@@ -173,7 +174,7 @@ func (b *bench) report(took time.Duration, whole bool) string {
 		took.Round(time.Second), machine(b.dir), rounds)
 	s.WriteString("\n| checked against a bound | measured | bound | met |\n|---|---|---|---|\n")
 	for _, t := range targets {
-		if v := b.verdict(t); v.ok || whole {
+		if v := judged(b, t); v.ok || whole {
 			s.WriteString(v.line())
 		}
 	}

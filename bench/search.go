@@ -34,7 +34,7 @@ func (b *bench) searchAt(s *store.Store, n int) error {
 		{"English, 0.01 %", rareEnglish}, {"Chinese, 0.01 %", rareChinese}, {"a question", question()}}
 	const times = 20
 	for r := range rounds {
-		if err := b.aPage(s, n, r, times); err != nil {
+		if err := aPage(b, s, n, r); err != nil {
 			return err
 		}
 		for _, w := range words {
@@ -57,7 +57,8 @@ func (b *bench) searchAt(s *store.Store, n int) error {
 }
 
 // aPage measures what the times of searches are compared with: reading the newest 200 messages.
-func (b *bench) aPage(s *store.Store, n, round, times int) error {
+func aPage(b *bench, s *store.Store, n, round int) error {
+	const times = 20
 	var took []time.Duration
 	for range times {
 		start := time.Now()
