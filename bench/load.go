@@ -138,6 +138,11 @@ func (b *bench) mergeIndex(file string) error {
 	}
 	defer func() { _ = db.Close() }() // everything is committed
 	db.SetMaxOpenConns(1)
+	var there bool
+	err = db.QueryRowContext(b.ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'message_terms')`).Scan(&there)
+	if err != nil || !there {
+		return err
+	}
 	changes := func() (n int64, err error) {
 		return n, db.QueryRowContext(b.ctx, `SELECT total_changes()`).Scan(&n)
 	}

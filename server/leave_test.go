@@ -22,11 +22,13 @@ func TestPageLetsGo(t *testing.T) {
 	d := &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
 	h := server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true)
 	var open, opened atomic.Int64
+	changed := make(chan struct{}, 1000)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/events" {
 			opened.Add(1)
 			open.Add(1)
-			defer open.Add(-1)
+			changed <- struct{}{}
+			defer func() { open.Add(-1); changed <- struct{}{} }()
 		}
 		h.ServeHTTP(w, r)
 	}))
@@ -38,8 +40,10 @@ func TestPageLetsGo(t *testing.T) {
 	}
 	until := func(what string, n *atomic.Int64, want int64) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); n.Load() != want; time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(end) {
+		for end := time.After(30 * time.Second); n.Load() != want; {
+			select {
+			case <-changed:
+			case <-end:
 				t.Fatalf("%s: %d, want %d", what, n.Load(), want)
 			}
 		}
