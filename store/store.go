@@ -143,7 +143,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	if o.Lease > 0 {
 		s.lease = o.Lease
 	}
-	if s.texts.read = o.Text; !o.ReadOnly && d.Index != nil {
+	if s.texts.read = o.Text; !o.ReadOnly {
 		s.index.Follow()
 	}
 	return s, nil
