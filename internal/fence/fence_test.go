@@ -45,7 +45,7 @@ var rooms = map[string]entry{
 		not: "database/sql os"},
 	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
 	"store/index":         {rooms: ". internal/terms store/driver", not: "database/sql os"},
-	"store/search":        {rooms: ". internal/terms store/driver", not: "database/sql os"},
+	"store/search":        {rooms: ". internal/terms store/driver store/index", not: "database/sql os"},
 	"store/feed":          {rooms: ". store/driver", not: "database/sql os io"},
 	"store/feed/feedtest": {rooms: ". store/driver", not: "database/sql os"},
 	"store/driver":        {rooms: ".", not: "database/sql os time io"},
