@@ -24,7 +24,6 @@ import (
 	"github.com/scrollback-ai/scrollback/store/feed"
 	"github.com/scrollback-ai/scrollback/store/index"
 	"github.com/scrollback-ai/scrollback/store/keyring"
-	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Defaults of turns.
@@ -57,7 +56,6 @@ type Store struct {
 	image func(width, height int, detail string) int
 	lease time.Duration
 	learn driver.Learn
-	index *index.Index
 	texts texts
 }
 
@@ -121,7 +119,6 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	}
 	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}
-	s.index = index.New(d.Index, func(_ context.Context, m scrollback.Message) (string, error) { return search.Text(m.Parts), nil })
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
