@@ -10,22 +10,19 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Incoming is a message before it is in the log. The store fills in what is missing: id,
-// time, status, weight. Index is text by which the message is found besides its own (that
-// of its artifacts); Mentions are its artifacts.
+// time, status, weight. Mentions are its artifacts.
 type Incoming struct {
 	scrollback.Message
-	Index    string
 	Mentions []scrollback.Artifact
 }
 
-// entries makes rows of messages. Weighing and indexing them takes most of the time of an
-// import, so many are done at once.
+// entries makes rows of messages. Weighing them takes most of the time of an import, so many
+// are done at once.
 func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	out := make([]driver.Entry, len(in))
 	now := s.Now()
@@ -53,13 +50,13 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	defer func() { s.index.Wrote(found(out)) }()
 	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
 	if workers < 2 {
-		s.measure(in, out)
+		s.measure(out)
 		return out
 	}
 	var measured sync.WaitGroup
 	for w := range workers {
 		from, to := w*len(in)/workers, (w+1)*len(in)/workers
-		measured.Go(func() { s.measure(in[from:to], out[from:to]) })
+		measured.Go(func() { s.measure(out[from:to]) })
 	}
 	measured.Wait()
 	return out
@@ -117,15 +114,14 @@ func (s *Store) text(ctx context.Context, m scrollback.Message) (string, error) 
 // minShare is how many messages are worth a goroutine.
 const minShare = 16
 
-// measure fills in the weight and the terms of rows.
-func (s *Store) measure(in []Incoming, out []driver.Entry) {
+// measure fills in the weight of rows.
+func (s *Store) measure(out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
 		compact(m.Parts)
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Sources = sources(m.Parts)
-		out[i].Terms = terms.Join(search.Text(m.Parts)+"\n"+in[i].Index, search.MaxTerms)
 	}
 }
 
