@@ -85,7 +85,9 @@ func TestSearchAfterAPurge(t *testing.T) {
 		if err := b.Audit.Tend(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		left, err := b.Audit.Index(t.Context(), func(int64, int64) {}, func(m scrollback.Message, detail string) error { return fmt.Errorf("%s: %s", m.ID, detail) })
+		left, err := b.Audit.Index(t.Context(), func(int64, int64) {}, func(m scrollback.Message, detail string) error {
+			return fmt.Errorf("%s: %s", m.ID, detail)
+		})
 		if left != 0 || err != nil {
 			t.Errorf("%d are left over, %v", left, err)
 		}

@@ -180,8 +180,8 @@ func TestSearchParts(t *testing.T) {
 		if _, err := b.Append(t.Context(), b.head(c.ID), in); err != nil {
 			t.Fatal(err)
 		}
-		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "dugong": 1, `"a dugong"`: 1, "echidna": 1, "numbat": 1, "lookup": 2, "wombat": 0,
-			"secretthought": 0} {
+		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "dugong": 1, `"a dugong"`: 1, "echidna": 1, "numbat": 1,
+			"lookup": 2, "wombat": 0, "secretthought": 0} {
 			if got := b.search(scrollback.SearchQuery{Query: word}); len(got) != n {
 				t.Errorf("%s: %d hits %q, want %d", word, len(got), got, n)
 			}

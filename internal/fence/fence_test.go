@@ -41,7 +41,7 @@ var rooms = map[string]entry{
 	"workspace/foldertest": {not: "context database/sql"},
 	"workspace/reference":  {rooms: ". workspace", not: "database/sql os time"},
 
-	"store": {rooms: ". internal/terms store/driver store/feed store/index store/keyring store/search", libs: "github.com/google/uuid",
+	"store": {rooms: ". store/driver store/feed store/index store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
 	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
 	"store/index":         {rooms: ". internal/terms store/driver", not: "database/sql os"},
