@@ -42,31 +42,34 @@ var rooms = map[string]entry{
 	"workspace/foldertest": {not: "context database/sql"},
 	"workspace/reference":  {rooms: ". workspace", not: "database/sql os time"},
 
-	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
+	"store": {rooms: ". store/driver store/feed store/index store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
 	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
-	"store/index":         {rooms: ". store/driver", not: "database/sql os"},
-	"store/search":        {rooms: ". internal/terms store/driver", not: "database/sql os"},
+	"store/index":         {rooms: ". internal/terms store/driver", not: "database/sql os"},
+	"store/search":        {rooms: ". internal/terms store/driver store/index", not: "database/sql os"},
 	"store/feed":          {rooms: ". store/driver", not: "database/sql os io"},
 	"store/feed/feedtest": {rooms: ". store/driver", not: "database/sql os"},
 	"store/driver":        {rooms: ".", not: "database/sql os time io"},
 	"store/memdriver":     {rooms: ". store/driver store/memdriver/memaccess", not: "database/sql os time"},
 	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlfeed " +
-		"store/sqldriver/sqlrow",
+		"store/sqldriver/sqlindex store/sqldriver/sqlrow",
 		libs: "github.com/pressly/goose/v3", not: "os"},
 	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest store/drivertest/limittest",
 		libs: "github.com/google/go-cmp", not: "database/sql os"},
-	"store/drivertest/keytest":     {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
-	"store/memdriver/memaccess":    {rooms: ". store/driver", not: "database/sql os time"},
-	"store/sqldriver/sqlrow":       {rooms: ". store/driver", not: "os time"},
-	"store/sqldriver/sqlaccess":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
-	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
+	"store/drivertest/keytest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
+	"store/memdriver/memaccess": {rooms: ". store/driver", not: "database/sql os time"},
+	"store/sqldriver/sqlrow":    {rooms: ". store/driver", not: "os time"},
+	"store/sqldriver/sqlaccess": {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
+	"store/sqldriver/sqlaudit":  {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
+	"store/sqldriver/sqlindex": {rooms: ". internal/postings store/driver store/sqldriver/sqlrow",
+		not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/drivertest/sourcetest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/shapetest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/viewtest":    {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
+	"store/drivertest/indextest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
 		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
@@ -101,7 +104,7 @@ var rooms = map[string]entry{
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
-	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
+	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store window workspace/reference",
 		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
 	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
 	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/setting " +
@@ -119,14 +122,14 @@ var rooms = map[string]entry{
 	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
 		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store store/search title transcript transcript/archived",
+	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived",
 		libs: "github.com/google/uuid", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer websearch",
 		libs: "gocloud.dev/blob", not: "database/sql"},
 
-	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
+	"doctor": {rooms: ". archive store", not: "database/sql os"},
 
 	"server":        {rooms: ". engine internal/redact server/* store/keyring transfer", not: "database/sql", net: true},
 	"server/status": {rooms: ".", not: "context os database/sql", net: true}, // the one table of HTTP statuses, for every face
@@ -178,6 +181,7 @@ var rooms = map[string]entry{
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
 		libs: "github.com/chromedp/chromedp github.com/chromedp/cdproto"},
 
+	"internal/postings":        {not: "context os database/sql time math/rand math/rand/v2"},
 	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},

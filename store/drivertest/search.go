@@ -209,6 +209,8 @@ func testSearchAtomic(w *bench) {
 
 // search asks for random terms, phrases and filters.
 func (w *walk) search() {
+	w.index()
+	w.look()
 	q := driver.SearchQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}), Role: some(w, "", "", scrollback.RoleUser), Limit: 10_000}
 	seen := map[string]bool{}
 	for _, t := range w.terms(3) {

@@ -1,10 +1,13 @@
 package sqldriver
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -57,7 +60,7 @@ func (w *logWriter) append(ctx context.Context, entries []written) ([]scrollback
 		w.grew = true
 		m.ConversationID, m.Branch, m.Seq, m.Sum = w.c.ID, w.b.ID, w.b.HeadSeq, w.b.Sum
 		v := sqlrow.MessageValues(&m, e.parts, e.usage)
-		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...)
+		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`, n) VALUES (`+sqlrow.Marks(20)+`, `+sqlindex.NextMessage+`)`, v...)
 		if err != nil && w.dialect.Taken(err) {
 			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
 		}
@@ -149,9 +152,15 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	return out, nil
 }
 
+// pathMessages reads the path of branch $1 from seq $2 to $3.
+const pathMessages = sqlrow.Path + ` SELECT ` + sqlrow.MessageColumns + ` FROM (SELECT branch AS of, first, last FROM path) p
+	JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
+
 // Messages implements [driver.Reader].
 func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	out, err := sqlrow.Messages(ctx, db.Read, q)
+	var out []scrollback.Message
+	err := db.Read.Rows(ctx, collect(&out), pathMessages, q.Branch, q.From, q.To)
+	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) }) // branch by branch until here
 	return out, db.wrap("sqldriver.Messages", err)
 }
 

@@ -1,0 +1,153 @@
+package postings
+
+import (
+	"encoding/binary"
+)
+
+// Mark is what is kept of a document besides its terms: a word for its kind, a time, and how
+// many terms it has.
+type Mark struct {
+	Kind   string
+	Time   int64
+	Length int
+}
+
+// AppendMarks encodes marks, column by column.
+func AppendMarks(to []byte, marks []Mark) []byte {
+	to = binary.AppendUvarint(to, uint64(len(marks)))
+	var kinds []string
+	number := map[string]uint64{}
+	for _, m := range marks {
+		if _, ok := number[m.Kind]; !ok {
+			number[m.Kind] = uint64(len(kinds))
+			kinds = append(kinds, m.Kind)
+		}
+	}
+	to = binary.AppendUvarint(to, uint64(len(kinds)))
+	for _, k := range kinds {
+		to = append(binary.AppendUvarint(to, uint64(len(k))), k...)
+	}
+	var column []byte
+	for _, m := range marks {
+		column = binary.AppendUvarint(column, number[m.Kind])
+	}
+	to = append(binary.AppendUvarint(to, uint64(len(column))), column...)
+	column = column[:0]
+	for _, m := range marks {
+		column = binary.AppendUvarint(column, uint64(m.Length))
+	}
+	to = append(binary.AppendUvarint(to, uint64(len(column))), column...)
+	var last int64
+	for _, m := range marks {
+		to = binary.AppendVarint(to, m.Time-last)
+		last = m.Time
+	}
+	return to
+}
+
+// Marks are encoded marks.
+type Marks struct {
+	n                    int
+	kinds                []string
+	kind, lengths, times []byte
+}
+
+// ParseMarks reads what AppendMarks wrote, as far as it takes to find each.
+func ParseMarks(b []byte) (Marks, error) {
+	r := reader{b: b}
+	m := Marks{n: int(r.number() & 0xffffffff)}
+	for range r.number() {
+		m.kinds = append(m.kinds, string(r.bytes(r.number())))
+		if r.bad {
+			return Marks{}, ErrDamaged
+		}
+	}
+	m.kind = r.bytes(r.number())
+	m.lengths = r.bytes(r.number())
+	if m.times = r.b; r.bad || m.n > min(len(m.kind), len(m.lengths), len(m.times)) {
+		return Marks{}, ErrDamaged
+	}
+	return m, nil
+}
+
+// Len is how many there are.
+func (m Marks) Len() int { return m.n }
+
+// Append appends all of them.
+func (m Marks) Append(to []Mark) ([]Mark, error) {
+	kind, lengths, times := reader{b: m.kind}, reader{b: m.lengths}, reader{b: m.times}
+	var last int64
+	for range m.n {
+		k := kind.number()
+		last += times.signed()
+		length := lengths.number()
+		if k >= uint64(len(m.kinds)) || kind.bad || times.bad || lengths.bad {
+			return to, ErrDamaged
+		}
+		to = append(to, Mark{Kind: m.kinds[k], Time: last, Length: int(length & 0xffffffff)})
+	}
+	return to, nil
+}
+
+// At is the i-th.
+func (m Marks) At(i int) (Mark, error) {
+	kind, lengths, times := reader{b: m.kind}, reader{b: m.lengths}, reader{b: m.times}
+	kind.skip(i)
+	lengths.skip(i)
+	k, length := kind.number(), lengths.number()
+	var at int64
+	for range i + 1 {
+		at += times.signed()
+	}
+	if i >= m.n || k >= uint64(len(m.kinds)) || kind.bad || times.bad || lengths.bad {
+		return Mark{}, ErrDamaged
+	}
+	return Mark{Kind: m.kinds[k], Time: at, Length: int(length & 0xffffffff)}, nil
+}
+
+// reader reads numbers until one cannot be read.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) number() uint64 {
+	v, n := binary.Uvarint(r.b)
+	return v & r.took(n)
+}
+
+// skip passes n numbers.
+func (r *reader) skip(n int) {
+	at := 0
+	for ; n > 0 && at < len(r.b); at++ {
+		if r.b[at] < 0x80 {
+			n--
+		}
+	}
+	r.b = r.b[at:]
+}
+
+func (r *reader) signed() int64 {
+	v, n := binary.Varint(r.b)
+	return v & int64(r.took(n))
+}
+
+// took goes on, and is the mask of a number that could be read.
+func (r *reader) took(n int) uint64 {
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return ^uint64(0)
+}
+
+func (r *reader) bytes(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return nil
+	}
+	out := r.b[:n]
+	r.b = r.b[n:]
+	return out
+}
