@@ -125,7 +125,8 @@ func TestNothingOfATextIsLost(t *testing.T) {
 // Nothing of a message is counted twice on its way in, whether it stays as it is or is cut.
 func TestNothingIsCountedTwice(t *testing.T) {
 	counts := map[string]int{}
-	s, err := store.New(memdriver.New(), func(text string) int { counts[text]++; return token.Count(text) }, &store.Options{Image: token.Image})
+	count := func(text string) int { counts[text]++; return token.Count(text) }
+	s, err := store.New(memdriver.New(), count, &store.Options{Image: token.Image})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,13 +24,13 @@ func (im *importer) flush(ctx context.Context, c *importing) error {
 	if err := im.write(ctx, c); err != nil {
 		return err
 	}
-	return im.wait()
+	return im.writing.wait(im)
 }
 
 // write begins to write a batch, once the one before is written: the next one is read
 // meanwhile.
 func (im *importer) write(ctx context.Context, c *importing) error {
-	if err := im.wait(); err != nil || len(c.batch) == 0 {
+	if err := im.writing.wait(im); err != nil || len(c.batch) == 0 {
 		return err
 	}
 	w := &writing{of: c, batch: c.batch, head: c.head, ended: make(chan struct{})}
@@ -47,10 +47,9 @@ func (im *importer) write(ctx context.Context, c *importing) error {
 	return nil
 }
 
-// wait waits for what is being written, and notes what came of it. A batch that could not be
+// wait waits for what is being written, if anything is, and notes what came of it. A batch that could not be
 // stored stands before what was read since.
-func (im *importer) wait() error {
-	w := im.writing
+func (w *writing) wait(im *importer) error {
 	if w == nil {
 		return nil
 	}

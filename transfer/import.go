@@ -99,13 +99,6 @@ func (im *importer) result() ImportResult {
 	return im.out
 }
 
-// finish leaves each conversation where the file ends.
-func (im *importer) finish(ctx context.Context) error {
-	return errors.Join(im.wait(), im.each(ctx, im.end))
-}
-
-func (im *importer) flushAll(ctx context.Context) error { return im.each(ctx, im.flush) }
-
 // each does something with all conversations, and returns the first error.
 func (im *importer) each(ctx context.Context, do func(context.Context, *importing) error) (first error) {
 	for _, c := range im.order {
@@ -152,7 +145,7 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 		c.title = title.FromPrompt(m.Parts)
 	}
 	for range m.Parts.Artifacts() { // of a message before this one, perhaps
-		if err := im.wait(); err != nil {
+		if err := im.writing.wait(im); err != nil {
 			return err
 		}
 		break
@@ -172,7 +165,7 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	}
 	c.batch = append(c.batch, in)
 	if im.pending++; im.pending >= 4*importBatch {
-		return im.flushAll(ctx)
+		return im.each(ctx, im.flush)
 	}
 	if c.size += in.Parts.Bytes(); len(c.batch) >= importBatch || c.size >= importBytes {
 		return im.write(ctx, c)
