@@ -336,7 +336,7 @@ func TestCandidates(t *testing.T) {
 		c := b.create()
 		b.say(c.ID, "the heron stands in the reed", "hm", "I saw a heron in May", "which heron?")
 		q := scrollback.SearchQuery{Query: "where did I see the heron of the reed?", Limit: 4}
-		all := must2(store.Candidates(t.Context(), b.Store, q))(t)
+		all := must2(b.Candidates(t.Context(), q))(t)
 		search.Rank(all, search.DefaultWeights())
 		r := must2(b.Search(t.Context(), q))(t)
 		if len(all) != 4 || len(r.Hits) != 4 {
