@@ -121,6 +121,9 @@ func (f *finder) term(ctx context.Context, term string) (driver.Postings, error)
 		return out, nil
 	}
 	var lists runs
+	if f.within == nil {
+		lists.grow(int(out.Holding))
+	}
 	for _, h := range hits {
 		if err := f.narrow(ctx, h.scope); err != nil {
 			return out, err

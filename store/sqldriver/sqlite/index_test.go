@@ -153,23 +153,12 @@ func filler(n int) string {
 // found, shows nothing half, and leaves nothing behind that is not removed.
 func TestIndexKilled(t *testing.T) {
 	terms := []string{"common", "secret", "word3", "new", "late"}
+	base := filepath.Join(t.TempDir(), "s.db")
+	before := segmented(t, base, terms)
 	for at, done := int64(1), false; !done; at++ {
 		path := filepath.Join(t.TempDir(), "s.db")
+		copyOf(t, base, path)
 		db, m := openMortal(t, path)
-		converse(t, db, "c")
-		converse(t, db, "gone")
-		for i := range 8 {
-			tell(t, db, "c", fmt.Sprintf("common word%d", i), filler(2*i), filler(2*i+1), "common")
-			tell(t, db, "gone", "secret common", "secret")
-			mustCatchUp(t, db)
-		}
-		if _, err := db.Log.Purge(t.Context(), driver.Purge{Conversation: "gone", Now: 5, Limit: 1000}); err != nil {
-			t.Fatal(err)
-		}
-		before := where(t, db, terms...)
-		for i := range 100 {
-			tell(t, db, "c", "new", filler(100+i))
-		}
 		m.at.Store(m.writes.Load() + at)
 		put, err := catchUp(t.Context(), db)
 		if err == nil {
@@ -212,6 +201,32 @@ func TestIndexKilled(t *testing.T) {
 			t.Fatalf("%d writes were killed", at)
 		}
 	}
+}
+
+// segmented makes a database with segments to be joined, one that holds something purged and is
+// left over, and many messages behind it; it returns what is found.
+func segmented(t *testing.T, path string, terms []string) []string {
+	db := openDB(t, path)
+	converse(t, db, "c")
+	converse(t, db, "gone")
+	for i := range 9 {
+		tell(t, db, "c", fmt.Sprintf("common word%d", i), filler(2*i), filler(2*i+1), "common")
+		tell(t, db, "gone", "secret common", "secret")
+		mustCatchUp(t, db)
+	}
+	if _, err := db.Log.Purge(t.Context(), driver.Purge{Conversation: "gone", Now: 5, Limit: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	found := where(t, db, terms...)
+	var texts []string
+	for i := range 100 {
+		texts = append(texts, "new", filler(100+i))
+	}
+	tell(t, db, "c", texts...)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // inBlocks counts the blocks that have a term.
