@@ -128,6 +128,45 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 	return r, r.Size(), nil
 }
 
+// Text is what search reads of an artifact: its first bytes, at most so many, cut between
+// characters. It is empty for an artifact that is missing or is not text, and an error if
+// the bucket cannot be read now.
+func (a *Archive) Text(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+	return Texts(a.bucket)(ctx, id, most)
+}
+
+// Texts is [Archive.Text] for a bucket over which there is no archive yet.
+func Texts(bucket *blob.Bucket) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+	const op = "archive.Text"
+	return func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+		if checkArtifact(id) != nil {
+			return "", nil
+		}
+		r, err := bucket.NewRangeReader(ctx, key(id), 0, most+1, nil)
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			return "", nil
+		}
+		if err != nil {
+			return "", bucketError(op, err)
+		}
+		defer r.Close()
+		b, err := io.ReadAll(r)
+		if err != nil {
+			return "", scrollback.Wrap(scrollback.Unavailable, op, err)
+		}
+		if cut := int(most); len(b) > cut {
+			for cut > 0 && !utf8.RuneStart(b[cut]) {
+				cut--
+			}
+			b = b[:cut]
+		}
+		if !utf8.Valid(b) {
+			return "", nil
+		}
+		return string(b), nil
+	}
+}
+
 // artifactPrefix begins the keys of all artifacts.
 const artifactPrefix = "artifacts/"
 

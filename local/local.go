@@ -156,7 +156,8 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 
 // assemble puts everything together over a database and a bucket.
 func assemble(at places, o *Options) (*Scrollback, error) {
-	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn})
+	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn,
+		Text: archive.Texts(at.bucket), ReadOnly: at.readOnly})
 	if err != nil {
 		return nil, err
 	}

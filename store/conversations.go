@@ -302,6 +302,7 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 // that has not been in the trash since then is conflict.
 func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {
 	var all driver.Purged
+	defer s.index.Purged()
 	for first := true; id != ""; first = false {
 		p, err := s.d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
 		if err != nil {

@@ -2,9 +2,12 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -47,6 +50,7 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 		}
 		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions}
 	}
+	defer func() { s.index.Wrote(found(out)) }()
 	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
 	if workers < 2 {
 		s.measure(in, out)
@@ -59,6 +63,55 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	}
 	measured.Wait()
 	return out
+}
+
+// found is how many messages there are, and how many bytes search reads of them.
+func found(entries []driver.Entry) (messages int, bytes int64) {
+	for _, e := range entries {
+		bytes += e.Weight.Bytes
+		for _, a := range e.Mentions {
+			bytes += min(a.Size, search.MaxArtifactBytes)
+		}
+	}
+	return len(entries), bytes
+}
+
+// texts reads the texts of artifacts.
+type texts struct {
+	read   func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error)
+	failed atomic.Int64 // when it last failed, in Unix ms
+}
+
+// Bounds of reading a text. After a failure nobody tries for a while: a search does not wait
+// for a server that is gone.
+const (
+	textTime  = 2 * time.Second
+	textAgain = 5 * time.Second
+)
+
+// text is what search reads of a message: what it says and what its artifacts say. With an
+// error it is as much of that as can be read now.
+func (s *Store) text(ctx context.Context, m scrollback.Message) (string, error) {
+	text := search.Text(m.Parts)
+	if s.texts.read == nil {
+		return text, nil
+	}
+	for _, id := range search.Artifacts(m.Parts) {
+		if time.Since(time.UnixMilli(s.texts.failed.Load())) < textAgain {
+			return text, scrollback.Errorf(scrollback.Unavailable, "store.text", "artifacts cannot be read")
+		}
+		timed, cancel := context.WithTimeout(ctx, textTime)
+		more, err := s.texts.read(timed, id, search.MaxArtifactBytes)
+		cancel()
+		if err != nil {
+			if ctx.Err() == nil {
+				s.texts.failed.Store(time.Now().UnixMilli())
+			}
+			return text, err
+		}
+		text += "\n" + more
+	}
+	return text, nil
 }
 
 // minShare is how many messages are worth a goroutine.
