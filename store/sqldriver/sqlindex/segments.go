@@ -54,7 +54,7 @@ const segmentColumns = `id, tier, documents, terms, clean, places`
 
 // scan reads a row, and finds out what of it was dropped.
 func (g *segment) scan(r sqlrow.Scanner, runs []run) error {
-	var places sql.RawBytes
+	var places []byte
 	if err := r.Scan(&g.id, &g.tier, &g.documents, &g.terms, &g.clean, &places); err != nil {
 		return err
 	}
