@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
@@ -125,7 +124,6 @@ func (s *Store) measure(in []Incoming, out []driver.Entry) {
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Sources = sources(m.Parts)
-		out[i].Terms = terms.Join(search.Text(m.Parts)+"\n"+in[i].Index, search.MaxTerms)
 	}
 }
 
