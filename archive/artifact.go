@@ -128,16 +128,11 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 	return r, r.Size(), nil
 }
 
-// Text is what search reads of an artifact: its first bytes, at most so many, cut between
-// characters. It is empty for an artifact that is missing or is not text, and an error if
-// the bucket cannot be read now.
-func (a *Archive) Text(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
-	return Texts(a.bucket)(ctx, id, most)
-}
-
-// Texts is [Archive.Text] for a bucket over which there is no archive yet.
+// Texts returns what reads artifacts of a bucket as search does: their first bytes, at most
+// so many, cut between characters. A text is empty for an artifact that is missing or is not
+// text, and an error if the bucket cannot be read now.
 func Texts(bucket *blob.Bucket) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
-	const op = "archive.Text"
+	const op = "archive.Texts"
 	return func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
 		if checkArtifact(id) != nil {
 			return "", nil
@@ -149,7 +144,7 @@ func Texts(bucket *blob.Bucket) func(ctx context.Context, id scrollback.Artifact
 		if err != nil {
 			return "", bucketError(op, err)
 		}
-		defer r.Close()
+		defer func() { _ = r.Close() }()
 		b, err := io.ReadAll(r)
 		if err != nil {
 			return "", scrollback.Wrap(scrollback.Unavailable, op, err)
@@ -165,6 +160,11 @@ func Texts(bucket *blob.Bucket) func(ctx context.Context, id scrollback.Artifact
 		}
 		return string(b), nil
 	}
+}
+
+// TextsOf is [Texts] for the bucket of an archive.
+func TextsOf(a *Archive) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+	return Texts(a.bucket)
 }
 
 // artifactPrefix begins the keys of all artifacts.

@@ -27,17 +27,13 @@ func TestTextForSearch(t *testing.T) {
 		{id("ab\xff"), 100, ""}, {id("ab\xff"), 2, "ab"}, {id(""), 100, ""}, {"no id", 9, ""},
 		{scrollback.ArtifactID(strings.Repeat("0", 64)), 9, ""},
 	} {
-		for name, read := range map[string]func() (string, error){
-			"Text":  func() (string, error) { return a.Text(t.Context(), c.id, c.most) },
-			"Texts": func() (string, error) { return archive.Texts(b)(t.Context(), c.id, c.most) },
-		} {
-			if got, err := read(); err != nil || got != c.want {
-				t.Errorf("%s of %s, at most %d: %q, %v, want %q", name, c.id, c.most, got, err, c.want)
-			}
+		if got, err := archive.Texts(b)(t.Context(), c.id, c.most); err != nil || got != c.want {
+			t.Errorf("%s, at most %d: %q, %v, want %q", c.id, c.most, got, err, c.want)
 		}
 	}
 	must(t, b.Close())
-	if _, err := a.Text(t.Context(), scrollback.ArtifactID(strings.Repeat("0", 64)), 9); scrollback.CodeOf(err) != scrollback.Unavailable {
+	_, err := archive.Texts(b)(t.Context(), scrollback.ArtifactID(strings.Repeat("0", 64)), 9)
+	if scrollback.CodeOf(err) != scrollback.Unavailable {
 		t.Errorf("from a closed bucket: %v", err)
 	}
 }

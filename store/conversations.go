@@ -86,7 +86,7 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 	for at := int64(0); len(in) > 0; {
 		n, size := 0, 0
 		for ; n < len(in) && n < beginBatch && size < beginBytes; n++ {
-			size += len(in[n].Index) + in[n].Parts.Bytes()
+			size += in[n].Parts.Bytes()
 		}
 		a := Adopt{Conversation: c}
 		if n == len(in) {

@@ -15,16 +15,14 @@ import (
 )
 
 // Incoming is a message before it is in the log. The store fills in what is missing: id,
-// time, status, weight. Index is text by which the message is found besides its own (that
-// of its artifacts); Mentions are its artifacts.
+// time, status, weight. Mentions are its artifacts.
 type Incoming struct {
 	scrollback.Message
-	Index    string
 	Mentions []scrollback.Artifact
 }
 
-// entries makes rows of messages. Weighing and indexing them takes most of the time of an
-// import, so many are done at once.
+// entries makes rows of messages. Weighing them takes most of the time of an import, so many
+// are done at once.
 func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	out := make([]driver.Entry, len(in))
 	now := s.Now()
@@ -52,13 +50,13 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	defer func() { s.index.Wrote(found(out)) }()
 	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
 	if workers < 2 {
-		s.measure(in, out)
+		measure(s, out)
 		return out
 	}
 	var measured sync.WaitGroup
 	for w := range workers {
 		from, to := w*len(in)/workers, (w+1)*len(in)/workers
-		measured.Go(func() { s.measure(in[from:to], out[from:to]) })
+		measured.Go(func() { measure(s, out[from:to]) })
 	}
 	measured.Wait()
 	return out
@@ -88,23 +86,23 @@ const (
 	textAgain = 5 * time.Second
 )
 
-// text is what search reads of a message: what it says and what its artifacts say. With an
+// of is what search reads of a message: what it says and what its artifacts say. With an
 // error it is as much of that as can be read now.
-func (s *Store) text(ctx context.Context, m scrollback.Message) (string, error) {
+func (t *texts) of(ctx context.Context, m scrollback.Message) (string, error) {
 	text := search.Text(m.Parts)
-	if s.texts.read == nil {
+	if t.read == nil {
 		return text, nil
 	}
 	for _, id := range search.Artifacts(m.Parts) {
-		if time.Since(time.UnixMilli(s.texts.failed.Load())) < textAgain {
+		if time.Since(time.UnixMilli(t.failed.Load())) < textAgain {
 			return text, scrollback.Errorf(scrollback.Unavailable, "store.text", "artifacts cannot be read")
 		}
 		timed, cancel := context.WithTimeout(ctx, textTime)
-		more, err := s.texts.read(timed, id, search.MaxArtifactBytes)
+		more, err := t.read(timed, id, search.MaxArtifactBytes)
 		cancel()
 		if err != nil {
 			if ctx.Err() == nil {
-				s.texts.failed.Store(time.Now().UnixMilli())
+				t.failed.Store(time.Now().UnixMilli())
 			}
 			return text, err
 		}
@@ -116,8 +114,8 @@ func (s *Store) text(ctx context.Context, m scrollback.Message) (string, error) 
 // minShare is how many messages are worth a goroutine.
 const minShare = 16
 
-// measure fills in the weight and the terms of rows.
-func (s *Store) measure(in []Incoming, out []driver.Entry) {
+// measure fills in the weight of rows.
+func measure(s *Store, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
 		compact(m.Parts)

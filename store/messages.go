@@ -145,11 +145,18 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, nil
 	}
-	l, err := s.searched(ctx)
+	l, err := searched(ctx, s)
 	if err != nil {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
 	}
-	return search.Run(ctx, l, q, s.now())
+	out, err := search.Run(ctx, l, q, s.now())
+	if share, whole := l.Look.Indexed(); !whole {
+		out.Indexed = &share
+	}
+	if l.Look.Stopped() {
+		out.Truncated, out.Total, out.Conversations = true, 0, 0
+	}
+	return out, err
 }
 
 // Candidates are what Search ranks, for whoever learns what to rank by; see
@@ -158,7 +165,7 @@ func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*se
 	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
 	}
-	l, err := s.searched(ctx)
+	l, err := searched(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +173,7 @@ func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*se
 }
 
 // searched is what a search looks at.
-func (s *Store) searched(ctx context.Context) (search.Log, error) {
+func searched(ctx context.Context, s *Store) (search.Log, error) {
 	look, err := s.index.Look(ctx)
 	return search.Log{Driver: s.d, Look: look, Text: s.index.Text}, err
 }

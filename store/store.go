@@ -122,7 +122,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
-	s.index = index.New(d.Index, s.text)
+	s.index = index.New(d.Index, s.texts.of)
 	if o == nil {
 		o = &Options{}
 	}

@@ -95,12 +95,12 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	r.Script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.Limit, MaxOutput: 2000, NoSummaries: !o.Summaries}, steps...)
 	var err error
 	bucket := memblob.OpenBucket(nil)
-	text := archive.Texts(bucket)
+	texts := archive.Texts(bucket)
 	if o.Archive != nil {
-		text = o.Archive.Text
+		texts = archive.TextsOf(o.Archive)
 	}
 	r.Store, err = store.New(r.Driver, token.Count, &store.Options{Image: token.Image, Learn: token.Learn, NewID: o.NewID,
-		Now: func() time.Time { return time.UnixMilli(r.Clock.Load()) }, Text: text})
+		Now: func() time.Time { return time.UnixMilli(r.Clock.Load()) }, Text: texts})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -286,7 +286,8 @@ func TestLookWhileTheIndexMoves(t *testing.T) {
 				d := driver.Documents{Cut: s.Cut, From: s.Watermark, To: batch[len(batch)-1].Number}
 				for _, m := range batch {
 					if all := cut(m.Message); len(all) > 0 {
-						d.All = append(d.All, driver.Document{Terms: all, Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}})
+						mark := driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}
+						d.All = append(d.All, driver.Document{Terms: all, Mark: mark})
 					}
 				}
 				_, err = other.Put(t.Context(), d)
@@ -373,7 +374,7 @@ func TestFaults(t *testing.T) {
 		for i := int64(0); ; i++ {
 			f := &faulttest.Faulty{At: i, Lost: lost, Index: true}
 			b := newBench(t, func(d driver.Index) driver.Index { return f.Wrap(&driver.Driver{Index: d}).Index })
-			b.fill(900)
+			b.fill(600)
 			failed := 0
 			for more := true; more; {
 				var err error

@@ -22,15 +22,10 @@ type row struct {
 	n int64
 }
 
-// nextRow and nextBranch give numbers; none comes twice.
-func (db *database) nextRow() int64 {
-	db.rowNumbers++
-	return db.rowNumbers
-}
-
-func (db *database) nextBranch() int64 {
-	db.branchNumbers++
-	return db.branchNumbers
+// next counts numbers; none comes twice.
+func next(n *int64) int64 {
+	*n++
+	return *n
 }
 
 // newest is the number of the newest row, or 0.
@@ -176,7 +171,7 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 		m := clone(e.Message)
 		m.ConversationID, m.Branch, m.Seq = th.ID, b.ID, b.HeadSeq+1
 		m.Sum = b.Sum.Add(m.Weight)
-		r := &row{Message: m, n: db.nextRow()}
+		r := &row{Message: m, n: next(&db.rowNumbers)}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
 		b.HeadSeq, b.Sum, b.UpdatedAt = m.Seq, m.Sum, now
