@@ -83,7 +83,9 @@ func TestBatchesWithFailures(t *testing.T) {
 			case rng.IntN(2) == 0:
 				end = func(context.Context, *sqlrow.Session) error { return refused }
 			default:
-				end = func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, `INSERT INTO models_learned (model) VALUES (NULL)`) }
+				end = func(ctx context.Context, tx *sqlrow.Session) error {
+					return tx.Run(ctx, `INSERT INTO models_learned (model) VALUES (NULL)`)
+				}
 			}
 			j := counter(t, model, end)
 			if fails && rng.IntN(3) == 0 { // before it writes
@@ -150,7 +152,8 @@ func TestScanLikeDatabaseSQL(t *testing.T) {
 			new(scrollback.Role), new(driver.Kinds), new(sql.NullString), new(scrollback.TitleState)}
 	}
 	compared := 0
-	for _, column := range []string{`'text'`, `''`, `'12'`, `'1'`, `7`, `1`, `0`, `-3`, `300`, `9223372036854775807`, `1.5`, `2.0`, `1e300`, `NULL`, `x'6162'`, `x''`} {
+	for _, column := range []string{`'text'`, `''`, `'12'`, `'1'`, `7`, `1`, `0`, `-3`, `300`, `9223372036854775807`, `1.5`, `2.0`, `1e300`,
+		`NULL`, `x'6162'`, `x''`} {
 		query := `SELECT ` + column
 		for i := range into() {
 			want, direct, pooled := into()[i], into()[i], into()[i]
