@@ -127,25 +127,30 @@ func (k *picker) passing(ctx context.Context) ([]event, error) {
 
 // strongest are the best of some events that are in the scope, and whether these are all.
 func (k *picker) strongest(ctx context.Context, events []event) ([]pick, bool, error) {
-	for _, most := range []int{picked + picked/2, len(events)} {
-		top := k.top(events, most)
-		var numbers []int64
-		for _, c := range top.heap {
-			numbers = append(numbers, c.place.Branch())
+	for _, most := range []int{2 * picked, len(events)} {
+		all := k.top(events, most).heap
+		slices.SortFunc(all, better)
+		var best []pick
+		for len(all) > 0 && len(best) < picked { // as few lines are read as it takes
+			some := all[:min(len(all), picked-len(best))]
+			all = all[len(some):]
+			var numbers []int64
+			for _, c := range some {
+				numbers = append(numbers, c.place.Branch())
+			}
+			if err := k.o.learn(ctx, numbers); err != nil {
+				return nil, false, err
+			}
+			for _, c := range some {
+				if k.o.lets(c.place.Branch()) {
+					best = append(best, c)
+				}
+			}
 		}
-		if err := k.o.learn(ctx, numbers); err != nil {
-			return nil, false, err
+		whole := len(events) <= most && len(all) == 0
+		if whole || len(best) == picked || most >= len(events) { // else most of them are elsewhere
+			return best, whole, nil
 		}
-		best := slices.DeleteFunc(top.heap, func(c pick) bool { return !k.o.lets(c.place.Branch()) })
-		whole := len(events) <= most
-		if !whole && len(best) < picked {
-			continue // most of them are elsewhere
-		}
-		slices.SortFunc(best, better)
-		if len(best) > picked {
-			return best[:picked], false, nil
-		}
-		return best, whole, nil
 	}
 	return nil, true, nil
 }
