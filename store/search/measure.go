@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -25,11 +27,11 @@ type measured struct {
 	mean   float64   // terms of a message
 }
 
-// measure reads what BM25 takes.
-func (s *searching) measure(ctx context.Context, p *posted, o *scope, best []pick) (*measured, error) {
-	m := &measured{p: p}
-	for _, c := range best {
-		m.places = append(m.places, o.window(c.place)...)
+// measure reads what BM25 takes around the messages at some places.
+func (p *posted) measure(ctx context.Context, o *scope, ms map[driver.Place]scrollback.Message) (*measured, error) {
+	s, m := o.s, &measured{p: p}
+	for place := range ms {
+		m.places = append(m.places, o.window(place)...)
 	}
 	slices.Sort(m.places)
 	m.places = slices.Compact(m.places)
@@ -43,13 +45,11 @@ func (s *searching) measure(ctx context.Context, p *posted, o *scope, best []pic
 			m.length[i] = k.Length
 		}
 	}
-	if err := s.common(ctx, m); err != nil {
-		return nil, err
-	}
 	m.counts = make([][]uint8, len(p.lists))
 	for t, l := range p.lists {
 		m.counts[t] = m.count(l)
 	}
+	m.common(ms)
 	documents := s.documents()
 	m.mean = min(max(float64(s.look.State.Terms)/float64(documents), 10), longTerms)
 	return m, nil
@@ -70,33 +70,30 @@ func (m *measured) find(p driver.Place) (int, bool) {
 	return sort.Find(len(m.places), func(i int) int { return comparePlaces(p, m.places[i]) })
 }
 
-// common reads the places of terms that were skipped, around what is picked.
-func (s *searching) common(ctx context.Context, m *measured) error {
-	q := driver.PostingQuery{}
+// common counts the terms that were skipped in what is picked: around it they would say
+// little, and their places take long to read.
+func (m *measured) common(ms map[driver.Place]scrollback.Message) {
+	var want []string
 	var of []int
 	for i, skipped := range m.p.skipped {
 		if skipped {
-			q.Terms, of = append(q.Terms, m.p.terms[i]), append(of, i)
+			want, of = append(want, m.p.terms[i]), append(of, i)
+			m.counts[i] = make([]uint8, len(m.places))
 		}
 	}
 	if len(of) == 0 {
-		return nil
+		return
 	}
-	for _, p := range m.places {
-		if n := len(q.Within); n > 0 && q.Within[n-1].Last+1 == p {
-			q.Within[n-1].Last = p
-		} else {
-			q.Within = append(q.Within, driver.Run{First: p, Last: p})
+	for place, message := range ms {
+		at, ok := m.find(place)
+		if !ok {
+			continue
+		}
+		found, _ := terms.Places(Text(message.Parts), want, MaxTerms)
+		for n, i := range of {
+			m.counts[i][at] = uint8(min(len(found[n]), 255))
 		}
 	}
-	lists, err := s.look.Postings(ctx, q)
-	if err != nil {
-		return err
-	}
-	for n, i := range of {
-		m.p.lists[i].Places, m.p.lists[i].Counts = lists[n].Places, lists[n].Counts
-	}
-	return nil
 }
 
 // count is how often a term is at each place.

@@ -109,7 +109,7 @@ func (s *searching) find(ctx context.Context, q scrollback.SearchQuery, now time
 		return f, err
 	}
 	f.all = best.all
-	m, err := s.measure(ctx, p, f.scope, best.best)
+	m, err := p.measure(ctx, f.scope, ms)
 	if err != nil {
 		return f, err
 	}
