@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact/standing"
+	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/compact/work"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/cue"

@@ -228,9 +228,9 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	return out, err
 }
 
-// Candidates are what Search ranks, for whoever learns what to rank by; see
+// Candidates are what a store's Search ranks, for whoever learns what to rank by; see
 // [search.Candidates].
-func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
+func Candidates(ctx context.Context, s *Store, q scrollback.SearchQuery) ([]*search.Candidate, error) {
 	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
 	}
