@@ -156,3 +156,28 @@ func ParsePlaces(b []byte) (*Places, error) {
 	}
 	return p, nil
 }
+
+// Runs calls yield for the runs of neighbours that are outside of others, which ascend, until
+// it returns an error.
+func (p *Places) Runs(without []Run, yield func(Run) error) error {
+	for i, r := range p.runs {
+		first, last := r.first, r.first+uint64(p.end(i)-r.at)-1
+		for _, w := range without {
+			if w.Last < first || w.First > last {
+				continue
+			}
+			if w.First > first {
+				if err := yield(Run{first, w.First - 1}); err != nil {
+					return err
+				}
+			}
+			first = w.Last + 1
+		}
+		if first <= last {
+			if err := yield(Run{first, last}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

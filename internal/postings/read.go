@@ -15,12 +15,6 @@ type List struct {
 	data  []byte
 }
 
-// Clone is the list without the rest of its block.
-func (l List) Clone() List {
-	l.data = append([]byte(nil), l.data...)
-	return l
-}
-
 // Find looks a term up in the block of its segment that is the last to begin at or before it
 // (of parts, the last one). A term that is not there has no documents.
 func (b Block) Find(term string) (List, error) {

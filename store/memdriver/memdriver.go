@@ -71,7 +71,7 @@ type (
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Find: finder{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
 		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Close: db.close}
 }
 

@@ -12,6 +12,9 @@ type runs struct {
 	starts []int
 }
 
+// grow makes room for so many places.
+func (l *runs) grow(n int) { l.places, l.counts = make([]driver.Place, 0, n), make([]uint8, 0, n) }
+
 // add adds the places of ordinals.
 func (l *runs) add(of *postings.Places, ordinals []uint32, counts []uint8) error {
 	if len(ordinals) == 0 {
