@@ -105,7 +105,7 @@ func (b *bench) openCounting(name string) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.New(db, token.Count, &store.Options{Image: token.Image})
+	return store.New(db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn})
 }
 
 func (b *bench) file(name string) string { return filepath.Join(b.dir, name, "scrollback.db") }

@@ -103,7 +103,11 @@ func (j *adopting) branches(ctx context.Context) error {
 			return j.conflict("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
 		}
 		j.b, j.grown[b.ID] = b, j.grown[b.ID] || len(g.Entries) > 0
-		if _, err := j.append(ctx, g.Entries); err != nil {
+		entries, err := write(g.Entries)
+		if err == nil {
+			_, err = j.append(ctx, entries)
+		}
+		if err != nil {
 			return err
 		}
 		if err := j.store(ctx, g.UpdatedAt); err != nil {

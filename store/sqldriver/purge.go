@@ -96,33 +96,29 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	if err := storeConversation(ctx, j.tx, &j.c, now); err != nil {
 		return err
 	}
-	for _, statement := range []string{`DELETE FROM turns WHERE conversation_id = $1`, `DELETE FROM receipts WHERE conversation_id = $1`} {
-		if err := j.tx.Run(ctx, statement, j.c.ID); err != nil {
-			return err
-		}
+	if err := sqlrow.DropSent(ctx, j.tx, j.c.ID); err != nil {
+		return err
 	}
-	return sqlrow.DropSent(ctx, j.tx, j.c.ID)
+	if err := j.tx.Run(ctx, `DELETE FROM turns WHERE conversation_id = $1`, j.c.ID); err != nil {
+		return err
+	}
+	return j.tx.Run(ctx, `DELETE FROM receipts WHERE conversation_id = $1`, j.c.ID)
 }
 
-// purge removes the newest messages of a branch that nobody inherits, and their search
-// terms. It holds the only statement that deletes messages.
+// purge removes the newest messages of a branch that nobody inherits, also from the
+// search index. It holds the only statement that deletes messages.
 func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
-	var numbers []int64
+	var n int
 	var from int64
 	err := j.tx.Rows(ctx, func(r sqlrow.Scanner) error {
-		numbers = append(numbers, 0)
-		return r.Scan(&numbers[len(numbers)-1], &from)
-	}, `SELECT n, seq FROM messages WHERE branch = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3`, b.ID, j.kept[b.ID], j.left)
-	if err != nil || len(numbers) == 0 {
+		n++
+		return r.Scan(&from)
+	}, `SELECT seq FROM messages WHERE branch = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3`, b.ID, j.kept[b.ID], j.left)
+	if err != nil || n == 0 {
 		return err
 	}
-	list, err := sqlrow.JSON(numbers)
-	if err != nil {
-		return err
-	}
-	j.left -= len(numbers)
-	j.out.Removed += int64(len(numbers))
-	j.tx.Later(j.db.Dialect.RemoveTerms, list) // after terms that the same batch adds
+	j.left -= n
+	j.out.Removed += int64(n)
 	if err := sqlindex.Drop(ctx, j.tx, b.ID, from); err != nil {
 		return err
 	}
