@@ -137,11 +137,11 @@ func ParsePlaces(b []byte) (*Places, error) {
 	for len(b) > 0 {
 		var v [3]uint64
 		for i := range v {
-			n := 0
-			if v[i], n = binary.Uvarint(b); n <= 0 || v[i] > 0xffffffff {
+			one, n := binary.Uvarint(b)
+			if n <= 0 || one > 0xffffffff {
 				return nil, ErrDamaged
 			}
-			b = b[n:]
+			v[i], b = one, b[n:]
 		}
 		if v[0] > 0 {
 			next = 0

@@ -57,7 +57,6 @@ type (
 	views  struct{ *database }
 	refs   struct{ *database }
 	index  struct{ *database }
-	finder struct{ *database }
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }

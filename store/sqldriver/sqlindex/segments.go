@@ -24,13 +24,6 @@ const (
 	largest = 1 << 15
 )
 
-// The states of a segment.
-const (
-	building = iota
-	live
-	dead
-)
-
 // tierOf is the tier of a segment with so many documents.
 func tierOf(documents int) (tier int) {
 	for n := min(documents, largest); n >= fanIn; n /= fanIn {

@@ -83,7 +83,8 @@ func catchUp(ctx context.Context, db *file) (bool, error) {
 	d := driver.Documents{Cut: 1, From: s.Watermark, To: ms[len(ms)-1].Number}
 	for _, m := range ms {
 		words := strings.Fields(m.Parts[0].(scrollback.Text).Text)
-		d.All = append(d.All, driver.Document{Terms: words, Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(words)}})
+		mark := driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(words)}
+		d.All = append(d.All, driver.Document{Terms: words, Mark: mark})
 	}
 	return db.Index.Put(ctx, d)
 }
@@ -384,7 +385,8 @@ func TestIndexReadOnly(t *testing.T) {
 	if err != nil || len(behind) != 1 || behind[0].Seq != 3 {
 		t.Errorf("behind it is %+v, %v", behind, err)
 	}
-	if _, err := d.Index.Put(t.Context(), driver.Documents{Cut: s.Cut, From: s.Watermark, To: s.Newest}); scrollback.CodeOf(err) != scrollback.Refused {
+	_, err = d.Index.Put(t.Context(), driver.Documents{Cut: s.Cut, From: s.Watermark, To: s.Newest})
+	if scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("put: %v", err)
 	}
 }
@@ -429,14 +431,16 @@ func TestMigrateIndex(t *testing.T) {
 	tell(t, db, "d", "two")
 	mustCatchUp(t, db)
 	lines, err := db.Index.Lines(ctx, driver.LineQuery{Numbers: []int64{1, 2, 3, 4, 5}})
-	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(lines)), []int64{1, 2, 3, 4}) || lines[1].Conversation != "a" || lines[4].Conversation != "d" {
+	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(lines)), []int64{1, 2, 3, 4}) ||
+		lines[1].Conversation != "a" || lines[4].Conversation != "d" {
 		t.Errorf("%+v, %v", lines, err)
 	}
 	if got := where(t, db, "one", "two"); len(got) != 4 {
 		t.Errorf("found %v", got)
 	}
 	var tables string
-	if err := db.readers.QueryRow(`SELECT group_concat(name) FROM sqlite_schema`).Scan(&tables); err != nil || strings.Contains(tables, "message_terms") {
+	err = db.readers.QueryRow(`SELECT group_concat(name) FROM sqlite_schema`).Scan(&tables)
+	if err != nil || strings.Contains(tables, "message_terms") {
 		t.Errorf("%s, %v", tables, err)
 	}
 }
@@ -483,8 +487,8 @@ func TestIndexDamaged(t *testing.T) {
 		if !slices.ContainsFunc(found, func(f driver.Flaw) bool { return f.Kind == driver.FlawIndex }) {
 			t.Errorf("%s: the flaws are %+v", damage, found)
 		}
-		if _, err := db.Index.Postings(t.Context(), driver.PostingQuery{Terms: []string{"red", "blue", "w*"}, Role: scrollback.RoleUser}); err != nil &&
-			scrollback.CodeOf(err) != scrollback.Internal {
+		q := driver.PostingQuery{Terms: []string{"red", "blue", "w*"}, Role: scrollback.RoleUser}
+		if _, err := db.Index.Postings(t.Context(), q); err != nil && scrollback.CodeOf(err) != scrollback.Internal {
 			t.Errorf("%s: %v", damage, err)
 		}
 		mustReset(t, db)

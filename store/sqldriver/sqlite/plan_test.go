@@ -19,8 +19,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// scans are the only plans that may read a whole table or index: lists of conversations in the order of an index of a part of the table. What a
-// subquery reads is judged by its own steps.
+// scans are the only plans that may read a whole table or index: lists of conversations in
+// the order of an index of a part of the table. What a subquery reads is judged by its own
+// steps.
 var scans = []string{
 	"SCAN CONSTANT ROW", "SCAN (subquery-",
 	"SCAN json_each VIRTUAL TABLE", // a list that was given
