@@ -314,7 +314,11 @@ func TestDeadModelIsAskedLessAndLess(t *testing.T) {
 // model is left alone. Without it the window does not call a summary what is none.
 func TestImportSummarizes(t *testing.T) {
 	var file strings.Builder
-	for _, m := range history(600) {
+	long := 600
+	if testing.Short() {
+		long = 200
+	}
+	for _, m := range history(long) {
 		fmt.Fprintf(&file, "{\"role\":%q,\"content\":%q}\n", m.Role, m.Parts.Text())
 	}
 	load := func(r *enginetest.Rig, summarize bool) (*engine.Asked, string) {
