@@ -83,7 +83,9 @@ func TestBatchesWithFailures(t *testing.T) {
 			case rng.IntN(2) == 0:
 				end = func(context.Context, *sqlrow.Session) error { return refused }
 			default:
-				end = func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, `INSERT INTO models_learned (model) VALUES (NULL)`) }
+				end = func(ctx context.Context, tx *sqlrow.Session) error {
+					return tx.Run(ctx, `INSERT INTO models_learned (model) VALUES (NULL)`)
+				}
 			}
 			j := counter(t, model, end)
 			if fails && rng.IntN(3) == 0 { // before it writes
