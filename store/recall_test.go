@@ -112,12 +112,12 @@ func TestSearchNamedSpeakers(t *testing.T) {
 // What speaks of oneself goes before what does not, a statement before a question.
 func TestSearchFirstPerson(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		for _, said := range []string{"the violin is played at school", "I play the violin at school", "is the violin played at school?",
-			"学校里有人拉提琴", "我在学校拉提琴"} {
+		for _, said := range []string{"I play the violin at school and nowhere else at all", "the violin at school is played by someone", "is the violin played at school?",
+			"我在学校拉提琴", "学校里有人拉提琴"} {
 			b.say(b.create().ID, said)
 		}
-		b.ahead("who plays the violin at school?", "I play the violin at school", "the violin is played at school")
-		b.ahead("who plays the violin at school?", "the violin is played at school", "is the violin played at school?")
+		b.ahead("who plays the violin at school?", "I play the violin at school and nowhere else at all", "the violin at school is played by someone")
+		b.ahead("who plays the violin at school?", "the violin at school is played by someone", "is the violin played at school?")
 		b.ahead("谁在学校拉提琴？", "我在学校拉提琴", "学校里有人拉提琴")
 	})
 }
@@ -156,13 +156,13 @@ func TestSearchRelativeDates(t *testing.T) {
 // A question that asks when finds what says a time.
 func TestSearchAsksWhen(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		for _, said := range []string{"the boat race was great fun to watch", "the boat race took place on Sunday", "龙舟赛很好看很热闹", "龙舟赛在上周六",
-			"the fence cost a fortune, more than that", "the fence cost 900 or so, more than that", "the team lost as it rained",
-			"the team lost because of rain"} {
+		for _, said := range []string{"the boat race took place after all that on Sunday", "the boat race was great fun to watch", "龙舟赛很好看很热闹也很有意思在上周六", "龙舟赛很好看很热闹",
+			"the fence cost 900 or so, more than that", "the fence cost a fortune, more than that", "the team lost because of rain",
+			"the team lost as it rained"} {
 			b.say(b.create().ID, said)
 		}
-		b.ahead("when was the boat race?", "the boat race took place on Sunday", "the boat race was great fun to watch")
-		b.ahead("龙舟赛是什么时候？", "龙舟赛在上周六", "龙舟赛很好看很热闹")
+		b.ahead("when was the boat race?", "the boat race took place after all that on Sunday", "the boat race was great fun to watch")
+		b.ahead("龙舟赛是什么时候？", "龙舟赛很好看很热闹也很有意思在上周六", "龙舟赛很好看很热闹")
 		b.ahead("how much did the fence cost?", "the fence cost 900 or so, more than that", "the fence cost a fortune, more than that")
 		b.ahead("why did the team lose?", "the team lost because of rain", "the team lost as it rained")
 	})
@@ -172,7 +172,11 @@ func TestSearchAsksWhen(t *testing.T) {
 func TestSearchSessions(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		lines := []string{"2023-03-01 user pottery here"}
+		var lines []string
+		for range 12 {
+			lines = append(lines, "2023-03-01 assistant hm")
+		}
+		lines = append(lines, "2023-03-01 user pottery here")
 		for range 12 {
 			lines = append(lines, "2023-03-01 assistant hm")
 		}
@@ -195,8 +199,8 @@ func TestSearchSessions(t *testing.T) {
 // A question about how somebody likes things finds what they want kept to.
 func TestSearchStandingInstructions(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		for _, said := range []string{"the emails to clients are short", "From now on, always keep emails to clients short.", "给客户的邮件很短",
-			"以后给客户的邮件一律写短一点"} {
+		for _, said := range []string{"From now on, always keep emails to clients short.", "the emails to clients are short", "以后给客户的邮件一律写短一点",
+			"给客户的邮件很短"} {
 			b.say(b.create().ID, said)
 		}
 		b.ahead("what style should the emails to clients have?", "From now on, always keep emails to clients short.", "the emails to clients are short")
