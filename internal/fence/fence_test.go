@@ -26,8 +26,7 @@ var rooms = map[string]entry{
 		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
 	"compact": {rooms: ". compact/minutes compact/work internal/clip internal/cue internal/marks internal/nearest internal/same " +
 		"internal/standing internal/terms internal/toolcall model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
-	"compact/minutes":   {rooms: ". internal/clip", not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
-	"internal/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
+	"compact/minutes": {rooms: ". internal/clip", not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"compact/work": {rooms: ". internal/clip internal/toolcall window",
 		not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"title": {rooms: ". internal/clip internal/marks model window",
@@ -187,6 +186,7 @@ var rooms = map[string]entry{
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/cue":             {not: "context os database/sql time"},
+	"internal/standing":        {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},
 	"internal/*":               {not: "database/sql"},
 }
