@@ -9,7 +9,7 @@ import (
 )
 
 // rareShare of a talk's messages hold a word that tells something; a word of more is common.
-const rareShare = 0.015
+const rareShare = 0.01
 
 // causes are why evidence is not among the first ten hits, by what it shares with the
 // question.

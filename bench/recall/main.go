@@ -248,7 +248,9 @@ func (r *run) ask(ctx context.Context, s set, t talk, p product) error {
 			if i != 0 {
 				continue
 			}
-			r.anatomy[s.name].look(words, q, a)
+			if q.script != "crosswise" {
+				r.anatomy[s.name].look(words, q, a)
+			}
 			if r.misses && got.at[1] < 1 {
 				fmt.Fprintf(os.Stderr, "%s %s %s: %s\n", t.lang, q.kind, q.told, q.text)
 				for j, sentence := range q.sentences {

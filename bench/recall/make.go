@@ -55,9 +55,11 @@ var firstDay = time.Date(2025, 2, 3, 0, 0, 0, 0, time.UTC)
 // Shares of what stands beside the facts.
 const (
 	asideShare   = 0.35 // of the messages of two people say something else as well
-	otherShare   = 0.6  // of the facts are also told by the other person, of something else
+	otherShare   = 0.45 // of the facts are also told by the other person, of something else
 	sameShare    = 0.4  // of the slots of these are the same
-	mentionShare = 0.5  // of the facts have their things mentioned on other days
+	mentionShare = 0.25 // of the facts have their things mentioned on other days
+	callShare    = 0.3  // of the messages of two people say whom they are for
+	leadShare    = 0.5  // of the facts are told while their things are spoken of
 	mixedShare   = 0.3  // of what is spoken of may be in facts and in small talk
 	echoShare    = 0.1  // of the questions to an assistant were asked before, in vain
 	pairSession  = 26   // messages of a session of two people
@@ -137,37 +139,37 @@ func (m *maker) plan() {
 	slices.SortStableFunc(m.sessions, func(a, b *session) int { return a.at.Compare(b.at) })
 }
 
-// facts tells the cases of the form, round after round, until there are enough questions.
+// facts tells cases of the form until there are enough questions.
 func (m *maker) facts() {
 	type told struct {
 		lex *lexicon
 		c   *caseText
+		end float64 // of its share, in the row of all
 	}
 	var all []told
+	sum := 0.0
 	for _, lex := range m.lexes {
 		for _, c := range lex.cases {
-			if c.pair == m.pair {
-				all = append(all, told{lex, c})
+			if c.pair == m.pair && len(c.blocks) <= len(m.sessions) {
+				sum += cmp.Or(kindShare[c.kind], 1) * cmp.Or(toldShare[c.told()], 1)
+				all = append(all, told{lex, c, sum})
 			}
 		}
 	}
 	want := 30 + int(1.2*math.Sqrt(float64(m.messages)))
-	for range 12 {
-		m.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		for _, t := range all {
-			if len(m.asked) >= want || len(t.c.blocks) > len(m.sessions) {
-				continue
-			}
-			if m.chance(share[t.c.told()]) {
-				m.fact(t.lex, t.c)
-			}
-		}
+	for try := 0; len(m.asked) < want && try < 20*want; try++ {
+		at := m.rng.Float64() * sum
+		i := slices.IndexFunc(all, func(t told) bool { return at < t.end })
+		m.fact(all[i].lex, all[i].c)
 	}
 }
 
-// share is how often a form of telling is chosen: the figures that make the talks as hard as
-// real ones (see docs/RECALL.md).
-var share = map[string]float64{"statement": 1, "reply": 1, "photo": 1, "long message": 1, "assistant's page": 1, "several sessions": 1}
+// How often kinds and forms are told, against 1 for the others: what makes the talks as hard
+// as real ones (see docs/RECALL.md).
+var (
+	kindShare = map[string]float64{"date": 0.2, "open": 0.4, "preference": 0.25, "instruction": 0.3}
+	toldShare = map[string]float64{"reply": 0.3, "photo": 0.35, "several sessions": 0.35}
+)
 
 // fact tells a fact that is asked for, and what is like it.
 func (m *maker) fact(lex *lexicon, c *caseText) {
@@ -253,6 +255,13 @@ func (m *maker) tell(s *scene, c *caseText, who int, q *question) {
 		in := m.sessions[at[i]]
 		s.at, s.day = in.at, in.at
 		x := m.exchange(s, b, who, q)
+		if able := m.mentions(s); len(able) > 0 && m.chance(leadShare) {
+			if lead := m.mentioned(s, able[m.rng.IntN(len(able))], in); m.chance(0.6) {
+				x = slices.Concat(lead, x)
+			} else {
+				x = slices.Concat(x, lead)
+			}
+		}
 		in.exchanges = append(in.exchanges, x)
 		if day.IsZero() && slices.ContainsFunc(b, func(l line) bool { return l.evidence }) {
 			day = s.day
@@ -263,6 +272,9 @@ func (m *maker) tell(s *scene, c *caseText, who int, q *question) {
 	}
 	s.day = day
 	ask := m.pick(c.asks)
+	if strings.Contains(ask, "''") && m.chance(0.5) { // other words are the exception
+		ask = strings.ReplaceAll(ask, "''", "'")
+	}
 	q.text = m.say(s, ask)
 	if !m.pair && m.chance(echoShare) && at[0] > 0 && !strings.Contains(ask, "{day}") {
 		in := m.sessions[m.rng.IntN(at[0])]
@@ -329,11 +341,26 @@ func (m *maker) spoken(s *scene, l line, who int, q *question) spoken {
 	case m.pair && !l.bare && m.chance(asideShare):
 		text = m.beside(s, text, "aside A")
 	}
+	if m.pair && m.chance(callShare) {
+		text = m.calling(s, text, m.names['1'-m.sideOf(l, who)[0]])
+	}
 	out := m.message(m.sideOf(l, who), text)
 	if l.evidence && q != nil {
 		out.sentence, out.of = sentence, q
 	}
 	return out
+}
+
+// calling is a text that says the name of whom it is for.
+func (m *maker) calling(s *scene, text, name string) string {
+	comma := ", "
+	if s.lex.chinese {
+		comma = "，"
+	}
+	if m.rng.IntN(2) == 0 {
+		return name + comma + text
+	}
+	return strings.TrimRight(text, ".。") + comma + name + text[len(strings.TrimRight(text, ".。")):]
 }
 
 // beside says something else before or after a text.
@@ -369,18 +396,21 @@ func (m *maker) message(side, text string) spoken {
 
 // remark mentions something of a scene on another day, and says nothing of it.
 func (m *maker) remark(s *scene) {
+	if able := m.mentions(s); len(able) > 0 {
+		in := m.sessions[m.rng.IntN(len(m.sessions))]
+		in.exchanges = append(in.exchanges, m.mentioned(s, able[m.rng.IntN(len(able))], in))
+	}
+}
+
+// mentions are the ways to speak of what a scene is about.
+func (m *maker) mentions(s *scene) []mention {
 	var able []mention
 	for _, t := range s.lex.mentions {
 		if s.fill[t.slot] != "" {
 			able = append(able, t)
 		}
 	}
-	if len(able) == 0 {
-		return
-	}
-	t := able[m.rng.IntN(len(able))]
-	in := m.sessions[m.rng.IntN(len(m.sessions))]
-	in.exchanges = append(in.exchanges, m.mentioned(s, t, in))
+	return able
 }
 
 func (m *maker) mentioned(s *scene, t mention, in *session) []spoken {

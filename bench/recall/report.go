@@ -39,7 +39,7 @@ what was held out.
 
 Shares of all evidence, and of the evidence that is not among the first ten hits of context_search, in percent. Real talk is
 what was measured on real conversations, in the program as it was with candidates by their own words only. A word is common if
-more than 1.5 % of a talk's messages hold it; "other wording" shares fewer than half of a question's rarer words.
+more than 1 % of a talk's messages hold it; "other wording" shares fewer than half of a question's rarer words.
 `)
 	b.WriteString(anatomyReport(r.anatomy))
 	if r.kept != nil {
