@@ -58,8 +58,8 @@ const (
 	otherShare   = 0.45 // of the facts are also told by the other person, of something else
 	sameShare    = 0.4  // of the slots of these are the same
 	mentionShare = 0.25 // of the facts have their things mentioned on other days
-	callShare    = 0.3  // of the messages of two people say whom they are for
-	leadShare    = 0.5  // of the facts are told while their things are spoken of
+	callShare    = 0.35 // of the messages of two people say whom they are for
+	leadShare    = 0.6  // of the facts are told while their things are spoken of
 	mixedShare   = 0.3  // of what is spoken of may be in facts and in small talk
 	echoShare    = 0.1  // of the questions to an assistant were asked before, in vain
 	pairSession  = 26   // messages of a session of two people
@@ -156,7 +156,7 @@ func (m *maker) facts() {
 			}
 		}
 	}
-	want := 30 + int(1.2*math.Sqrt(float64(m.messages)))
+	want := 5 + int(2*math.Sqrt(float64(m.messages)))
 	for try := 0; len(m.asked) < want && try < 20*want; try++ {
 		at := m.rng.Float64() * sum
 		i := slices.IndexFunc(all, func(t told) bool { return at < t.end })
@@ -167,7 +167,7 @@ func (m *maker) facts() {
 // How often kinds and forms are told, against 1 for the others: what makes the talks as hard
 // as real ones (see docs/RECALL.md).
 var (
-	kindShare = map[string]float64{"date": 0.2, "open": 0.4, "preference": 0.25, "instruction": 0.3}
+	kindShare = map[string]float64{"date": 0.2, "open": 0.35, "preference": 0.2, "instruction": 0.2}
 	toldShare = map[string]float64{"reply": 0.3, "photo": 0.35, "several sessions": 0.35}
 )
 
