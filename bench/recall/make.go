@@ -228,7 +228,7 @@ func (m *maker) fresh(lex *lexicon, c *caseText, who int, same map[string]string
 // other's answers.
 func (m *maker) mark(s *scene, c *caseText, who int, ask string) string {
 	out := []string{c.kind}
-	if m.pair {
+	if strings.Contains(ask, "{A}") {
 		out = append(out, m.names[who])
 	}
 	keys := slotsOf(ask)
@@ -342,7 +342,7 @@ func (m *maker) spoken(s *scene, l line, who int, q *question) spoken {
 		text = m.beside(s, text, "aside A")
 	}
 	if m.pair && m.chance(callShare) {
-		text = m.calling(s, text, m.names['1'-m.sideOf(l, who)[0]])
+		text = m.calling(s, text, m.names['1'-m.sideOf(l, who)[0]], l.evidence)
 	}
 	out := m.message(m.sideOf(l, who), text)
 	if l.evidence && q != nil {
@@ -351,13 +351,14 @@ func (m *maker) spoken(s *scene, l line, who int, q *question) spoken {
 	return out
 }
 
-// calling is a text that says the name of whom it is for.
-func (m *maker) calling(s *scene, text, name string) string {
+// calling is a text that says the name of whom it is for, at its beginning or, unless the text
+// must stay whole, at its end.
+func (m *maker) calling(s *scene, text, name string, whole bool) string {
 	comma := ", "
 	if s.lex.chinese {
 		comma = "，"
 	}
-	if m.rng.IntN(2) == 0 {
+	if m.rng.IntN(2) == 0 || whole {
 		return name + comma + text
 	}
 	return strings.TrimRight(text, ".。") + comma + name + text[len(strings.TrimRight(text, ".。")):]
@@ -432,7 +433,10 @@ func (m *maker) fillUp(in *session) {
 	for _, x := range in.exchanges {
 		count += len(x)
 	}
-	for count < in.size-2 {
+	if m.pair {
+		count += 2 // the first and the last
+	}
+	for count < in.size-1 {
 		lex := m.lexes[m.rng.IntN(len(m.lexes))]
 		who := m.rng.IntN(2)
 		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true, fill: map[string]string{}}

@@ -201,7 +201,7 @@ func (m *maker) page(s *scene, around string) string {
 	from.fill = map[string]string{}
 	of := func(what string) string {
 		maps.Copy(from.fill, s.fill)
-		for k := range s.fill {
+		for _, k := range slices.Sorted(maps.Keys(s.fill)) {
 			if m.rng.IntN(2) == 0 {
 				delete(from.fill, k)
 			}
