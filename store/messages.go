@@ -145,7 +145,30 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, nil
 	}
-	return search.Run(ctx, s.d, q, s.now())
+	l, err := s.searched(ctx)
+	if err != nil {
+		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
+	}
+	return search.Run(ctx, l, q, s.now())
+}
+
+// Candidates are what Search ranks, for whoever learns what to rank by; see
+// [search.Candidates].
+func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
+	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
+		return nil, nil
+	}
+	l, err := s.searched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return search.Candidates(ctx, l, q, s.now())
+}
+
+// searched is what a search looks at.
+func (s *Store) searched(ctx context.Context) (search.Log, error) {
+	look, err := s.index.Look(ctx)
+	return search.Log{Driver: s.d, Look: look, Text: s.index.Text}, err
 }
 
 // pageSize is how many entries a list returns when n are requested, 0 for the default.

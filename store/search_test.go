@@ -332,13 +332,13 @@ func TestSearchAgrees(t *testing.T) {
 // vanishing is a database of which a conversation is purged as soon as a search has
 // found it.
 type vanishing struct {
-	driver.Index
+	driver.Finder
 	log driver.Log
 	id  scrollback.ConversationID
 }
 
 func (v *vanishing) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
-	found, err := v.Index.Search(ctx, q)
+	found, err := v.Finder.Search(ctx, q)
 	if err == nil {
 		_, err = v.log.Purge(ctx, driver.Purge{Conversation: v.id, Now: 1, Limit: 100})
 	}
@@ -349,8 +349,8 @@ func (v *vanishing) Search(ctx context.Context, q driver.SearchQuery) (driver.Se
 func TestSearchBesideAPurge(t *testing.T) {
 	for name, d := range map[string]*driver.Driver{"memory": memdriver.New(), "sqlite": openSQLite(t)} {
 		t.Run(name, func(t *testing.T) {
-			v := &vanishing{Index: d.Index, log: d.Log}
-			d.Index = v
+			v := &vanishing{Finder: d.Find, log: d.Log}
+			d.Find = v
 			b := newBench(t, d)
 			gone, kept := b.create(), b.create()
 			v.id = gone.ID

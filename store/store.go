@@ -22,7 +22,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/feed"
+	"github.com/scrollback-ai/scrollback/store/index"
 	"github.com/scrollback-ai/scrollback/store/keyring"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Defaults of turns.
@@ -48,6 +50,7 @@ type Store struct {
 	Keys *keyring.Ring // who may come in besides the operator
 
 	d     *driver.Driver
+	index *index.Index
 	now   func() time.Time
 	newID func() string
 	count func(string) int
@@ -108,6 +111,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	}
 	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}
+	s.index = index.New(d.Index, func(_ context.Context, m scrollback.Message) (string, error) { return search.Text(m.Parts), nil })
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)

@@ -173,3 +173,17 @@ func queryTerms(s string) []string {
 	})
 	return out
 }
+
+// Singles adds the characters of word i, if it is a pair of a dense script, to what is
+// looked for, and returns them: for a pair that stands nowhere.
+func (q *Query) Singles(i int) []string {
+	runes := []rune(q.Any[i])
+	if len(runes) != 2 || !Dense(runes[0]) || !Dense(runes[1]) {
+		return nil
+	}
+	before := len(q.Any)
+	for _, r := range runes {
+		q.add(string(r)+"*", []int{i}, false)
+	}
+	return q.Any[before:]
+}

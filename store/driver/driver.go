@@ -28,6 +28,7 @@ type Driver struct {
 	Views Views
 	Refs  Refs
 	Index Index
+	Find  Finder
 	Book  Book
 	Audit Audit
 	Move  Move

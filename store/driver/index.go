@@ -2,49 +2,163 @@ package driver
 
 import (
 	"context"
+	"sort"
 
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Index is the full-text index of the log, written in the transactions of the messages.
+// Index is the full-text index of the log: a view, made behind the log in batches. What is
+// not in it yet is behind its watermark, in the order in which messages were stored.
 type Index interface {
-	// Search finds messages by their terms; see [SearchQuery].
-	Search(ctx context.Context, q SearchQuery) (SearchResult, error)
+	// State says how far the index reaches.
+	State(ctx context.Context) (IndexState, error)
+
+	// Behind reads messages that were stored after the one with number After, ascending: at
+	// most Limit, and no more once they have Bytes of parts (0: as much as there is).
+	Behind(ctx context.Context, q BehindQuery) ([]Numbered, error)
+
+	// Put adds documents and moves the watermark; see [Documents]. It reports whether it
+	// did: false, and nothing is written, if somebody else moved it first.
+	Put(ctx context.Context, d Documents) (bool, error)
+
+	// Reset empties the index and sets its watermark before the first message, for terms
+	// that are cut in the way that Cut names.
+	Reset(ctx context.Context, cut int) error
+
+	// Tend takes one bounded step of what keeps the index small and quick, such as merging
+	// and forgetting what was purged, and reports whether there is more to do.
+	Tend(ctx context.Context) (more bool, err error)
+
+	// Postings finds the places of terms; see [PostingQuery].
+	Postings(ctx context.Context, q PostingQuery) ([]Postings, error)
+
+	// Lines are the branches with these numbers, by number; unknown ones are left out, and
+	// so are those that Projects does not let through (nil: all) and, unless Trash, those
+	// of conversations in the trash.
+	Lines(ctx context.Context, q LineQuery) (map[int64]Line, error)
+
+	// LinesOf are all branches of some conversations.
+	LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]Line, error)
+
+	// Marks are what is known of the documents at places without reading the messages,
+	// ascending; places without a document are left out.
+	Marks(ctx context.Context, places []Place) ([]Mark, error)
+
+	// Located reads the messages at places, ascending. Those that are gone are left out.
+	Located(ctx context.Context, places []Place) ([]scrollback.Message, error)
 }
 
-// Match is what a search looks for. A message matches if it has every phrase of
-// Must and, when Any is not empty, a term of Any or at least one Must. A term
-// that ends in '*' matches every term with that beginning.
-type Match struct {
-	Any  []string
-	Must [][]string
+// Place is where a message stands in the log: the number of its branch, and its seq there.
+// The places of neighbours on a branch are neighbours as numbers.
+type Place uint64
+
+// PlaceOf makes a place. Numbers of branches begin at 1, are below 1<<31 and never come twice.
+func PlaceOf(branch, seq int64) Place { return Place(uint64(branch)<<32 | uint64(uint32(seq))) }
+
+// Branch is the number of the branch.
+func (p Place) Branch() int64 { return int64(p >> 32) }
+
+// Seq is the seq of the message.
+func (p Place) Seq() int64 { return int64(uint32(p)) }
+
+// IndexState is how far an index reaches. Cut names the way in which its terms were cut.
+// Messages up to the number Watermark are in it; Newest is the number of the newest
+// message. Numbers grow, with gaps.
+type IndexState struct {
+	Cut       int
+	Watermark int64
+	Newest    int64
+	Documents int64 // in the index
+	Terms     int64 // in all of them together
 }
 
-// SearchQuery finds messages. Conversations, Project, Role and the time of the
-// message, From <= CreatedAt < To, narrow; empty means all. Messages of trashed
-// conversations are found only if Conversations names them: a fork can still read what it
-// inherited.
-type SearchQuery struct {
-	Match
-	Conversations []scrollback.ConversationID
-	Projects      []string // only of these; nil: all
-	Role          scrollback.Role
-	From, To      int64 // To 0 is open
-	Words         int   // how many terms of Any were asked for, the rest being guesses; 0: all
-	Limit         int
+// BehindQuery reads what is behind an index.
+type BehindQuery struct {
+	After int64
+	Limit int
+	Bytes int64
 }
 
-// SearchResult is the best candidates, in no particular order, with what it takes to
-// rank them alike on every database: how many messages there are and how many hold each
-// term of Any (counted up to [HoldingMax]). Truncated says that more messages matched
-// than Limit: those that hold every word of Any, except words that no message holds, are
-// kept first, and which of the others are kept is up to the database.
-type SearchResult struct {
-	Found     []scrollback.Message
-	Documents int64
-	Holding   []int64 // parallel to Any
-	Truncated bool
+// Numbered is a message with its number in the order of storing, and its place.
+type Numbered struct {
+	scrollback.Message
+	Number int64
+	Place  Place
 }
 
-// HoldingMax bounds how many messages with one term are counted.
-const HoldingMax = 20000
+// Documents are the messages after From up to To, cut into terms. Those without terms are
+// left out, and moved past all the same. Put is false unless the index is of Cut and its
+// watermark is From.
+type Documents struct {
+	Cut      int
+	From, To int64
+	All      []Document
+}
+
+// Document is one message as the index has it. Terms are lower-case letters, marks and
+// digits only, in the order of the text.
+type Document struct {
+	Mark
+	Terms []string
+}
+
+// Mark is what an index keeps of a document besides its terms. Length is how many terms it has.
+type Mark struct {
+	Place     Place
+	Role      scrollback.Role
+	CreatedAt int64
+	Length    int
+}
+
+// PostingQuery finds the places of Terms. A term that ends in '*' stands for every term with
+// that beginning. Within narrows to runs of places, ascending (nil: everywhere); Role and the
+// time, From <= CreatedAt < To, narrow too (To 0 is open). Of a term that more than Most
+// documents hold, no places are read (0: all are).
+type PostingQuery struct {
+	Terms    []string
+	Within   []Run
+	Role     scrollback.Role
+	From, To int64
+	Most     int
+}
+
+// Lets reports whether what a query is narrowed to lets a document through.
+func (q PostingQuery) Lets(m Mark) bool {
+	if q.Role != "" && m.Role != q.Role || m.CreatedAt < q.From || q.To != 0 && m.CreatedAt >= q.To {
+		return false
+	}
+	if q.Within == nil {
+		return true
+	}
+	i := sort.Search(len(q.Within), func(i int) bool { return q.Within[i].Last >= m.Place })
+	return i < len(q.Within) && q.Within[i].First <= m.Place
+}
+
+// Run is a run of places of one branch: First to Last.
+type Run struct{ First, Last Place }
+
+// Postings are where a term is: Places ascend, Counts is how often it is in each, at most
+// 255. Holding is how many documents of the whole index hold it, whatever the query is
+// narrowed to.
+type Postings struct {
+	Holding int64
+	Places  []Place
+	Counts  []uint8
+}
+
+// LineQuery finds branches by their numbers.
+type LineQuery struct {
+	Numbers  []int64
+	Projects []string
+	Trash    bool
+}
+
+// Line is a branch as the index sees it: its own messages are from First to Head. Before
+// First, its path is that of Parent (0: none).
+type Line struct {
+	Number       int64
+	Branch       scrollback.BranchID
+	Conversation scrollback.ConversationID
+	Parent       int64
+	First, Head  int64
+}

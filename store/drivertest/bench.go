@@ -294,7 +294,7 @@ func (w *bench) wrote(before driver.Head) driver.Head {
 func (w *bench) search(q driver.SearchQuery) driver.SearchResult {
 	w.t.Helper()
 	q.Limit = cmp.Or(q.Limit, 1000)
-	got, err := w.Index.Search(w.ctx, q)
+	got, err := w.Find.Search(w.ctx, q)
 	w.ok(err)
 	byID(got.Found)
 	return got

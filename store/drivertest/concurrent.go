@@ -72,7 +72,7 @@ func testConcurrentConversations(w *bench) {
 			_, err := w.Turns.Begin(w.ctx, j.begin)
 			_, saveErr := w.Turns.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"), LeaseUntil: j.begin.Turn.LeaseUntil})
 			_, finishErr := w.Turns.Finish(w.ctx, j.finish)
-			_, readErr := w.Index.Search(w.ctx, driver.SearchQuery{Match: anyOf("ask"), Limit: 5})
+			_, readErr := w.Find.Search(w.ctx, driver.SearchQuery{Match: anyOf("ask"), Limit: 5})
 			if err := errors.Join(err, saveErr, finishErr, readErr); err != nil {
 				return err
 			}

@@ -209,6 +209,8 @@ func testSearchAtomic(w *bench) {
 
 // search asks for random terms, phrases and filters.
 func (w *walk) search() {
+	w.index()
+	w.look()
 	q := driver.SearchQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}), Role: some(w, "", "", scrollback.RoleUser), Limit: 10_000}
 	seen := map[string]bool{}
 	for _, t := range w.terms(3) {
@@ -232,7 +234,7 @@ func (w *walk) search() {
 	}
 	q.Words = w.rng.IntN(len(q.Any) + 1)
 	both(w, fmt.Sprintf("search %+v", q), func(d *driver.Driver) (driver.SearchResult, error) {
-		got, err := d.Index.Search(w.ctx, q)
+		got, err := d.Find.Search(w.ctx, q)
 		byID(got.Found)
 		return got, err
 	})

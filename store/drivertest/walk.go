@@ -22,6 +22,7 @@ type walk struct {
 	a, b          *driver.Driver
 	now           int64
 	n             int
+	cut           int                       // of the index
 	conversations []scrollback.Conversation // as planned, for id and branch
 	turns         []scrollback.Turn         // as planned, for id and owner
 	trail         []string                  // the calls made so far

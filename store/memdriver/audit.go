@@ -64,7 +64,7 @@ func (db audit) picture(ctx context.Context) (*database, error) {
 		p.threads[id] = &thread{Conversation: clone(th.Conversation), mentions: slices.Clone(th.mentions)}
 	}
 	for id, b := range db.branches {
-		p.branches[id] = &branch{Branch: clone(b.Branch), rows: slices.Clone(b.rows)}
+		p.branches[id] = &branch{Branch: clone(b.Branch), number: b.number, rows: slices.Clone(b.rows)}
 	}
 	for id, t := range db.turns {
 		p.turns[id] = clone(t)

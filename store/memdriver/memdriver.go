@@ -37,13 +37,16 @@ type database struct {
 	segments  map[scrollback.SegmentID]scrollback.Segment
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
 	rows      []*row // all messages, in the order they were appended
-	days      []scrollback.UsageDay
-	calls     []called // the records of usage
-	learned   map[string]scrollback.Learned
-	changes   changes
-	projects  map[string]scrollback.Project
-	tallies   map[string]driver.Tally // Most is how much there is
-	allowed   map[scrollback.KeyID]scrollback.Limits
+	indexed   indexed
+
+	rowNumbers, branchNumbers int64 // how many were given
+	days                      []scrollback.UsageDay
+	calls                     []called // the records of usage
+	learned                   map[string]scrollback.Learned
+	changes                   changes
+	projects                  map[string]scrollback.Project
+	tallies                   map[string]driver.Tally // Most is how much there is
+	allowed                   map[scrollback.KeyID]scrollback.Limits
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -54,6 +57,7 @@ type (
 	views  struct{ *database }
 	refs   struct{ *database }
 	index  struct{ *database }
+	finder struct{ *database }
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }
@@ -67,7 +71,7 @@ type (
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
+		Index: index{db}, Find: finder{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
 		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Close: db.close}
 }
 
@@ -84,6 +88,7 @@ func empty() *database {
 		projects:  map[string]scrollback.Project{},
 		tallies:   map[string]driver.Tally{},
 		allowed:   map[scrollback.KeyID]scrollback.Limits{},
+		indexed:   indexed{documents: map[driver.Place]driver.Document{}},
 	}
 }
 

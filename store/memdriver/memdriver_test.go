@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/indextest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
@@ -19,6 +20,7 @@ import (
 func TestDriver(t *testing.T) {
 	open := func(*testing.T) *driver.Driver { return memdriver.New() }
 	drivertest.Run(t, open)
+	indextest.Run(t, open)
 	projecttest.Run(t, open)
 	shapetest.Run(t, open)
 	sourcetest.Run(t, open)

@@ -13,7 +13,8 @@ import (
 // branch is a branch and its own messages, by seq.
 type branch struct {
 	scrollback.Branch
-	rows []*row
+	number int64
+	rows   []*row
 }
 
 // row is a stored message, its number in the order of rows, and the terms it is
@@ -22,6 +23,17 @@ type row struct {
 	scrollback.Message
 	n     int64
 	terms []string
+}
+
+// nextRow and nextBranch give numbers; none comes twice.
+func (db *database) nextRow() int64 {
+	db.rowNumbers++
+	return db.rowNumbers
+}
+
+func (db *database) nextBranch() int64 {
+	db.branchNumbers++
+	return db.branchNumbers
 }
 
 // newest is the number of the newest row, or 0.
@@ -167,7 +179,7 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 		m := clone(e.Message)
 		m.ConversationID, m.Branch, m.Seq = th.ID, b.ID, b.HeadSeq+1
 		m.Sum = b.Sum.Add(m.Weight)
-		r := &row{Message: m, terms: strings.Fields(e.Terms), n: newest(db) + 1}
+		r := &row{Message: m, terms: strings.Fields(e.Terms), n: db.nextRow()}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
 		b.HeadSeq, b.Sum, b.UpdatedAt = m.Seq, m.Sum, now

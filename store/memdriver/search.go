@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Search implements [driver.Index] by looking at every message. Documents and
+// Search implements [driver.Finder] by looking at every message. Documents and
 // Holding are of the whole store, whatever the query is limited to.
-func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+func (db finder) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	end, err := db.read(ctx, "memdriver.Search")
 	defer end()
 	if err != nil {
@@ -50,7 +49,7 @@ func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.Search
 }
 
 // visible reports whether q's filters let a message through.
-func (db index) visible(r *row, q driver.SearchQuery) bool {
+func (db finder) visible(r *row, q driver.SearchQuery) bool {
 	th := db.threads[r.ConversationID]
 	return (th.DeletedAt == 0 || len(q.Conversations) > 0) &&
 		(len(q.Conversations) == 0 || slices.Contains(q.Conversations, th.ID)) &&
@@ -78,11 +77,4 @@ func phraseIn(terms, phrase []string) bool {
 		}
 	}
 	return false
-}
-
-func termIs(term, want string) bool {
-	if prefix, ok := strings.CutSuffix(want, "*"); ok {
-		return strings.HasPrefix(term, prefix)
-	}
-	return term == want
 }

@@ -16,9 +16,11 @@ type ask struct {
 	role     scrollback.Role
 	from, to int64 // Unix ms, [from, to); 0 is open
 
+	kind
 	dates   []days
 	speaker scrollback.Role
-	newest  bool // asks for what holds now
+	loose   string // what is not quoted, in lower case
+	newest  bool   // asks for what holds now
 }
 
 // operator is a word of a query that narrows instead of being looked for.
@@ -47,7 +49,8 @@ func readAsk(query string, now time.Time) (ask, error) {
 	for i := 0; i < len(pieces); i += 2 {
 		loose += pieces[i] + "\n"
 	}
-	a.dates = datesIn(loose, now)
+	a.kind, a.loose = kindOf(loose), strings.ToLower(loose)
+	a.dates = append(datesIn(loose, now), relativeIn(loose, now)...)
 	a.speaker = speakerIn(loose)
 	a.newest = askedNow.MatchString(loose)
 	return a, wrong

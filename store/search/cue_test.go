@@ -101,7 +101,7 @@ func TestTogether(t *testing.T) {
 		{[]int{1}, []int{2}, true}, {[]int{1}, []int{4}, true}, {[]int{1}, []int{5}, false}, {[]int{5}, []int{3}, true},
 		{[]int{5}, []int{2}, false}, {[]int{1, 20}, []int{10, 21}, true}, {[]int{1, 30}, []int{10, 20}, false}, {nil, []int{1}, false},
 	} {
-		if got := together(c.a, c.b); got != c.want {
+		if got := adjacent(c.a, c.b); got != c.want {
 			t.Errorf("%v and %v together: %v", c.a, c.b, got)
 		}
 	}

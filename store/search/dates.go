@@ -20,10 +20,60 @@ var (
 
 const monthNames = `(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|January|February|March|April|May|June|July|August|September|October|November|December)`
 
-// days is a span of time, [from, to) in Unix ms.
-type days struct{ from, to int64 }
+// days is a span of time, [from, to) in Unix ms. anyYear says that its year was guessed.
+type days struct {
+	from, to int64
+	anyYear  bool
+}
 
 func (d days) has(ms int64) bool { return d.from <= ms && ms < d.to }
+
+// otherYear is what a span counts in another year than the one that was guessed.
+const otherYear = 0.6
+
+// meets says how well a time that a message is of, or names, is the one that is asked for:
+// less if it is much longer.
+func (d days) meets(told days) float64 {
+	worth := 1.0
+	if d.from >= told.to || told.from >= d.to {
+		if !d.anyYear {
+			return 0
+		}
+		was, is := time.UnixMilli(d.from).UTC(), time.UnixMilli(told.from).UTC()
+		back := is.Year() - was.Year()
+		d.from, d.to = was.AddDate(back, 0, 0).UnixMilli(), time.UnixMilli(d.to).UTC().AddDate(back, 0, 0).UnixMilli()
+		if worth = otherYear; d.from >= told.to || told.from >= d.to {
+			return 0
+		}
+	}
+	const day = 24 * 60 * 60 * 1000
+	switch long := told.to - told.from; {
+	case long <= max(d.to-d.from, day):
+		return worth
+	case long <= 10*day:
+		return 0.6 * worth
+	case long <= 31*day:
+		return 0.4 * worth
+	}
+	return 0.2 * worth
+}
+
+// nearest moves a time whose year was guessed to the year in which it is nearest to another.
+func (d days) nearest(to time.Time) days {
+	if !d.anyYear {
+		return d
+	}
+	best := d
+	for _, by := range []int{-1, 1, 2} {
+		from := time.UnixMilli(d.from).UTC().AddDate(by, 0, 0).UnixMilli()
+		if abs(from-to.UnixMilli()) < abs(best.from-to.UnixMilli()) {
+			best = days{from: from, to: time.UnixMilli(d.to).UTC().AddDate(by, 0, 0).UnixMilli()}
+		}
+	}
+	return best
+}
+
+func abs(n int64) int64 { return max(n, -n) }
 
 // datesIn lists the dates that a text names, at most 8. A month of English counts
 // only where it is written as a name; "May" also needs a number or a preposition.
@@ -113,5 +163,5 @@ func daysOf(year, month, day int, now time.Time) (days, bool) {
 	if day == 0 {
 		to = from.AddDate(0, 1, 0)
 	}
-	return days{from.UnixMilli(), to.UnixMilli()}, true
+	return days{from.UnixMilli(), to.UnixMilli(), !given}, true
 }

@@ -1,155 +1,139 @@
 package search
 
 import (
-	"cmp"
-	"context"
-	"math"
+	"math/bits"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// BM25 with a fixed mean length, so that a message's score depends neither on which
-// database holds it nor on what else is stored.
+// What a term counts for that nobody typed, and one that names something.
 const (
-	bmK1        = 1.2
-	bmB         = 0.75
-	bmMeanTerms = 120
+	guessWeight = 0.7
+	exactWeight = 2
+	nameWeight  = 0.3 // of a name of somebody who speaks here: said by them is worth more than said of them
 )
 
-// What else counts. Each was chosen with bench/recall; changing one by half changes the
-// result for about one question in a hundred.
+// Bounds of what is read of a text for its cues, and of a session.
 const (
-	coverage     = 0.7  // of the score, depends on how much of the query's weight is held
-	nearWeight   = 0.3  // of a word that stands next to its neighbour in the query
-	guessWeight  = 0.7  // of a term that nobody typed
-	exactWeight  = 2    // of a name, a number, an identifier
-	userWeight   = 1.2  // of what a person said
-	saidWeight   = 1.3  // for the speaker that the query names, and against all others
-	dateWeight   = 1.8  // of a message from a date that the query names, or with that date in its text
-	askingWeight = 0.8  // of a question: it is seldom the answer to another
-	answerShare  = 0.85 // of a question's score, goes to its answer
-	newestWeight = 0.15 // of the newest, if the query asks for what holds now
-	answersRead  = 10   // of the best, questions whose answer is read
-	datesRead    = 8192 // bytes of a text that are searched for dates
+	cueBytes = 4096
+	pause    = 90 * time.Minute
 )
 
-// ranker scores messages for one query: BM25 over its words and the guesses, more for
-// more of its words, then the cues.
-type ranker struct {
-	ask
-	now     time.Time
-	weights []float64 // of each term of Any
-	words   []float64 // of each word, in the form that occurs
-	total   float64   // of the words
+// judged is what a search has read, on its way to candidates.
+type judged struct {
+	s    *searching
+	a    *ask
+	o    *scope
+	p    *posted
+	m    *measured
+	now  time.Time
+	read map[driver.Place]*Candidate
 }
 
-// ranked is a message with its score: own is without what an answer inherits.
-type ranked struct {
-	m          scrollback.Message
-	text       string
-	own, score float64
-}
-
-// rank orders candidates, and adds answers to them.
-func (s searching) rank(ctx context.Context, found driver.SearchResult, dq driver.SearchQuery, a ask) ([]*ranked, error) {
-	r := newRanker(found, a, s.now)
-	out := make([]*ranked, len(found.Found))
-	for i, m := range found.Found {
-		out[i] = r.score(m)
-	}
-	slices.SortFunc(out, byScore)
-	out, err := s.answers(ctx, r, out, dq)
-	if err != nil {
-		return nil, err
-	}
-	if a.newest {
-		preferNew(out)
-	}
-	slices.SortFunc(out, byScore)
-	return out, nil
-}
-
-// byScore puts the best first, and the newest first among equals.
-func byScore(a, b *ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), byAge(b, a)) }
-
-func byAge(a, b *ranked) int {
-	return cmp.Or(cmp.Compare(a.m.CreatedAt, b.m.CreatedAt), cmp.Compare(a.m.Seq, b.m.Seq), cmp.Compare(b.m.ID, a.m.ID))
-}
-
-func newRanker(found driver.SearchResult, a ask, now time.Time) *ranker {
-	r := &ranker{ask: a, now: now, weights: make([]float64, len(a.Any)), words: make([]float64, a.Words)}
-	for i, n := range found.Holding {
-		if n == 0 {
+// candidates makes candidates of the messages that were picked and read, in the order of
+// their places.
+func (j *judged) candidates(best []pick, ms map[driver.Place]scrollback.Message) []*Candidate {
+	best = slices.Clone(best)
+	slices.SortFunc(best, func(a, b pick) int { return comparePlaces(a.place, b.place) })
+	j.read = make(map[driver.Place]*Candidate, len(best))
+	var all []*Candidate
+	var places []driver.Place
+	for _, b := range best {
+		m, ok := ms[b.place]
+		if !ok || slices.Contains(j.s.except, m.ID) {
 			continue
 		}
-		df := float64(n)
-		w := math.Log(1 + (float64(max(found.Documents, n))-df+0.5)/(df+0.5))
-		switch {
-		case i >= a.Words:
-			w *= guessWeight
-		case a.Exact[i]:
-			w *= exactWeight
+		c := &Candidate{Message: m, text: Text(m.Parts), news: j.a.newest}
+		j.read[b.place] = c
+		all, places = append(all, c), append(places, b.place)
+	}
+	j.silence(all)
+	for i, c := range all {
+		j.words(c, places[i])
+	}
+	for i, c := range all {
+		j.cues(c)
+		j.reply(c, places[i])
+	}
+	j.sessions(all, places)
+	return all
+}
+
+// silence makes the names of those who speak count for less as words.
+func (j *judged) silence(all []*Candidate) {
+	known := map[string]bool{}
+	for _, c := range all {
+		if name := saidBy(c.Message, c.text); name != "" && !known[name] {
+			known[name] = true
+			if !names(j.a.loose, name) {
+				continue
+			}
+			terms.Each(name, func(t string) bool {
+				for i := range j.a.Words {
+					if j.a.Any[i] == t {
+						j.p.weights[i] *= nameWeight
+						j.p.words[i] *= nameWeight
+					}
+				}
+				return true
+			})
 		}
-		r.weights[i] = w
-		for _, word := range a.Stands[i] {
-			if r.words[word] == 0 {
-				r.words[word] = w
-				r.total += w
+	}
+	j.p.sum()
+}
+
+// words are the features that come of words.
+func (j *judged) words(c *Candidate, place driver.Place) {
+	own := j.m.parts(j.o, place, 0)
+	c.Own = j.m.bm25(own, j.m.mean)
+	c.Near2 = j.m.bm25(j.m.parts(j.o, place, 2), 5*j.m.mean)
+	c.Near5 = j.m.bm25(j.m.parts(j.o, place, reach), (2*reach+1)*j.m.mean)
+	held := j.m.wordsAt(j.a, own)
+	c.Share = j.p.share(held)
+	c.Beside = j.p.share(j.m.wordsAt(j.a, j.m.parts(j.o, place, 1)))
+	there := 0
+	for i, w := range j.p.words {
+		if w > 0 {
+			there++
+			if held&(1<<i) != 0 {
+				c.Count++
 			}
 		}
 	}
-	return r
+	if there > 0 {
+		c.Count /= float64(there)
+	}
+	if held&j.p.rarest != 0 {
+		c.Rarest = 1
+	}
+	if bits.OnesCount64(held) > 1 && j.p.total > 0 {
+		c.Together = j.together(c.text) / j.p.total
+	}
 }
 
-// score scores a message by itself.
-func (r *ranker) score(m scrollback.Message) *ranked {
-	out := &ranked{m: m, text: Text(m.Parts)}
-	places, n := terms.Places(out.text, r.Any, MaxTerms)
-	norm := bmK1 * (1 - bmB + bmB*float64(n)/bmMeanTerms)
-	held := make([]bool, r.Words)
-	for i, at := range places {
-		if len(at) == 0 {
-			continue
-		}
-		tf := float64(len(at))
-		out.own += r.weights[i] * tf * (bmK1 + 1) / (tf + norm)
-		for _, word := range r.Stands[i] {
-			held[word] = true
-		}
-	}
-	if r.total > 0 {
-		sum := 0.0
-		for i, h := range held {
-			if h {
-				sum += r.words[i]
-			}
-		}
-		out.own *= 1 - coverage + coverage*sum/r.total
-	}
-	out.own = (out.own + nearWeight*r.near(places)) * r.cues(m, out.text)
-	out.score = out.own
-	return out
-}
-
-// near is the weight of the words that are together here as in the query.
-func (r *ranker) near(places [][]int) float64 {
+// together is the weight of the words that stand together in a text as in the query.
+func (j *judged) together(text string) float64 {
+	places, _ := terms.Places(text, j.a.Any[:j.a.Words], MaxTerms)
 	sum := 0.0
-	for i := 1; i < r.Words; i++ {
-		if together(places[i-1], places[i]) {
-			sum += min(r.weights[i-1], r.weights[i])
+	for i := 1; i < j.a.Words; i++ {
+		if adjacent(places[i-1], places[i]) {
+			sum += min(j.p.weights[i-1], j.p.weights[i])
 		}
 	}
 	return sum
 }
 
-// together reports whether a place of b is at most three after one of a, or two before
+// adjacent reports whether a place of b is at most three after one of a, or two before
 // it. Both ascend.
-func together(a, b []int) bool {
+func adjacent(a, b []int) bool {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch d := b[j] - a[i]; {
 		case -2 <= d && d <= 3:
@@ -163,94 +147,116 @@ func together(a, b []int) bool {
 	return false
 }
 
-// cues is the factor on a score for who said it, when and how.
-func (r *ranker) cues(m scrollback.Message, text string) float64 {
-	f := 1.0
-	if m.Role == scrollback.RoleUser {
-		f *= userWeight
+// cues are the features that come of who said it, when and how.
+func (j *judged) cues(c *Candidate) {
+	m, a := c.Message, j.a
+	text := c.text[:min(len(c.text), cueBytes)]
+	said := saidBy(m, text)
+	switch {
+	case said != "" && names(a.loose, said), a.speaker != "" && m.Role == a.speaker:
+		c.Speaker = 1
 	}
-	switch r.speaker {
-	case "":
-	case m.Role:
-		f *= saidWeight
-	default:
-		f /= saidWeight
+	if said == "" && m.Role == scrollback.RoleUser {
+		c.Person = 1
 	}
-	if len(r.dates) > 0 && r.dated(m, text) {
-		f *= dateWeight
+	if m.Role == scrollback.RoleUser || said != "" {
+		c.FirstSelf = oneIf(inFirstPerson(text))
 	}
-	if asks(text) {
-		f *= askingWeight
+	c.Asks = asking(text)
+	if len(a.dates) > 0 {
+		c.Date = dated(a.dates, m.CreatedAt, text)
 	}
-	return f
+	if a.when {
+		c.Time = oneIf(holdsTime.MatchString(text))
+	}
+	c.Kind = a.held(m, text)
+	if a.wishes && m.Role == scrollback.RoleUser {
+		c.Standing = standingIn(text)
+	}
 }
 
-// dated reports whether a message is from a date of the query, or names one.
-func (r *ranker) dated(m scrollback.Message, text string) bool {
-	if slices.ContainsFunc(r.dates, func(d days) bool { return d.has(m.CreatedAt) }) {
-		return true
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
 	}
-	return slices.ContainsFunc(datesIn(text[:min(len(text), datesRead)], r.now), func(d days) bool { return slices.Contains(r.dates, d) })
+	return 0
 }
 
-// asks reports whether a text ends with a question mark.
-func asks(text string) bool {
-	text = strings.TrimRight(text, " \n\t\"'”’)）")
-	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
-}
-
-// answers lets the answer to a question match as the question does, and adds it even if
-// it holds none of the words. It must pass what narrows the search, and must itself hold
-// any quoted words.
-func (s searching) answers(ctx context.Context, r *ranker, all []*ranked, dq driver.SearchQuery) ([]*ranked, error) {
-	if len(dq.Must) > 0 || dq.Role != "" {
-		return all, nil
+// dated says how well a message is of a date that is asked for, or names it as seen from its
+// own day.
+func dated(asked []days, at int64, text string) float64 {
+	day := time.UnixMilli(at).UTC()
+	told := append(relativeIn(text, day), dayOf(day.Truncate(24*time.Hour)))
+	for _, d := range datesIn(text, day) {
+		told = append(told, d.nearest(day))
 	}
-	known := map[scrollback.MessageID]*ranked{}
-	for _, c := range all {
-		known[c.m.ID] = c
-	}
-	for _, c := range all[:min(answersRead, len(all))] {
-		if c.m.Role != scrollback.RoleUser || !asks(c.text) {
-			continue
-		}
-		next, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: c.m.Branch, From: c.m.Seq + 1, To: c.m.Seq + 1})
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range next {
-			if m.Role != scrollback.RoleAssistant || m.CreatedAt < dq.From || dq.To != 0 && m.CreatedAt >= dq.To {
-				continue
-			}
-			answer := known[m.ID]
-			if answer == nil {
-				answer = r.score(m)
-				if strings.TrimSpace(answer.text) == "" {
-					continue // a look-up, which is not found again
-				}
-				known[m.ID] = answer
-				all = append(all, answer)
-			}
-			answer.score = answer.own + answerShare*c.own
-		}
-	}
-	return all, nil
-}
-
-// preferNew raises the newer of the messages that match about as well as the best.
-func preferNew(all []*ranked) {
 	best := 0.0
-	for _, c := range all {
-		best = max(best, c.score)
-	}
-	var close []*ranked
-	for _, c := range all {
-		if c.score >= best/2 {
-			close = append(close, c)
+	for _, d := range asked {
+		for _, t := range told {
+			best = max(best, d.meets(t))
 		}
 	}
-	slices.SortFunc(close, byAge)
-	for i, c := range close {
-		c.score *= 1 + newestWeight*float64(i+1)/float64(len(close))
+	return best
+}
+
+// reply is what an answer inherits of the question right before it: what that holds is not
+// said again.
+func (j *judged) reply(c *Candidate, place driver.Place) {
+	at, ok := j.o.at(place.Branch(), place.Seq()-1)
+	if !ok || strings.TrimSpace(c.text) == "" {
+		return
 	}
+	before := j.read[at]
+	if before == nil || !asks(before.text) || before.Message.Role == c.Message.Role && before.Message.Name == c.Message.Name {
+		return
+	}
+	c.Reply = before.Share
+}
+
+// sessions numbers the runs of candidates without a long pause between them.
+func (j *judged) sessions(all []*Candidate, places []driver.Place) {
+	n := 0
+	for i, c := range all {
+		if i > 0 {
+			was := all[i-1].Message
+			gap := c.Message.CreatedAt - was.CreatedAt
+			if places[i].Branch() != places[i-1].Branch() || gap > pause.Milliseconds() || gap < -pause.Milliseconds() {
+				n++
+			}
+		}
+		c.session = n
+	}
+}
+
+// inFirstPerson reports whether a text speaks of who says it.
+func inFirstPerson(text string) bool {
+	from := -1
+	for i, r := range text {
+		switch {
+		case r < utf8.RuneSelf && unicode.IsLetter(r):
+			if from < 0 {
+				from = i
+			}
+			continue
+		case strings.ContainsRune("我咱私僕俺", r):
+			return true
+		}
+		if from >= 0 && selfWords[strings.ToLower(text[from:i])] {
+			return true
+		}
+		from = -1
+	}
+	return from >= 0 && selfWords[strings.ToLower(text[from:])] || koreanSelf.MatchString(text)
+}
+
+var koreanSelf = regexp.MustCompile(`나는|내가|저는|제가|우리|나의|저의`)
+
+var selfWords = map[string]bool{"i": true, "my": true, "me": true, "mine": true, "myself": true, "we": true, "our": true, "us": true, "ours": true}
+
+// standingIn says whether a text holds what a person wants kept to, or likes.
+func standingIn(text string) float64 {
+	if wishes.MatchString(text) {
+		return 0.6
+	}
+	return 0
 }

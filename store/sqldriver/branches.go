@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -16,8 +17,12 @@ func insertBranch(ctx context.Context, tx *sqlrow.Session, b scrollback.Branch) 
 	if err != nil {
 		return err
 	}
-	return tx.Run(ctx, `INSERT INTO branches (`+sqlrow.BranchColumns+`) VALUES (`+sqlrow.Marks(11)+`)`, b.ID, b.Conversation, b.Parent,
-		b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view, b.ViewVersion, b.UpdatedAt)
+	n, err := sqlindex.Number(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return tx.Run(ctx, `INSERT INTO branches (`+sqlrow.BranchColumns+`, n) VALUES (`+sqlrow.Marks(12)+`)`, b.ID, b.Conversation, b.Parent,
+		b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view, b.ViewVersion, b.UpdatedAt, n)
 }
 
 func loadBranch(ctx context.Context, s *sqlrow.Session, id scrollback.BranchID, b *scrollback.Branch) error {

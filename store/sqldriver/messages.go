@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -43,7 +44,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 		if err != nil {
 			return nil, err
 		}
-		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...)
+		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`, n) VALUES (`+sqlrow.Marks(20)+`, `+sqlindex.NextMessage+`)`, v...)
 		if err != nil && w.dialect.Taken(err) {
 			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
 		}

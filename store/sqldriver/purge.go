@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -122,6 +123,9 @@ func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
 	j.left -= len(numbers)
 	j.out.Removed += int64(len(numbers))
 	j.tx.Later(j.db.Dialect.RemoveTerms, list) // after terms that the same batch adds
+	if err := sqlindex.Drop(ctx, j.tx, b.ID, from); err != nil {
+		return err
+	}
 	return j.tx.Run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
 }
 

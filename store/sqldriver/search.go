@@ -28,13 +28,13 @@ func conversationTerm(id scrollback.ConversationID) string {
 
 func roleTerm(r scrollback.Role) string { return "r" + string(r) }
 
-// Search implements [driver.Index].
-func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+// Search implements [driver.Finder].
+func (db finder) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	out, err := db.search(ctx, q)
 	return out, db.wrap("sqldriver.Search", err)
 }
 
-func (db index) search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+func (db finder) search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	var out driver.SearchResult
 	if len(q.Any) == 0 && len(q.Must) == 0 || q.Projects != nil && len(q.Projects) == 0 {
 		out.Holding = make([]int64, len(q.Any))
@@ -82,7 +82,7 @@ func (db index) search(ctx context.Context, q driver.SearchQuery) (driver.Search
 
 // candidates are the numbers of the best messages: those that hold every word
 // first, so that no flood of weaker ones pushes them out.
-func (db index) candidates(ctx context.Context, q driver.SearchQuery, holding []int64, scopes [][]string) ([]int64, error) {
+func (db finder) candidates(ctx context.Context, q driver.SearchQuery, holding []int64, scopes [][]string) ([]int64, error) {
 	// Judging every match by its conversation and its time costs: done only where
 	// some could fail.
 	some, newest, args := db.Dialect.SearchIDs, db.Dialect.SearchNewest, []any{"", q.Limit + 1}

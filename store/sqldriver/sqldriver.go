@@ -28,6 +28,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -78,8 +79,9 @@ type Database struct {
 func New(d Database) *driver.Driver {
 	db := &database{Database: d, committed: make(chan struct{}, 1)}
 	keys := sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
+	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Listed: db.Dialect.Numbered}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
+		Index: index, Find: finder{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
 		Feed: feed{db}, Projects: projects{db}, Ready: db.ready, Close: db.close}
 }
 
@@ -98,7 +100,7 @@ type (
 	turns  struct{ *database }
 	views  struct{ *database }
 	refs   struct{ *database }
-	index  struct{ *database }
+	finder struct{ *database }
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }

@@ -16,17 +16,19 @@ import (
 // from 0, fails with an unavailable error; a negative At fails none. Normally the
 // call does nothing. With Lost it does its work and only the answer is lost, as when
 // a connection breaks after a commit. Audits, what the feed says of commits, and Close are
-// neither counted nor failed.
+// neither counted nor failed. What keeps an index up to date is called at any time: it is
+// counted and failed, with its State, only with Index.
 type Faulty struct {
 	At    int64
 	Lost  bool
+	Index bool
 	calls atomic.Int64
 }
 
 // Wrap is d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
-		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
+		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Find: faultyFinder{d.Find, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
 		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f},
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
@@ -55,6 +57,10 @@ type (
 	}
 	faultyIndex struct {
 		driver.Index
+		of *Faulty
+	}
+	faultyFinder struct {
+		driver.Finder
 		of *Faulty
 	}
 	faultyBook struct {
@@ -267,9 +273,68 @@ func (f faultyRefs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.R
 	return faulty(f.of, "Refs", func() ([]scrollback.RefEntry, error) { return f.Refs.List(ctx, q) })
 }
 
-// Search implements [driver.Index].
-func (f faultyIndex) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
-	return faulty(f.of, "Search", func() (driver.SearchResult, error) { return f.Index.Search(ctx, q) })
+// kept is faulty for what keeps an index up to date.
+func kept[T any](f *Faulty, op string, call func() (T, error)) (T, error) {
+	if !f.Index {
+		return call()
+	}
+	return faulty(f, op, call)
+}
+
+// State implements [driver.Index].
+func (f faultyIndex) State(ctx context.Context) (driver.IndexState, error) {
+	return kept(f.of, "State", func() (driver.IndexState, error) { return f.Index.State(ctx) })
+}
+
+// Behind implements [driver.Index].
+func (f faultyIndex) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
+	return kept(f.of, "Behind", func() ([]driver.Numbered, error) { return f.Index.Behind(ctx, q) })
+}
+
+// Put implements [driver.Index].
+func (f faultyIndex) Put(ctx context.Context, d driver.Documents) (bool, error) {
+	return kept(f.of, "Put", func() (bool, error) { return f.Index.Put(ctx, d) })
+}
+
+// Reset implements [driver.Index].
+func (f faultyIndex) Reset(ctx context.Context, cut int) error {
+	_, err := kept(f.of, "Reset", func() (struct{}, error) { return struct{}{}, f.Index.Reset(ctx, cut) })
+	return err
+}
+
+// Tend implements [driver.Index].
+func (f faultyIndex) Tend(ctx context.Context) (bool, error) {
+	return kept(f.of, "Tend", func() (bool, error) { return f.Index.Tend(ctx) })
+}
+
+// Postings implements [driver.Index].
+func (f faultyIndex) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+	return faulty(f.of, "Postings", func() ([]driver.Postings, error) { return f.Index.Postings(ctx, q) })
+}
+
+// Lines implements [driver.Index].
+func (f faultyIndex) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
+	return faulty(f.of, "Lines", func() (map[int64]driver.Line, error) { return f.Index.Lines(ctx, q) })
+}
+
+// LinesOf implements [driver.Index].
+func (f faultyIndex) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.Line, error) {
+	return faulty(f.of, "LinesOf", func() ([]driver.Line, error) { return f.Index.LinesOf(ctx, ids) })
+}
+
+// Marks implements [driver.Index].
+func (f faultyIndex) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
+	return faulty(f.of, "Marks", func() ([]driver.Mark, error) { return f.Index.Marks(ctx, places) })
+}
+
+// Located implements [driver.Index].
+func (f faultyIndex) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+	return faulty(f.of, "Located", func() ([]scrollback.Message, error) { return f.Index.Located(ctx, places) })
+}
+
+// Search implements [driver.Finder].
+func (f faultyFinder) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+	return faulty(f.of, "Search", func() (driver.SearchResult, error) { return f.Finder.Search(ctx, q) })
 }
 
 // UsageDays implements [driver.Book].

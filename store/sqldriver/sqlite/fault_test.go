@@ -120,7 +120,7 @@ func TestDamagedColumn(t *testing.T) {
 			return err
 		}},
 		{"UPDATE messages SET created_at = 'soon'", func() error {
-			_, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: 9})
+			_, err := db.Find.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: 9})
 			return err
 		}},
 		{"UPDATE branches SET view = '['", func() error { _, err := db.Read.Branch(t.Context(), "branch of 0"); return err }},

@@ -229,7 +229,7 @@ func TestReadOnlyFollows(t *testing.T) {
 	}
 	defer d.Close()
 	count := func() int {
-		r, err := d.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common"}}, Limit: 100})
+		r, err := d.Find.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common"}}, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/indextest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
@@ -43,6 +44,7 @@ func TestSQLite(t *testing.T) {
 		return db.Driver
 	}
 	drivertest.Run(t, open)
+	indextest.Run(t, open)
 	t.Run("Feed", func(t *testing.T) { feedtest.Run(t, open) })
 	projecttest.Run(t, open)
 	shapetest.Run(t, open)

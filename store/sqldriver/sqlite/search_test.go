@@ -34,7 +34,7 @@ func TestSearchBehindAFlood(t *testing.T) {
 	}
 	find := func(m driver.Match, projects []string) []scrollback.MessageID {
 		t.Helper()
-		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: m, Projects: projects, Limit: limit})
+		r, err := db.Find.Search(t.Context(), driver.SearchQuery{Match: m, Projects: projects, Limit: limit})
 		if err != nil || !r.Truncated || len(r.Found) != limit {
 			t.Fatalf("%+v: %d found, truncated %v, %v", m, len(r.Found), r.Truncated, err)
 		}
@@ -48,7 +48,7 @@ func TestSearchBehindAFlood(t *testing.T) {
 		return ids
 	}
 	for _, limit := range []int{1000, flood + 4, 10_000} {
-		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: limit})
+		r, err := db.Find.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: limit})
 		if want := min(limit, flood+4); err != nil || len(r.Found) != want || r.Truncated != (limit < flood+4) {
 			t.Errorf("of at most %d: %d found, truncated %v, %v", limit, len(r.Found), r.Truncated, err)
 		}
@@ -96,7 +96,7 @@ func TestSearchOfCommonWords(t *testing.T) {
 		{nil, []scrollback.MessageID{"small1", "flood19999"}, 50, true},
 		{[]scrollback.ConversationID{"small"}, []scrollback.MessageID{"small0", "small1", "small3"}, 3, false},
 	} {
-		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common", "rare"}}, Conversations: c.in,
+		r, err := db.Find.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common", "rare"}}, Conversations: c.in,
 			Limit: 50})
 		if err != nil || len(r.Found) != c.found || r.Truncated != c.truncated || r.Holding[0] != driver.HoldingMax {
 			t.Fatalf("in %v: %d found, truncated %v, holding %v, %v", c.in, len(r.Found), r.Truncated, r.Holding, err)

@@ -61,7 +61,7 @@ func converse(t *testing.T, db *file, id scrollback.ConversationID) {
 
 func found(t *testing.T, db *file, term string) int {
 	t.Helper()
-	r, err := db.Index.Search(context.Background(), driver.SearchQuery{Match: driver.Match{Any: []string{term}}, Limit: 1000})
+	r, err := db.Find.Search(context.Background(), driver.SearchQuery{Match: driver.Match{Any: []string{term}}, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

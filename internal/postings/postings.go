@@ -1,0 +1,234 @@
+// Package postings encodes inverted indexes: which documents hold which terms, as immutable
+// segments that are cut into blocks, and joined into larger ones.
+//
+// Words: place (where a document stands: a number whose upper half names a line of
+// documents, and whose lower half is its position there), segment (an index of some
+// documents), ordinal (a document's number in its segment, from 0, by place), list (the
+// ordinals of a term, with how often it is in each), block (terms with their lists, ordered,
+// or a part of the list of one term), part (such a block).
+//
+// Invariants: terms and ordinals ascend; the blocks of a segment follow from its documents
+// alone, whether they were built at once or joined; bytes that were damaged lead to an error
+// or to wrong lists, never to a panic, and never to more memory than they could stand for.
+//
+// It may not know where blocks are kept, or what the terms are of.
+package postings
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxDocuments is how many documents a segment can have.
+const MaxDocuments = 1 << 22
+
+// ErrDamaged is the error for bytes that nothing here has written.
+var ErrDamaged = errors.New("a block of the index is damaged")
+
+// Document is what is to be indexed: its terms in any order, repeated as often as they occur.
+type Document struct {
+	Place uint64
+	Terms []string
+}
+
+// Block is a piece of a segment. It begins with Term. Start tells parts of one term from each
+// other: it is the first ordinal of a part, and 0 for a block of whole lists.
+type Block struct {
+	Term  string
+	Start uint32
+	Data  []byte
+}
+
+// The kinds of block, as the first byte says.
+const (
+	whole = 0 // terms with their lists; the first term is that of the block
+	part  = 1 // a part of the list of the block's term
+)
+
+// Build encodes documents, whose places ascend, and hands on the blocks in order, each of at
+// most size bytes unless a single entry is larger.
+func Build(docs []Document, size int, emit func(Block) error) (*Places, error) {
+	if len(docs) > MaxDocuments {
+		return nil, fmt.Errorf("postings: %d documents are too many", len(docs))
+	}
+	places := &Places{}
+	all := map[string]*growing{}
+	for i, d := range docs {
+		if i > 0 && d.Place <= docs[i-1].Place {
+			return nil, fmt.Errorf("postings: place %d after %d", d.Place, docs[i-1].Place)
+		}
+		places.add(d.Place)
+		for _, t := range d.Terms {
+			g := all[t]
+			if g == nil {
+				g = &growing{term: t}
+				all[t] = g
+			}
+			g.occurs(uint32(i))
+		}
+	}
+	sorted := make([]*growing, 0, len(all))
+	for _, g := range all {
+		sorted = append(sorted, g)
+	}
+	slices.SortFunc(sorted, func(a, b *growing) int { return strings.Compare(a.term, b.term) })
+	w := writer{size: size, emit: emit}
+	for _, g := range sorted {
+		g.flush()
+		if err := w.add(g.term, g.list); err != nil {
+			return nil, err
+		}
+	}
+	return places, w.flush()
+}
+
+// growing is a list while documents are read.
+type growing struct {
+	term  string
+	at    uint32
+	count int // in document at; 0 before the first
+	list  list
+}
+
+func (g *growing) occurs(at uint32) {
+	if g.count > 0 && g.at == at {
+		g.count++
+		return
+	}
+	g.flush()
+	g.at, g.count = at, 1
+}
+
+func (g *growing) flush() {
+	if g.count > 0 {
+		g.list.add(g.at, g.count)
+		g.count = 0
+	}
+}
+
+// list is an encoded list: for each document how many ordinals are skipped, shifted by one
+// bit that says whether a byte with the count follows.
+type list struct {
+	holding int
+	next    uint32 // the smallest ordinal that can follow
+	data    []byte
+}
+
+func (l *list) add(at uint32, count int) {
+	v := uint64(at-l.next) << 1
+	if count > 1 {
+		l.data = append(binary.AppendUvarint(l.data, v|1), uint8(min(count, 255)))
+	} else {
+		l.data = binary.AppendUvarint(l.data, v)
+	}
+	l.next = at + 1
+	l.holding++
+}
+
+// single reports whether a list is one document that holds its term once.
+func (l *list) single() bool { return l.holding == 1 && l.data[0]&1 == 0 }
+
+// writer cuts terms with their lists into blocks.
+type writer struct {
+	size int
+	emit func(Block) error
+
+	first, last string
+	data, entry []byte
+}
+
+// add adds a term, which comes after those before it.
+func (w *writer) add(term string, l list) error {
+	if len(l.data) > w.size/2 {
+		return w.parts(term, l)
+	}
+	w.entry = w.entry[:0]
+	if len(w.data) > 0 {
+		w.entry = appendTerm(w.entry, w.last, term)
+	}
+	w.entry = appendList(w.entry, l)
+	if len(w.data)+len(w.entry) > w.size {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	if len(w.data) == 0 {
+		w.first, w.data = term, append(make([]byte, 0, w.size), whole)
+		w.entry = appendList(w.entry[:0], l)
+	}
+	w.data, w.last = append(w.data, w.entry...), term
+	return nil
+}
+
+// flush ends the block.
+func (w *writer) flush() error {
+	if len(w.data) == 0 {
+		return nil
+	}
+	b := Block{Term: w.first, Data: w.data}
+	w.data = nil
+	return w.emit(b)
+}
+
+// parts writes a list that has blocks of its own.
+func (w *writer) parts(term string, l list) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	head := binary.AppendUvarint([]byte{part}, uint64(l.holding))
+	next, rest := uint32(0), l.data
+	for len(rest) > 0 {
+		b := Block{Term: term, Data: append(make([]byte, 0, w.size), head...)}
+		for p := (list{}); len(rest) > 0; {
+			at, count, n := readPosting(rest, next)
+			if n == 0 {
+				return ErrDamaged
+			}
+			if p.holding == 0 {
+				b.Start, p.next = at, at
+			}
+			from := len(p.data)
+			p.add(at, int(count))
+			if len(b.Data)+len(p.data)-from > w.size && from > 0 {
+				break
+			}
+			b.Data = append(b.Data, p.data[from:]...)
+			next, rest = at+1, rest[n:]
+		}
+		if err := w.emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendTerm writes a term by what it shares with the one before.
+func appendTerm(to []byte, last, term string) []byte {
+	shared := 0
+	for shared < min(len(last), len(term)) && last[shared] == term[shared] {
+		shared++
+	}
+	own := len(term) - shared
+	to = append(to, byte(min(shared, 15)<<4|min(own, 15)))
+	if shared >= 15 {
+		to = binary.AppendUvarint(to, uint64(shared-15))
+	}
+	if own >= 15 {
+		to = binary.AppendUvarint(to, uint64(own-15))
+	}
+	return append(to, term[shared:]...)
+}
+
+// appendList writes a list with what it takes to skip it. A single document is its own
+// length.
+func appendList(to []byte, l list) []byte {
+	if l.single() {
+		return append(to, l.data...)
+	}
+	to = binary.AppendUvarint(to, uint64(l.holding)<<1|1)
+	to = binary.AppendUvarint(to, uint64(len(l.data)))
+	return append(to, l.data...)
+}

@@ -1,0 +1,19 @@
+package index
+
+import "time"
+
+// For tests.
+const (
+	TailMessages  = tailMessages
+	BatchMessages = batchMessages
+	MostMessages  = mostMessages
+)
+
+// Version makes the terms of an index those of another version.
+func (x *Index) Version(v int) { x.version = v }
+
+// ScanTime bounds the time of a scan.
+func (x *Index) ScanTime(d time.Duration) { x.scanTime = d }
+
+// Settle does what Follow does after its first pause.
+func (x *Index) Settle() { x.poke() }

@@ -1,0 +1,144 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// kind is what a question asks for.
+type kind struct {
+	question                      bool // a sentence, not a few words to be looked up
+	when, many, where, why, shown bool
+	wishes                        bool // how the person likes things
+}
+
+var (
+	functionWords = regexp.MustCompile(`(?i)\b(?:what|who|whom|whose|when|where|why|how|which|did|does|do|is|are|was|were|has|have|had|can|could|` +
+		`should|would|will|tell|the|an?|of|to|my|his|her|their|our|i|you|we|she|he|they)\b|[?？]|什么|什麼|谁|誰|哪|怎么|怎麼|怎样|为何|多少|几|吗|嗎|呢|我|你|他|她|的` +
+		`|誰|何|いつ|どこ|なぜ|どう|ですか|ますか|누구|언제|어디|무엇|뭐|왜|어떻게|나요|습니까`)
+	asksWhen = regexp.MustCompile(`(?i)\bwhen\b|\b(?:what|which)\s+(?:date|day|month|year|time|week)\b|\bhow long\b|什么时候|什麼時候|何时|何時|` +
+		`哪天|哪一天|哪日|哪年|哪一年|哪个月|几月|几号|多久|いつ|何日|何月|언제|며칠`)
+	asksMany  = regexp.MustCompile(`(?i)\bhow (?:many|much|old|often|far|tall|big|large)\b|多少|几[个次位只本岁人]|幾|いくつ|いくら|何[人個回本歳]|얼마|몇`)
+	asksWhere = regexp.MustCompile(`(?i)\bwhere\b|\b(?:what|which)\s+(?:city|country|place|town|state|area)\b|哪里|哪裡|哪儿|在哪|什么地方|どこ|어디`)
+	asksWhy   = regexp.MustCompile(`(?i)\bwhy\b|\breasons?\b|\bwhat (?:made|motivated|inspired)\b|为什么|為什麼|为何|原因|なぜ|どうして|왜`)
+	asksShown = regexp.MustCompile(`(?i)\b(?:photos?|pictures?|images?|painted|painting|drawing|drew|poster|posters|sign)\b|照片|图片|圖片|画|写真|사진`)
+	asksWish  = regexp.MustCompile(`(?i)\b(?:prefer\w*|preferences?|favou?rites?|style|tone|format|wording|recommend\w*|suggest\w*|advice|tips?|ideas?|` +
+		`should (?:i|you|we|it|the|my)|would i (?:like|want|enjoy)|how do i like|do i (?:like|want)|rules?|always|never)\b|` +
+		`偏好|喜欢|喜歡|喜好|风格|格式|语气|措辞|推荐|推薦|建议|建議|应该怎么|怎么称呼|要求|规矩|習慣|习惯|好み|おすすめ|お勧め|추천|선호|취향`)
+
+	holdsTime = regexp.MustCompile(`(?i)\b(?:yesterday|today|tonight|tomorrow|last|ago|next|since|(?:19|20)\d\d|` + weekdayNames + `|weekend|` +
+		`january|february|march|april|june|july|august|september|october|november|december|in may|(?:a|one|two|three|four|five|six|\d+) (?:hour|day|week|month|year)s?|` +
+		`morning|evening|o'clock|\d{1,2}(?::\d\d|\s?[ap]m)|recently|spring|summer|autumn|winter)\b` +
+		`|[\d一二两三四五六七八九十]+\s*[年月日号點点天周週]|昨|前天|今[天早晚年]|明[天年]|后天|後天|[上下这這本]个?[周週月]|星期|去年|前年|小时候|最近|先[週月]|来[週月年]|어제|오늘|내일|작년|지난|다음`)
+	holdsNumber = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred|dozen|once|twice|` +
+		`couple|several|few|half|both)\b|[一二两兩三四五六七八九十百千半][个個次位只本岁人年月天元块倍条]|한|두|세`)
+	holdsReason = regexp.MustCompile(`(?i)\b(?:because|since|so that|due to|thanks to|in order to|reason|that's why|cause|inspired|motivated|helps?|wanted to)\b|` +
+		`因为|因為|由于|所以|为了|為了|ので|から|때문|니까`)
+	holdsPlace = regexp.MustCompile(`\b(?:in|at|near|from|to|around|outside) (?:the |a |my |our )?[A-Z]|\b(?:at|in) (?:the|my|a) \w+|在|住|去|で|に|에서|에`)
+	holdsShown = regexp.MustCompile(`(?i)!\[|\b(?:photo|picture|image|pic|caption|painted|painting|drawing|look at|check (?:it|this) out)\b|照片|图片|圖片|写真|사진`)
+	wishes     = regexp.MustCompile(`(?i)\bI(?:'m| am)? (?:really |also |just |usually |always |only |never |do )*(?:prefer|like|love|enjoy|hate|dislike|want|use|need|` +
+		`interested|into|a fan|allergic|vegetarian|vegan|trying|learning|looking for)\b|\bmy (?:favou?rite|own|goal|budget|usual)\b|我(?:比较|更|最|只|不|很)?(?:喜欢|喜歡|爱|愛|讨厌|想要|用|习惯|偏好)`)
+)
+
+// longAsk is how many words make a question of what may be only words to be looked up.
+const longAsk = 4
+
+func kindOf(loose string) kind {
+	return kind{question: functionWords.MatchString(loose) || len(strings.Fields(loose)) >= longAsk,
+		when: asksWhen.MatchString(loose), many: asksMany.MatchString(loose), where: asksWhere.MatchString(loose),
+		why: asksWhy.MatchString(loose), shown: asksShown.MatchString(loose), wishes: asksWish.MatchString(loose)}
+}
+
+// held is 1 if a message holds what a question of this kind asks for.
+func (k kind) held(m scrollback.Message, text string) float64 {
+	switch {
+	case k.shown && (holdsShown.MatchString(text) || pictured(m.Parts)),
+		k.many && holdsNumber.MatchString(text),
+		k.where && holdsPlace.MatchString(text),
+		k.why && holdsReason.MatchString(text):
+		return 1
+	}
+	return 0
+}
+
+func pictured(parts scrollback.Parts) bool {
+	for _, p := range parts {
+		if _, ok := p.(scrollback.Image); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// asking is which part of the sentences of a text are questions.
+func asking(text string) float64 {
+	questions, all, said := 0, 0, false
+	for _, r := range text {
+		switch r {
+		case '?', '？':
+			if said {
+				questions++
+				all++
+			}
+			said = false
+		case '.', '!', '。', '！', '\n', ';', '；':
+			if said {
+				all++
+			}
+			said = false
+		default:
+			said = said || unicode.IsLetter(r) || unicode.IsDigit(r)
+		}
+	}
+	if said {
+		all++
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(questions) / float64(all)
+}
+
+// asks reports whether a text ends with a question mark.
+func asks(text string) bool {
+	text = strings.TrimRight(text, " \n\t\"'”’)）")
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
+}
+
+// speakerName begins a text with who says it: "Anna: ", "【小林】".
+var speakerName = regexp.MustCompile(`^[\[【(*]{0,2}([\p{L}][\p{L}\p{M}'’. -]{0,30}?)[\]】)*]{0,2}\s?[:：]`)
+
+// saidBy is the name of who said a message, or nothing.
+func saidBy(m scrollback.Message, text string) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	if found := speakerName.FindStringSubmatch(strings.TrimSpace(text[:min(len(text), 80)])); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// names reports whether a question, in lower case, names a person.
+func names(question, person string) bool {
+	for _, part := range strings.FieldsFunc(strings.ToLower(person), func(r rune) bool { return r == ' ' || r == '_' || r == '.' || r == '-' }) {
+		if utf8.RuneCountInString(part) < 2 {
+			continue
+		}
+		at := strings.Index(question, part)
+		if at < 0 {
+			continue
+		}
+		before, _ := utf8.DecodeLastRuneInString(question[:at])
+		after, _ := utf8.DecodeRuneInString(question[at+len(part):])
+		first, _ := utf8.DecodeRuneInString(part)
+		if first > 0x2e80 || !unicode.IsLetter(before) && !unicode.IsLetter(after) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,165 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// verified is how many messages are read at most to see whether they hold quoted words in
+// their order.
+const verified = 2000
+
+// phrases picks the messages that hold all quoted words, and reads them.
+func (k *picker) phrases(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
+	places, err := k.quoted(ctx)
+	if err != nil {
+		return picks{}, nil, err
+	}
+	events := make([]event, 0, len(places))
+	for _, p := range places {
+		events = append(events, event{place: p})
+	}
+	loose := k.events
+	top := newTop(len(events))
+	for _, e := range events {
+		w := beside(loose, e.place)
+		top.add(pick{e.place, w, k.p.guess(w)})
+	}
+	all := top.heap
+	var numbers []int64
+	for _, c := range all {
+		numbers = append(numbers, c.place.Branch())
+	}
+	if err := k.o.learn(ctx, numbers); err != nil {
+		return picks{}, nil, err
+	}
+	all = slices.DeleteFunc(all, func(c pick) bool { return !k.o.lets(c.place.Branch()) })
+	slices.SortFunc(all, better)
+	var out picks
+	read := map[driver.Place]scrollback.Message{}
+	for from := 0; ; {
+		if len(out.best) >= picked || from >= min(len(all), verified) {
+			out.all = from >= len(all) && len(out.best) <= picked
+			out.best = out.best[:min(len(out.best), picked)]
+			return out, read, nil
+		}
+		some := all[from:min(from+picked, len(all))]
+		from += len(some)
+		ms, err := k.located(ctx, k.o, some)
+		if err != nil {
+			return picks{}, nil, err
+		}
+		for _, c := range some {
+			if m, ok := ms[c.place]; ok && k.holds(ctx, m) {
+				out.best, read[c.place] = append(out.best, c), m
+			}
+		}
+	}
+}
+
+// quoted are the places that hold every term of the quoted words and pass the filter.
+func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
+	var want []string
+	for _, phrase := range k.a.Must {
+		for _, t := range phrase {
+			if !slices.Contains(want, t) {
+				want = append(want, t)
+			}
+		}
+	}
+	q := k.filter
+	q.Within, q.Terms, q.Most = k.o.within, want, commonest
+	lists, err := k.look.Postings(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var found []driver.Place
+	var common []string
+	first := true
+	for i, l := range lists {
+		switch {
+		case l.Holding > commonest:
+			common = append(common, want[i])
+		case first:
+			found, first = l.Places, false
+		default:
+			found = both(found, l.Places)
+		}
+	}
+	if len(common) == 0 || !first && len(found) == 0 {
+		return found, nil
+	}
+	q.Terms, q.Most = common, 0
+	if !first {
+		q.Within = nil
+		for _, p := range found {
+			q.Within = append(q.Within, driver.Run{First: p, Last: p})
+		}
+	}
+	if lists, err = k.look.Postings(ctx, q); err != nil {
+		return nil, err
+	}
+	for _, l := range lists {
+		if first {
+			found, first = l.Places, false
+		} else {
+			found = both(found, l.Places)
+		}
+	}
+	return found, nil
+}
+
+// both are the places in two lists that ascend.
+func both(a, b []driver.Place) []driver.Place {
+	var out []driver.Place
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			out = append(out, a[0])
+			a, b = a[1:], b[1:]
+		}
+	}
+	return out
+}
+
+// holds reports whether a message holds all quoted words as they are quoted.
+func (k *picker) holds(ctx context.Context, m scrollback.Message) bool {
+	text := Text(m.Parts)
+	if len(Artifacts(m.Parts)) > 0 {
+		text = k.text(ctx, m)
+	}
+	cut := terms.Split(text)
+	for _, phrase := range k.a.Must {
+		if !phraseIn(cut[:min(len(cut), MaxTerms)], phrase) {
+			return false
+		}
+	}
+	return true
+}
+
+// phraseIn reports whether the terms hold the phrase, word for word.
+func phraseIn(cut, phrase []string) bool {
+	for i := 0; i+len(phrase) <= len(cut); i++ {
+		if slices.EqualFunc(cut[i:i+len(phrase)], phrase, termIs) {
+			return true
+		}
+	}
+	return false
+}
+
+// termIs judges a term by one that is wanted, which may be a beginning.
+func termIs(term, want string) bool {
+	if begin, ok := strings.CutSuffix(want, "*"); ok {
+		return strings.HasPrefix(term, begin)
+	}
+	return term == want
+}

@@ -1,0 +1,298 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Bounds of what is picked.
+const (
+	picked   = scrollback.SearchDepth // messages that are read and ranked
+	fewest   = 60                     // messages that a question brings, if there are so many around what matches
+	farthest = 25                     // messages on each side that are taken in until there are
+)
+
+// pick is a message to be read, and the words around it.
+type pick struct {
+	place driver.Place
+	windows
+	score float64
+}
+
+// picks is what is to be read. all says that nothing else matched.
+type picks struct {
+	best []pick
+	all  bool
+}
+
+// picker chooses what is read.
+type picker struct {
+	*searching
+	a      *ask
+	o      *scope
+	p      *posted
+	events []event
+	filter driver.PostingQuery // Role, From and To
+	passes map[driver.Place]bool
+}
+
+// narrowed reports whether the filter keeps anything out.
+func (k *picker) narrowed() bool {
+	return k.filter.Role != "" || k.filter.From != 0 || k.filter.To != 0
+}
+
+// pick chooses the best messages by the words in their windows: for a question also those
+// that hold none themselves, for a look-up only those that do.
+func (k *picker) pick(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
+	if len(k.a.Must) > 0 {
+		return k.phrases(ctx)
+	}
+	out, err := k.loose(ctx)
+	if err != nil {
+		return out, nil, err
+	}
+	ms, err := k.located(ctx, k.o, out.best)
+	return out, ms, err
+}
+
+// loose is pick without quoted words.
+func (k *picker) loose(ctx context.Context) (picks, error) {
+	passing := k.events
+	if k.narrowed() {
+		var err error
+		if passing, err = k.passing(ctx); err != nil {
+			return picks{}, err
+		}
+	}
+	best, all, err := k.strongest(ctx, passing)
+	if err != nil || !k.a.question {
+		return picks{best, all}, err
+	}
+	centres := best
+	if k.narrowed() {
+		if centres, _, err = k.strongest(ctx, k.events); err != nil {
+			return picks{}, err
+		}
+	}
+	around, err := k.around(ctx, slices.Concat(best, centres), reach)
+	if err != nil {
+		return picks{}, err
+	}
+	if len(around) < fewest {
+		if around, err = k.around(ctx, slices.Concat(best, centres), farthest); err != nil {
+			return picks{}, err
+		}
+	}
+	if len(around) > picked {
+		return picks{around[:picked], false}, nil
+	}
+	return picks{around, all}, nil
+}
+
+// passing are the events that the filter lets through.
+func (k *picker) passing(ctx context.Context) ([]event, error) {
+	q := k.filter
+	q.Within = k.o.within
+	for i, t := range k.p.terms {
+		if !k.p.skipped[i] && k.p.lists[i].Holding > 0 {
+			q.Terms = append(q.Terms, t)
+		}
+	}
+	lists, err := k.look.Postings(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	k.passes = map[driver.Place]bool{}
+	for _, l := range lists {
+		for _, at := range l.Places {
+			k.passes[at] = true
+		}
+	}
+	var out []event
+	for _, e := range k.events {
+		if k.passes[e.place] {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// strongest are the best of some events that are in the scope, and whether these are all.
+func (k *picker) strongest(ctx context.Context, events []event) ([]pick, bool, error) {
+	for _, most := range []int{2 * picked, len(events)} {
+		top := newTop(most)
+		for i := range events {
+			w := beside(k.events, events[i].place)
+			top.add(pick{events[i].place, w, k.p.guess(w)})
+		}
+		var numbers []int64
+		for _, c := range top.heap {
+			numbers = append(numbers, c.place.Branch())
+		}
+		if err := k.o.learn(ctx, numbers); err != nil {
+			return nil, false, err
+		}
+		best := slices.DeleteFunc(top.heap, func(c pick) bool { return !k.o.lets(c.place.Branch()) })
+		whole := len(events) <= most
+		if !whole && len(best) < picked {
+			continue // most of them are elsewhere
+		}
+		slices.SortFunc(best, better)
+		if len(best) > picked {
+			return best[:picked], false, nil
+		}
+		return best, whole, nil
+	}
+	return nil, true, nil
+}
+
+// around are the messages at most n away from some, the best first, as far as they pass.
+func (k *picker) around(ctx context.Context, centres []pick, n int64) ([]pick, error) {
+	places := make([]driver.Place, len(centres))
+	for i, c := range centres {
+		places[i] = c.place
+	}
+	if err := k.o.parents(ctx, places); err != nil {
+		return nil, err
+	}
+	forks := k.o.forks()
+	var near []driver.Place
+	for _, c := range places {
+		for d := -n; d <= n; d++ {
+			if p, ok := k.o.at(c.Branch(), c.Seq()+d); ok {
+				near = append(near, p)
+			}
+		}
+		for _, f := range forks[c.Branch()] {
+			for seq := f.First; seq <= min(c.Seq()+n, f.Head) && c.Seq() < f.First; seq++ {
+				near = append(near, driver.PlaceOf(f.Number, seq))
+			}
+		}
+	}
+	slices.Sort(near)
+	near = slices.Compact(near)
+	out := make([]pick, 0, len(near))
+	for _, p := range near {
+		w := k.words(p)
+		out = append(out, pick{p, w, k.p.guess(w)})
+	}
+	slices.SortFunc(out, better)
+	return k.let(ctx, out)
+}
+
+// let keeps of what is sorted what passes the filter, a few more than are needed.
+func (k *picker) let(ctx context.Context, all []pick) ([]pick, error) {
+	if !k.narrowed() {
+		return all, nil
+	}
+	var out []pick
+	for len(all) > 0 && len(out) <= picked {
+		some := all[:min(4*picked, len(all))]
+		all = all[len(some):]
+		places := make([]driver.Place, len(some))
+		for i, c := range some {
+			places[i] = c.place
+		}
+		slices.Sort(places)
+		marks, err := k.look.Marks(ctx, places)
+		if err != nil {
+			return nil, err
+		}
+		passes := map[driver.Place]bool{}
+		for _, m := range marks {
+			passes[m.Place] = k.filter.Lets(m)
+		}
+		for _, c := range some {
+			if passes[c.place] {
+				out = append(out, c)
+			}
+		}
+	}
+	return out, nil
+}
+
+// words are those around a place, on its path.
+func (k *picker) words(p driver.Place) windows {
+	w := beside(k.events, p)
+	l := k.o.lines[p.Branch()]
+	if l == nil || p.Seq()-reach >= l.First {
+		return w
+	}
+	for seq := max(p.Seq()-reach, 1); seq < l.First; seq++ {
+		if at, ok := k.o.at(l.Number, seq); ok {
+			if i, found := find(k.events, at); found {
+				w.add(k.events[i].words, p.Seq()-seq)
+			}
+		}
+	}
+	return w
+}
+
+// beside are the words around a place, as far as they are on its branch.
+func beside(events []event, p driver.Place) (w windows) {
+	i, found := find(events, p)
+	for j := i - 1; j >= 0 && p-events[j].place <= reach; j-- {
+		w.add(events[j].words, int64(p-events[j].place))
+	}
+	if found {
+		w.add(events[i].words, 0)
+		i++
+	}
+	for ; i < len(events) && events[i].place-p <= reach; i++ {
+		w.add(events[i].words, int64(events[i].place-p))
+	}
+	return w
+}
+
+// find is where a place is among events, or would be.
+func find(events []event, p driver.Place) (int, bool) {
+	return sort.Find(len(events), func(i int) int { return comparePlaces(p, events[i].place) })
+}
+
+// better puts the higher score first, and the newer place of equals.
+func better(a, b pick) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), comparePlaces(b.place, a.place))
+}
+
+// top keeps the best of many, as a heap with the worst on top.
+type top struct {
+	heap []pick
+	most int
+}
+
+func newTop(most int) *top { return &top{most: most} }
+
+func (t *top) add(c pick) {
+	if len(t.heap) < t.most {
+		t.heap = append(t.heap, c)
+		for i := len(t.heap) - 1; i > 0; {
+			up := (i - 1) / 2
+			if better(t.heap[i], t.heap[up]) <= 0 {
+				break
+			}
+			t.heap[i], t.heap[up] = t.heap[up], t.heap[i]
+			i = up
+		}
+		return
+	}
+	if t.most == 0 || better(c, t.heap[0]) >= 0 {
+		return
+	}
+	t.heap[0] = c
+	for i := 0; ; {
+		down := 2*i + 1
+		if down+1 < len(t.heap) && better(t.heap[down+1], t.heap[down]) > 0 {
+			down++
+		}
+		if down >= len(t.heap) || better(t.heap[down], t.heap[i]) <= 0 {
+			return
+		}
+		t.heap[i], t.heap[down] = t.heap[down], t.heap[i]
+		i = down
+	}
+}

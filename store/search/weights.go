@@ -1,0 +1,135 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Features are what speaks for a message, each by itself. BM25 is without an upper bound;
+// all others are 0 to 1.
+type Features struct {
+	Own       float64 // BM25 of the message
+	Near2     float64 // BM25 of the two messages on each side and itself, as one text
+	Near5     float64 // of five on each side
+	Share     float64 // of the question's words, by their rarity: those that it holds
+	Count     float64 // of the question's words: those that it holds
+	Beside    float64 // as Share, with the message before and the one after
+	Rarest    float64 // it holds the rarest word
+	Together  float64 // of the question's neighbouring words, by their rarity: those that are together here too
+	Speaker   float64 // the person whom the question names said it
+	Person    float64 // a person said it to a model
+	FirstSelf float64 // it speaks in the first person
+	Asks      float64 // of its sentences: those that are questions
+	Date      float64 // it is of the date that the question names, or names that date
+	Time      float64 // it holds a phrase of time, and the question asks when
+	Kind      float64 // it holds what a question of its kind asks for: a number, a reason, a place, a picture
+	Reply     float64 // it follows a question; the share of the words that this one holds
+	Standing  float64 // it says what the person wants or likes, and the question is about that
+	Newest    float64 // of the good ones, how many are older; the question asks for what holds now
+	Session   float64 // the best score among the messages without a long pause around it, before this is added
+}
+
+// Weights are what each feature counts for.
+type Weights Features
+
+// DefaultWeights are those that a search takes.
+func DefaultWeights() Weights {
+	return Weights{Own: 0.2, Near2: 0.3, Near5: 0.25, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.6, Together: 0.6, Speaker: 1.2, Person: 0.4,
+		FirstSelf: 1, Asks: -0.9, Date: 5, Time: 2.5, Kind: 0.6, Reply: 2.2, Standing: 2, Newest: 1.5, Session: 0.2}
+}
+
+// FeatureNames are the features in the order of [Features.Values].
+func FeatureNames() []string {
+	return []string{"own", "near2", "near5", "share", "count", "beside", "rarest", "together", "speaker", "person", "first", "asks", "date",
+		"time", "kind", "reply", "standing", "newest", "session"}
+}
+
+// Values are the features in a fixed order.
+func (f Features) Values() []float64 {
+	out := make([]float64, 0, len(FeatureNames()))
+	for _, v := range f.fields() {
+		out = append(out, *v)
+	}
+	return out
+}
+
+// WeightsOf are weights in the order of [Features.Values].
+func WeightsOf(values []float64) Weights {
+	var f Features
+	for i, v := range f.fields() {
+		if i < len(values) {
+			*v = values[i]
+		}
+	}
+	return Weights(f)
+}
+
+func (f *Features) fields() []*float64 {
+	return []*float64{&f.Own, &f.Near2, &f.Near5, &f.Share, &f.Count, &f.Beside, &f.Rarest, &f.Together, &f.Speaker, &f.Person, &f.FirstSelf,
+		&f.Asks, &f.Date, &f.Time, &f.Kind, &f.Reply, &f.Standing, &f.Newest, &f.Session}
+}
+
+// score is the weighted sum without Newest and Session, which depend on other messages.
+func (f *Features) score(w *Weights) float64 {
+	return w.Own*f.Own + w.Near2*f.Near2 + w.Near5*f.Near5 + w.Share*f.Share + w.Count*f.Count + w.Beside*f.Beside + w.Rarest*f.Rarest +
+		w.Together*f.Together + w.Speaker*f.Speaker + w.Person*f.Person + w.FirstSelf*f.FirstSelf + w.Asks*f.Asks + w.Date*f.Date +
+		w.Time*f.Time + w.Kind*f.Kind + w.Reply*f.Reply + w.Standing*f.Standing
+}
+
+// Candidate is a message that a search ranks.
+type Candidate struct {
+	Message scrollback.Message
+	Features
+	Score float64
+
+	text    string
+	session int  // the number of its run of messages without a long pause
+	news    bool // the question asks for what holds now
+}
+
+// Rank scores candidates of one question and puts the best first; among equals, the newest.
+// It sets their Newest and Session.
+func Rank(all []*Candidate, w Weights) {
+	best := 0.0
+	for i, c := range all {
+		c.Score = c.score(&w)
+		if i == 0 || c.Score > best {
+			best = c.Score
+		}
+	}
+	preferNew(all, best, &w)
+	sessions := map[int]float64{}
+	for _, c := range all {
+		if s, ok := sessions[c.session]; !ok || c.Score > s {
+			sessions[c.session] = c.Score
+		}
+	}
+	for _, c := range all {
+		c.Session = sessions[c.session]
+		c.Score += w.Session * c.Session
+	}
+	slices.SortFunc(all, func(a, b *Candidate) int { return cmp.Or(cmp.Compare(b.Score, a.Score), byAge(b, a)) })
+}
+
+// preferNew raises the newer of the messages that match about as well as the best.
+func preferNew(all []*Candidate, best float64, w *Weights) {
+	var good []*Candidate
+	for _, c := range all {
+		c.Newest = 0
+		if c.news && c.Score >= best/2 {
+			good = append(good, c)
+		}
+	}
+	slices.SortFunc(good, byAge)
+	for i, c := range good {
+		c.Newest = float64(i+1) / float64(len(good))
+		c.Score += w.Newest * c.Newest
+	}
+}
+
+func byAge(a, b *Candidate) int {
+	return cmp.Or(cmp.Compare(a.Message.CreatedAt, b.Message.CreatedAt), cmp.Compare(a.Message.Seq, b.Message.Seq),
+		cmp.Compare(b.Message.ID, a.Message.ID))
+}

@@ -1,0 +1,309 @@
+package sqlindex
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"sort"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/postings"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// Postings implements [driver.Index].
+func (db Index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+	out := make([]driver.Postings, len(q.Terms))
+	err := db.see(ctx, func(s *snapshot) error {
+		f := finder{snapshot: s, q: q, by: map[int64]*scope{}}
+		if q.Within != nil {
+			f.within = make([]postings.Run, 0, len(q.Within))
+		}
+		for _, r := range q.Within {
+			f.within = append(f.within, postings.Run{First: uint64(r.First), Last: uint64(r.Last)})
+		}
+		for _, g := range s.segments {
+			f.by[g.id] = &scope{segment: g}
+		}
+		for i, t := range q.Terms {
+			var err error
+			if begin, ok := strings.CutSuffix(t, "*"); ok {
+				out[i], err = f.beginning(ctx, begin)
+			} else {
+				out[i], err = f.term(ctx, t)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, db.Wrap("sqldriver.Postings", err)
+}
+
+// finder answers one query.
+type finder struct {
+	*snapshot
+	q      driver.PostingQuery
+	within []postings.Run
+	by     map[int64]*scope
+
+	ordinals []uint32
+	counts   []uint8
+}
+
+// scope is a segment with what of it a query may find.
+type scope struct {
+	*segment
+	narrowed bool
+	spans    []postings.Span // within the runs of the query
+	lets     []bool          // by role and time; nil: all
+}
+
+// hit is the list of a term in a segment, or its last part.
+type hit struct {
+	*scope
+	term string
+	list postings.List
+}
+
+// lastBlocks finds in each segment the block that a term is in, if it is there: the last one
+// that begins at it or before.
+const lastBlocks = `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s JOIN index_blocks b
+	ON b.segment = s.id AND (b.first_term, b.start) = (SELECT x.first_term, x.start FROM index_blocks x
+		WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1)
+	WHERE s.state = 1`
+
+// blocks hands on the blocks of a query with the segments they are of.
+func (f *finder) blocks(ctx context.Context, each func(*scope, postings.Block) error, query string, args ...any) error {
+	return f.tx.Rows(ctx, func(r sqlrow.Scanner) error {
+		var segment int64
+		var b postings.Block
+		var data sql.RawBytes
+		if err := r.Scan(&segment, &b.Term, &b.Start, &data); err != nil {
+			return err
+		}
+		b.Data = data
+		if in := f.by[segment]; in != nil {
+			return each(in, b)
+		}
+		return nil
+	}, query, args...)
+}
+
+// term finds a whole term.
+func (f *finder) term(ctx context.Context, term string) (driver.Postings, error) {
+	var hits []hit
+	var out driver.Postings
+	err := f.blocks(ctx, func(in *scope, b postings.Block) error {
+		l, err := b.Find(term)
+		if err == nil && l.Holding > 0 {
+			hits = append(hits, hit{in, term, l.Clone()})
+		}
+		return err
+	}, lastBlocks, term)
+	if err != nil {
+		return out, err
+	}
+	sort.Slice(hits, func(i, j int) bool { return hits[i].id < hits[j].id })
+	for _, h := range hits {
+		if len(h.gone) == 0 {
+			out.Holding += int64(h.list.Holding)
+			continue
+		}
+		if err := f.decode(ctx, h, nil); err != nil {
+			return out, err
+		}
+		f.leaveOut(h.gone)
+		out.Holding += int64(len(f.ordinals))
+	}
+	if f.q.Most > 0 && out.Holding > int64(f.q.Most) {
+		return out, nil
+	}
+	var lists runs
+	for _, h := range hits {
+		if err := f.narrow(ctx, h.scope); err != nil {
+			return out, err
+		}
+		if f.within != nil && len(h.spans) == 0 {
+			continue
+		}
+		if err := f.decode(ctx, h, h.spans); err != nil {
+			return out, err
+		}
+		f.leaveOut(h.gone)
+		if err := f.found(h.scope, &lists); err != nil {
+			return out, err
+		}
+	}
+	out.Places, out.Counts = lists.merged()
+	return out, nil
+}
+
+// beginning finds all terms that begin so.
+func (f *finder) beginning(ctx context.Context, begin string) (driver.Postings, error) {
+	var out driver.Postings
+	held := map[*scope][]uint8{}
+	var failed error
+	collect := func(in *scope, b postings.Block) error {
+		err := b.Each(func(term []byte, l postings.List) bool {
+			if !strings.HasPrefix(string(term), begin) {
+				return string(term) < begin
+			}
+			f.ordinals, f.counts, failed = l.Decode(f.ordinals[:0], f.counts[:0])
+			if failed == nil && int(f.ordinals[len(f.ordinals)-1]) >= in.documents {
+				failed = postings.ErrDamaged
+			}
+			if failed != nil {
+				return false
+			}
+			if held[in] == nil {
+				held[in] = make([]uint8, in.documents)
+			}
+			for i, o := range f.ordinals {
+				held[in][o] = uint8(min(int(held[in][o])+int(f.counts[i]), 255))
+			}
+			return true
+		})
+		if failed != nil {
+			return failed
+		}
+		return err
+	}
+	// The last block may be a part of what is read next.
+	err := f.blocks(ctx, func(in *scope, b postings.Block) error {
+		if b.Term == begin {
+			return nil
+		}
+		return collect(in, b)
+	}, lastBlocks, begin)
+	if err == nil {
+		err = f.blocks(ctx, collect, `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s JOIN index_blocks b
+			ON b.segment = s.id AND b.first_term >= $1 AND b.first_term < $2 WHERE s.state = 1`, begin, begin+"\U0010ffff")
+	}
+	if err != nil {
+		return out, err
+	}
+	var lists runs
+	for _, g := range f.segments {
+		in := f.by[g.id]
+		f.ordinals, f.counts = f.ordinals[:0], f.counts[:0]
+		for o, n := range held[in] {
+			if n > 0 {
+				f.ordinals, f.counts = append(f.ordinals, uint32(o)), append(f.counts, n)
+			}
+		}
+		f.leaveOut(in.gone)
+		out.Holding += int64(len(f.ordinals))
+		if err := f.narrow(ctx, in); err != nil {
+			return out, err
+		}
+		if err := f.found(in, &lists); err != nil {
+			return out, err
+		}
+	}
+	if f.q.Most == 0 || out.Holding <= int64(f.q.Most) {
+		out.Places, out.Counts = lists.merged()
+	}
+	return out, nil
+}
+
+// decode reads a list, of its parts those that spans need (nil: all).
+func (f *finder) decode(ctx context.Context, h hit, spans []postings.Span) (err error) {
+	f.ordinals, f.counts = f.ordinals[:0], f.counts[:0]
+	if !h.list.Part {
+		f.ordinals, f.counts, err = h.list.Decode(f.ordinals, f.counts)
+		return err
+	}
+	all := postings.Span{To: math.MaxInt32}
+	if len(spans) > 0 {
+		all = postings.Span{From: spans[0].From, To: spans[len(spans)-1].To}
+	}
+	return f.blocks(ctx, func(_ *scope, b postings.Block) error {
+		l, err := b.Find(h.term)
+		if err == nil {
+			f.ordinals, f.counts, err = l.Decode(f.ordinals, f.counts)
+		}
+		return err
+	}, `SELECT segment, first_term, start, data FROM index_blocks WHERE segment = $1 AND first_term = $2 AND start < $4
+		AND start >= coalesce((SELECT max(x.start) FROM index_blocks x WHERE x.segment = $1 AND x.first_term = $2 AND x.start <= $3), 0)
+		ORDER BY start`, h.id, h.term, all.From, all.To)
+}
+
+// leaveOut removes ordinals within spans.
+func (f *finder) leaveOut(spans []postings.Span) {
+	if len(spans) == 0 {
+		return
+	}
+	n := 0
+	for i, o := range f.ordinals {
+		for len(spans) > 0 && spans[0].To <= o {
+			spans = spans[1:]
+		}
+		if len(spans) == 0 || o < spans[0].From {
+			f.ordinals[n], f.counts[n] = o, f.counts[i]
+			n++
+		}
+	}
+	f.ordinals, f.counts = f.ordinals[:n], f.counts[:n]
+}
+
+// found keeps what the query lets through of the ordinals of a segment, and adds its places.
+func (f *finder) found(in *scope, to *runs) error {
+	n, spans := 0, in.spans
+	for i, o := range f.ordinals {
+		if f.within != nil {
+			for len(spans) > 0 && spans[0].To <= o {
+				spans = spans[1:]
+			}
+			if len(spans) == 0 {
+				break
+			}
+			if o < spans[0].From {
+				continue
+			}
+		}
+		if in.lets != nil && (int(o) >= len(in.lets) || !in.lets[o]) {
+			continue
+		}
+		f.ordinals[n], f.counts[n] = o, f.counts[i]
+		n++
+	}
+	return to.add(in.places, f.ordinals[:n], f.counts[:n])
+}
+
+// narrow finds out what of a segment the query may find.
+func (f *finder) narrow(ctx context.Context, in *scope) error {
+	if in.narrowed {
+		return nil
+	}
+	in.narrowed = true
+	if f.within != nil {
+		in.spans = in.places.Spans(f.within)
+	}
+	q := f.q
+	if q.Role == "" && q.From <= 0 && q.To == 0 || f.within != nil && len(in.spans) == 0 {
+		return nil
+	}
+	if q.To == 0 {
+		q.To = math.MaxInt64
+	}
+	in.lets = make([]bool, in.documents)
+	return f.tx.Rows(ctx, func(r sqlrow.Scanner) error {
+		var start int
+		var from, to int64
+		var data sql.RawBytes
+		if err := r.Scan(&start, &from, &to, &data); err != nil {
+			return err
+		}
+		marks, err := postings.ParseMarks(data)
+		if err != nil || start < 0 || start+len(marks) > len(in.lets) {
+			return postings.ErrDamaged
+		}
+		for i, m := range marks {
+			in.lets[start+i] = (q.Role == "" || m.Kind == string(q.Role)) && m.Time >= q.From && m.Time < q.To
+		}
+		return nil
+	}, `SELECT start, from_time, to_time, data FROM index_marks WHERE segment = $1 AND to_time >= $2 AND from_time < $3`, in.id, q.From, q.To)
+}

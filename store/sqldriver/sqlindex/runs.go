@@ -1,0 +1,74 @@
+package sqlindex
+
+import (
+	"github.com/scrollback-ai/scrollback/internal/postings"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// runs are lists of places, each ascending, one behind the other.
+type runs struct {
+	places []driver.Place
+	counts []uint8
+	starts []int
+}
+
+// add adds the places of ordinals.
+func (l *runs) add(of *postings.Places, ordinals []uint32, counts []uint8) error {
+	if len(ordinals) == 0 {
+		return nil
+	}
+	start, ok := len(l.places), false
+	if l.places, ok = postings.Resolve(of, l.places, ordinals); !ok {
+		return postings.ErrDamaged
+	}
+	l.counts = append(l.counts, counts...)
+	if start == 0 || l.places[start] <= l.places[start-1] {
+		l.starts = append(l.starts, start)
+	}
+	return nil
+}
+
+// merged is one list of them all: neighbours are merged until there is only one.
+func (l *runs) merged() ([]driver.Place, []uint8) {
+	var spare runs
+	for len(l.starts) > 1 {
+		spare.places, spare.counts, spare.starts = spare.places[:0], spare.counts[:0], spare.starts[:0]
+		for i := 0; i < len(l.starts); i += 2 {
+			spare.starts = append(spare.starts, len(spare.places))
+			a, b := l.run(i), l.run(i+1)
+			spare.merge(a, b)
+		}
+		*l, spare = spare, *l
+	}
+	return l.places, l.counts
+}
+
+// run is the i-th list; the one after the last is empty.
+func (l *runs) run(i int) runs {
+	if i >= len(l.starts) {
+		return runs{}
+	}
+	end := len(l.places)
+	if i+1 < len(l.starts) {
+		end = l.starts[i+1]
+	}
+	return runs{places: l.places[l.starts[i]:end], counts: l.counts[l.starts[i]:end]}
+}
+
+// merge adds two lists as one. What is in both is taken from b, the newer.
+func (l *runs) merge(a, b runs) {
+	i, j := 0, 0
+	for i < len(a.places) && j < len(b.places) {
+		switch {
+		case a.places[i] < b.places[j]:
+			l.places, l.counts = append(l.places, a.places[i]), append(l.counts, a.counts[i])
+			i++
+		case a.places[i] > b.places[j]:
+			l.places, l.counts = append(l.places, b.places[j]), append(l.counts, b.counts[j])
+			j++
+		default:
+			i++
+		}
+	}
+	l.places, l.counts = append(append(l.places, a.places[i:]...), b.places[j:]...), append(append(l.counts, a.counts[i:]...), b.counts[j:]...)
+}

@@ -1,0 +1,137 @@
+package sqlindex
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback/internal/postings"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// Sizes.
+const (
+	// blockSize lets a row fill its pages of 1 KB to the last, with a key of usual length.
+	blockSize = 4280
+	// marksEach is how many documents a row of marks has.
+	marksEach = 512
+	// fanIn is how many segments of a tier are joined into one of the next. The largest
+	// tier stays as it is: its segments have at least largest documents.
+	fanIn   = 8
+	largest = 1 << 15
+)
+
+// The states of a segment.
+const (
+	building = iota
+	live
+	dead
+)
+
+// tierOf is the tier of a segment with so many documents.
+func tierOf(documents int) (tier int) {
+	for n := min(documents, largest); n >= fanIn; n /= fanIn {
+		tier++
+	}
+	return tier
+}
+
+// segment is a row of index_segments.
+type segment struct {
+	id, clean int64
+	tier      int
+	documents int
+	terms     int64
+	places    *postings.Places
+	dropped   []postings.Run  // that it may hold
+	gone      []postings.Span // ordinals of its documents in those
+}
+
+const segmentColumns = `id, tier, documents, terms, clean, places`
+
+// scan reads a row, and finds out what of it was dropped.
+func (g *segment) scan(r sqlrow.Scanner, runs []run) error {
+	var places sql.RawBytes
+	if err := r.Scan(&g.id, &g.tier, &g.documents, &g.terms, &g.clean, &places); err != nil {
+		return err
+	}
+	var err error
+	if g.places, err = postings.ParsePlaces(places); err != nil {
+		return err
+	}
+	if g.places.Len() != g.documents {
+		return postings.ErrDamaged
+	}
+	for _, d := range runs {
+		if d.n > g.clean {
+			g.dropped = append(g.dropped, d.Run)
+		}
+	}
+	if len(g.dropped) > 0 {
+		g.dropped = joined(g.dropped)
+		g.gone = g.places.Spans(g.dropped)
+	}
+	return nil
+}
+
+// run is a row of index_dropped.
+type run struct {
+	n int64
+	postings.Run
+}
+
+// joined are runs in order, without overlaps.
+func joined(runs []postings.Run) []postings.Run {
+	slices.SortFunc(runs, func(a, b postings.Run) int { return cmp.Compare(a.First, b.First) })
+	out := runs[:0]
+	for _, r := range runs {
+		if k := len(out) - 1; k >= 0 && r.First <= out[k].Last+1 {
+			out[k].Last = max(out[k].Last, r.Last)
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// snapshot is the index as it was at one moment.
+type snapshot struct {
+	tx *sqlrow.Session
+	state
+	segments []*segment // live, by id
+}
+
+// see calls fn with the index as it is now, and as it stays until fn returns.
+func (db Index) see(ctx context.Context, fn func(*snapshot) error) error {
+	tx, err := db.Readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // it wrote nothing
+	s := &snapshot{tx: db.Read.Inside(tx)}
+	if s.state, err = loadState(ctx, s.tx); err != nil {
+		return err
+	}
+	var runs []run
+	if s.dropped > s.forgotten {
+		err = s.tx.Rows(ctx, func(r sqlrow.Scanner) error {
+			var n, branch, seq int64
+			err := r.Scan(&n, &branch, &seq)
+			runs = append(runs, run{n, postings.Run{First: uint64(driver.PlaceOf(branch, seq)), Last: uint64(driver.PlaceOf(branch, math.MaxUint32))}})
+			return err
+		}, `SELECT n, branch, first_seq FROM index_dropped WHERE n > $1 ORDER BY n`, s.forgotten)
+	}
+	if err == nil {
+		err = s.tx.Rows(ctx, func(r sqlrow.Scanner) error {
+			s.segments = append(s.segments, &segment{})
+			return s.segments[len(s.segments)-1].scan(r, runs)
+		}, `SELECT `+segmentColumns+` FROM index_segments WHERE state = 1 ORDER BY id`)
+	}
+	if err != nil {
+		return err
+	}
+	return fn(s)
+}

@@ -1,0 +1,215 @@
+// Package sqlindex keeps the full-text index in a SQL database: segments that never change,
+// joined by tiers, and the watermark up to which messages are in them.
+//
+// Words it adds: batch (documents that are put together), tier (how large a segment is, as a
+// power of eight), publish (to let readers see a segment, and what it replaces no more),
+// run (places of a branch that were purged, with a number), clean (a segment is, up to the
+// number of the last run of which it holds nothing).
+//
+// Invariants: what can be read is published in one transaction, with the watermark or instead
+// of the parts; encoding and joining is done outside of transactions, and each transaction
+// writes a bounded amount; whoever joins segments has claimed them, and a claim that was lost
+// publishes nothing; a run is remembered until no segment can hold it, however late it was
+// begun; what a crash leaves behind is removed when the claim has run out.
+//
+// It may not know any one database, or what terms are.
+package sqlindex
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// Index implements [driver.Index].
+type Index struct {
+	Readers *sql.DB
+	Read    *sqlrow.Session // on Readers
+	Write   func(ctx context.Context, op string, fn func(ctx context.Context, tx *sqlrow.Session) error) error
+	Wrap    func(op string, err error) error // classifies an error of the database
+
+	// Listed is a condition: n is in the JSON list $1.
+	Listed string
+}
+
+var _ driver.Index = Index{}
+
+// now is in milliseconds, for how long a claim lasts.
+func now() int64 { return time.Now().UnixMilli() }
+
+// state is the row of index_state.
+type state struct {
+	cut                int
+	watermark          int64
+	dropped, forgotten int64
+}
+
+func loadState(ctx context.Context, s *sqlrow.Session) (out state, err error) {
+	return out, s.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&out.cut, &out.watermark, &out.dropped, &out.forgotten) },
+		`SELECT cut, watermark, dropped, forgotten FROM index_state WHERE id = 1`)
+}
+
+// State implements [driver.Index].
+func (db Index) State(ctx context.Context) (driver.IndexState, error) {
+	var s driver.IndexState
+	err := db.Read.Row(ctx, func(r sqlrow.Scanner) error {
+		return r.Scan(&s.Cut, &s.Watermark, &s.Newest, &s.Documents, &s.Terms)
+	}, `SELECT cut, watermark, coalesce((SELECT max(n) FROM messages), 0),
+		coalesce((SELECT sum(documents) FROM index_segments WHERE state = 1), 0), coalesce((SELECT sum(terms) FROM index_segments WHERE state = 1), 0)
+		FROM index_state WHERE id = 1`)
+	return s, db.Wrap("sqldriver.IndexState", err)
+}
+
+// Reset implements [driver.Index]. The rows are removed when the index is tended.
+func (db Index) Reset(ctx context.Context, cut int) error {
+	return db.Write(ctx, "sqldriver.IndexReset", func(ctx context.Context, tx *sqlrow.Session) error { return Reset(ctx, tx, cut) })
+}
+
+// Reset is [driver.Index]'s inside a transaction.
+func Reset(ctx context.Context, tx *sqlrow.Session, cut int) error {
+	err := tx.Run(ctx, `UPDATE index_segments SET state = 2 WHERE state IN (0, 1)`)
+	if err == nil {
+		err = tx.Run(ctx, `UPDATE index_state SET cut = $1, watermark = 0 WHERE id = 1`, cut)
+	}
+	return err
+}
+
+// errEnough ends the reading of rows.
+var errEnough = errors.New("enough")
+
+// Behind implements [driver.Index].
+func (db Index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
+	var out []driver.Numbered
+	bytes := int64(0)
+	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+		var m driver.Numbered
+		var branch int64
+		if err := sqlrow.ScanMessage(&m.Message)(more{r, []any{&m.Number, &branch}}); err != nil {
+			return err
+		}
+		m.Place = driver.PlaceOf(branch, m.Seq)
+		out = append(out, m)
+		if bytes += m.Weight.Bytes; q.Bytes > 0 && bytes >= q.Bytes {
+			return errEnough
+		}
+		return nil
+	}, `SELECT `+sqlrow.MessageColumns+`, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
+		FROM messages WHERE n > $1 ORDER BY n LIMIT $2`, q.After, q.Limit)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return out, db.Wrap("sqldriver.Behind", err)
+}
+
+// more scans columns behind those that are asked for.
+type more struct {
+	sqlrow.Scanner
+	columns []any
+}
+
+// Scan implements [sqlrow.Scanner].
+func (m more) Scan(dest ...any) error { return m.Scanner.Scan(append(dest, m.columns...)...) }
+
+// lineColumns are those of a [driver.Line], and what it is judged by.
+const lineColumns = `SELECT b.n, b.id, b.conversation_id, coalesce((SELECT p.n FROM branches p WHERE p.id = b.parent_branch), 0), b.at_seq + 1, b.head_seq`
+
+func scanLine(l *driver.Line, more ...any) func(sqlrow.Scanner) error {
+	return func(r sqlrow.Scanner) error {
+		return r.Scan(append([]any{&l.Number, &l.Branch, &l.Conversation, &l.Parent, &l.First, &l.Head}, more...)...)
+	}
+}
+
+// Lines implements [driver.Index].
+func (db Index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
+	const op = "sqldriver.Lines"
+	list, err := sqlrow.JSON(append([]int64{}, q.Numbers...))
+	if err != nil {
+		return nil, db.Wrap(op, err)
+	}
+	out := map[int64]driver.Line{}
+	err = db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+		var l driver.Line
+		var project string
+		var deleted int64
+		if err := scanLine(&l, &project, &deleted)(r); err != nil {
+			return err
+		}
+		if (q.Trash || deleted == 0) && (q.Projects == nil || slices.Contains(q.Projects, project)) {
+			out[l.Number] = l
+		}
+		return nil
+	}, lineColumns+`, c.project, c.deleted_at FROM branches b JOIN conversations c ON c.id = b.conversation_id WHERE b.`+db.Listed, list)
+	return out, db.Wrap(op, err)
+}
+
+// LinesOf implements [driver.Index].
+func (db Index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.Line, error) {
+	var out []driver.Line
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+			out = append(out, driver.Line{})
+			return scanLine(&out[len(out)-1])(r)
+		}, lineColumns+` FROM branches b WHERE b.conversation_id = $1`, id)
+		if err != nil {
+			return nil, db.Wrap("sqldriver.LinesOf", err)
+		}
+	}
+	slices.SortFunc(out, func(a, b driver.Line) int { return int(a.Number - b.Number) })
+	return out, nil
+}
+
+// Located implements [driver.Index]: neighbours are read together.
+func (db Index) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+	var out []scrollback.Message
+	for i := 0; i < len(places); {
+		first := i
+		for i++; i < len(places) && places[i] == places[i-1]+1; {
+			i++
+		}
+		err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+			out = append(out, scrollback.Message{})
+			return sqlrow.ScanMessage(&out[len(out)-1])(r)
+		}, `SELECT `+sqlrow.MessageColumns+` FROM messages
+			WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3 ORDER BY seq`,
+			places[first].Branch(), places[first].Seq(), places[i-1].Seq())
+		if err != nil {
+			return nil, db.Wrap("sqldriver.Located", err)
+		}
+	}
+	return out, nil
+}
+
+// Number is a number for a new branch, which never comes twice.
+func Number(ctx context.Context, tx *sqlrow.Session) (n int64, err error) {
+	if err = tx.Run(ctx, `UPDATE numbers SET last = last + 1 WHERE name = 'branch'`); err != nil {
+		return 0, err
+	}
+	return n, tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) }, `SELECT last FROM numbers WHERE name = 'branch'`)
+}
+
+// NextMessage is the number of the next message, where the database would give one that came
+// before, and NULL elsewhere.
+const NextMessage = `(SELECT last + 1 FROM numbers WHERE name = 'message' AND last >= coalesce((SELECT max(n) FROM messages), 0))`
+
+// Drop notes that the messages of a branch from a seq on are purged, before they are.
+func Drop(ctx context.Context, tx *sqlrow.Session, branch scrollback.BranchID, from int64) error {
+	err := tx.Run(ctx, `INSERT INTO numbers (name, last) SELECT 'message', coalesce((SELECT max(n) FROM messages), 0) WHERE true
+		ON CONFLICT (name) DO UPDATE SET last = CASE WHEN excluded.last > numbers.last THEN excluded.last ELSE numbers.last END`)
+	if err == nil {
+		err = tx.Run(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`)
+	}
+	if err == nil {
+		err = tx.Run(ctx, `DELETE FROM index_dropped WHERE branch = (SELECT b.n FROM branches b WHERE b.id = $1) AND first_seq >= $2`, branch, from)
+	}
+	if err == nil {
+		err = tx.Run(ctx, `INSERT INTO index_dropped (branch, first_seq, n)
+			SELECT b.n, $2, (SELECT dropped FROM index_state WHERE id = 1) FROM branches b WHERE b.id = $1`, branch, from)
+	}
+	return err
+}
