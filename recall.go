@@ -14,10 +14,11 @@ const (
 	GrepMax        = 200
 	GrepContextMax = 20   // lines around a match
 	PatternMax     = 1000 // characters of a pattern
-	SearchDefault  = 5
-	SearchMax      = 20  // for the model
+	SearchDefault  = 20
+	SearchMax      = 50  // for the model
 	SearchMaxHTTP  = 100 // for people
-	SearchDepth    = 400 // matches that are ranked for people, over all pages
+	SearchDepth    = 400 // messages that are ranked, over all pages
+	SearchNear     = 3   // hits that come with neighbours: further down, another hit says more
 	AroundDefault  = 1   // neighbours of a hit
 	AroundMax      = 5
 	ListDefault    = 50
@@ -90,10 +91,10 @@ const (
 // quoted. Conversation, Project, Role, From and To narrow it too; Limit 0 means
 // SearchDefault; Around is how many neighbours on each side; Order is OrderRelevance or
 // OrderTime, by which each page is ordered. Offset begins at a later page, as Next of the
-// one before says. Depth is how many matches are ranked, and the same for all pages of a
-// search; 0 means as many as one page needs.
-// Of a message with more than Passage characters (0 means HitContentMax), a hit's
-// content is the passage that matches best; a neighbour's is its beginning.
+// one before says: the order is the same for every Limit and Offset. The first SearchNear
+// hits come with neighbours. Of a message with more than Passage characters (0: as many as
+// make about 2,000 tokens of all hits together), a hit's content is the passage that matches
+// best; a neighbour's is its beginning.
 type SearchQuery struct {
 	Query        string
 	Conversation ConversationID
@@ -103,7 +104,6 @@ type SearchQuery struct {
 	From, To     int64 // Unix ms: from From on, and before To; 0 for no such bound
 	Limit        int
 	Offset       int
-	Depth        int
 	Around       int
 	Order        string
 	Passage      int

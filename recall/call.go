@@ -216,9 +216,9 @@ type brief struct {
 	Content string          `json:"content"`
 }
 
-// The passage of a hit gets a share of that many characters, but never less than
-// leastPassage; a neighbour gets half of it.
-const leastPassage = 600
+// searchTokens is what the hits of a search that names no limit may take beyond
+// [scrollback.SearchDefault] of them: short ones go on until then.
+const searchTokens = 2000
 
 func find(ctx context.Context, c call) (string, error) {
 	type args struct {
@@ -244,8 +244,12 @@ func find(ctx context.Context, c call) (string, error) {
 	if a.Around != nil {
 		around = *a.Around
 	}
-	passage := max(leastPassage, scrollback.HitContentMax/cmp.Or(a.Limit, scrollback.SearchDefault))
-	q.Query, q.Role, q.Limit, q.Around, q.Order, q.Passage = a.Query, a.Role, a.Limit, around, a.Order, passage
+	q.Query, q.Role, q.Limit, q.Around, q.Order = a.Query, a.Role, a.Limit, around, a.Order
+	q.Passage = search.Characters(q)
+	open := a.Limit == 0 && a.Order != scrollback.OrderTime
+	if open {
+		q.Limit = scrollback.SearchMax
+	}
 	if q.Except, err = c.asking(ctx); err != nil {
 		return "", err
 	}
@@ -257,17 +261,35 @@ func find(ctx context.Context, c call) (string, error) {
 		Hits      []briefHit `json:"hits"`
 		Truncated bool       `json:"truncated,omitempty"`
 	}
-	all := inBrief(found.Hits, c.conversation, passage/2)
+	all := inBrief(found.Hits, c.conversation, q.Passage/2)
+	if open {
+		all = all[:filled(all)]
+	}
+	n := len(all)
 	return Fit(c.room, func(try int) (any, bool) {
-		n, more := halved(len(all), max(0, try-1))
-		out := answer{Truncated: found.Truncated, Hits: append([]briefHit{}, all[:min(n, len(all))]...)}
+		if try > 1 {
+			n -= max(1, n/5)
+		}
+		out := answer{Truncated: found.Truncated, Hits: append([]briefHit{}, all[:max(n, min(1, len(all)))]...)}
 		for i := range out.Hits {
 			if try >= 1 { // neighbours can be requested again
 				out.Hits[i].Before, out.Hits[i].After = nil, nil
 			}
 		}
-		return out, try < 1 || more
+		return out, try < 1 || n > 1
 	})
+}
+
+// filled is how many hits a search returns that names no limit.
+func filled(all []briefHit) int {
+	left := searchTokens
+	for i := range all {
+		b, err := json.Marshal(all[i])
+		if left -= token.Count(string(b)); err != nil || left < 0 && i >= scrollback.SearchDefault {
+			return i
+		}
+	}
+	return len(all)
 }
 
 // searched limits a search to a scope, as far as the conversation's setting lets its

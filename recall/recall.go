@@ -148,7 +148,7 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 // project, or everywhere that the caller may look. Which sub-agents are searched is not the
 // caller's to say: Agents counts as empty.
 func (r *Reader) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
-	q.Agents, q.Depth = nil, scrollback.SearchDepth
+	q.Agents = nil
 	return r.search(ctx, q)
 }
 

@@ -51,10 +51,10 @@ func Tools() []scrollback.Tool {
 			Description: "Search past messages by words, names and dates, best first; words in \"quotes\" must occur. role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 in the query narrow it.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"query":{"type":"string"},` +
-				`"limit":{"type":"integer","maximum":20,"default":5},` +
+				`"limit":{"type":"integer","maximum":50,"default":20},` +
 				`"scope":{"type":"string","enum":["conversation","project","all"],"default":"conversation"},` +
 				`"role":{"type":"string","enum":["system","user","assistant","tool"]},` +
-				`"around":{"type":"integer","maximum":5,"default":1,"description":"neighbours on each side"},` +
+				`"around":{"type":"integer","maximum":5,"default":1,"description":"neighbours on each side of the best three"},` +
 				`"order":{"type":"string","enum":["relevance","time"],"default":"relevance","description":"time: the best, oldest first"}},` +
 				`"required":["query"]}`),
 		},

@@ -47,7 +47,11 @@ func (b *bench) first(want map[string]string) {
 func TestSearchStopWords(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.say(c.ID, "what is it that we do in the end", "the who", "a harbour", "我们的是什么", "港口很大")
+		b.say(c.ID, "a harbour")
+		b.say(b.create().ID, "港口很大")
+		b.say(b.create().ID, "what is it that we do in the end")
+		b.say(b.create().ID, "the who")
+		b.say(b.create().ID, "我们的是什么")
 		b.first(map[string]string{"what is it that we do about the harbour": "a harbour", "the who": "the who", "我们的港口是什么": "港口很大"})
 		for query, n := range map[string]int{"is there a harbour in the end?": 2, "是什么": 1, `"what is" harbour`: 1} {
 			if got := b.search(scrollback.SearchQuery{Query: query}); len(got) != n {
@@ -179,9 +183,9 @@ func TestSearchAnswers(t *testing.T) {
 func TestSearchStatementsAndNews(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.say(c.ID, "The launch is on Monday.", "x", "The launch of ours is on Friday instead.", "x", "the tide turns at noon", "x",
+		b.say(c.ID, "The launch is on Monday.", "x", "The launch is on Friday instead, so they say.", "x", "the tide turns at noon", "x",
 			"The tide turns at noon?", "x")
-		b.first(map[string]string{"launch": "The launch is on Monday.", "launch now": "The launch of ours is on Friday instead.",
+		b.first(map[string]string{"launch": "The launch is on Monday.", "launch now": "The launch is on Friday instead, so they say.",
 			"tide turns": "the tide turns at noon"})
 	})
 }

@@ -86,7 +86,7 @@ func TestSearchRanks(t *testing.T) {
 // ones; of equals the newest is first.
 func TestSearchOrder(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		one, two := b.create(), b.create()
+		one := b.create()
 		for range 20 {
 			b.say(one.ID, "common words")
 		}
@@ -97,12 +97,8 @@ func TestSearchOrder(t *testing.T) {
 			}
 		}
 		var ids []scrollback.MessageID
-		for i := range 6 {
-			c := one
-			if i%2 == 1 {
-				c = two
-			}
-			ids = append(ids, b.say(c.ID, "a tie of three")[0].ID)
+		for range 6 {
+			ids = append(ids, b.say(b.create().ID, "a tie of three")[0].ID)
 		}
 		slices.Reverse(ids)
 		r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "three ties", Limit: 10}))(t)
@@ -116,7 +112,8 @@ func TestSearchOrder(t *testing.T) {
 	})
 }
 
-// Filters narrow and change no score.
+// Filters narrow and change no score. In one conversation, words are as rare as they are
+// there.
 func TestSearchFilters(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		one := b.create(func(c *scrollback.Conversation) { c.Project = "one" })
@@ -143,7 +140,7 @@ func TestSearchFilters(t *testing.T) {
 			}
 		}
 		scores := map[scrollback.MessageID]float64{}
-		for _, q := range []scrollback.SearchQuery{{}, {Project: "one"}, {Role: scrollback.RoleUser}, {Conversation: child.ID}} {
+		for _, q := range []scrollback.SearchQuery{{}, {Project: "one"}, {Role: scrollback.RoleUser}, {From: 1}} {
 			q.Query = "word"
 			for _, h := range must2(b.Search(t.Context(), q))(t).Hits {
 				if s, ok := scores[h.MessageID]; ok && s != h.Score {
@@ -332,13 +329,13 @@ func TestSearchAgrees(t *testing.T) {
 // vanishing is a database of which a conversation is purged as soon as a search has
 // found it.
 type vanishing struct {
-	driver.Finder
+	driver.Index
 	log driver.Log
 	id  scrollback.ConversationID
 }
 
-func (v *vanishing) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
-	found, err := v.Finder.Search(ctx, q)
+func (v *vanishing) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+	found, err := v.Index.Located(ctx, places)
 	if err == nil {
 		_, err = v.log.Purge(ctx, driver.Purge{Conversation: v.id, Now: 1, Limit: 100})
 	}
@@ -349,8 +346,8 @@ func (v *vanishing) Search(ctx context.Context, q driver.SearchQuery) (driver.Se
 func TestSearchBesideAPurge(t *testing.T) {
 	for name, d := range map[string]*driver.Driver{"memory": memdriver.New(), "sqlite": openSQLite(t)} {
 		t.Run(name, func(t *testing.T) {
-			v := &vanishing{Finder: d.Find, log: d.Log}
-			d.Find = v
+			v := &vanishing{Index: d.Index, log: d.Log}
+			d.Index = v
 			b := newBench(t, d)
 			gone, kept := b.create(), b.create()
 			v.id = gone.ID
@@ -407,16 +404,17 @@ func TestSearchPages(t *testing.T) {
 				q.Offset = *r.Next
 			}
 		}
-		want := b.search(scrollback.SearchQuery{Query: "heron", Limit: 60, Depth: 400})
+		want := b.search(scrollback.SearchQuery{Query: "heron", Limit: 60})
 		for _, limit := range []int{1, 7, 20, 60} {
-			got, last := pages(scrollback.SearchQuery{Query: "heron", Limit: limit, Depth: 400})
+			got, last := pages(scrollback.SearchQuery{Query: "heron", Limit: limit})
 			if !slices.Equal(got, want) || len(got) != 60 || last.Total != 60 || last.Conversations != 2 || last.Truncated {
 				t.Errorf("in pages of %d: %q, %d in %d, truncated %v", limit, got, last.Total, last.Conversations, last.Truncated)
 			}
 		}
-		got, last := pages(scrollback.SearchQuery{Query: "heron", Limit: 7, Depth: 25})
-		if len(got) != 25 || last.Total != 0 || !last.Truncated {
-			t.Errorf("of the best 25: %d hits of %d, truncated %v", len(got), last.Total, last.Truncated)
+		b.say(c.ID, slices.Repeat([]string{"a stork"}, scrollback.SearchDepth+1)...)
+		got, last := pages(scrollback.SearchQuery{Query: "stork", Limit: 100})
+		if len(got) != scrollback.SearchDepth || last.Total != 0 || !last.Truncated {
+			t.Errorf("of more than are ranked: %d hits of %d, truncated %v", len(got), last.Total, last.Truncated)
 		}
 		if got, _ := pages(scrollback.SearchQuery{Query: "heron", Limit: 7, Offset: 1000}); len(got) != 0 {
 			t.Errorf("past the end: %q", got)

@@ -180,8 +180,9 @@ var rooms = map[string]entry{
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
 		libs: "github.com/chromedp/chromedp github.com/chromedp/cdproto"},
 
-	"internal/postings":        {not: "context os database/sql time math/rand math/rand/v2"},
-	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
+	"internal/postings": {not: "context os database/sql time math/rand math/rand/v2"},
+	"internal/terms": {libs: "github.com/blevesearch/snowballstem golang.org/x/text/unicode/norm",
+		not: "context os database/sql time"},
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},

@@ -13,10 +13,6 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// AroundHits is how many hits, of the best, come with neighbours: further down, another hit
-// says more than what stands beside one.
-const AroundHits = 3
-
 // filling fills hits in. What many of them need is read once.
 type filling struct {
 	*searching
@@ -37,9 +33,6 @@ type shown struct {
 // hits fills in the best from skip on, as many as requested, and says how far it read.
 func (s *searching) hits(ctx context.Context, f found, skip int, q scrollback.SearchQuery) ([]scrollback.Hit, int, error) {
 	fill := &filling{s, f, q, map[scrollback.ConversationID]driver.Head{}, map[scrollback.SegmentID]scrollback.Segment{}}
-	if q.Conversation != "" {
-		fill.heads[q.Conversation] = f.head
-	}
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
 	var chosen []shown
 	read := 0
@@ -132,7 +125,7 @@ func (l *filling) hit(c shown) scrollback.Hit {
 	m := c.Message
 	text := strings.TrimSpace(c.text)
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
-		Content: passage(text, l.f.Query, cmp.Or(l.q.Passage, scrollback.HitContentMax)), Score: math.Round(c.Score*1000) / 1000,
+		Content: passage(text, l.f.Query, Characters(l.q)), Score: math.Round(c.Score*1000) / 1000,
 		OnPath: c.on}
 	h.Snippet, h.Spans = snippet(text, l.f.Query)
 	h.Inside = inside(m, l.f.Query)
@@ -225,11 +218,14 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 	around := int64(min(max(l.q.Around, 0), scrollback.AroundMax))
 	out := map[scrollback.MessageID][]scrollback.Message{}
 	for _, c := range all {
-		if around == 0 || c.best >= AroundHits {
+		if around == 0 || c.best >= scrollback.SearchNear {
 			continue
 		}
 		m := c.Message
 		own, err := l.d.Read.Branch(ctx, m.Branch)
+		if scrollback.CodeOf(err) == scrollback.NotFound {
+			continue // purged since it was found
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -19,11 +19,15 @@ type scope struct {
 	numbers  map[scrollback.BranchID]int64
 }
 
-// scopeOf is the scope of a query; head is that of its conversation.
-func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery, head driver.Head) (*scope, error) {
+// scopeOf is the scope of a query.
+func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*scope, error) {
 	o := &scope{s: s, projects: q.Projects, lines: map[int64]*driver.Line{}, numbers: map[scrollback.BranchID]int64{}}
 	if q.Conversation == "" {
 		return o, nil
+	}
+	head, err := s.d.Read.Head(ctx, q.Conversation)
+	if err != nil {
+		return nil, err
 	}
 	lines, err := s.look.LinesOf(ctx, slices.Concat([]scrollback.ConversationID{q.Conversation}, head.Ancestors, q.Agents))
 	if err != nil {

@@ -43,7 +43,6 @@ type searching struct {
 type found struct {
 	ask
 	scope *scope
-	head  driver.Head // of the conversation, if there is one
 	all   bool
 	best  []*Candidate
 }
@@ -96,12 +95,7 @@ func (s *searching) find(ctx context.Context, q scrollback.SearchQuery, now time
 	if a.from = max(a.from, q.From); q.To != 0 {
 		a.to = earlier(a.to, q.To)
 	}
-	if q.Conversation != "" {
-		if f.head, err = s.d.Read.Head(ctx, q.Conversation); err != nil {
-			return f, err
-		}
-	}
-	if f.scope, err = s.scopeOf(ctx, q, f.head); err != nil {
+	if f.scope, err = s.scopeOf(ctx, q); err != nil {
 		return f, err
 	}
 	p, err := s.read(ctx, a, f.scope)
