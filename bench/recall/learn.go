@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
@@ -114,22 +115,30 @@ func (s set) examples(ctx context.Context, of []form) ([]example, error) {
 		return nil, err
 	}
 	defer stop()
-	var out []example
+	var talks []talk
+	var products []product
 	for _, f := range of {
 		t, err := s.talk(f)
 		if err != nil {
 			return nil, err
 		}
-		p, err := newProduct(ctx, kept, t)
+		p, err := newProduct(ctx, kept.Store, t)
 		if err != nil {
 			return nil, err
 		}
+		talks, products = append(talks, t), append(products, p)
+	}
+	if err := kept.settle(ctx); err != nil {
+		return nil, err
+	}
+	var out []example
+	for i, t := range talks {
 		for _, q := range t.questions {
 			e := example{kind: q.kind}
 			for _, place := range q.evidence {
 				e.evidence = append(e.evidence, int64(place)+1)
 			}
-			if e.all, err = kept.Candidates(ctx, scrollback.SearchQuery{Conversation: p.id, Query: q.text}); err != nil {
+			if e.all, err = store.Candidates(ctx, kept.Store, scrollback.SearchQuery{Conversation: products[i].id, Query: q.text}); err != nil {
 				return nil, err
 			}
 			out = append(out, e)

@@ -31,7 +31,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/index"
+	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 )
@@ -179,11 +182,14 @@ func (r *run) one(ctx context.Context, s set) error {
 		if err != nil {
 			return err
 		}
-		p, err := newProduct(ctx, kept, t)
+		p, err := newProduct(ctx, kept.Store, t)
 		if err != nil {
 			return err
 		}
 		talks, products = append(talks, t), append(products, p)
+	}
+	if err := kept.settle(ctx); err != nil {
+		return err
 	}
 	for i, t := range talks { // asked only now, each beside all the others
 		if err := r.ask(ctx, s, t, products[i]); err != nil {
@@ -191,13 +197,13 @@ func (r *run) one(ctx context.Context, s set) error {
 		}
 	}
 	if s.texts == "held" && r.fold {
-		return r.policies(ctx, s, kept)
+		return r.policies(ctx, s, kept.Store)
 	}
 	return nil
 }
 
-// newStore is an empty store in a temporary folder.
-func newStore(ctx context.Context) (*store.Store, func(), error) {
+// newStore is an empty store in a temporary folder, and how to bring its index up to date.
+func newStore(ctx context.Context) (*settled, func(), error) {
 	dir, err := os.MkdirTemp("", "scrollback-recall-")
 	if err != nil {
 		return nil, nil, err
@@ -212,10 +218,28 @@ func newStore(ctx context.Context) (*store.Store, func(), error) {
 		ids++
 		return fmt.Sprintf("%08x-0000-7000-8000-000000000000", ids)
 	}})
-	return kept, func() {
+	text := func(_ context.Context, m scrollback.Message) (string, error) { return search.Text(m.Parts), nil }
+	return &settled{kept, index.New(db.Index, text)}, func() {
 		_ = kept.Close()      // nothing is kept of it
 		_ = os.RemoveAll(dir) // a temporary folder
 	}, err
+}
+
+// settled is a store whose index is made when it is told to.
+type settled struct {
+	*store.Store
+	index *index.Index
+}
+
+// settle indexes what was written.
+func (s *settled) settle(ctx context.Context) error {
+	for more := true; more; {
+		var err error
+		if more, err = s.index.CatchUp(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // policies puts talks of a set through each policy.
