@@ -17,7 +17,7 @@ const (
 	SearchDefault  = 20
 	SearchMax      = 50  // for the model
 	SearchMaxHTTP  = 100 // for people
-	SearchDepth    = 400 // messages that are ranked, over all pages
+	SearchDepth    = 300 // messages that are ranked, over all pages
 	SearchNear     = 3   // hits that come with neighbours: further down, another hit says more
 	AroundDefault  = 1   // neighbours of a hit
 	AroundMax      = 5

@@ -30,7 +30,11 @@ func (g goal) value() float64 { return 0.2*g.at5 + 0.4*g.at10 + 0.1*g.at20 + 0.3
 
 // pull is how much of the goal is lost when a weight is doubled: the weights that are
 // started from were learned on real talk, which ours only imitates.
-const pull = 0.0015
+const pull = 0.004
+
+// learnedOn is how many of a question's candidates weights are learned on: the best by the
+// weights that are started from. All of them count in what is reported.
+const learnedOn = 120
 
 // steps are the factors by which a weight is tried, the largest first.
 var steps = []float64{2, 1.5, 1.2, 1.08}
@@ -63,9 +67,15 @@ func reached(examples []example, w search.Weights) goal {
 	return goal{g.at5 / n, g.at10 / n, g.at20 / n, g.near / n, g.questions}
 }
 
-// learn changes one weight at a time as long as the goal on examples grows by more than the
+// learn changes one weight at a time as long as the goal on the examples grows by more than the
 // pull back to start. A weight keeps its sign.
-func learn(examples []example, start search.Weights, note func(string)) search.Weights {
+func learn(all []example, start search.Weights, note func(string)) search.Weights {
+	var examples []example
+	for _, e := range all {
+		search.Rank(e.all, start)
+		e.all = slices.Clone(e.all[:min(learnedOn, len(e.all))])
+		examples = append(examples, e)
+	}
 	from := search.Features(start).Values()
 	now := slices.Clone(from)
 	worth := func(values []float64) float64 {
