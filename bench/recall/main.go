@@ -5,7 +5,7 @@
 //	go run ./bench/recall -quick     short conversations; the report is not written
 //	go run ./bench/recall -misses    also lists the questions whose evidence was not found
 //	go run ./bench/recall -talk N    prints the N-th conversation and its questions
-//	go run ./bench/recall -learn     learns the weights of a hit's score; half an hour
+//	go run ./bench/recall -learn     learns the weights of a hit's score, and writes texts/learned.txt: some minutes
 //	go run ./bench/recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
 //
 // It makes conversations with known evidence from a seed and the texts in texts/, puts
@@ -63,7 +63,7 @@ func main() {
 	misses := flag.Bool("misses", false, "list the questions whose evidence is not among the first ten")
 	only := flag.String("only", "", "one set, by the beginning of its name; the report is not written")
 	show := flag.Int("talk", 0, "print a conversation of the sets and its questions")
-	teach := flag.Bool("learn", false, "learn the weights of a hit's score on the first half, and print them")
+	teach := flag.Bool("learn", false, "learn the weights of a hit's score on the first half, for the report")
 	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
 	out := flag.String("o", filepath.Join("docs", "RECALL.md"), "the report")
 	flag.Parse()
@@ -81,7 +81,10 @@ func main() {
 		case *teach:
 			text, err := learned(context.Background(), forms, func(s string) { fmt.Fprintln(os.Stderr, s) })
 			fmt.Print(text)
-			return err
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join("bench", "recall", "texts", "learned.txt"), []byte(text), 0o644)
 		}
 		r := &run{forms: forms, misses: *misses, fold: !*quick && *only == ""}
 		if *quick {
