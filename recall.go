@@ -113,13 +113,16 @@ type SearchQuery struct {
 
 // SearchResult is the best hits, best first. Truncated says that more messages
 // matched than were considered; if all were, Total says how many there are, and
-// Conversations in how many. Next is the offset of the next page, or nil.
+// Conversations in how many. Next is the offset of the next page, or nil. Indexed is the
+// share of the log, 0 to 1, that the index of search has, nil for all of it: the rest was
+// read instead, its newest part first, and all of it unless Truncated says otherwise.
 type SearchResult struct {
-	Hits          []Hit `json:"hits"`
-	Truncated     bool  `json:"truncated,omitempty"`
-	Total         int   `json:"total,omitempty"`
-	Conversations int   `json:"conversations,omitempty"`
-	Next          *int  `json:"next"`
+	Hits          []Hit    `json:"hits"`
+	Truncated     bool     `json:"truncated,omitempty"`
+	Total         int      `json:"total,omitempty"`
+	Conversations int      `json:"conversations,omitempty"`
+	Next          *int     `json:"next"`
+	Indexed       *float64 `json:"indexed,omitempty" minimum:"0" maximum:"1"`
 }
 
 // Hit is a message that matched. Snippet is an excerpt of the message, and Spans the

@@ -24,6 +24,7 @@ package archive
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"gocloud.dev/blob"
@@ -40,6 +41,11 @@ type Source interface {
 	// Messages returns a branch's own messages with from <= seq <= to,
 	// ascending. The range is that of one leaf.
 	Messages(ctx context.Context, branch scrollback.BranchID, from, to int64) ([]scrollback.Message, error)
+
+	// Sift yields the messages of a branch's path with from <= seq <= to, ascending, of
+	// which wanted accepts the parts as JSON; nil accepts all. It is called by several
+	// goroutines.
+	Sift(ctx context.Context, branch scrollback.BranchID, from, to int64, wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error]
 }
 
 // Options tune an archive; the zero value works.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -56,6 +57,28 @@ func (b *book) Messages(ctx context.Context, id scrollback.BranchID, from, to in
 		return nil, nil
 	}
 	return b.ms[from-1 : to], nil
+}
+
+// Sift counts as reading only what is wanted, as Messages does.
+func (b *book) Sift(ctx context.Context, id scrollback.BranchID, from, to int64,
+	wanted func([]byte) bool) iter.Seq2[scrollback.Message, error] {
+	return func(yield func(scrollback.Message, error) bool) {
+		ms, err := b.Messages(ctx, id, from, to)
+		for _, m := range ms {
+			if wanted != nil {
+				parts, err := m.Parts.MarshalJSON()
+				if err != nil || !wanted(parts) {
+					continue
+				}
+			}
+			if !yield(m, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(scrollback.Message{}, err)
+		}
+	}
 }
 
 // say appends a message made of parts; role follows from the first.

@@ -128,6 +128,45 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 	return r, r.Size(), nil
 }
 
+// Texts returns what reads artifacts of a bucket as search does: their first bytes, at most
+// so many, cut between characters. A text is empty for an artifact that is missing or is not
+// text, and an error if the bucket cannot be read now.
+func Texts(bucket *blob.Bucket) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+	const op = "archive.Texts"
+	return func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+		if checkArtifact(id) != nil {
+			return "", nil
+		}
+		r, err := bucket.NewRangeReader(ctx, key(id), 0, most+1, nil)
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			return "", nil
+		}
+		if err != nil {
+			return "", bucketError(op, err)
+		}
+		defer r.Close()
+		b, err := io.ReadAll(r)
+		if err != nil {
+			return "", scrollback.Wrap(scrollback.Unavailable, op, err)
+		}
+		if cut := int(most); len(b) > cut {
+			for cut > 0 && !utf8.RuneStart(b[cut]) {
+				cut--
+			}
+			b = b[:cut]
+		}
+		if !utf8.Valid(b) {
+			return "", nil
+		}
+		return string(b), nil
+	}
+}
+
+// TextsOf is [Texts] for the bucket of an archive.
+func TextsOf(a *Archive) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+	return Texts(a.bucket)
+}
+
 // artifactPrefix begins the keys of all artifacts.
 const artifactPrefix = "artifacts/"
 

@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -20,10 +19,12 @@ type Scope struct {
 	Artifact func(ctx context.Context, id scrollback.ArtifactID) (scrollback.Artifact, bool, error)
 }
 
-// Stretch is a segment, leaf or roll-up, or else live messages.
+// Stretch is a segment, leaf or roll-up, or else live messages: those on the path of a
+// branch from seq to seq.
 type Stretch struct {
 	Segment  scrollback.SegmentID
-	Messages iter.Seq2[scrollback.Message, error]
+	Branch   scrollback.BranchID
+	From, To int64
 }
 
 // Grep finds the lines that match. Of a folded message it reads the rendered
@@ -100,16 +101,8 @@ func (g *grep) run(ctx context.Context, ref scrollback.Ref) error {
 			}
 			continue
 		}
-		if st.Messages == nil {
-			continue
-		}
-		for m, err := range st.Messages {
-			if err == nil {
-				err = g.live(ctx, &m)
-			}
-			if err != nil {
-				return err
-			}
+		if err := g.path(ctx, st); err != nil {
+			return err
 		}
 	}
 	return nil

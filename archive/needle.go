@@ -10,56 +10,48 @@ import (
 
 const (
 	needlesMax = 16      // literals that are looked for one after the other
+	needleMost = 32      // bytes of a literal that are looked for in either case
 	pieceLeast = 128     // bytes looked through at once, at first: the next match may be near
 	pieceMost  = 8 << 10 // later
 )
 
 // needles are literals of which every match of a pattern contains at least one: without
-// any of them the pattern need not be run. In lower case, if anyCase.
-type needles struct {
-	all     [][]byte
-	longest int
-	anyCase bool
-	lower   []byte // of the piece that is looked through
+// any of them the pattern need not be run.
+type needles []literal
+
+// literal is looked for as it is, or in either case of the letters of ASCII.
+type literal struct {
+	text []byte // in lower case, if fold
+	fold bool
+	rare int // if fold, the index of the byte that is looked for first
 }
 
-func newNeedles(re *syntax.Regexp) needles {
-	var n needles
-	n.all = n.of(re)
-	if len(n.all) > needlesMax {
-		n.all = nil
-	}
-	for i, s := range n.all {
-		if n.anyCase {
-			n.all[i] = lowerASCII(s)
-		}
-		n.longest = max(n.longest, len(s))
+// newNeedles lists such literals of re, or nothing when there are none. No literal has a
+// character that breaks accepts.
+func newNeedles(re *syntax.Regexp, breaks func(rune) bool) needles {
+	n := needlesOf(re, breaks)
+	if len(n) > needlesMax {
+		return nil
 	}
 	return n
 }
 
-// of lists such literals of re, or nothing when there are none.
-func (n *needles) of(re *syntax.Regexp) [][]byte {
+func needlesOf(re *syntax.Regexp, breaks func(rune) bool) needles {
 	switch re.Op {
 	case syntax.OpLiteral:
-		fold := re.Flags&syntax.FoldCase != 0
-		for _, r := range re.Rune {
-			if fold && r >= 0x80 && unicode.SimpleFold(r) != r || r == utf8.RuneError {
-				return nil // lowering letters of ASCII does not give its other cases; invalid bytes match the last
-			}
+		if l := newLiteral(re, breaks); len(l.text) > 0 {
+			return needles{l}
 		}
-		n.anyCase = n.anyCase || fold
-		return [][]byte{[]byte(string(re.Rune))}
 	case syntax.OpCapture, syntax.OpPlus:
-		return n.of(re.Sub[0])
+		return needlesOf(re.Sub[0], breaks)
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return n.of(re.Sub[0])
+			return needlesOf(re.Sub[0], breaks)
 		}
 	case syntax.OpAlternate:
-		var all [][]byte
+		var all needles
 		for _, sub := range re.Sub {
-			of := n.of(sub)
+			of := needlesOf(sub, breaks)
 			if of == nil {
 				return nil
 			}
@@ -67,9 +59,9 @@ func (n *needles) of(re *syntax.Regexp) [][]byte {
 		}
 		return all
 	case syntax.OpConcat:
-		var best [][]byte
+		var best needles
 		for _, sub := range re.Sub {
-			if of := n.of(sub); of != nil && (best == nil || shortest(of) > shortest(best)) {
+			if of := needlesOf(sub, breaks); of != nil && (best == nil || of.shortest() > best.shortest()) {
 				best = of
 			}
 		}
@@ -78,38 +70,149 @@ func (n *needles) of(re *syntax.Regexp) [][]byte {
 	return nil
 }
 
-func shortest(all [][]byte) int {
-	n := len(all[0])
-	for _, s := range all {
-		n = min(n, len(s))
+// newLiteral is the longest run of characters in a literal of a pattern that can be looked
+// for byte by byte; it may be empty.
+func newLiteral(re *syntax.Regexp, breaks func(rune) bool) literal {
+	fold := re.Flags&syntax.FoldCase != 0
+	var best, run []byte
+	for _, r := range re.Rune {
+		// Lowering the letters of ASCII does not give the cases of others; invalid bytes match the last.
+		if fold && r >= 0x80 && unicode.SimpleFold(r) != r || r == utf8.RuneError || breaks(r) {
+			run = nil
+			continue
+		}
+		if run = utf8.AppendRune(run, r); len(run) > len(best) {
+			best = run
+		}
 	}
-	return n
+	l := literal{text: bytes.Clone(best)}
+	if !fold {
+		return l
+	}
+	l.text = lowerASCII(l.text[:min(len(l.text), needleMost)])
+	for i, c := range l.text {
+		l.fold = l.fold || upper(c) != c
+		if rarity(c) > rarity(l.text[l.rare]) {
+			l.rare = i
+		}
+	}
+	return l
+}
+
+// byFrequency are the bytes that are frequent in text, the most frequent first.
+const byFrequency = " etaoinsrhldcumfpgwybvkxjqz"
+
+// rarity is higher for bytes that are rarer in text.
+func rarity(c byte) int {
+	if i := bytes.IndexByte([]byte(byFrequency), c); i >= 0 {
+		return i
+	}
+	if c >= utf8.RuneSelf { // every character of Chinese begins with one of a few
+		return len(byFrequency) / 2
+	}
+	return len(byFrequency)
+}
+
+func (n needles) shortest() int {
+	least := len(n[0].text)
+	for _, l := range n {
+		least = min(least, len(l.text))
+	}
+	return least
 }
 
 // from is where the line with the first needle begins in b, or -1 if there is none.
-func (n *needles) from(b []byte) int {
+func (n needles) from(b []byte) int {
+	longest := 0
+	for i := range n {
+		longest = max(longest, len(n[i].text))
+	}
 	for off, size := 0, pieceLeast; off < len(b); off, size = off+size, min(2*size, pieceMost) {
-		piece := b[off:min(len(b), off+size+n.longest-1)]
-		if n.anyCase {
-			piece = n.lowered(piece)
-		}
-		first := -1
-		for _, s := range n.all {
-			if at := bytes.Index(piece, s); at >= 0 && (first < 0 || at < first) {
-				first = at
-			}
-		}
-		if first >= 0 {
+		if first := n.index(b[off:min(len(b), off+size+longest-1)]); first >= 0 {
 			return bytes.LastIndexByte(b[:off+first], '\n') + 1
 		}
 	}
 	return -1
 }
 
-// lowered is b in lower case, until the next call.
-func (n *needles) lowered(b []byte) []byte {
-	n.lower = append(n.lower[:0], b...)
-	return lowerASCII(n.lower)
+// index is where the first needle begins in b, or -1 if there is none.
+func (n needles) index(b []byte) int {
+	first := -1
+	for i := range n {
+		if at := n[i].index(b); at >= 0 && (first < 0 || at < first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// in says whether b has any of the needles.
+func (n needles) in(b []byte) bool {
+	for i := range n {
+		if n[i].index(b) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// index is where the literal first begins in b, or -1.
+func (l *literal) index(b []byte) int {
+	if !l.fold {
+		return bytes.Index(b, l.text)
+	}
+	c := l.text[l.rare]
+	end := len(b) - len(l.text) + l.rare + 1 // of where the rare byte may be
+	if end <= l.rare {
+		return -1
+	}
+	b, whole := b[:end], b
+	low, high := next(b, c, l.rare), end
+	if u := upper(c); u != c {
+		high = next(b, u, l.rare)
+	}
+	for {
+		at := min(low, high)
+		if at == end {
+			return -1
+		}
+		if equalLower(whole[at-l.rare:at-l.rare+len(l.text)], l.text) {
+			return at - l.rare
+		}
+		if at == low {
+			low = next(b, c, at+1)
+		} else {
+			high = next(b, upper(c), at+1)
+		}
+	}
+}
+
+// next is where c is in b at or behind from, or the length of b.
+func next(b []byte, c byte, from int) int {
+	if i := bytes.IndexByte(b[from:], c); i >= 0 {
+		return from + i
+	}
+	return len(b)
+}
+
+// equalLower says whether b, with the letters of ASCII in lower case, is lower.
+func equalLower(b, lower []byte) bool {
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func upper(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		return c - ('a' - 'A')
+	}
+	return c
 }
 
 // lowerASCII puts the letters of ASCII in lower case, in place.

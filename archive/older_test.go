@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,10 @@ func (o *one) Segments(_ context.Context, ids []scrollback.SegmentID) (out []scr
 
 func (o *one) Messages(context.Context, scrollback.BranchID, int64, int64) ([]scrollback.Message, error) {
 	return o.ms, nil
+}
+
+func (o *one) Sift(context.Context, scrollback.BranchID, int64, int64, func([]byte) bool) iter.Seq2[scrollback.Message, error] {
+	panic("nothing is searched for here")
 }
 
 // louder stands for a renderer of later: it writes everything in capitals.

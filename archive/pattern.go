@@ -25,6 +25,7 @@ type pattern struct {
 	plain *regexp.Regexp
 	odd   [][]byte
 	needs needles
+	sieve *sieve // nil: every message may match
 }
 
 func (p *pattern) find(b []byte) []int {
@@ -34,7 +35,7 @@ func (p *pattern) find(b []byte) []int {
 		}
 	}
 	from := 0
-	if len(p.needs.all) > 0 {
+	if len(p.needs) > 0 {
 		if from = p.needs.from(b); from < 0 {
 			return nil
 		}
@@ -74,7 +75,8 @@ func compile(q scrollback.GrepQuery) (*pattern, error) {
 	if len(prog.Inst) > programMax {
 		return nil, scrollback.ParamErrorf(op, param, "pattern is too big: its repetitions multiply")
 	}
-	p := &pattern{odd: oddFolds(tree, nil), needs: newNeedles(tree)}
+	p := &pattern{odd: oddFolds(tree, nil), needs: newNeedles(tree, func(rune) bool { return false })}
+	p.sieve = newSieve(tree, p.odd)
 	if p.quick, err = quick.Compile(tree.String()); err != nil {
 		return nil, scrollback.ParamErrorf(op, param, "%w", err)
 	}

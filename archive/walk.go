@@ -13,12 +13,40 @@ import (
 
 // leaf greps the file of a leaf and the artifacts it mentions, each after the
 // message that mentions it first. The log is read only if the cached file
-// matches somewhere or mentions an artifact.
+// matches somewhere or mentions an artifact, and then only the messages that may
+// match, unless the lines of the file must be numbered.
 func (g *grep) leaf(ctx context.Context, seg scrollback.Segment) error {
 	quiet, cached, err := g.quiet(ctx, seg)
 	if err != nil || quiet {
 		return err
 	}
+	if !g.whole {
+		return g.file(ctx, seg, cached)
+	}
+	if g.re.sieve != nil && seg.Renderer == sieved {
+		var some []scrollback.Message
+		for m, err := range g.a.src.Sift(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq, g.re.sieve.folded) {
+			if err != nil {
+				return scrollback.Wrap(scrollback.Internal, "archive.Grep", err)
+			}
+			some = append(some, m)
+		}
+		switch {
+		case len(some) == 0:
+			return ctx.Err()
+		case len(g.Matches) == g.max: // the rest is only counted
+			sh, err := g.a.renderers.leaf(seg.Renderer, seg, some)
+			if err != nil {
+				return err
+			}
+			return g.sheet(ctx, seg, sh)
+		}
+	}
+	return g.file(ctx, seg, cached)
+}
+
+// file greps all of a leaf's file.
+func (g *grep) file(ctx context.Context, seg scrollback.Segment, cached bool) error {
 	sh, err := g.a.sheet(ctx, seg)
 	if err != nil {
 		return err
@@ -26,6 +54,10 @@ func (g *grep) leaf(ctx context.Context, seg scrollback.Segment) error {
 	if !cached {
 		g.a.cache.put(seg, sh.text) // so that the next grep need not ask the log
 	}
+	return g.sheet(ctx, seg, sh)
+}
+
+func (g *grep) sheet(ctx context.Context, seg scrollback.Segment, sh *sheet) error {
 	ref := scrollback.HistoryRef(seg.ID)
 	s := &scan{tally: &g.tally, ref: &ref, place: sh.place}
 	if g.whole {
@@ -82,6 +114,23 @@ func (s *sheet) said(offset int) (int64, bool) {
 	seq, skip := s.place(offset)
 	heading := slices.ContainsFunc(s.marks, func(m mark) bool { return m.start <= offset && offset <= m.start+1 })
 	return seq, skip || heading || seq == 0
+}
+
+// path greps live messages.
+func (g *grep) path(ctx context.Context, st Stretch) error {
+	var wanted func([]byte) bool
+	if g.re.sieve != nil {
+		wanted = g.re.sieve.live
+	}
+	for m, err := range g.a.src.Sift(ctx, st.Branch, st.From, st.To, wanted) {
+		if err == nil {
+			err = g.live(ctx, &m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // live greps a message that is not folded.

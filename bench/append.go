@@ -5,10 +5,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,14 +21,14 @@ import (
 // turnsARound is how many turns a round appends.
 const turnsARound = 400
 
-// append measures turns at growing lengths of one conversation, and the plain
-// file that they are compared with. They take turns in each round, so that whatever else
-// the machine does affects all of them alike.
+// append measures turns at growing lengths of one conversation, and the bare table and
+// the plain file that they are compared with. They take turns in each round, so that
+// whatever else the machine does affects all of them alike.
 func (b *bench) append() (err error) {
 	lengths := []int{100, b.big / 100, b.big}
 	stores := make([]*store.Store, len(lengths))
 	for i, n := range lengths {
-		if stores[i], err = b.loaded(n); err != nil {
+		if stores[i], err = counted(b, n); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, stores[i].Close()) }()
@@ -37,47 +39,67 @@ func (b *bench) append() (err error) {
 			return err
 		}
 	}
+	sum := make([]int64, len(lengths))
 	for r := range rounds {
 		for i, n := range lengths {
-			if err := b.appendAt(stores[i], w, "at "+count(n), r); err != nil {
+			n, err := appendAt(b, stores[i], w, place{"at " + count(n), r})
+			if err != nil {
 				return err
 			}
+			sum[i] += n
 		}
-		d, err := b.plainFile()
-		if err != nil {
+		if err := errors.Join(rawSQLite(b, w, r), plainFile(b, r)); err != nil {
 			return err
 		}
-		b.add("two syncs of a plain file, p50", r, percentile(d, 0.5), "ms")
-		b.add("two syncs of a plain file, p99", r, percentile(d, 0.99), "ms")
+	}
+	for i, n := range lengths {
+		// Over all rounds: the log is not copied into the database in each.
+		b.add("written a turn at "+count(n), 0, float64(sum[i])/rounds/turnsARound/1024, "KB")
 	}
 	return nil
 }
 
-// appendAt is one round of one length.
-func (b *bench) appendAt(s *store.Store, w *writer, at string, r int) error {
+// counted is a loaded database that counts tokens as the program does from here on.
+func counted(b *bench, n int) (*store.Store, error) {
+	s, err := b.loaded(n)
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.openCounting(fmt.Sprint("messages-", n))
+}
+
+// place is a length of a conversation, in words, and a round.
+type place struct {
+	at    string
+	round int
+}
+
+// appendAt is one round of one length. It returns how many bytes were written.
+func appendAt(b *bench, s *store.Store, w *writer, p place) (int64, error) {
 	before, err := written()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	took, err := turns(b.ctx, s, conversation, w, turnsARound)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	after, err := written()
-	if err != nil {
-		return err
-	}
-	b.add("turn "+at+", p50", r, percentile(took, 0.5), "ms")
-	b.add("turn "+at+", p99", r, percentile(took, 0.99), "ms")
-	b.add("written a turn "+at, r, float64(after-before)/turnsARound/1024, "KB")
-	return nil
+	b.add("turn "+p.at+", p50", p.round, percentile(took, 0.5), "ms")
+	b.add("turn "+p.at+", p99", p.round, percentile(took, 0.99), "ms")
+	return after - before, err
 }
 
-// turns appends n turns and returns how long each took.
+// turns appends n turns and returns how long each took. They store what turns of the
+// program do: a usage record that teaches, the window's mark, the account of the step.
 func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *writer, n int) ([]time.Duration, error) {
 	var took []time.Duration
 	for range n {
 		ask, say := incoming(scrollback.RoleUser, w.text(900)), incoming(scrollback.RoleAssistant, w.text(900)) // not timed
+		sent, mark := account(s.Now(), w), mark(w)
 		start := time.Now()
 		begun, err := s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{ask},
 			Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
@@ -85,7 +107,8 @@ func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w 
 			return nil, err
 		}
 		_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say}, State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop,
-			Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn", At: s.Now(),
+			Window: mark, Sent: sent, Texts: map[string]string{sent.Instructions: "instructions", sent.Tools: "tools"},
+			Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn", At: s.Now(), WindowTokens: 1000,
 				Usage: scrollback.Usage{InputTokens: 1000, OutputTokens: 100, TotalTokens: 1100}}}})
 		if err != nil {
 			return nil, err
@@ -95,11 +118,90 @@ func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w 
 	return took, nil
 }
 
+// account is what a step of a turn sent, with three placeholders: about 850 bytes.
+func account(now int64, w *writer) *scrollback.Sent {
+	s := &scrollback.Sent{Step: 1, At: now, Model: "bench/model", Policy: "segments", Limit: 32_768, LimitFrom: scrollback.LimitCatalog, Budget: 27_034,
+		CompactsAt: 24_330, Tokens: 12_345, Bytes: 49_380, Reused: 11_111, Dialect: "chat", Factor: 1.0625,
+		Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), Environment: w.hash(16), First: 301, Last: 340, Prompt: 340, Hash: w.hash(32)}
+	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Tokens: 210})
+	for i := range int64(3) {
+		s.Segments = append(s.Segments, scrollback.SegmentID(w.hash(16)))
+		s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder, Layer: scrollback.LayerPlaceholders, Seq: i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
+	}
+	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Seq: 301, LastSeq: 339, Tokens: 11_000},
+		scrollback.SentRun{Kind: scrollback.KindMessage, Layer: scrollback.LayerPrompt, Seq: 340, LastSeq: 340, Tokens: 250})
+	s.Summary = &scrollback.ViewSummary{Segment: s.Segments[2], FirstSeq: 1, LastSeq: 300, Tokens: 400}
+	return s
+}
+
+// mark is that of a window with all its layers.
+func mark(w *writer) *scrollback.WindowMark {
+	m := &scrollback.WindowMark{Items: 45, Tokens: 12_345, Hash: w.hash(32)}
+	for i := range 5 {
+		m.Layers = append(m.Layers, scrollback.LayerMark{Items: 8 * (i + 1), Tokens: int64(2000 * (i + 1)), Hash: w.hash(32)})
+	}
+	return m
+}
+
+// hash is n bytes that look like a hash, in hexadecimal.
+func (w *writer) hash(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(w.rng.Uint32())
+	}
+	return hex.EncodeToString(b)
+}
+
+// count is a number with commas.
+func count(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// rawSQLite inserts what turns say into a bare table, each message in a transaction of its
+// own.
+func rawSQLite(b *bench, w *writer, r int) (err error) {
+	t, err := openBare(b, "raw")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	before, err := written()
+	if err != nil {
+		return err
+	}
+	var took []time.Duration
+	for range turnsARound {
+		texts := []string{w.text(900), w.text(900)}
+		start := time.Now()
+		for _, text := range texts {
+			if _, err := t.insert.ExecContext(b.ctx, text); err != nil {
+				return err
+			}
+		}
+		took = append(took, time.Since(start))
+	}
+	after, err := written()
+	if err != nil {
+		return err
+	}
+	b.add(rawTransactions+", p50", r, percentile(took, 0.5), "ms")
+	b.add(rawTransactions+", p99", r, percentile(took, 0.99), "ms")
+	b.add(rawTransactions+", written", r, float64(after-before)/turnsARound/1024, "KB")
+	return nil
+}
+
+// rawTransactions is the row that turns are compared with.
+const rawTransactions = "raw SQLite with two transactions"
+
 // plainFile appends what a turn says to a file, in two synced writes.
-func (b *bench) plainFile() ([]time.Duration, error) {
+func plainFile(b *bench, r int) error {
 	f, err := os.OpenFile(filepath.Join(b.dir, "plain"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	text := bytes.Repeat([]byte("x"), 900)
@@ -108,15 +210,17 @@ func (b *bench) plainFile() ([]time.Duration, error) {
 		start := time.Now()
 		for range 2 {
 			if _, err := f.Write(text); err != nil {
-				return nil, err
+				return err
 			}
 			if err := syscall.Fdatasync(int(f.Fd())); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		took = append(took, time.Since(start))
 	}
-	return took, nil
+	b.add("two syncs of a plain file, p50", r, percentile(took, 0.5), "ms")
+	b.add("two syncs of a plain file, p99", r, percentile(took, 0.99), "ms")
+	return nil
 }
 
 // written is how many bytes this process has handed to the disk so far.
@@ -129,13 +233,4 @@ func written() (int64, error) {
 	var n int64
 	_, err = fmt.Sscan(string(rest), &n)
 	return n, err
-}
-
-// count is a number with commas.
-func count(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -18,8 +20,8 @@ import (
 // turnsEach is how many turns each conversation appends in a round.
 const turnsEach = 100
 
-// concurrent measures many conversations at once: in one process, by connections
-// that wait for each other, and by two processes.
+// concurrent measures many conversations at once: in one process beside a bare group
+// commit, by connections that wait for each other, and by two processes.
 func (b *bench) concurrent() error {
 	for r := range rounds {
 		for _, n := range []int{8, 64} {
@@ -30,6 +32,11 @@ func (b *bench) concurrent() error {
 			}
 			b.add(fmt.Sprintf("%d conversations", n), r, rate, "turns/s")
 			b.add(fmt.Sprintf("%d conversations, p99", n), r, percentile(took, 0.99), "ms")
+			if rate, took, err = groupCommit(b, n, eachOf(n)); err != nil {
+				return err
+			}
+			b.add(fmt.Sprintf("a bare group commit of %d", n), r, rate, "turns/s")
+			b.add(fmt.Sprintf("a bare group commit of %d, p99", n), r, percentile(took, 0.99), "ms")
 		}
 		rate, took, err := b.atOnce(fmt.Sprintf("waiting-%d", r), 8, 8)
 		if err != nil {
@@ -52,7 +59,7 @@ func (b *bench) atOnce(name string, n, connections int) (rate float64, took []ti
 	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name))) }()
 	stores := make([]*store.Store, connections)
 	for i := range stores {
-		if stores[i], err = b.open(name); err != nil {
+		if stores[i], err = b.openCounting(name); err != nil {
 			return 0, nil, err
 		}
 		defer func() { err = errors.Join(err, stores[i].Close()) }()
@@ -65,26 +72,14 @@ func (b *bench) atOnce(name string, n, connections int) (rate float64, took []ti
 		}
 		ids[i] = c.ID
 	}
-	each := max(turnsEach*8/n, 25)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var errs []error
-	writers := make([]*writer, n)
-	for i := range writers {
-		writers[i] = newWriter(uint64(i))
-	}
-	start := time.Now()
-	for i, id := range ids {
-		wg.Go(func() {
-			t, err := turns(b.ctx, stores[i%connections], id, writers[i], each)
-			mu.Lock()
-			defer mu.Unlock()
-			took, errs = append(took, t...), append(errs, err)
-		})
-	}
-	wg.Wait()
-	return float64(n*each) / time.Since(start).Seconds(), took, errors.Join(errs...)
+	each := eachOf(n)
+	return together(n, each, func(i int, w *writer) ([]time.Duration, error) {
+		return turns(b.ctx, stores[i%connections], ids[i], w, each)
+	})
 }
+
+// eachOf is how many turns each of n conversations appends.
+func eachOf(n int) int { return max(turnsEach*8/n, 25) }
 
 // twoProcesses lets two processes append to one file and counts what is missing.
 func (b *bench) twoProcesses() (lost int, err error) {
@@ -93,7 +88,7 @@ func (b *bench) twoProcesses() (lost int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	s, err := b.open(name)
+	s, err := b.openCounting(name)
 	if err != nil {
 		return 0, err
 	}
@@ -133,10 +128,141 @@ func (b *bench) twoProcesses() (lost int, err error) {
 // writeAlone is the other process: it appends turns to one conversation.
 func (b *bench) writeAlone(to string) error {
 	name, id := filepath.Split(to)
-	s, err := b.open(filepath.Clean(name))
+	s, err := b.openCounting(filepath.Clean(name))
 	if err != nil {
 		return err
 	}
 	_, err = turns(b.ctx, s, scrollback.ConversationID(id), newWriter(3), turnsEach)
 	return errors.Join(err, s.Close())
+}
+
+// bare is a table of texts with a whole number as its key, in a database of its own: the
+// least that this driver can do for what is said in a turn.
+type bare struct {
+	db     *sql.DB
+	conn   *sql.Conn
+	insert *sql.Stmt
+}
+
+// openBare makes a bare table; it is as durable as the store is.
+func openBare(b *bench, name string) (t bare, err error) {
+	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
+		return t, err
+	}
+	if t.db, err = sql.Open("sqlite", "file:"+b.file(name)+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
+		return t, err
+	}
+	t.conn, err = t.db.Conn(b.ctx)
+	if err == nil {
+		_, err = t.conn.ExecContext(b.ctx, `CREATE TABLE IF NOT EXISTS said (n INTEGER PRIMARY KEY, text TEXT NOT NULL)`)
+	}
+	if err == nil {
+		t.insert, err = t.conn.PrepareContext(b.ctx, `INSERT INTO said (text) VALUES (?)`)
+	}
+	if err != nil {
+		return t, errors.Join(err, t.db.Close())
+	}
+	return t, nil
+}
+
+func (t bare) close() error { return errors.Join(t.insert.Close(), t.conn.Close(), t.db.Close()) }
+
+// groupCommit inserts what n conversations say into a bare table: one goroutine writes,
+// and what waits while it commits is its next commit. Each turn waits twice.
+func groupCommit(b *bench, n, each int) (rate float64, took []time.Duration, err error) {
+	const name = "bare"
+	t, err := openBare(b, name)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { err = errors.Join(err, t.close(), os.RemoveAll(filepath.Join(b.dir, name))) }()
+	jobs := make(chan said, n)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for first := range jobs {
+			t.commit(b.ctx, gather(jobs, first))
+		}
+	})
+	rate, took, err = together(n, each, func(i int, w *writer) ([]time.Duration, error) {
+		return sayAll(jobs, w, each)
+	})
+	close(jobs)
+	writing.Wait()
+	return rate, took, err
+}
+
+// said is a message that waits to be written.
+type said struct {
+	text string
+	done chan error
+}
+
+func gather(jobs chan said, first said) []said {
+	batch := []said{first}
+	for {
+		select {
+		case j, ok := <-jobs:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, j)
+		default:
+			return batch
+		}
+	}
+}
+
+func (t bare) commit(ctx context.Context, batch []said) {
+	_, err := t.conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	for _, j := range batch {
+		if err == nil {
+			_, err = t.insert.ExecContext(ctx, j.text)
+		}
+	}
+	if err == nil {
+		_, err = t.conn.ExecContext(ctx, "COMMIT")
+	}
+	for _, j := range batch {
+		j.done <- err
+	}
+}
+
+func sayAll(jobs chan said, w *writer, turns int) ([]time.Duration, error) {
+	var took []time.Duration
+	done := make(chan error, 1)
+	for range turns {
+		texts := []string{w.text(900), w.text(900)}
+		start := time.Now()
+		for _, text := range texts {
+			jobs <- said{text, done}
+			if err := <-done; err != nil {
+				return nil, err
+			}
+		}
+		took = append(took, time.Since(start))
+	}
+	return took, nil
+}
+
+// together runs something for n conversations at once, and returns how many turns a second
+// that makes.
+func together(n, each int, do func(i int, w *writer) ([]time.Duration, error)) (rate float64, took []time.Duration, err error) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	writers := make([]*writer, n)
+	for i := range writers {
+		writers[i] = newWriter(uint64(i))
+	}
+	start := time.Now()
+	for i := range n {
+		wg.Go(func() {
+			t, err := do(i, writers[i])
+			mu.Lock()
+			defer mu.Unlock()
+			took, errs = append(took, t...), append(errs, err)
+		})
+	}
+	wg.Wait()
+	return float64(n*each) / time.Since(start).Seconds(), took, errors.Join(errs...)
 }

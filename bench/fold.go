@@ -179,6 +179,10 @@ func (b *bench) grep() error {
 	if err := b.grepAt(k, n, "folded, files to be made", 1); err != nil {
 		return err
 	}
+	// A pattern that any message may match makes the files of all segments.
+	if _, err := k.Recall().Grep(b.ctx, conversation, scrollback.GrepQuery{Pattern: "[qz]{9}"}); err != nil {
+		return err
+	}
 	return b.grepAt(k, n, "folded", rounds)
 }
 

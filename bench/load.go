@@ -105,7 +105,7 @@ func (b *bench) openCounting(name string) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.New(db, token.Count, &store.Options{Image: token.Image})
+	return store.New(db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn})
 }
 
 func (b *bench) file(name string) string { return filepath.Join(b.dir, name, "scrollback.db") }
@@ -138,6 +138,11 @@ func (b *bench) mergeIndex(file string) error {
 	}
 	defer func() { _ = db.Close() }() // everything is committed
 	db.SetMaxOpenConns(1)
+	var there bool
+	err = db.QueryRowContext(b.ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'message_terms')`).Scan(&there)
+	if err != nil || !there {
+		return err
+	}
 	changes := func() (n int64, err error) {
 		return n, db.QueryRowContext(b.ctx, `SELECT total_changes()`).Scan(&n)
 	}

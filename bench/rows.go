@@ -62,9 +62,10 @@ func percentile(ds []time.Duration, p float64) float64 {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// target holds a number, or its ratio to another, against what is wanted.
+// target holds a number, or its ratio to another of the same run, against what is wanted.
 type target struct {
 	figure, what, over string // over: divided by this one
+	beside             string // the ratio to this one is shown, and not judged
 	most, least        float64
 	aim                bool // wished for, not promised
 }
@@ -72,13 +73,16 @@ type target struct {
 // targets is what the project promises and wishes for.
 var targets = []target{
 	{figure: "append", what: "turn at 1,000,000, p50", over: "turn at 100, p50", most: 1.3},
-	{figure: "append", what: "turn at 100, p50", over: "two syncs of a plain file, p50", most: 4},
-	{figure: "append", what: "turn at 100, p50", over: "two syncs of a plain file, p50", most: 2, aim: true},
-	{figure: "append", what: "written a turn at 100", most: 48, aim: true},
-	{figure: "append", what: "written a turn at 1,000,000", most: 48, aim: true},
+	{figure: "append", what: "turn at 100, p50", over: rawTransactions + ", p50", most: 1.5},
+	{figure: "append", what: "written a turn at 100", most: 40},
+	{figure: "append", what: "written a turn at 1,000,000", most: 48},
+	{figure: "concurrent", what: "8 conversations", over: "a bare group commit of 8", least: 0.25},
+	{figure: "concurrent", what: "8 conversations", over: "a bare group commit of 8", least: 0.35, aim: true},
+	{figure: "concurrent", what: "64 conversations", over: "a bare group commit of 64", least: 0.35},
+	{figure: "concurrent", what: "64 conversations", over: "a bare group commit of 64", least: 0.5, aim: true},
 	{figure: "concurrent", what: "8 conversations", over: "8 connections waiting for each other", least: 3},
 	{figure: "concurrent", what: "64 conversations", over: "8 connections waiting for each other", least: 3},
-	{figure: "concurrent", what: "8 conversations, p99", most: 20},
+	{figure: "concurrent", what: "8 conversations, p99", most: 12},
 	{figure: "concurrent", what: "lost by two processes", most: 0},
 	{figure: "window", what: "window at 1,000,000", over: "window at 1,000", most: 1.3},
 	{figure: "window", what: "allocations at 1,000,000", over: "allocations at 1,000", most: 1.05},
@@ -86,51 +90,105 @@ var targets = []target{
 	{figure: "resume", what: "latest at 10,000", over: "latest at 100", most: 1.3},
 	{figure: "resume", what: "latest at 1,000,000", over: "latest at 100", most: 1.3},
 	{figure: "resume", what: "latest after 1,000 rewinds", over: "latest at 100", most: 1.3},
-	{figure: "search", what: "English, 1 % of 1,000,000", most: 10, aim: true},
-	{figure: "search", what: "Chinese, 1 % of 1,000,000", most: 10, aim: true},
-	{figure: "search", what: "index bytes a message byte", most: 0.6, aim: true},
+	{figure: "search", what: "a question of 100,000", beside: "a page of 200 of 100,000", most: 40},
+	{figure: "search", what: "a question of 1,000,000", beside: "a page of 200 of 1,000,000", most: 40},
+	{figure: "search", what: "English, 1 % of 1,000,000", over: "a page of 200 of 1,000,000", most: 5, aim: true},
+	{figure: "search", what: "Chinese, 1 % of 1,000,000", over: "a page of 200 of 1,000,000", most: 5, aim: true},
+	{figure: "search", what: "index bytes a message byte", most: 0.4},
 	{figure: "references", what: "200 references in 100,000 files", over: "200 references in 1,000 files", most: 1.5},
-	{figure: "server", what: "peak memory, a chat at 1,000,000", most: 60, aim: true},
-	{figure: "server", what: "start to the first answer", most: 100, aim: true},
-	{figure: "build", what: "cold build", most: 120, aim: true},
+	{figure: "server", what: "peak memory, a chat at 1,000,000", most: 80},
+	{figure: "server", what: "start to the first answer", over: "start to its version", most: 4, aim: true},
+	{figure: "grep", what: "folded a second", least: 6000},
+	{figure: "grep", what: "a word of 1 %, 100,000 messages live", most: 500},
+	{figure: "grep", what: "nothing, 100,000 messages live", most: 500},
+	{figure: "resume", what: "imported a second", least: 4000},
+	{figure: "tokens", what: "counter, English", least: 12},
+	{figure: "tokens", what: "counter, code", least: 12},
+	{figure: "tokens", what: "counter, JSON", least: 12},
+	{figure: "tokens", what: "counter, Chinese", least: 5},
+	{figure: "tokens", what: "counter, Chinese characters in any order", least: 5},
 }
 
-// judge is a line for a target, or nothing when it was not measured.
-func (b *bench) judge(t target) string {
-	v, unit, ok := b.median(t.figure, t.what)
-	if !ok {
-		return ""
+// verdict is a target with what was measured of it; ok is false when nothing was.
+type verdict struct {
+	target
+	value    float64
+	unit     string
+	absolute string // beside a ratio what was measured, and beside that a ratio
+	met, ok  bool
+}
+
+// judged holds a target against what a run measured.
+func judged(b *bench, t target) verdict {
+	v := verdict{target: t}
+	if v.value, v.unit, v.ok = b.median(t.figure, t.what); !v.ok {
+		return v
 	}
-	what := t.what
+	if t.beside != "" {
+		if base, _, ok := b.median(t.figure, t.beside); ok && base > 0 {
+			v.absolute = " (" + show(v.value/base, "× "+t.beside) + ")"
+		}
+	}
 	if t.over != "" {
 		base, _, ok := b.median(t.figure, t.over)
 		if !ok || base == 0 {
-			return ""
+			v.ok = false
+			return v
 		}
-		v, unit, what = v/base, "×", what+" ÷ "+t.over
+		v.absolute = " (" + show(v.value, v.unit) + ")"
+		v.value, v.unit = v.value/base, "×"
 	}
-	bound, met := "≤ "+show(t.most, unit), v <= t.most
+	v.met = v.value <= t.most
 	if t.least > 0 {
-		bound, met = "≥ "+show(t.least, unit), v >= t.least
+		v.met = v.value >= t.least
 	}
-	if t.aim {
+	return v
+}
+
+// line is a row of the table of bounds.
+func (v verdict) line() string {
+	what := v.what
+	if v.over != "" {
+		what += " ÷ " + v.over
+	}
+	bound := "≤ " + show(v.most, v.unit)
+	if v.least > 0 {
+		bound = "≥ " + show(v.least, v.unit)
+	}
+	if v.aim {
 		bound = "aim " + bound
 	}
-	verdict := "yes"
-	if !met {
-		verdict = "**no**"
+	measured, met := show(v.value, v.unit)+v.absolute, "yes"
+	switch {
+	case !v.ok:
+		measured, met = "not measured", "**no**"
+	case !v.met:
+		met = "**no**"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s |\n", what, show(v, unit), bound, verdict)
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", what, measured, bound, met)
+}
+
+// missed names the bounds, not the aims, that were not met; one that nothing was measured
+// for was not.
+func missed(b *bench) (out []string) {
+	for _, t := range targets {
+		if v := judged(b, t); !t.aim && !v.met {
+			out = append(out, t.what)
+		}
+	}
+	return out
 }
 
 // report is the Markdown of a run.
-func (b *bench) report(took time.Duration) string {
+func (b *bench) report(took time.Duration, whole bool) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "# Benchmarks\n\nWritten by `go run ./bench` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`.\n",
 		took.Round(time.Second), machine(b.dir), rounds)
 	s.WriteString("\n| checked against a bound | measured | bound | met |\n|---|---|---|---|\n")
 	for _, t := range targets {
-		s.WriteString(b.judge(t))
+		if v := judged(b, t); v.ok || whole {
+			s.WriteString(v.line())
+		}
 	}
 	for _, f := range figures {
 		var seen []string
@@ -153,13 +211,15 @@ func (b *bench) report(took time.Duration) string {
 
 // notes say how each figure is measured.
 var notes = map[string]string{
-	"append": "Begin and Finish of one turn through the store, both durable, with about 0.9 KB of text each, in one conversation per database. " +
-		"The plain file gets the same bytes in two appends, each with fdatasync. Bytes are those the process handed to the disk (`write_bytes`), including index, merges and checkpoints; a loaded index is merged first, as it would have been over time.",
-	"concurrent": "Turns per second of 8 and of 64 conversations in one process, compared with the same writes by 8 separate connections that wait in SQLite's busy handler.",
-	"window":     "Reading the contents of the newest window of 8,000 tokens and laying it out, as each request does.",
+	"append": "Begin and Finish of one turn through the store, both durable, with about 0.9 KB of text each, tokens counted as the program counts them, and the usage, the window's mark and the account of the step that a turn stores; in one conversation per database. " +
+		"Raw SQLite inserts the same text into a table with a whole number as its key, over the same driver, in two transactions as durable; the plain file gets as many bytes in two appends, each with fdatasync. " +
+		"Bytes are those the process handed to the disk (`write_bytes`), including index, merges and checkpoints; a loaded index is merged first, as it would have been over time.",
+	"concurrent": "Turns per second of 8 and of 64 conversations in one process, with what the turns of the figure above store and count. A bare group commit is one goroutine that inserts the same text into a table with a whole number as its key, whatever waits in one commit, with two waits a turn. " +
+		"The 8 separate connections wait in SQLite's busy handler.",
+	"window": "Reading the contents of the newest window of 8,000 tokens and laying it out, as each request does.",
 	"resume": "Finding the latest conversation and laying its next request out, with its newest 20 messages live; the rewound one went back by one message a thousand times, so that each live message is on a branch of its own. " +
 		"The list comes from the store; the import is the engine's, counting tokens and compacting as it goes.",
-	"search":     "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages.",
+	"search":     "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages, and the question has six words from the most common one to a rare one. The page is the newest 200 messages, read by the same store. The index is what its rows hold, and the pages of the database that they take.",
 	"fold":       "A conversation of 200,000 tokens, compacted by the engine without a model: cleared at once, and piece by piece for a small window. Then the first page of each of its segments is read, which makes and checks its file, and read again.",
 	"grep":       "Every matching line of a conversation is counted and fifty are returned; the words are in 1 % and in 0.01 % of the messages, and the totals are checked against that.",
 	"references": "One prompt that names 200 files of 3.7 KB, spread over a tree whose files the system has in memory; and a part of a file's name, completed to a path.",
@@ -168,11 +228,11 @@ var notes = map[string]string{
 	"policy": "A conversation of 2,000 messages in a window of 32,768 tokens: the total weight of its requests, compared with sending everything each time. " +
 		"Summaries are written by a stand-in for a model that quotes what it is given; what its own requests cost is in a separate row.",
 	"provider": "A turn of a conversation in a window of 10,048 tokens, asked of a server on this machine that begins to answer at once: from the question to the first piece of the answer, the commit of the question included, beside the same request sent by hand.",
-	"server":   "The program with a million messages in its store: its peak resident memory over 20 turns of one chat, and the time from exec to the first response.",
+	"server":   "The program with a million messages in its store: its peak resident memory over 20 turns of one chat, and the time from exec to the first response, beside the time from exec to the end of the program that only prints its version.",
 	"streams": "The program with a provider on this machine that begins to answer at once. The first token: from the question over HTTP to the first piece of the answer, beside the same request sent to the provider by hand, in a window of 10,048 tokens. " +
 		"Requests: four readers of the newest 20 conversations, beside streams that get ten words a second each; provider, readers and server share the machine. Memory: what the server's resident memory grows by when 500 are opened at once, over 480, in a server that has had 20 before; a chat includes its turn and its request to the provider.",
 	"build":  "The program as `go build` makes it; the cold build starts with an empty cache.",
-	"tokens": "The tokenizer over mixed text, and how far the estimate is from it.",
+	"tokens": "The tokenizer over mixed text, and over Chinese characters in random order, of which nothing was seen before; and how far the estimate is from it.",
 }
 
 // machine names what it ran on, by what matters.

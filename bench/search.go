@@ -13,7 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// search measures finding words of a known share of the messages.
+// search measures finding words of a known share of the messages, beside reading a page of
+// the newest messages.
 func (b *bench) search() error {
 	for _, n := range []int{b.mid, b.big} {
 		s, err := b.loaded(n)
@@ -33,6 +34,9 @@ func (b *bench) searchAt(s *store.Store, n int) error {
 		{"English, 0.01 %", rareEnglish}, {"Chinese, 0.01 %", rareChinese}, {"a question", question()}}
 	const times = 20
 	for r := range rounds {
+		if err := aPage(b, s, n, r); err != nil {
+			return err
+		}
 		for _, w := range words {
 			var took []time.Duration
 			for range times {
@@ -52,6 +56,25 @@ func (b *bench) searchAt(s *store.Store, n int) error {
 	return nil
 }
 
+// aPage measures what the times of searches are compared with: reading the newest 200 messages.
+func aPage(b *bench, s *store.Store, n, round int) error {
+	const times = 20
+	var took []time.Duration
+	for range times {
+		start := time.Now()
+		page, _, err := s.Page(b.ctx, conversation, scrollback.PageQuery{Limit: 200})
+		if err != nil {
+			return err
+		}
+		took = append(took, time.Since(start))
+		if len(page) != 200 {
+			return fmt.Errorf("a page has %d messages", len(page))
+		}
+	}
+	b.add("a page of 200 of "+count(n), round, percentile(took, 0.5), "ms")
+	return nil
+}
+
 // question consists of words as common as a language's, from the most common one to a rare
 // one; no message holds all of them.
 func question() string {
@@ -59,19 +82,24 @@ func question() string {
 	return strings.Join([]string{w.english[0], w.english[5], w.english[40], w.english[300], w.english[2000], rareEnglish}, " ")
 }
 
-// indexSize holds what the index weighs against the text in it.
+// indexSize holds what the index weighs against the text in it: what is in its rows, and the
+// pages of the database that they take.
 func (b *bench) indexSize(n int) error {
 	db, err := sql.Open("sqlite", "file:"+b.file(fmt.Sprint("messages-", n))+"?mode=ro")
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	var index, text float64
-	err = db.QueryRowContext(b.ctx, `SELECT (SELECT sum(length(block)) FROM message_terms_data) + (SELECT sum(length(sz)) FROM message_terms_docsize),
-		(SELECT sum(own_bytes) FROM messages)`).Scan(&index, &text)
+	defer func() { _ = db.Close() }() // nothing was written
+	var rows, pages, text float64
+	err = db.QueryRowContext(b.ctx, `SELECT coalesce(sum(payload), 0), coalesce(sum(pgsize), 0), (SELECT sum(own_bytes) FROM messages)
+		FROM dbstat WHERE name LIKE 'message_terms%' OR name LIKE 'index~_%' ESCAPE '~'`).Scan(&rows, &pages, &text)
 	if err != nil {
 		return err
 	}
-	b.add("index bytes a message byte", 0, index/text, "")
+	if rows == 0 {
+		return errors.New("the database has no index")
+	}
+	b.add("index bytes a message byte", 0, rows/text, "")
+	b.add("index pages a message byte", 0, pages/text, "")
 	return nil
 }

@@ -71,6 +71,11 @@ func (b *bench) server() error {
 		return err
 	}
 	for r := range rounds {
+		start := time.Now()
+		if err := exec.CommandContext(b.ctx, path, "--version").Run(); err != nil {
+			return err
+		}
+		b.add("start to its version", r, ms(time.Since(start)), "ms")
 		if err := b.serveOnce(path, r); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,27 @@ func (b *bench) tokens() error {
 		real, guess := float64(token.Count(t.text)), float64(token.Estimate(t.text))
 		b.add("error of the estimate, "+t.name, 0, 100*math.Abs(guess-real)/real, "%")
 	}
+	rng := rand.New(rand.NewPCG(4, 16))
+	for r := range rounds {
+		text := anyOrder(rng, 1<<20)
+		start := time.Now()
+		token.Count(text)
+		b.add("counter, Chinese characters in any order", r, float64(len(text))/(1<<20)/time.Since(start).Seconds(), "MB/s")
+	}
 	return nil
+}
+
+// anyOrder is a text of so many bytes that nobody has written: the characters of Chinese, of
+// which a comma ends each run.
+func anyOrder(rng *rand.Rand, size int) string {
+	var text strings.Builder
+	for text.Len() < size {
+		for range 4 + rng.IntN(20) {
+			text.WriteRune(0x4e00 + rune(rng.IntN(0x51a6)))
+		}
+		text.WriteRune('，')
+	}
+	return text.String()
 }
 
 type text struct{ name, text string }

@@ -259,22 +259,8 @@ func forge(t testing.TB, items []item) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := tar.NewWriter(zip)
-	for _, it := range items {
-		h := &tar.Header{Typeflag: it.kind, Name: it.name, Size: int64(len(it.text)), Mode: 0o644}
-		if it.kind == tar.TypeSymlink {
-			h.Linkname, h.Size = "/etc/passwd", 0
-		}
-		if err := w.WriteHeader(h); err != nil {
-			t.Fatal(err)
-		}
-		if h.Size > 0 {
-			if _, err := w.Write(it.text); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, err := range []error{w.Close(), zip.Close(), seal.seal(0, DefaultLimits())} {
+	archived(t, zip, items)
+	for _, err := range []error{zip.Close(), seal.seal(0, DefaultLimits())} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/work"
+	"github.com/scrollback-ai/scrollback/internal/cue"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 )
 
@@ -70,14 +71,25 @@ func (j *job) build() (built, error) {
 func (j *job) hide(b *built, run []scrollback.Message) error {
 	b.view.Boundary, b.view.Head = run[len(run)-1].Seq, j.Window.Live[len(j.Window.Live)-1].Seq
 	stay, tell := told(j.Input, j.cut)
+	var drafts []draft
 	for _, ms := range split(run) {
-		tell = append(tell, untold(ms, stay)...)
-		s, err := j.leaf(ms, j.Memory.lines(tell))
-		if err != nil {
-			return err
-		}
+		drafts = append(drafts, draft{Segment: j.draft(ms), ms: ms, tell: append(tell, untold(ms, stay)...)})
 		tell = nil
-		b.leaves = append(b.leaves, s)
+	}
+	cue.SideBySide(2*len(drafts), func(i int) {
+		if d := &drafts[i/2]; i%2 == 0 {
+			d.lines = j.Memory.lines(d.tell)
+		} else {
+			d.err = seal(j.Input, &d.Segment, d.ms)
+		}
+	})
+	for i := range drafts {
+		d := &drafts[i]
+		if d.err != nil {
+			return d.err
+		}
+		j.describe(&d.Segment, d.lines, work.Of(d.ms))
+		b.leaves = append(b.leaves, d.Segment)
 	}
 	if j.summary != nil {
 		last := &b.leaves[len(b.leaves)-1]
@@ -123,16 +135,20 @@ func split(run []scrollback.Message) [][]scrollback.Message {
 	return append(out, run[start:])
 }
 
-// leaf makes the segment of some messages; lines are the extract in its placeholder.
-func (j *job) leaf(ms []scrollback.Message, lines []line) (scrollback.Segment, error) {
-	hash, err := j.Memory.hash(ms)
-	if err != nil {
-		return scrollback.Segment{}, scrollback.Wrap(scrollback.Internal, "compact.Run", err)
-	}
+// draft is a leaf that is being made; tell is what its extract is made of.
+type draft struct {
+	scrollback.Segment
+	ms, tell []scrollback.Message
+	lines    []line
+	err      error
+}
+
+// draft begins the segment of some messages.
+func (j *job) draft(ms []scrollback.Message) scrollback.Segment {
 	first, last := ms[0], ms[len(ms)-1]
 	s := scrollback.Segment{
 		ID: j.newID(), Conversation: first.ConversationID, Branch: first.Branch,
-		FirstSeq: first.Seq, LastSeq: last.Seq, Messages: len(ms), Hash: hash, SummaryOf: first.Seq,
+		FirstSeq: first.Seq, LastSeq: last.Seq, Messages: len(ms), SummaryOf: first.Seq,
 		SummaryBy: scrollback.SummaryExtractive, From: first.CreatedAt, To: last.CreatedAt,
 		Renderer: j.Renderer, CreatedAt: j.Now,
 	}
@@ -140,7 +156,14 @@ func (j *job) leaf(ms []scrollback.Message, lines []line) (scrollback.Segment, e
 		s.TokensBefore += ms[i].Weight.Tokens
 		s.From, s.To = min(s.From, ms[i].CreatedAt), max(s.To, ms[i].CreatedAt)
 	}
-	j.describe(&s, lines, work.Of(ms))
-	s.Bytes, s.SHA256, err = j.Measure(s, ms)
-	return s, err
+	return s
+}
+
+// seal adds to a segment the hash of its messages, and the size and hash of its file.
+func seal(in *Input, s *scrollback.Segment, ms []scrollback.Message) (err error) {
+	if s.Hash, err = in.Memory.hash(ms); err != nil {
+		return scrollback.Wrap(scrollback.Internal, "compact.Run", err)
+	}
+	s.Bytes, s.SHA256, err = in.Memory.measure(*s, ms, in.Measure)
+	return err
 }

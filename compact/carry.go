@@ -130,7 +130,7 @@ func (r *record) said() []carried {
 			done[at] = true
 		}
 		switch c := (carried{Line: l}); {
-		case todo.MatchString(l.Text) && !ticked.MatchString(l.Text):
+		case todo.In(l.Text) && !ticked.In(l.Text):
 			todos.open(l.Text, len(out))
 			c.identify()
 			out = append(out, c)
@@ -149,14 +149,14 @@ func (r *record) said() []carried {
 		text := m.Parts.Text()
 		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
 		found := false
-		for _, s := range sentences(text) {
+		for _, s := range standing.Sentences(text) {
 			for _, at := range todos.close(s) {
 				done[at], found = true, true
 			}
 			switch {
-			case ticked.MatchString(s):
+			case ticked.In(s):
 				found = true
-			case listed.MatchString(s), m.Role == scrollback.RoleUser && todo.MatchString(s):
+			case listed.In(s), m.Role == scrollback.RoleUser && todo.In(s):
 				todos.open(s, len(out))
 				out, found = append(out, carriedLine(m, rankTodo, s)), true
 			case m.Role == scrollback.RoleUser && r.memory.instruction(s):
@@ -283,7 +283,7 @@ func carriedIn(summary string) []carried {
 			l.rank, l.key = rankFile, "file "+l.Path()
 			out = append(out, l)
 			continue
-		case todo.MatchString(l.Text):
+		case todo.In(l.Text):
 			l.rank = rankTodo
 		case standing.Instruction(l.Text):
 			l.rank = rankStanding

@@ -284,10 +284,11 @@ func (j *job) shrink(before *weights, said, kept *outcome) (made built, err erro
 		if made, err = j.build(); err != nil {
 			return made, err
 		}
-		made.tokens = window.Assemble(j.after(&made)).Weight.Tokens + before.unread
-		made.result = j.Policy.judge(before.total(), made.tokens, j.Reason == MustFit || j.Reason == Everything)
+		seen, was := window.Assemble(j.after(&made)).Weight.Tokens, before.window.Weight.Tokens
+		made.tokens = seen + before.unread // no piece of a backlog shrinks all of it by much: each is judged by itself
+		made.result = j.Policy.judge(was, seen, j.Reason == MustFit || j.Reason == Everything)
 		fits := j.Reason != MustFit || j.More || made.tokens <= j.budget()
-		if fits && j.Policy.judge(before.total(), made.tokens, false) == scrollback.ResultCompacted {
+		if fits && j.Policy.judge(was, seen, false) == scrollback.ResultCompacted {
 			break
 		}
 	}

@@ -135,6 +135,30 @@ func TestRunInflates(t *testing.T) {
 	}
 }
 
+// A piece of a backlog is worth folding by what it frees itself, however much is still to
+// come; a piece that frees nothing is not.
+func TestRunJudgesAPieceByItself(t *testing.T) {
+	for _, reason := range []Reason{WhenDue, Forced, MustFit, Everything} {
+		for _, policy := range []string{Segments, Rolling, Snapshot} {
+			in := input(t, policy, 40)
+			in.Reason, in.More, in.Branch.HeadSeq, in.Branch.Sum.Tokens = reason, true, 50_000, 5_000_000
+			c := run(t, in)
+			if c.Receipt.Result != scrollback.ResultCompacted || c.View.Boundary < 20 || c.View.RetryAt != 0 ||
+				c.Receipt.TokensBefore != 10_000_000 || c.Receipt.TokensAfter >= c.Receipt.TokensBefore {
+				t.Errorf("reason %d, %s: %+v, %+v", reason, policy, c.Receipt, c.View)
+			}
+		}
+	}
+	in := input(t, Segments, 6)
+	in.Reason, in.More, in.Branch.HeadSeq, in.Branch.Sum.Tokens = Forced, true, 50_000, 5_000_000
+	for i := range in.Window.Live {
+		in.Window.Live[i].Weight.Tokens = 10
+	}
+	if c := run(t, in); c.Receipt.Result != scrollback.ResultInflated || c.View.Boundary != 0 {
+		t.Errorf("%+v, %+v", c.Receipt, c.View)
+	}
+}
+
 // Starting afresh folds everything and asks nobody; so does a piece of a backlog, which
 // counts what it has not read.
 func TestRunAsksNobody(t *testing.T) {

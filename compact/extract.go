@@ -3,16 +3,16 @@ package compact
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/compact/work"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/cue"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -38,13 +38,13 @@ type line struct {
 }
 
 var (
-	// figures finds what is hard to guess: numbers, codes, names with digits.
-	figures = regexp.MustCompile(`\d`)
 	// outcomes finds what was found out, decided or went wrong.
-	outcomes = regexp.MustCompile(`(?i)\b(because|caused?|found|turns? out|fixed|failed|fails|error|result|instead|means|chose|agreed|confirmed)\b` +
+	outcomes = cue.Find(`because|cause|found|turn|fixed|fail|error|result|instead|means|chose|agreed|confirmed`+
+		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`, `(?i)\b(because|caused?|found|turns? out|fixed|failed|fails|error|result|instead|means|chose|agreed|confirmed)\b`+
 		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`)
 	// preambles begin sentences that announce something, or offer it.
-	preambles = regexp.MustCompile(`(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)` +
+	preambles = cue.Find(`let me|let's|i'll|i will|i am going|i'm going|i can|would you|do you|shall i|should i|here is|here are|here's|sure|certainly`+
+		`|of course|great|feel free|if you|让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是`, `(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)`+
 		`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`)
 )
 
@@ -75,9 +75,12 @@ func paired(words string) (out []string) {
 	return out
 }
 
+// figured says whether a text has what is hard to guess: numbers, codes, names with digits.
+func figured(text string) bool { return strings.ContainsAny(text, "0123456789") }
+
 // idle says whether a text is only a greeting, thanks or assent.
 func idle(text string) bool {
-	if len(text) > maxIdle || figures.MatchString(text) {
+	if len(text) > maxIdle || figured(text) {
 		return false
 	}
 	for w := range strings.FieldsSeq(same.Form(polite.Replace(text))) {
@@ -89,16 +92,26 @@ func idle(text string) bool {
 }
 
 // heard remembers which sentences are instructions: in one fold, each is judged again and
-// again. Nil remembers nothing.
-type heard map[string]bool
+// again, by several goroutines. Nil remembers nothing.
+type heard struct {
+	mu sync.Mutex
+	is map[string]bool
+}
 
-func (h heard) instruction(sentence string) bool {
-	is, ok := h[sentence]
-	if !ok {
-		if is = standing.Instruction(sentence); h != nil {
-			h[sentence] = is
-		}
+func (h *heard) instruction(sentence string) bool {
+	if h == nil {
+		return standing.Instruction(sentence)
 	}
+	h.mu.Lock()
+	is, ok := h.is[sentence]
+	h.mu.Unlock()
+	if ok {
+		return is
+	}
+	is = standing.Instruction(sentence)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.is[sentence] = is
 	return is
 }
 
@@ -107,42 +120,71 @@ type sentence struct {
 	line
 	terms   []string
 	clauses []string
+	whole   string
+	fence   bool // begins or ends a block of code
+	silent  bool // says too little to be a candidate
+	todo    bool // still to be done
 	kept    bool // an instruction of the person, or a to-do
 	dull    bool // announces, offers, or stands in a block of code
+	figures bool // has some
+	outcome bool // says what was found out
+}
+
+// read reads the sentences of a message, each by itself.
+func read(m *scrollback.Message, h *heard) (out []sentence) {
+	if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
+		return nil
+	}
+	text := m.Parts.Text()
+	text = text[:min(len(text), maxExtract)]
+	for _, s := range standing.Sentences(strings.ToValidUTF8(text, "")) {
+		one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, whole: s, fence: strings.HasPrefix(s, "```")}
+		if !one.fence {
+			one.judge(h)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// judge finds out what a sentence is.
+func (s *sentence) judge(h *heard) {
+	user := s.By == string(scrollback.RoleUser)
+	s.terms = slices.Compact(slices.Sorted(slices.Values(terms.Split(s.whole))))
+	s.dull = preambles.In(s.whole)
+	s.silent = s.dull && len(s.terms) < shortTerms && !user && !figured(s.whole)
+	if s.silent {
+		return
+	}
+	s.todo = todo.In(s.whole)
+	s.kept = user && h.instruction(s.whole) || s.todo
+	if s.silent = ticked.In(s.whole) || !s.kept && (len(s.terms) < minTerms || idle(s.whole)); s.silent {
+		return
+	}
+	s.clauses = same.Clauses(s.whole)
+	s.figures, s.outcome = figured(s.Text), outcomes.In(s.Text)
 }
 
 // candidates lists the sentences of a run that say something, each once, as it was said
 // last, and without to-dos that are done by its end.
-func candidates(ms []scrollback.Message, h heard) []sentence {
+func candidates(ms []scrollback.Message, h *heard) []sentence {
+	said := make([][]sentence, len(ms))
+	cue.SideBySide(len(ms), func(i int) { said[i] = read(&ms[i], h) })
 	var all []sentence
 	todos, at, gone := chores{}, map[string]int{}, map[int]bool{}
-	for i := range ms {
-		m := &ms[i]
-		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
-			continue
-		}
-		text := m.Parts.Text()
-		text = text[:min(len(text), maxExtract)]
+	for _, of := range said {
 		fenced := false
-		for _, s := range sentences(strings.ToValidUTF8(text, "")) {
-			for _, open := range todos.close(s) {
+		for _, one := range of {
+			for _, open := range todos.close(one.whole) {
 				gone[open] = true
 			}
-			ts := slices.Compact(slices.Sorted(slices.Values(terms.Split(s))))
-			if strings.HasPrefix(s, "```") {
+			if one.fence {
 				fenced = !fenced
+			}
+			if one.fence || one.silent {
 				continue
 			}
-			announces := preambles.MatchString(s)
-			if announces && len(ts) < shortTerms && m.Role == scrollback.RoleAssistant && !figures.MatchString(s) {
-				continue
-			}
-			kept := m.Role == scrollback.RoleUser && h.instruction(s) || todo.MatchString(s)
-			if ticked.MatchString(s) || !kept && (len(ts) < minTerms || idle(s)) {
-				continue
-			}
-			one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, kept: kept, terms: ts,
-				clauses: same.Clauses(s), dull: fenced || announces}
+			one.dull = one.dull || fenced
 			if key := strings.Join(one.clauses, ""); key != "" {
 				if before, ok := at[key]; ok {
 					one.Count += all[before].Count
@@ -150,8 +192,8 @@ func candidates(ms []scrollback.Message, h heard) []sentence {
 				}
 				at[key] = len(all)
 			}
-			if todo.MatchString(s) {
-				todos.open(s, len(all))
+			if one.todo {
+				todos.open(one.whole, len(all))
 			}
 			all = append(all, one)
 		}
@@ -168,7 +210,7 @@ func candidates(ms []scrollback.Message, h heard) []sentence {
 // extract ranks the sentences of a run: standing instructions, to-dos and decisions,
 // figures and rare words come first, and the person before the assistant; questions that
 // were answered, and what only announces something, come last.
-func extract(ms []scrollback.Message, h heard) []line {
+func extract(ms []scrollback.Message, h *heard) []line {
 	all := candidates(ms, h)
 	holders := map[string]int{}
 	answered := int64(0) // the last seq at which the assistant said something
@@ -195,10 +237,10 @@ func extract(ms []scrollback.Message, h heard) []line {
 		if s.kept {
 			s.score += 3
 		}
-		if figures.MatchString(s.Text) {
+		if s.figures {
 			s.score++
 		}
-		if outcomes.MatchString(s.Text) {
+		if s.outcome {
 			s.score += 0.5
 		}
 		if s.By == string(scrollback.RoleUser) {
@@ -221,31 +263,6 @@ func best(lines []line) []line {
 	return lines
 }
 
-// sentences cuts text at the ends of sentences and lines.
-func sentences(text string) []string {
-	var out []string
-	start := 0
-	flush := func(end int) {
-		if s := strings.Join(strings.Fields(text[start:end]), " "); s != "" {
-			out = append(out, s)
-		}
-		start = end
-	}
-	for i, r := range text {
-		next := i + utf8.RuneLen(r)
-		switch r {
-		case '\n', '。', '！', '？', '；':
-			flush(next)
-		case '.', '!', '?':
-			if next < len(text) && (text[next] == ' ' || text[next] == '\n') {
-				flush(next)
-			}
-		}
-	}
-	flush(len(text))
-	return out
-}
-
 func clip(s string) string { return short.Line(s, maxLineRunes) }
 
 // parseLines reads back the lines of a placeholder.
@@ -257,7 +274,7 @@ func parseLines(placeholder string) []line {
 			continue
 		}
 		out = append(out, line{l, -float64(i)})
-		if standing.Instruction(l.Text) || todo.MatchString(l.Text) {
+		if standing.Instruction(l.Text) || todo.In(l.Text) {
 			out[len(out)-1].score += standingLead
 		}
 	}

@@ -6,19 +6,20 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/scrollback-ai/scrollback/internal/cue"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 // todo finds what remains to be done.
-var todo = regexp.MustCompile(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|할 ?일\s*[:：]|やること\s*[:：]`)
+var todo = cue.Find(`[ ]|☐|todo|to-do|待办|待辦|할일|할 일|やること`, `(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|할 ?일\s*[:：]|やること\s*[:：]`)
 
 // listed finds a to-do that is written down as one. What an assistant says about to-dos is
 // none.
-var listed = regexp.MustCompile(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
+var listed = cue.Find(`[ ]|☐|todo|to-do|待办|待辦`, `(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
 
 // ticked finds a to-do that its list shows as done, and what it is.
-var ticked = regexp.MustCompile(`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
+var ticked = cue.Find(`[x]|[✓]|[✔]|☑|✅|✔|✓|~~`, `^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
 
 // todoMarks are what is not part of the to-do itself.
 var todoMarks = regexp.MustCompile(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|할 ?일|やること)?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`)
@@ -71,7 +72,7 @@ func (c chores) close(text string) (places []int) {
 	}
 	for _, core := range doneIn(text) {
 		for _, open := range []string{core, turned(core, 1), turned(core, 2), turned(core, -1), turned(core, -2)} {
-			if one, ok := c[open]; ok && (one.wording != wordingOf(text) || ticked.MatchString(text)) {
+			if one, ok := c[open]; ok && (one.wording != wordingOf(text) || ticked.In(text)) {
 				delete(c, open)
 				places = append(places, one.at...)
 				break

@@ -52,7 +52,7 @@ type Checked struct {
 
 // Problem is one thing that is wrong. Kind is one of damage, orphan, index, seq,
 // sum, head, path, view, hash, file, rollup, artifact, usage; of a note lease,
-// artifact, object or purge. Where names the thing, such as "message <id>".
+// artifact, object, purge or index. Where names the thing, such as "message <id>".
 type Problem struct {
 	Kind     string `json:"kind"`
 	Where    string `json:"where"`
@@ -80,7 +80,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 		Total:        func(n int64) error { d.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error { d.conversation(c); return ctx.Err() },
 		Branch:       func(b scrollback.Branch) error { return d.branch(ctx, b) },
-		Message:      func(m scrollback.Message, found bool) error { d.found(m, found); return d.message(ctx, m) },
+		Message:      func(m scrollback.Message, _ bool) error { return d.message(ctx, m) },
 		Segment:      func(s scrollback.Segment) error { return d.segment(ctx, s) },
 		Artifact:     func(a scrollback.Artifact, mentions int64) error { return d.artifact(ctx, a, mentions) },
 		Turn:         func(t scrollback.Turn) error { d.turn(t); return nil },
@@ -89,6 +89,9 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	if err == nil {
 		d.endConversation()
 		err = d.passObjects("")
+	}
+	if err == nil {
+		err = d.index(ctx)
 	}
 	if err != nil {
 		return Checkup{}, err
@@ -278,12 +281,25 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	return ctx.Err()
 }
 
-// found records a message that search does not find.
-func (d *check) found(m scrollback.Message, found bool) {
-	if !found {
-		d.problem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "search does not find it")
-		d.out.work.silence(m)
+// index checks that search finds the messages that the index says it has. An index that
+// cannot be read is no reason not to check the rest.
+func (d *check) index(ctx context.Context) error {
+	left, err := d.store.Audit.Index(ctx, func(done, total int64) { d.progress("index", done, total) }, func(m scrollback.Message, detail string) error {
+		d.problem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "%s", detail)
+		d.out.work.index = true
+		return ctx.Err()
+	})
+	switch {
+	case err != nil && scrollback.CodeOf(err) == scrollback.Internal:
+		d.problem(store.FlawIndex, "the search index", "it cannot be read: %s", cause(err))
+		d.out.work.index = true
+	case err != nil:
+		return err
+	case left > 0:
+		d.note(store.FlawIndex, "the search index", fmt.Sprintf("it has not forgotten the words of %d messages that were purged", left))
+		d.out.work.forget = true
 	}
+	return nil
 }
 
 // segment compares a segment with what it covers, and its file, rendered again, with

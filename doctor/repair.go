@@ -13,7 +13,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Bounds of a repair. What is beyond them is left for the next.
@@ -31,19 +30,14 @@ type work struct {
 	misplaced []scrollback.BranchID
 	heads     []scrollback.ConversationID
 	views     []scrollback.BranchID
-	silent    []run
+	index     bool // search does not find what it should
+	forget    bool // search has words of what was purged
 	artifacts []mention
 	strays    []store.Stray
 	leases    []scrollback.TurnID
 	usage     []store.MendUsage
 	purges    []scrollback.ConversationID
 	unwanted  []scrollback.ArtifactID // that nothing mentions, with or without a row
-}
-
-// run is consecutive messages of a branch.
-type run struct {
-	branch      scrollback.BranchID
-	first, last int64
 }
 
 // mention is an artifact as a message names it.
@@ -57,15 +51,6 @@ func add[T comparable](list *[]T, v T) {
 	if n := len(*list); n < maxWork && (n == 0 || (*list)[n-1] != v) {
 		*list = append(*list, v)
 	}
-}
-
-// silence adds a message that search does not find.
-func (w *work) silence(m scrollback.Message) {
-	if n := len(w.silent); n > 0 && w.silent[n-1].branch == m.Branch && w.silent[n-1].last == m.Seq-1 {
-		w.silent[n-1].last = m.Seq
-		return
-	}
-	add(&w.silent, run{m.Branch, m.Seq, m.Seq})
 }
 
 // named is what a message says about an artifact.
@@ -93,7 +78,11 @@ func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 
 // rows counts the work that need not wait until everything else is well.
 func (w *work) rows() int {
-	return len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.silent) + len(w.artifacts) + len(w.strays) + len(w.leases) + len(w.usage)
+	n := len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.artifacts) + len(w.strays) + len(w.leases) + len(w.usage)
+	if w.index || w.forget {
+		n++
+	}
+	return n
 }
 
 // clearable reports whether there is something to remove once all is well.
@@ -112,7 +101,10 @@ func (c *Checkup) Repairable() bool {
 // While anything is wrong, no purge is finished and no bytes are removed: what seems
 // to belong to nothing may belong to what is lost.
 func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Checkup, progress Progress) (Checkup, error) {
-	r := repair{store: s, archive: a}
+	if progress == nil {
+		progress = func(string, int64, int64) {}
+	}
+	r := repair{store: s, archive: a, progress: progress}
 	now := found
 	stuck, cleared := false, false
 	for range maxRounds {
@@ -166,7 +158,9 @@ func repaired(found, left []Problem) []Problem {
 type repair struct {
 	store   *store.Store
 	archive *archive.Archive
-	err     error // ends it
+
+	progress Progress
+	err      error // ends it
 }
 
 // try keeps an error that is not about the thing to be fixed; any other error leaves a
@@ -198,9 +192,6 @@ func (r *repair) rows(ctx context.Context, w work) {
 	})
 	each(r, w.heads, func(id scrollback.ConversationID) error { return r.store.Audit.Mend(ctx, store.Mend{Heads: id}) })
 	each(r, w.views, func(id scrollback.BranchID) error { return r.store.Audit.MendView(ctx, id) })
-	each(r, w.silent, func(s run) error {
-		return r.store.Audit.MendTerms(ctx, s.branch, s.first, s.last, func(m scrollback.Message) (string, error) { return r.text(ctx, m) })
-	})
 	each(r, w.leases, func(id scrollback.TurnID) error { return r.store.Audit.Mend(ctx, store.Mend{Lease: id}) })
 	each(r, w.artifacts, func(m mention) error { return r.restore(ctx, m) })
 	each(r, w.strays, func(s store.Stray) error {
@@ -216,6 +207,13 @@ func (r *repair) rows(ctx context.Context, w work) {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model))
 	})
 	each(r, slices.Compact(inOrder), func(u store.MendUsage) error { return r.store.Audit.Mend(ctx, store.Mend{Usage: &u}) })
+	switch {
+	case r.err != nil:
+	case w.index: // of the rows as they are by now
+		r.try(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
+	case w.forget:
+		r.try(r.store.Audit.Tend(ctx))
+	}
 }
 
 // clear finishes purges and removes what nothing mentions.
@@ -265,24 +263,6 @@ func (r *repair) restore(ctx context.Context, m mention) error {
 		}
 	}
 	return r.store.Refs.PutArtifact(ctx, m.Artifact, m.by)
-}
-
-// text is what search reads from a message's artifacts; those that cannot be read
-// add nothing.
-func (r *repair) text(ctx context.Context, m scrollback.Message) (string, error) {
-	var b strings.Builder
-	for _, id := range search.Artifacts(m.Parts) {
-		f, _, err := r.archive.OpenUnchecked(ctx, id)
-		if err != nil {
-			continue
-		}
-		text, err := io.ReadAll(io.LimitReader(f, search.MaxArtifactBytes))
-		f.Close()
-		if s := clip(string(text)); err == nil && utf8.ValidString(s) {
-			b.WriteString("\n" + s)
-		}
-	}
-	return b.String(), ctx.Err()
 }
 
 // clip is s without the character that its end cuts in two.

@@ -30,8 +30,8 @@ type Backlog struct {
 	Summarize bool       // ask models for summaries of what is folded
 	Asked     Asked      // what that took so far
 
-	e  *Engine
-	sh setting.Resolved
+	e        *Engine
+	sh, room setting.Resolved // room has the calls so far, and is only for admitting, which goes on beside folding
 }
 
 // Asked is what asking for summaries took: calls of models, the summaries that they
@@ -52,13 +52,13 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 	if err != nil {
 		return nil, err
 	}
-	return &Backlog{Begin: head, e: b.v.e, sh: sh}, nil
+	return &Backlog{Begin: head, e: b.v.e, sh: sh, room: sh}, nil
 }
 
 // Admit prepares a message to be added; see [intake.Intake.Admit].
 func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[int][]byte) (store.Incoming, error) {
-	b.sh.Remember(m)
-	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.sh.Room(), attached)
+	b.room.Remember(m)
+	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.room.Room(), attached)
 }
 
 // Compact folds what no longer fits, and updates head, which must be of this conversation.

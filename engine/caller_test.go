@@ -377,7 +377,7 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	}
 	attached := scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.File{Artifact: o.artifact}}}
 	if in, err := backlog.Admit(ctx, attached, nil); scrollback.CodeOf(err) != scrollback.NotFound {
-		t.Errorf("attached a foreign file, %q: %v", in.Index, err)
+		t.Errorf("attached a foreign file, %v: %v", in.Parts, err)
 	}
 	reader := r.Engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
 	if h, err := reader.Bulk().Head(ctx, o.id, scrollback.AccessWrite); err == nil || h.Title != "" {

@@ -72,7 +72,7 @@ func (a *arriving) rehearse(ctx context.Context, next *sight.Next) error {
 		return err
 	}
 	for _, m := range append(change, in...) {
-		m.Weight = a.v.e.store.Weigh(m.Parts)
+		m.Weight = a.v.e.store.Weigh(m.Parts, m.Counted)
 		next.Draft = append(next.Draft, m.Message)
 	}
 	tell(&next.Head.Conversation, env, len(change) > 0)

@@ -249,7 +249,7 @@ func TestFaultsEverywhere(t *testing.T) {
 	t.Parallel()
 	step := int64(testlength.Of(3, 1))
 	if testing.Short() {
-		step = 4
+		step = 8
 	}
 	for name, do := range operations {
 		t.Run(name, func(t *testing.T) {

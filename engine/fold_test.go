@@ -84,6 +84,28 @@ func beginsWith(items, prefix []scrollback.Item) bool {
 	return true
 }
 
+// By hand, a backlog of many pieces is folded until its last one is as small as the policy
+// wants it.
+func TestABacklogIsCompactedByHand(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	id := r.NewConversation()
+	r.Says(id, 1300, "a word or two about the tide, and the 潮水 of the day; what else is to be said of it, or kept? "+
+		strings.Repeat("The lamp went out. ", 5))
+	head, err := r.Store.Head(t.Context(), id)
+	if err != nil || head.Branch.LiveWeight().Tokens < 1_300_000 {
+		t.Fatalf("%+v, %v", head.Branch.LiveWeight(), err)
+	}
+	got, err := r.Compact(t.Context(), id, engine.CompactRequest{Force: true})
+	if err != nil || got.Result != scrollback.ResultCompacted || got.FirstSeq != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	w, err := r.Context(t.Context(), id)
+	if err != nil || w.Tokens > w.Budget*7/10 {
+		t.Errorf("the window has %d of %d tokens, %v", w.Tokens, w.Budget, err)
+	}
+	enginetest.CheckViews(t, r, id)
+}
+
 func TestFoldClearAndUndo(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())

@@ -242,11 +242,11 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 
 // reply is what a model said in one step.
 type reply struct {
-	parts     scrollback.Parts // with the provider's opaque payloads
-	finish    string
-	usage     scrollback.Usage // as the provider counted, or nothing
-	credits   *model.Credits
-	requestID string
+	parts             scrollback.Parts // with the provider's opaque payloads
+	counted           store.Counted    // of them
+	usage             scrollback.Usage // as the provider counted, or nothing
+	credits           *model.Credits
+	finish, requestID string
 }
 
 // ask streams one answer into the draft.
@@ -289,6 +289,6 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err erro
 	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	t.parts = lt.draft.Whole()
+	t.parts, t.counted = lt.draft.Whole(), store.Counted{}
 	return t, nil
 }

@@ -41,7 +41,7 @@ func TestManyFoldsInARow(t *testing.T) {
 	t.Parallel()
 	for policy, folds := range map[string]int{compact.Segments: testlength.Of(200, 500), compact.Snapshot: testlength.Of(60, 100)} {
 		if testing.Short() {
-			folds = 50
+			folds = 25
 		}
 		t.Run(policy, func(t *testing.T) {
 			w := &writer{sum: func(n int, _ model.Request) []model.Delta {

@@ -291,7 +291,7 @@ func TestAnyConversation(t *testing.T) {
 	t.Parallel()
 	seeds, steps := testlength.Of(8, 16), 60
 	if testing.Short() {
-		seeds = 8
+		seeds = 3
 	}
 	did := map[string]int{}
 	requests := 0

@@ -160,7 +160,11 @@ func TestReferencesReplayed(t *testing.T) {
 // and shows it once: it is sent when it is new or out of sight, and only then. A rewind may
 // bring an earlier message with the same content back into sight.
 func TestReferencesOnce(t *testing.T) {
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			d := newDesk(t, enginetest.Options{NoFolds: true, Limit: 12_000}, modeltest.Say("fine"))
 			rng := rand.New(rand.NewPCG(seed, 7))

@@ -64,7 +64,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		said.usage = lt.e.resolver.Priced(lt.resolved.Facts.Name, lt.believed(said))
 		lt.e.resolver.Outgrow(ctx, lt.resolved, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
-		lt.resolved.Asked = sight.Asked(w) + lt.e.store.Weigh(said.parts).Tokens
+		lt.resolved.Asked = sight.Asked(w) + lt.e.store.Weigh(said.parts, said.counted).Tokens
 		out, done, err := lt.conclude(ctx, step, said)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
@@ -199,7 +199,7 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sigh
 // conclude stores what a step said, runs its recall calls, and returns how the turn ended
 // if it did. The events report what has been stored.
 func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
-	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.resolved.Facts.Name, Usage: &t.usage}}
+	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.resolved.Facts.Name, Usage: &t.usage}, Counted: t.counted}
 	f := store.FinishRequest{Window: lt.note.Mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
@@ -282,7 +282,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		return done
 	}
 	f := store.FinishRequest{State: scrollback.TurnFailed}
-	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.Facts.Name, Status: scrollback.StatusFailed}
+	said, counted := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.Facts.Name, Status: scrollback.StatusFailed}, store.Counted{}
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
 		f.State, said.Status = scrollback.TurnInterrupted, scrollback.StatusInterrupted
@@ -298,9 +298,9 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
-		u := lt.e.resolver.Priced(said.Model, lt.believed(reply{parts: said.Parts}))
+		u := lt.e.resolver.Priced(said.Model, lt.believed(reply{parts: said.Parts, counted: counted}))
 		said.Usage = &u
-		f.Messages, f.Usage = []store.Incoming{{Message: said}}, []scrollback.UsageRecord{lt.record(u, "")}
+		f.Messages, f.Usage = []store.Incoming{{Message: said, Counted: counted}}, []scrollback.UsageRecord{lt.record(u, "")}
 		lt.usage = lt.usage.Add(u)
 		lt.emit(scrollback.UsageEvent{Usage: lt.usage})
 	}
@@ -326,7 +326,7 @@ func (lt *liveTurn) believed(t reply) scrollback.Usage {
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens, u.OutputTokens, u.Estimated = lt.resolved.ModelTokens(lt.sent.Tokens), lt.resolved.ModelTokens(lt.e.store.Weigh(t.parts).Tokens), true
+	u.InputTokens, u.OutputTokens, u.Estimated = lt.resolved.ModelTokens(lt.sent.Tokens), lt.resolved.ModelTokens(lt.e.store.Weigh(t.parts, t.counted).Tokens), true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }

@@ -109,8 +109,8 @@ func (e *Engine) titleCost(id scrollback.ConversationID, sh setting.Resolved, ma
 		if made.Answer == "" {
 			return nil
 		}
-		u.InputTokens, u.Estimated = sh.ModelTokens(e.store.Weigh(made.Sent).Tokens), true
-		u.OutputTokens = sh.ModelTokens(e.store.Weigh(scrollback.Say(made.Answer)).Tokens)
+		u.InputTokens, u.Estimated = sh.ModelTokens(e.store.Weigh(made.Sent, nil).Tokens), true
+		u.OutputTokens = sh.ModelTokens(e.store.Weigh(scrollback.Say(made.Answer), nil).Tokens)
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	}
 	return []scrollback.UsageRecord{{Usage: e.resolver.Priced(sh.Facts.Name, u), Conversation: id, Key: sh.Over.Key, Model: sh.Facts.Name,

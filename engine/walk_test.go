@@ -271,7 +271,7 @@ func TestWalk(t *testing.T) {
 	t.Parallel()
 	n, seeds := testlength.Of(2500, 10_000), uint64(1)
 	if testing.Short() {
-		n = 1000
+		n = 500
 	}
 	for seed := range seeds {
 		db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
-	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Keep stores bytes as an artifact, its media type judged by what it holds.
@@ -49,7 +48,7 @@ func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollb
 	}
 	p.Artifact = art.ID
 	p.MediaType, p.Size = art.MediaType, art.Size
-	return p, a.indexFile(ctx, p)
+	return p, nil
 }
 
 // given is the artifact of part i: of the bytes that are attached to it, or one that is stored.
@@ -81,19 +80,6 @@ func (a *admission) mentioned(ctx context.Context, id scrollback.ArtifactID) (sc
 		return scrollback.Artifact{}, err
 	}
 	return scrollback.Artifact{ID: id, MediaType: ref.MediaType, Name: ref.Hint, Size: ref.Bytes, CreatedAt: ref.CreatedAt}, nil
-}
-
-// indexFile lets search find a message by the text of a file it attaches.
-func (a *admission) indexFile(ctx context.Context, f scrollback.File) error {
-	if !strings.HasPrefix(f.MediaType, "text/") && f.MediaType != "application/json" {
-		return nil
-	}
-	head, _, err := a.artifactEnds(ctx, f.Artifact, search.MaxArtifactBytes, 0)
-	if scrollback.CodeOf(err) == scrollback.Invalid {
-		return nil // it only looked like text
-	}
-	a.out.Index += "\n" + head
-	return err
 }
 
 // artifactEnds returns at most so many of the first and last bytes of a text artifact,

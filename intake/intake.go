@@ -141,7 +141,7 @@ func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 // artifacts and leave their head and tail, attached bytes are stored, and artifacts that
 // are named must be known to the conversation. attached is by index of the part.
 func (in *Intake) Admit(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, room Room, attached map[int][]byte) (store.Incoming, error) {
-	a := admission{Intake: in, id: id, room: room, attached: attached, out: store.Incoming{Message: m}}
+	a := admission{Intake: in, id: id, room: room, attached: attached, out: store.Incoming{Message: m, Counted: store.Counted{}}}
 	err := a.admit(ctx)
 	return a.out, err
 }

@@ -121,3 +121,41 @@ func TestNothingOfATextIsLost(t *testing.T) {
 		t.Errorf("nothing was cut: %v", cut)
 	}
 }
+
+// Nothing of a message is counted twice on its way in, whether it stays as it is or is cut.
+func TestNothingIsCountedTwice(t *testing.T) {
+	counts := map[string]int{}
+	count := func(text string) int { counts[text]++; return token.Count(text) }
+	s, err := store.New(memdriver.New(), count, &store.Options{Image: token.Image})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket := memblob.OpenBucket(nil)
+	defer bucket.Close()
+	in := intake.New(s, archive.New(s, bucket, nil), intake.Limits{})
+	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := func(word string, n int) scrollback.Text { return scrollback.Text{Text: strings.Repeat(word+" ", n)} }
+	admitted, err := in.Admit(t.Context(), c.ID, scrollback.Message{Role: scrollback.RoleUser,
+		Parts: scrollback.Parts{long("stays", 600), long("cut", 9000), long("stays too", 300)}}, intake.Room{Budget: 8000}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := s.Head(t.Context(), c.ID)
+	if err == nil {
+		_, err = s.Append(t.Context(), head, []store.Incoming{admitted})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(admitted.Parts) != 4 || len(counts) < 4 {
+		t.Fatalf("%d parts, and %d texts that were counted", len(admitted.Parts), len(counts))
+	}
+	for text, n := range counts {
+		if n > 1 {
+			t.Errorf("%.20q… of %d bytes was counted %d times", text, len(text), n)
+		}
+	}
+}

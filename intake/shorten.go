@@ -7,7 +7,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
-	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // A tool output over outputBytes, or over a tenth of the budget if that is less,
@@ -79,7 +78,7 @@ func (a *admission) endsWithin(text string, art scrollback.Artifact, room int64)
 	}
 	for head, tail := headBytes, tailBytes; ; head, tail = head/2, tail/2 {
 		short := headAndTail(text, art, head, tail)
-		if head < 64 || a.store.Weigh(scrollback.Parts{scrollback.Text{Text: short}}).Tokens <= room {
+		if head < 64 || a.store.Weigh(scrollback.Parts{scrollback.Text{Text: short}}, a.out.Counted).Tokens <= room {
 			return short
 		}
 	}
@@ -91,11 +90,10 @@ func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (sc
 	if err != nil {
 		return r, err
 	}
-	head, tail, err := a.artifactEnds(ctx, art.ID, search.MaxArtifactBytes, tailBytes)
+	head, tail, err := a.artifactEnds(ctx, art.ID, headBytes+tailBytes, tailBytes)
 	if err != nil {
 		return r, err
 	}
-	a.out.Index += "\n" + head
 	r.Text = head
 	if art.Size > headBytes+tailBytes {
 		r.Text = leftOut(clip.Bytes(head, headBytes), tail, art)
@@ -110,7 +108,7 @@ func (a *admission) shortenResult(ctx context.Context, r scrollback.ToolResult, 
 	return r, err
 }
 
-// keepText stores a text as an artifact that the message mentions and is found by.
+// keepText stores a text as an artifact that the message mentions.
 func (a *admission) keepText(ctx context.Context, text, name string) (scrollback.Artifact, error) {
 	id, size, err := a.put(ctx, strings.NewReader(text), int64(len(text)))
 	if err != nil {
@@ -118,7 +116,6 @@ func (a *admission) keepText(ctx context.Context, text, name string) (scrollback
 	}
 	art := scrollback.Artifact{ID: id, MediaType: "text/plain", Size: size, CreatedAt: a.store.Now(), Name: name}
 	a.out.Mentions = append(a.out.Mentions, art)
-	a.out.Index += "\n" + clip.Bytes(text, search.MaxArtifactBytes)
 	return art, nil
 }
 

@@ -143,6 +143,9 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
+	if o.Mode == Make { // what is opened to be written to will count
+		go token.Load()
+	}
 	at, err := openPlaces(ctx, dir, o)
 	if err != nil {
 		return nil, err
@@ -156,7 +159,8 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 
 // assemble puts everything together over a database and a bucket.
 func assemble(at places, o *Options) (*Scrollback, error) {
-	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn})
+	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn,
+		Text: archive.Texts(at.bucket), ReadOnly: at.readOnly})
 	if err != nil {
 		return nil, err
 	}

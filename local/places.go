@@ -27,6 +27,8 @@ type places struct {
 	db      *driver.Driver
 	bucket  *blob.Bucket
 	archive *archive.Options
+
+	readOnly bool
 }
 
 // openPlaces opens the database and the bucket.
@@ -58,7 +60,7 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	}
 	mode := o.Mode
 	if at.archive == nil {
-		mode = ReadOnly
+		mode, at.readOnly = ReadOnly, true
 	}
 	var durable func(key string) error
 	if at.bucket, durable, err = kept.open(ctx, mode); err != nil {

@@ -86,7 +86,8 @@ func Fit(room Room, make func(try int) (any, bool)) (string, error) {
 			return "", scrollback.Wrap(scrollback.Internal, "recall", err)
 		}
 		b = marks.JSON(b)
-		if len(b) <= room.Bytes && int64(token.Count(string(b))) <= room.Tokens {
+		fits := int64(len(b)) <= room.Tokens || int64(token.Count(string(b))) <= room.Tokens // a token has at least a byte
+		if len(b) <= room.Bytes && fits {
 			return string(b), nil
 		}
 		if !more {
@@ -260,6 +261,7 @@ func find(ctx context.Context, c call) (string, error) {
 	type answer struct {
 		Hits      []briefHit `json:"hits"`
 		Truncated bool       `json:"truncated,omitempty"`
+		Note      string     `json:"note,omitempty"`
 	}
 	all := inBrief(found.Hits, c.conversation, q.Passage/2)
 	if open {
@@ -270,7 +272,7 @@ func find(ctx context.Context, c call) (string, error) {
 		if try > 1 {
 			n -= max(1, n/5)
 		}
-		out := answer{Truncated: found.Truncated, Hits: append([]briefHit{}, all[:max(n, min(1, len(all)))]...)}
+		out := answer{Truncated: found.Truncated, Note: behind(found), Hits: append([]briefHit{}, all[:max(n, min(1, len(all)))]...)}
 		for i := range out.Hits {
 			if try >= 1 { // neighbours can be requested again
 				out.Hits[i].Before, out.Hits[i].After = nil, nil
@@ -278,6 +280,17 @@ func find(ctx context.Context, c call) (string, error) {
 		}
 		return out, try < 1 || n > 1
 	})
+}
+
+// behind says to a model that the index of search is not complete.
+func behind(found scrollback.SearchResult) string {
+	switch {
+	case found.Indexed == nil:
+		return ""
+	case found.Truncated:
+		return fmt.Sprintf("The search index is being made: it has %.0f%% of the messages. Of the others the newest were searched; search again later for the rest.", 100**found.Indexed)
+	}
+	return fmt.Sprintf("The search index is being made: it has %.0f%% of the messages. The others were searched too.", 100**found.Indexed)
 }
 
 // filled is how many hits a search returns that names no limit.

@@ -139,8 +139,7 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 	for _, s := range head.Branch.View.Segments {
 		scope.Stretches = append(scope.Stretches, archive.Stretch{Segment: s.ID})
 	}
-	live := r.store.Walk(ctx, head.Branch.ID, head.Branch.View.Boundary+1, head.Branch.HeadSeq)
-	scope.Stretches = append(scope.Stretches, archive.Stretch{Messages: live})
+	scope.Stretches = append(scope.Stretches, archive.Stretch{Branch: head.Branch.ID, From: head.Branch.View.Boundary + 1, To: head.Branch.HeadSeq})
 	return r.archive.Grep(ctx, scope, q)
 }
 

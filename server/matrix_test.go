@@ -154,9 +154,9 @@ func (m *matrix) place(project string) place {
 	art, err := m.Upload(ctx, c.ID, strings.NewReader("a chart of the "+project+string(c.ID)), project+".txt")
 	must(err)
 	for range 4 {
-		m.Ask(c.ID, "Which colour has the lighthouse of the "+project+"?")
+		m.Ask(c.ID, "Which colour has the lighthouse of the "+project+"?").Done(m.T, scrollback.TurnComplete, "stop")
 	}
-	_, err = m.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
+	folded, err := m.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
 	must(err)
 	_, err = m.Compact(ctx, c.ID, engine.CompactRequest{Clear: true})
 	must(err)
@@ -164,6 +164,9 @@ func (m *matrix) place(project string) place {
 	must(err)
 	refs, _, err := m.Refs(ctx, c.ID, scrollback.RefQuery{Kind: scrollback.RefHistory, Limit: 1})
 	must(err)
+	if len(refs) == 0 {
+		m.T.Fatalf("nothing was compacted: %+v", folded)
+	}
 	page, _, err := m.Messages(ctx, c.ID, scrollback.PageQuery{Limit: 1})
 	must(err)
 	var file bytes.Buffer

@@ -5,20 +5,11 @@ import (
 	"math"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/search"
 )
 
-// Walk walks everything that is stored; see [AuditWalk]. A message without words to find
-// it by counts as indexed here. It writes nothing.
-func (a Audit) Walk(ctx context.Context, w AuditWalk) error {
-	message := w.Message
-	w.Message = func(m scrollback.Message, indexed bool) error {
-		return message(m, indexed || terms.Join(search.Text(m.Parts), 1) == "")
-	}
-	return a.s.d.Audit.Walk(ctx, w)
-}
+// Walk walks everything that is stored; see [AuditWalk]. It writes nothing.
+func (a Audit) Walk(ctx context.Context, w AuditWalk) error { return a.s.d.Audit.Walk(ctx, w) }
 
 // Base is the weight of a branch's path up to where it leaves its parent. It is
 // internal when that place does not exist.
@@ -137,28 +128,19 @@ func (a Audit) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, 
 	return false, err
 }
 
-// MendTerms makes search find again those messages of a branch, from seq to seq, that it
-// does not find. text returns the text of a message's artifacts.
-func (a Audit) MendTerms(ctx context.Context, b scrollback.BranchID, from, to int64, text func(scrollback.Message) (string, error)) error {
-	const step = 64 // messages whose terms are in memory at once
-	for ; from <= to; from += step {
-		ms, err := a.s.d.Read.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: min(to, from+step-1)})
-		if err != nil {
-			return err
-		}
-		all := make([]driver.MessageTerms, 0, len(ms))
-		for _, m := range ms {
-			more, err := text(m)
-			if err != nil {
-				return err
-			}
-			if words := terms.Join(search.Text(m.Parts)+"\n"+more, search.MaxTerms); words != "" {
-				all = append(all, driver.MessageTerms{Message: m.ID, Terms: words})
-			}
-		}
-		if err := a.Mend(ctx, driver.Mend{Terms: all}); err != nil {
-			return err
-		}
-	}
-	return nil
+// Index holds the search index against the log: flaw is called for messages that search
+// does not find as it should, and left are purged messages whose words it still has. progress
+// gets how many messages were checked, of about how many.
+func (a Audit) Index(ctx context.Context, progress func(done, total int64), flaw func(m scrollback.Message, detail string) error) (left int64, err error) {
+	return a.s.index.Check(ctx, progress, flaw)
 }
+
+// Reindex makes the search index again, beside whoever uses it; searches find everything
+// meanwhile. progress gets how far it is.
+func (a Audit) Reindex(ctx context.Context, progress func(done, total int64)) error {
+	return a.s.index.Remake(ctx, progress)
+}
+
+// Tend ends the work on the search index that waits for a quiet time: it forgets what was
+// purged.
+func (a Audit) Tend(ctx context.Context) error { return a.s.index.TendAll(ctx) }

@@ -53,7 +53,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ..
 	}
 	// Of two that make the same conversation at once, one is in conflict over its branch.
 	b.ID = beginning(c.ID)
-	made := s.clear(ctx, c.ID)
+	made := clearArrival(ctx, s, c.ID)
 	if made == nil {
 		made = s.begin(ctx, c, b, begins)
 	}
@@ -86,7 +86,7 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 	for at := int64(0); len(in) > 0; {
 		n, size := 0, 0
 		for ; n < len(in) && n < beginBatch && size < beginBytes; n++ {
-			size += len(in[n].Index) + in[n].Parts.Bytes()
+			size += in[n].Parts.Bytes()
 		}
 		a := Adopt{Conversation: c}
 		if n == len(in) {
@@ -103,9 +103,9 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 	return nil
 }
 
-// clear removes what is left of a conversation whose beginning was cut off. One that was
+// clearArrival removes what is left of a conversation whose beginning was cut off. One that was
 // purged and has heirs is conflict.
-func (s *Store) clear(ctx context.Context, id scrollback.ConversationID) error {
+func clearArrival(ctx context.Context, s *Store, id scrollback.ConversationID) error {
 	left, err := s.d.Read.Branches(ctx, id)
 	if err != nil || len(left) == 0 {
 		return err
@@ -302,6 +302,7 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 // that has not been in the trash since then is conflict.
 func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {
 	var all driver.Purged
+	defer s.index.Purged()
 	for first := true; id != ""; first = false {
 		p, err := s.d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
 		if err != nil {

@@ -2,27 +2,31 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Incoming is a message before it is in the log. The store fills in what is missing: id,
-// time, status, weight. Index is text by which the message is found besides its own (that
-// of its artifacts); Mentions are its artifacts.
+// time, status, weight. Mentions are its artifacts. Counted may be nil.
 type Incoming struct {
 	scrollback.Message
-	Index    string
 	Mentions []scrollback.Artifact
+	Counted  Counted
 }
 
-// entries makes rows of messages. Weighing and indexing them takes most of the time of an
-// import, so many are done at once.
+// Counted has the tokens of texts of a message, so that none is counted again on its way in.
+type Counted map[string]int
+
+// entries makes rows of messages. Weighing them takes most of the time of an import, so many
+// are done at once.
 func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	out := make([]driver.Entry, len(in))
 	now := s.Now()
@@ -47,32 +51,81 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 		}
 		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions}
 	}
+	defer func() { s.index.Wrote(found(out)) }()
 	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
 	if workers < 2 {
-		s.measure(in, out)
+		measure(s, in, out)
 		return out
 	}
 	var measured sync.WaitGroup
 	for w := range workers {
 		from, to := w*len(in)/workers, (w+1)*len(in)/workers
-		measured.Go(func() { s.measure(in[from:to], out[from:to]) })
+		measured.Go(func() { measure(s, in[from:to], out[from:to]) })
 	}
 	measured.Wait()
 	return out
 }
 
+// found is how many messages there are, and how many bytes search reads of them.
+func found(entries []driver.Entry) (messages int, bytes int64) {
+	for _, e := range entries {
+		bytes += e.Weight.Bytes
+		for _, a := range e.Mentions {
+			bytes += min(a.Size, search.MaxArtifactBytes)
+		}
+	}
+	return len(entries), bytes
+}
+
+// texts reads the texts of artifacts.
+type texts struct {
+	read   func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error)
+	failed atomic.Int64 // when it last failed, in Unix ms
+}
+
+// Bounds of reading a text. After a failure nobody tries for a while: a search does not wait
+// for a server that is gone.
+const (
+	textTime  = 2 * time.Second
+	textAgain = 5 * time.Second
+)
+
+// of is what search reads of a message: what it says and what its artifacts say. With an
+// error it is as much of that as can be read now.
+func (t *texts) of(ctx context.Context, m scrollback.Message) (string, error) {
+	text := search.Text(m.Parts)
+	if t.read == nil {
+		return text, nil
+	}
+	for _, id := range search.Artifacts(m.Parts) {
+		if time.Since(time.UnixMilli(t.failed.Load())) < textAgain {
+			return text, scrollback.Errorf(scrollback.Unavailable, "store.text", "artifacts cannot be read")
+		}
+		timed, cancel := context.WithTimeout(ctx, textTime)
+		more, err := t.read(timed, id, search.MaxArtifactBytes)
+		cancel()
+		if err != nil {
+			if ctx.Err() == nil {
+				t.failed.Store(time.Now().UnixMilli())
+			}
+			return text, err
+		}
+		text += "\n" + more
+	}
+	return text, nil
+}
+
 // minShare is how many messages are worth a goroutine.
 const minShare = 16
 
-// measure fills in the weight and the terms of rows.
-func (s *Store) measure(in []Incoming, out []driver.Entry) {
+// measure fills in the weight of rows.
+func measure(s *Store, in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
 		compact(m.Parts)
-		m.Weight = s.Weigh(m.Parts)
+		m.Weight = s.Weigh(m.Parts, in[i].Counted)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Sources = sources(m.Parts)
-		out[i].Terms = terms.Join(search.Text(m.Parts)+"\n"+in[i].Index, search.MaxTerms)
 	}
 }
 
@@ -142,11 +195,17 @@ func plain(raw json.RawMessage) json.RawMessage {
 const messageOverhead = 4
 
 // Weigh returns the load of parts on a window: o200k tokens, bytes on the wire, and
-// images.
-func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
+// images. What counted has is not counted, and what it lacks is put there, unless it is nil.
+func (s *Store) Weigh(parts scrollback.Parts, counted Counted) scrollback.Weight {
 	w := scrollback.Weight{Tokens: messageOverhead, Bytes: 16}
 	text := func(t string) {
-		w.Tokens += int64(s.count(t))
+		n, known := counted[t]
+		if !known {
+			if n = s.count(t); counted != nil {
+				counted[t] = n
+			}
+		}
+		w.Tokens += int64(n)
 		w.Bytes += int64(len(t))
 	}
 	opaque := func(o scrollback.Opaque) { // mostly base64: not worth the cost of counting it

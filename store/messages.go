@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"iter"
+	"runtime"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -33,6 +35,73 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 				}
 			}
 			from = end + 1
+		}
+	}
+}
+
+// Sift reads, of the path of a branch from seq to seq, the messages of which wanted accepts
+// the parts as JSON; nil accepts all. Pieces are read ahead, on all cores: wanted is called
+// by several goroutines.
+func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64, wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
+	if from = max(from, 1); to-from < chunk {
+		return sift(ctx, s.d.Read, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
+	}
+	return func(yield func(scrollback.Message, error) bool) {
+		var reading sync.WaitGroup
+		defer reading.Wait()
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		pieces := make(chan chan iter.Seq2[scrollback.Message, error], min(runtime.GOMAXPROCS(0), readersMost)-1)
+		reading.Go(func() {
+			defer close(pieces)
+			for q := (driver.MessageQuery{Branch: b, From: from, Wanted: wanted}); q.From <= to; q.From += chunk {
+				q.To = min(to, q.From+chunk-1)
+				piece := make(chan iter.Seq2[scrollback.Message, error], 1)
+				select {
+				case pieces <- piece:
+				case <-ctx.Done():
+					return
+				}
+				reading.Go(func() { piece <- sift(ctx, s.d.Read, q) })
+			}
+		})
+		for piece := range pieces {
+			for m, err := range <-piece {
+				if !yield(m, err) || err != nil {
+					return
+				}
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(scrollback.Message{}, scrollback.Wrap(scrollback.Canceled, "store.Sift", err))
+		}
+	}
+}
+
+// readersMost bounds how many pieces of a path are read at once.
+const readersMost = 4
+
+// sift reads one piece of a path. Each message of it was either read or left out.
+func sift(ctx context.Context, read driver.Reader, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
+	var seen int64
+	if wanted := q.Wanted; wanted != nil {
+		q.Wanted = func(parts []byte) bool { seen++; return wanted(parts) }
+	}
+	ms, err := read.Messages(ctx, q)
+	if q.Wanted == nil {
+		seen = int64(len(ms))
+	}
+	if n := max(0, q.To-q.From+1); err == nil && seen != n {
+		err = scrollback.Errorf(scrollback.Internal, "store.Sift", "the path of branch %s has %d of %d messages from #%d", q.Branch, seen, n, q.From)
+	}
+	return func(yield func(scrollback.Message, error) bool) {
+		for i := range ms {
+			if !yield(ms[i], nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(scrollback.Message{}, err)
 		}
 	}
 }
@@ -145,24 +214,37 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, nil
 	}
-	look, err := s.index.Look(ctx)
+	l, err := searched(ctx, s)
 	if err != nil {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
 	}
-	return search.Run(ctx, search.Log{Driver: s.d, Look: look, Text: s.index.Text}, q, s.now())
+	out, err := search.Run(ctx, l, q, s.now())
+	if share, whole := l.Look.Indexed(); !whole {
+		out.Indexed = &share
+	}
+	if l.Look.Stopped() {
+		out.Truncated, out.Total, out.Conversations = true, 0, 0
+	}
+	return out, err
 }
 
-// Candidates are what a store's Search ranks, for whoever learns what to rank by; see
+// Candidates are what Search ranks, for whoever learns what to rank by; see
 // [search.Candidates].
-func Candidates(ctx context.Context, s *Store, q scrollback.SearchQuery) ([]*search.Candidate, error) {
+func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
 	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
 	}
-	look, err := s.index.Look(ctx)
+	l, err := searched(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return search.Candidates(ctx, search.Log{Driver: s.d, Look: look, Text: s.index.Text}, q, s.now())
+	return search.Candidates(ctx, l, q, s.now())
+}
+
+// searched is what a search looks at.
+func searched(ctx context.Context, s *Store) (search.Log, error) {
+	look, err := s.index.Look(ctx)
+	return search.Log{Driver: s.d, Look: look, Text: s.index.Text}, err
 }
 
 // pageSize is how many entries a list returns when n are requested, 0 for the default.

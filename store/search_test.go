@@ -165,20 +165,23 @@ func TestSearchFilters(t *testing.T) {
 func TestSearchParts(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
+		b.artifacts["ab"] = "indexed platypus " + strings.Repeat("-", search.MaxArtifactBytes) + " echidna"
+		b.artifacts["ac"], b.artifacts["aa"] = "a dugong", "never read: numbat"
 		in := []store.Incoming{
 			{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Reasoning{Text: "secretthought"},
 				scrollback.ToolCall{ID: "1", Name: "lookup", Arguments: []byte(`{"q":"zanzibar"}`)}}}},
 			{Message: scrollback.Message{Role: scrollback.RoleTool,
-				Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "lookup", Text: "answer quokka"},
-					scrollback.ToolResult{CallID: "2", Name: "context_grep", Text: "repeated wombat", Recall: true}}}, Index: "indexed platypus"},
+				Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "lookup", Text: "answer quokka", Artifact: "ab"},
+					scrollback.ToolResult{CallID: "2", Name: "context_grep", Text: "repeated wombat", Recall: true}}}},
 			{Message: scrollback.Message{Role: scrollback.RoleUser,
-				Parts: scrollback.Parts{scrollback.File{Artifact: "aa", Name: "report-echidna.pdf"}, scrollback.Image{Name: "numbat.png"}}}},
+				Parts: scrollback.Parts{scrollback.File{Artifact: "aa", MediaType: "application/pdf", Name: "report-echidna.pdf"},
+					scrollback.File{Artifact: "ac", MediaType: "text/plain", Name: "notes"}, scrollback.Image{Name: "numbat.png"}}}},
 		}
 		if _, err := b.Append(t.Context(), b.head(c.ID), in); err != nil {
 			t.Fatal(err)
 		}
-		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "echidna": 1, "numbat": 1, "lookup": 2, "wombat": 0,
-			"secretthought": 0} {
+		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "dugong": 1, `"a dugong"`: 1, "echidna": 1, "numbat": 1,
+			"lookup": 2, "wombat": 0, "secretthought": 0} {
 			if got := b.search(scrollback.SearchQuery{Query: word}); len(got) != n {
 				t.Errorf("%s: %d hits %q, want %d", word, len(got), got, n)
 			}

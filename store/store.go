@@ -24,7 +24,6 @@ import (
 	"github.com/scrollback-ai/scrollback/store/feed"
 	"github.com/scrollback-ai/scrollback/store/index"
 	"github.com/scrollback-ai/scrollback/store/keyring"
-	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Defaults of turns.
@@ -57,6 +56,7 @@ type Store struct {
 	image func(width, height int, detail string) int
 	lease time.Duration
 	learn driver.Learn
+	texts texts
 }
 
 // The parts of a store.
@@ -100,6 +100,14 @@ type Options struct {
 	// Learn is a model's factor from the one so far (0 for none), the o200k tokens
 	// that were sent and those that the provider reported; nil learns nothing.
 	Learn func(was float64, sent, reported int64) float64
+
+	// Text reads the beginning of an artifact, at most so many bytes, for search: empty if
+	// it is not text. It is called from several goroutines. Nil: search reads no artifacts.
+	Text func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error)
+
+	// ReadOnly says that nothing may be written: nobody keeps the search index up to date,
+	// and searches read what it lacks.
+	ReadOnly bool
 }
 
 // New makes a store that writes through d, and closes d when it is closed. tokens counts
@@ -111,12 +119,12 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	}
 	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}
-	s.index = index.New(d.Index, func(_ context.Context, m scrollback.Message) (string, error) { return search.Text(m.Parts), nil })
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
+	s.index = index.New(d.Index, s.texts.of)
 	if o == nil {
-		return s, nil
+		o = &Options{}
 	}
 	if o.Now != nil {
 		s.now = o.Now
@@ -135,11 +143,17 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	if o.Lease > 0 {
 		s.lease = o.Lease
 	}
+	if s.texts.read = o.Text; !o.ReadOnly {
+		s.index.Follow()
+	}
 	return s, nil
 }
 
 // Close closes the database.
-func (s *Store) Close() error { return s.d.Close() }
+func (s *Store) Close() error {
+	s.index.Close()
+	return s.d.Close()
+}
 
 // Ready returns an error if the database cannot be written and read back.
 func (s *Store) Ready(ctx context.Context) error { return s.d.Ready(ctx) }

@@ -24,15 +24,20 @@ type bench struct {
 	d   *driver.Driver
 	ids int
 	now int64
+
+	artifacts map[scrollback.ArtifactID]string // their texts
 }
 
 func newBench(t *testing.T, d *driver.Driver) *bench {
-	b := &bench{t: t, d: d, now: 1_700_000_000_000}
+	b := &bench{t: t, d: d, now: 1_700_000_000_000, artifacts: map[scrollback.ArtifactID]string{}}
 	var err error
 	b.Store, err = store.New(d, runes, &store.Options{
 		Now:   func() time.Time { b.now += 1000; return time.UnixMilli(b.now) },
 		NewID: b.id,
 		Image: func(w, h int, _ string) int { return w * h },
+		Text: func(_ context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+			return b.artifacts[id][:min(len(b.artifacts[id]), int(most))], nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -82,10 +82,10 @@ func TestWeighOpaque(t *testing.T) {
 		t.Fatal("a kind of part is missing here")
 	}
 	for _, p := range parts {
-		light := s.Weigh(scrollback.Parts{p})
+		light := s.Weigh(scrollback.Parts{p}, nil)
 		heavy := reflect.New(reflect.TypeOf(p)).Elem()
 		heavy.FieldByName("Opaque").Set(reflect.ValueOf(opaque))
-		got := s.Weigh(scrollback.Parts{heavy.Interface().(scrollback.Part)})
+		got := s.Weigh(scrollback.Parts{heavy.Interface().(scrollback.Part)}, nil)
 		if want := light.Add(scrollback.Weight{Tokens: 34, Bytes: 102}); got != want {
 			t.Errorf("%T weighs %+v, want %+v", p, got, want)
 		}
@@ -168,7 +168,7 @@ func TestAppendCompacts(t *testing.T) {
 			if !reflect.DeepEqual(m.Parts, out.Messages[i].Parts) {
 				t.Errorf("answered %+v, read %+v", out.Messages[i].Parts, m.Parts)
 			}
-			if want := b.Weigh(m.Parts); m.Weight != want {
+			if want := b.Weigh(m.Parts, nil); m.Weight != want {
 				t.Errorf("weighs %+v, what is read weighs %+v", m.Weight, want)
 			}
 		}

@@ -187,7 +187,7 @@ func (c *chat) search(ctx context.Context, w io.Writer, words string) error {
 	if err != nil {
 		return err
 	}
-	return Hits(w, found)
+	return Hits(w, found, c.o.Texts.Behind)
 }
 
 // model shows the model, or sets another for the conversation, which then overrides

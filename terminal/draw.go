@@ -130,8 +130,12 @@ func Grep(w io.Writer, found scrollback.GrepResult) error {
 	return err
 }
 
-// Hits writes what a search found, best first.
-func Hits(w io.Writer, found scrollback.SearchResult) error {
+// Hits writes what a search found, best first, and behind it, as behind says it, how much of
+// the log is in the index of search, if that is not all.
+func Hits(w io.Writer, found scrollback.SearchResult, behind string) error {
+	if found.Indexed != nil {
+		defer fmt.Fprintf(w, behind+"\n", 100**found.Indexed)
+	}
 	if len(found.Hits) == 0 {
 		_, err := fmt.Fprintln(w, "Nothing found.")
 		return err

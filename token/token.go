@@ -11,55 +11,23 @@
 package token
 
 import (
-	"strings"
 	"sync"
 
-	"github.com/tiktoken-go/tokenizer"
+	"github.com/scrollback-ai/scrollback/token/o200k"
 )
 
 // AssumedLimit is the window, in tokens, of a model about which nothing is known.
 const AssumedLimit = 32768
 
-// piece bounds how much text is handed to the tokenizer at once, so that memory
-// stays small whatever is counted. Cuts are at spaces or between characters.
-const piece = 64 << 10
+var counter = sync.OnceValue(o200k.New)
 
-var codec = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.O200kBase) })
+// Load reads the vocabulary, which takes some milliseconds, unless that was done already: the
+// first count waits for it otherwise. A program that will count calls it beside whatever
+// else it begins with.
+func Load() { counter() }
 
 // Count is the number of o200k tokens of s.
-func Count(s string) int {
-	enc, err := codec()
-	if err != nil {
-		return Estimate(s) // the vocabulary is part of the program: not reached
-	}
-	n := 0
-	for s != "" {
-		head := s
-		if len(head) > piece {
-			head = cut(s)
-		}
-		s = s[len(head):]
-		c, err := enc.Count(head)
-		if err != nil {
-			c = Estimate(head)
-		}
-		n += c
-	}
-	return n
-}
-
-// cut is the beginning of s, at most piece bytes, that ends before a space if
-// one is near, else between characters.
-func cut(s string) string {
-	if i := strings.LastIndexAny(s[:piece], " \n"); i > piece/2 {
-		return s[:i]
-	}
-	end := piece
-	for end > 0 && s[end]&0xc0 == 0x80 {
-		end--
-	}
-	return s[:end]
-}
+func Count(s string) int { return counter().Count(s) }
 
 // Image is what an image of the given size in pixels costs, by the published
 // formula of 85 tokens and 170 per tile of 512 pixels after scaling to 768 on the

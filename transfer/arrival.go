@@ -2,19 +2,13 @@ package transfer
 
 import (
 	"cmp"
-	"context"
-	"io"
 	"maps"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // arrival is one conversation of a bundle: what the bundle says about it, and what is
@@ -124,24 +118,4 @@ func (b *bundleImport) pinsAlong(pins []int64, set scrollback.BranchID) []int64 
 		of := owner(now, pin)
 		return of == "" || of != owner(set, pin)
 	})
-}
-
-// textOf is what search reads of a message's artifacts.
-func (t *Transfer) textOf(ctx context.Context, ps scrollback.Parts) (string, error) {
-	var out strings.Builder
-	for _, id := range search.Artifacts(ps) {
-		f, _, err := t.archive.OpenArtifact(ctx, id)
-		if err != nil {
-			return "", err
-		}
-		text, err := io.ReadAll(io.LimitReader(f, search.MaxArtifactBytes+utf8.UTFMax))
-		f.Close()
-		if err != nil {
-			return "", scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
-		}
-		if begins := clip.Bytes(string(text), search.MaxArtifactBytes); utf8.ValidString(begins) {
-			out.WriteString("\n" + begins)
-		}
-	}
-	return out.String(), nil
 }

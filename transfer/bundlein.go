@@ -266,17 +266,13 @@ func (b *bundleImport) message(ctx context.Context, m scrollback.Message) error 
 		a.grows = m.Branch
 	}
 	in := store.Incoming{Message: m}
-	var err error
-	if in.Index, err = b.textOf(ctx, m.Parts); err != nil {
-		return err
-	}
 	for id := range m.Parts.Artifacts() {
 		if art, ok := a.mentions[id]; ok {
 			in.Mentions = append(in.Mentions, art)
 		}
 	}
 	a.batch = append(a.batch, in)
-	a.size += len(in.Index) + m.Parts.Bytes()
+	a.size += m.Parts.Bytes()
 	b.count++
 	return nil
 }

@@ -3,6 +3,7 @@ package transfer
 import (
 	"bytes"
 	"context"
+	"errors"
 	"iter"
 	"reflect"
 	"slices"
@@ -57,7 +58,7 @@ func (t *Transfer) Follow(ctx context.Context, v *engine.View, q FollowRequest) 
 			out.Entire, err = w.along(ctx, entry, q.Look)
 		}
 		if err != nil {
-			return out, err
+			return out, errors.Join(err, w.importer.writing.wait(w.importer))
 		}
 		if !out.Entire {
 			break

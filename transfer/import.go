@@ -26,7 +26,8 @@ type importer struct {
 	count  int64
 	cells  bool // of a notebook; see [Transfer.Follow]
 
-	pending int // messages in all batches
+	pending int      // messages in all batches
+	writing *writing // one batch at a time, or nil
 }
 
 // importing is one conversation being imported. What the file says is matched with what
@@ -98,8 +99,6 @@ func (im *importer) result() ImportResult {
 	return im.out
 }
 
-func (im *importer) flushAll(ctx context.Context) error { return im.each(ctx, im.flush) }
-
 // each does something with all conversations, and returns the first error.
 func (im *importer) each(ctx context.Context, do func(context.Context, *importing) error) (first error) {
 	for _, c := range im.order {
@@ -145,6 +144,12 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
 		c.title = title.FromPrompt(m.Parts)
 	}
+	for range m.Parts.Artifacts() { // of a message before this one, perhaps
+		if err := im.writing.wait(im); err != nil {
+			return err
+		}
+		break
+	}
 	in, err := c.backlog.Admit(ctx, m, entry.Bytes)
 	if code := scrollback.CodeOf(err); !im.cells && (code == scrollback.Invalid || code == scrollback.NotFound) {
 		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
@@ -160,10 +165,10 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	}
 	c.batch = append(c.batch, in)
 	if im.pending++; im.pending >= 4*importBatch {
-		return im.flushAll(ctx)
+		return im.each(ctx, im.flush)
 	}
 	if c.size += in.Parts.Bytes(); len(c.batch) >= importBatch || c.size >= importBytes {
-		return im.flush(ctx, c)
+		return im.write(ctx, c)
 	}
 	return nil
 }
@@ -456,37 +461,4 @@ func (im *importer) choose(ctx context.Context, c *importing, key string, entry 
 	}
 	c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
 	return nil
-}
-
-// flush writes a batch and folds what no longer fits.
-func (im *importer) flush(ctx context.Context, c *importing) error {
-	if len(c.batch) == 0 {
-		return nil
-	}
-	// Nobody may have added anything since it was read: two imports at once of the
-	// same file would double it.
-	done, err := im.store.Append(ctx, c.head, c.batch)
-	if err != nil {
-		return err
-	}
-	im.pending -= len(c.batch)
-	for _, m := range done.Messages {
-		c.seqs = append(c.seqs, m.Seq)
-	}
-	c.Messages += int64(len(c.batch))
-	im.count += int64(len(c.batch))
-	if im.q.Progress != nil {
-		im.q.Progress(im.count)
-	}
-	c.batch, c.size = c.batch[:0], 0
-	c.head = done.Head
-	err = c.backlog.Compact(ctx, &c.head)
-	if at, was := c.head.Branch, done.Head.Branch; at.ID != was.ID || at.HeadSeq != was.HeadSeq {
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody continued conversation %s while it was imported; import the file again", c.ID)
-	}
-	c.at, c.Total = c.head.Branch, c.head.Messages
-	if scrollback.CodeOf(err) == scrollback.OverBudget {
-		return nil // what is stored is stored; the next turn judges what it can send
-	}
-	return err
 }

@@ -139,7 +139,8 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 		}
 		if err != nil {
 			// What was read before the fault is good, and the next attempt continues from it.
-			return im.result(), errors.Join(scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err), im.each(context.WithoutCancel(ctx), im.end))
+			err = errors.Join(scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err), im.writing.wait(im), im.each(context.WithoutCancel(ctx), im.end))
+			return im.result(), err
 		}
 	}
 	if read == 0 {
@@ -150,7 +151,7 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 		}
 		return im.out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
 	}
-	err = im.each(ctx, im.end)
+	err = errors.Join(im.writing.wait(im), im.each(ctx, im.end))
 	return im.result(), err
 }
 

@@ -24,6 +24,19 @@ type promises struct {
 	messages map[scrollback.ConversationID]map[scrollback.MessageID]bool
 	length   map[scrollback.ConversationID]int64 // of paths that an import or a fork reported
 	acts     map[string]int
+	words    []spoken
+}
+
+// spoken is an acknowledged message that holds a word which no other prompt has.
+type spoken struct {
+	word string
+	id   scrollback.MessageID
+}
+
+func (p *promises) spoke(word string, m scrollback.MessageID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.words = append(p.words, spoken{word, m})
 }
 
 func (p *promises) message(c scrollback.ConversationID, m scrollback.MessageID) {
@@ -132,7 +145,11 @@ func (c *client) load() {
 
 // chat runs a turn and notes each message that the stream acknowledges.
 func (c *client) chat(id scrollback.ConversationID) bool {
-	body := fmt.Sprintf(`{"message":"berth %d is free %s"}`, c.rng.IntN(99), strings.Repeat("at noon and ", 60))
+	var word strings.Builder
+	for range 10 { // without a vowel it has no ending that search would cut off
+		word.WriteByte("bcdfghjklmnpqrtvwxz"[c.rng.IntN(19)])
+	}
+	body := fmt.Sprintf(`{"message":"berth %s is free %s"}`, &word, strings.Repeat("at noon and ", 60))
 	resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", c.url, id), "application/json", strings.NewReader(body))
 	if err != nil {
 		return false
@@ -153,6 +170,7 @@ func (c *client) chat(id scrollback.ConversationID) bool {
 		switch f.Type {
 		case "turn":
 			c.p.message(id, f.User)
+			c.p.spoke(word.String(), f.User)
 		case "message":
 			c.p.message(id, f.ID)
 			c.p.did("answer")
@@ -188,9 +206,28 @@ func (p *promises) kept(t *testing.T, s *served) {
 	}
 }
 
+// found searches for the newest n acknowledged words: each finds its message, and nothing
+// twice, wherever the kill fell between the commit and the index.
+func (p *promises) found(t *testing.T, s *served, n int) {
+	t.Helper()
+	for _, w := range p.words[max(0, len(p.words)-n):] {
+		r := get[scrollback.SearchResult](s, "/api/search", "q", `"`+w.word+`"`, "limit", "100", "around", "0")
+		seen := map[scrollback.MessageID]bool{}
+		for _, h := range r.Hits {
+			if seen[h.MessageID] {
+				t.Errorf("message %s is found twice by %s", h.MessageID, w.word)
+			}
+			seen[h.MessageID] = true
+		}
+		if !seen[w.id] || r.Total != len(r.Hits) {
+			t.Errorf("message %s was acknowledged, and %s finds %d messages of %d", w.id, w.word, len(r.Hits), r.Total)
+		}
+	}
+}
+
 // kill -9 at random moments while four clients chat, fold, fork, go back and import:
-// every acknowledged message is there, every conversation opens, and the check finds
-// nothing wrong.
+// every acknowledged message is there and is found by the next search, every conversation
+// opens, and the check finds nothing wrong.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	kills := testlength.Of(40, 200)
@@ -201,6 +238,7 @@ func TestKilledAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	acts := map[string]int{}
 	var last *promises
+	var words []spoken // of all rounds
 	acknowledged := []string{"answer", "compact", "fork", "rewind", "import"}
 	rare := func(act string) bool { return acts[act] < kills/10 }
 	// A slow machine acknowledges less between two kills: it gets more of them, and
@@ -209,6 +247,7 @@ func TestKilledAnywhere(t *testing.T) {
 		s := serve(t, data, []string{"SCROLLBACK_OFFLINE_PACE=1ms"})
 		if last != nil {
 			last.kept(t, s)
+			last.found(t, s, 20)
 		}
 		p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{}, length: map[scrollback.ConversationID]int64{},
 			acts: map[string]int{}}
@@ -228,17 +267,27 @@ func TestKilledAnywhere(t *testing.T) {
 		for act, n := range p.acts {
 			acts[act] += n
 		}
-		last = p
+		last, words = p, append(words, p.words...)
 	}
 	if code, c := checkup(t, data); code != 0 || !c.OK {
 		t.Fatalf("after the last kill: %+v", c.Problems)
 	}
 	s := serve(t, data, nil)
 	last.kept(t, s)
+	last.found(t, s, len(last.words))
+	(&promises{words: words}).found(t, s, 500)
+	s.stop() // what was behind is in the index now, or stays behind: both are well
+	if code, c := checkup(t, data); code != 0 || !c.OK {
+		t.Fatalf("after the end: %+v", c.Problems)
+	}
+	(&promises{words: words}).found(t, serve(t, data, nil), 100)
 	for _, act := range acknowledged {
 		if rare(act) {
 			t.Errorf("only %d times: %s", acts[act], act)
 		}
 	}
-	t.Logf("%d kills; acknowledged: %v", kills, acts)
+	if len(words) < kills {
+		t.Errorf("%d kills, and only %d words to search for", kills, len(words))
+	}
+	t.Logf("%d kills; acknowledged: %v, words: %d", kills, acts, len(words))
 }

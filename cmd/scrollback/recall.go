@@ -32,7 +32,7 @@ func (c *searchCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(found, func(w io.Writer) error { return terminal.Hits(w, found) })
+		return g.print(found, func(w io.Writer) error { return terminal.Hits(w, found, language().Behind) })
 	})
 }
 

@@ -94,12 +94,16 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	}
 	r.Script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.Limit, MaxOutput: 2000, NoSummaries: !o.Summaries}, steps...)
 	var err error
+	bucket := memblob.OpenBucket(nil)
+	texts := archive.Texts(bucket)
+	if o.Archive != nil {
+		texts = archive.TextsOf(o.Archive)
+	}
 	r.Store, err = store.New(r.Driver, token.Count, &store.Options{Image: token.Image, Learn: token.Learn, NewID: o.NewID,
-		Now: func() time.Time { return time.UnixMilli(r.Clock.Load()) }})
+		Now: func() time.Time { return time.UnixMilli(r.Clock.Load()) }, Text: texts})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket := memblob.OpenBucket(nil)
 	if r.Archive = o.Archive; r.Archive == nil {
 		r.Archive = archive.New(r.Store, bucket, nil)
 	}

@@ -193,32 +193,46 @@ type Folding struct {
 }
 
 // Fold makes one fold of head's branch, commits it and refreshes head.
-func (f *Folder) Fold(ctx context.Context, head *store.Head, q Folding) (made scrollback.Receipt, err error) {
+func (f *Folder) Fold(ctx context.Context, head *store.Head, q Folding) (scrollback.Receipt, error) {
+	made, _, err := f.fold(ctx, head, q)
+	return made, err
+}
+
+// fold is [Folder.Fold], and says whether it folded only the oldest piece of what is live.
+func (f *Folder) fold(ctx context.Context, head *store.Head, q Folding) (made scrollback.Receipt, piece bool, err error) {
 	ctx, done := watch.Part(ctx, "compact")
 	defer func() {
 		watch.Compacted(ctx, made)
 		done(err)
 	}()
-	return f.make(ctx, head, q)
-}
-
-// make makes a fold.
-func (f *Folder) make(ctx context.Context, head *store.Head, q Folding) (scrollback.Receipt, error) {
 	asking, unlock, err := f.locks.Lock(ctx, head.ID, q.Wait)
 	if err != nil {
-		return scrollback.Receipt{}, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)
+		return made, false, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)
 	}
 	defer unlock()
 	began := f.store.Now()
 	if err := f.refresh(ctx, head); err != nil {
-		return scrollback.Receipt{}, err
+		return made, false, err
 	}
 	shown, err := f.Shown(ctx, *head, q.Setting)
 	if err != nil {
-		return scrollback.Receipt{}, err
+		return made, false, err
 	}
+	made, err = f.make(ctx, head, q, making{shown, asking.Done(), began})
+	return made, shown.More, err
+}
+
+// making is what a fold is made of, and since when; hurry is closed when no model is waited for.
+type making struct {
+	shown compact.Shown
+	hurry <-chan struct{}
+	began int64
+}
+
+// make makes a fold.
+func (f *Folder) make(ctx context.Context, head *store.Head, q Folding, m making) (scrollback.Receipt, error) {
 	made, err := compact.Run(ctx, compact.Input{
-		Shown: shown, Reason: q.Reason, Occasion: q.Occasion, Conversation: head.ID, Hurry: asking.Done(),
+		Shown: m.shown, Reason: q.Reason, Occasion: q.Occasion, Conversation: head.ID, Hurry: m.hurry,
 		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.Setting) },
 		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens, Price: f.resolver.Priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
@@ -233,7 +247,7 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding) (scrollb
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
 	}
-	made.Receipt.DurationMS = max(0, f.store.Now()-began)
+	made.Receipt.DurationMS = max(0, f.store.Now()-m.began)
 	var copied func(context.Context) error
 	if f.o.Archive != nil && head.Settings.ArchiveOnCompact && made.Receipt.Result == scrollback.ResultCompacted {
 		made.Receipt.Archive, copied = f.o.Archive(head.ID)
@@ -365,13 +379,12 @@ func (f *Folder) ByHand(ctx context.Context, head store.Head, over setting.Overr
 		q.Wait = &turnstile.Patience{} // it asks no model, and waits for none
 	}
 	for range maxFolds {
-		r, err := f.Fold(ctx, &head, q)
+		r, piece, err := f.fold(ctx, &head, q)
 		if err != nil {
 			return all, err
 		}
 		all = joinReceipts(all, r)
-		backlog := head.Branch.LiveWeight().Tokens > pieceOf(sh)
-		if r.Result != scrollback.ResultCompacted || !backlog && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
+		if r.Result != scrollback.ResultCompacted || !piece && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
 			return all, nil
 		}
 	}

@@ -120,7 +120,7 @@ func (x *Sight) again(w scrollback.Window, parts scrollback.Parts, kept []int, d
 	if len(some) == 0 {
 		return w
 	}
-	return window.Behind(w, some, x.store.Weigh(some), d)
+	return window.Behind(w, some, x.store.Weigh(some, nil), d)
 }
 
 // foundShare is the share of the budget that what a search found may take.
@@ -144,7 +144,7 @@ func (x *Sight) Quote(l *Laid, found scrollback.Search, sh *setting.Resolved) in
 
 func (x *Sight) quoted(w scrollback.Window, s scrollback.Search, chars int, d scrollback.Dialect) (scrollback.Window, scrollback.Weight) {
 	text := scrollback.Say(window.WebResults(s, chars))
-	weight := x.store.Weigh(text)
+	weight := x.store.Weigh(text, nil)
 	return window.Behind(w, text, weight, d), weight
 }
 

@@ -34,6 +34,9 @@ func TailBytes(s string, n int) string {
 // Line returns at most the first n characters of s, with an ellipsis if something was
 // left out.
 func Line(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
 	}

@@ -24,15 +24,15 @@ var rooms = map[string]entry{
 
 	"window": {rooms: ". internal/clip internal/marks internal/same",
 		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". compact/minutes compact/work internal/clip internal/marks internal/nearest internal/same " +
+	"compact": {rooms: ". compact/minutes compact/work internal/clip internal/cue internal/marks internal/nearest internal/same " +
 		"internal/standing internal/terms internal/toolcall model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
-	"compact/minutes":   {rooms: ". internal/clip", not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
-	"internal/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
+	"compact/minutes": {rooms: ". internal/clip", not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"compact/work": {rooms: ". internal/clip internal/toolcall window",
 		not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"title": {rooms: ". internal/clip internal/marks model window",
 		not: "time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"token": {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
+	"token":       {rooms: "token/o200k", libs: "charm.land/catwalk", not: "context os database/sql"},
+	"token/o200k": {libs: "github.com/klauspost/compress/zstd", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
@@ -41,7 +41,7 @@ var rooms = map[string]entry{
 	"workspace/foldertest": {not: "context database/sql"},
 	"workspace/reference":  {rooms: ". workspace", not: "database/sql os time"},
 
-	"store": {rooms: ". internal/terms store/driver store/feed store/index store/keyring store/search", libs: "github.com/google/uuid",
+	"store": {rooms: ". store/driver store/feed store/index store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
 	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
 	"store/index":         {rooms: ". internal/terms store/driver", not: "database/sql os"},
@@ -103,7 +103,7 @@ var rooms = map[string]entry{
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
-	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
+	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store window workspace/reference",
 		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
 	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
 	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/setting " +
@@ -121,14 +121,14 @@ var rooms = map[string]entry{
 	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
 		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store store/search title transcript transcript/archived",
+	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived",
 		libs: "github.com/google/uuid", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer websearch",
 		libs: "gocloud.dev/blob", not: "database/sql"},
 
-	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
+	"doctor": {rooms: ". archive store", not: "database/sql os"},
 
 	"server":        {rooms: ". engine internal/redact server/* store/keyring transfer", not: "database/sql", net: true},
 	"server/status": {rooms: ".", not: "context os database/sql", net: true}, // the one table of HTTP statuses, for every face
@@ -186,6 +186,8 @@ var rooms = map[string]entry{
 		not: "context os database/sql time"},
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
+	"internal/cue":             {not: "context os database/sql time"},
+	"internal/standing":        {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},
 	"internal/*":               {not: "database/sql"},
 }
@@ -194,8 +196,9 @@ var rooms = map[string]entry{
 var exceptions = map[string]string{}
 
 // suites are what only tests import besides.
-var suites = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/creack/pty",
-	"github.com/johannesboyne/gofakes3", "github.com/google/jsonschema-go", "golang.org/x/net/html"}
+var suites = []string{"pgregory.net/rapid", "github.com/dlclark/regexp2/v2", "github.com/tiktoken-go/tokenizer",
+	"github.com/rogpeppe/go-internal", "github.com/creack/pty", "github.com/johannesboyne/gofakes3",
+	"github.com/google/jsonschema-go", "golang.org/x/net/html"}
 
 // entry is a row of the table.
 type entry struct {

@@ -27,12 +27,16 @@ func AppendMarks(to []byte, marks []Mark) []byte {
 	for _, k := range kinds {
 		to = append(binary.AppendUvarint(to, uint64(len(k))), k...)
 	}
+	var column []byte
 	for _, m := range marks {
-		to = binary.AppendUvarint(to, number[m.Kind])
+		column = binary.AppendUvarint(column, number[m.Kind])
 	}
+	to = append(binary.AppendUvarint(to, uint64(len(column))), column...)
+	column = column[:0]
 	for _, m := range marks {
-		to = binary.AppendUvarint(to, uint64(m.Length))
+		column = binary.AppendUvarint(column, uint64(m.Length))
 	}
+	to = append(binary.AppendUvarint(to, uint64(len(column))), column...)
 	var last int64
 	for _, m := range marks {
 		to = binary.AppendVarint(to, m.Time-last)
@@ -41,40 +45,64 @@ func AppendMarks(to []byte, marks []Mark) []byte {
 	return to
 }
 
-// ParseMarks reads what AppendMarks wrote.
-func ParseMarks(b []byte) ([]Mark, error) {
+// Marks are encoded marks.
+type Marks struct {
+	n                    int
+	kinds                []string
+	kind, lengths, times []byte
+}
+
+// ParseMarks reads what AppendMarks wrote, as far as it takes to find each.
+func ParseMarks(b []byte) (Marks, error) {
 	r := reader{b: b}
-	n := r.number()
-	kinds := make([]string, 0, 4)
+	m := Marks{n: int(r.number() & 0xffffffff)}
 	for range r.number() {
-		kinds = append(kinds, string(r.bytes(r.number())))
+		m.kinds = append(m.kinds, string(r.bytes(r.number())))
 		if r.bad {
-			return nil, ErrDamaged
+			return Marks{}, ErrDamaged
 		}
 	}
-	if r.bad || n > uint64(len(r.b)) { // each takes bytes
-		return nil, ErrDamaged
+	m.kind = r.bytes(r.number())
+	m.lengths = r.bytes(r.number())
+	if m.times = r.b; r.bad || m.n > min(len(m.kind), len(m.lengths), len(m.times)) {
+		return Marks{}, ErrDamaged
 	}
-	out := make([]Mark, n)
-	for i := range out {
-		k := r.number()
-		if k >= uint64(len(kinds)) {
-			return nil, ErrDamaged
-		}
-		out[i].Kind = kinds[k]
-	}
-	for i := range out {
-		out[i].Length = int(r.number() & 0xffffffff)
-	}
+	return m, nil
+}
+
+// Len is how many there are.
+func (m Marks) Len() int { return m.n }
+
+// Append appends all of them.
+func (m Marks) Append(to []Mark) ([]Mark, error) {
+	kind, lengths, times := reader{b: m.kind}, reader{b: m.lengths}, reader{b: m.times}
 	var last int64
-	for i := range out {
-		last += r.signed()
-		out[i].Time = last
+	for range m.n {
+		k := kind.number()
+		last += times.signed()
+		length := lengths.number()
+		if k >= uint64(len(m.kinds)) || kind.bad || times.bad || lengths.bad {
+			return to, ErrDamaged
+		}
+		to = append(to, Mark{Kind: m.kinds[k], Time: last, Length: int(length & 0xffffffff)})
 	}
-	if r.bad || len(r.b) > 0 {
-		return nil, ErrDamaged
+	return to, nil
+}
+
+// At is the i-th.
+func (m Marks) At(i int) (Mark, error) {
+	kind, lengths, times := reader{b: m.kind}, reader{b: m.lengths}, reader{b: m.times}
+	kind.skip(i)
+	lengths.skip(i)
+	k, length := kind.number(), lengths.number()
+	var at int64
+	for range i + 1 {
+		at += times.signed()
 	}
-	return out, nil
+	if i >= m.n || k >= uint64(len(m.kinds)) || kind.bad || times.bad || lengths.bad {
+		return Mark{}, ErrDamaged
+	}
+	return Mark{Kind: m.kinds[k], Time: at, Length: int(length & 0xffffffff)}, nil
 }
 
 // reader reads numbers until one cannot be read.
@@ -86,6 +114,17 @@ type reader struct {
 func (r *reader) number() uint64 {
 	v, n := binary.Uvarint(r.b)
 	return v & r.took(n)
+}
+
+// skip passes n numbers.
+func (r *reader) skip(n int) {
+	at := 0
+	for ; n > 0 && at < len(r.b); at++ {
+		if r.b[at] < 0x80 {
+			n--
+		}
+	}
+	r.b = r.b[at:]
 }
 
 func (r *reader) signed() int64 {

@@ -327,9 +327,20 @@ func TestMarks(t *testing.T) {
 			return Mark{rapid.SampledFrom([]string{"user", "assistant", ""}).Draw(t, "kind"), rapid.Int64().Draw(t, "time"),
 				rapid.IntRange(0, 20000).Draw(t, "length")}
 		}), 0, 50).Draw(t, "marks")
-		got, err := ParseMarks(AppendMarks(nil, want))
-		if err != nil || !slices.Equal(got, want) {
+		m, err := ParseMarks(AppendMarks(nil, want))
+		if err != nil || m.Len() != len(want) {
+			t.Fatalf("%d became %d: %v", len(want), m.Len(), err)
+		}
+		if got, err := m.Append(nil); err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%+v became %+v: %v", want, got, err)
+		}
+		for i := range want {
+			if got, err := m.At(i); err != nil || got != want[i] {
+				t.Fatalf("the one at %d of %+v became %+v: %v", i, want, got, err)
+			}
+		}
+		if _, err := m.At(len(want)); err == nil {
+			t.Fatal("there is one behind the last")
 		}
 	})
 }
@@ -377,8 +388,12 @@ func FuzzDecode(f *testing.F) {
 				p.Find(p.Bounds().Last)
 			}
 		}
-		if m, err := ParseMarks(data); err == nil && len(m) > len(data) {
-			t.Errorf("%d marks in %d bytes", len(m), len(data))
+		if m, err := ParseMarks(data); err == nil && m.Len() > 0 {
+			last, errAt := m.At(m.Len() - 1)
+			all, err := m.Append(nil)
+			if err == nil && (errAt != nil || len(all) != m.Len() || all[len(all)-1] != last) {
+				t.Errorf("the last of %d marks is %+v, %v", len(all), last, errAt)
+			}
 		}
 		p := &Places{}
 		p.add(1)

@@ -152,7 +152,7 @@ func (c *cutter) take(i int) {
 	r := c.runes[i]
 	before, after := c.at(i-1), c.at(i+1)
 	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+	case eastern(r):
 		c.flush()
 		c.words = append(c.words, string(r))
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune(outer, r) && (c.wordly(before) || c.wordly(after)):
@@ -190,7 +190,12 @@ func (c *cutter) belongs(r, before, after rune) bool {
 
 // plain says whether a character is a letter or digit that is written with others.
 func plain(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !eastern(r)
+}
+
+// eastern says whether a character is a word of its own.
+func eastern(r rune) bool {
+	return r >= unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 func (c *cutter) wordly(r rune) bool { return plain(r) || r != 0 && strings.ContainsRune(outer, r) }

@@ -231,3 +231,28 @@ func (l *language) judge(s string, called uint64) bool {
 	}
 	return !l.once.in(s) || l.scope.in(s)
 }
+
+// Sentences cuts text at the ends of sentences and lines.
+func Sentences(text string) []string {
+	var out []string
+	start := 0
+	flush := func(end int) {
+		if s := strings.Join(strings.Fields(text[start:end]), " "); s != "" {
+			out = append(out, s)
+		}
+		start = end
+	}
+	for i, r := range text {
+		next := i + utf8.RuneLen(r)
+		switch r {
+		case '\n', '。', '！', '？', '；':
+			flush(next)
+		case '.', '!', '?':
+			if next < len(text) && (text[next] == ' ' || text[next] == '\n') {
+				flush(next)
+			}
+		}
+	}
+	flush(len(text))
+	return out
+}

@@ -62,10 +62,13 @@ type ListKey struct {
 	ID string
 }
 
-// MessageQuery reads a run of the path of a branch.
+// MessageQuery reads a run of the path of a branch. Wanted, unless nil, is called once for
+// each of its messages, in any order, with the parts as JSON, which it must not keep; those
+// for which it returns false are left out.
 type MessageQuery struct {
 	Branch   scrollback.BranchID
 	From, To int64
+	Wanted   func(parts []byte) bool
 }
 
 // ShapeQuery cuts the path of a branch up to Head, which is at least 1, into Bins.

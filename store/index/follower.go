@@ -33,7 +33,8 @@ type follower struct {
 
 	mu      sync.Mutex
 	seen    behind
-	written bool // something is behind, or to be tended, because of this process
+	written bool // by this process, since it began
+	purged  bool
 	stop    context.CancelFunc
 	done    chan struct{}
 }
@@ -69,7 +70,7 @@ func (x *Index) Wrote(messages int, bytes int64) {
 func (x *Index) Purged() {
 	x.tail.forget()
 	x.mu.Lock()
-	x.written = true
+	x.purged = true
 	x.mu.Unlock()
 	x.poke()
 }
@@ -81,23 +82,25 @@ func (x *Index) poke() {
 	}
 }
 
-// Close ends Follow. If a whole batch waits that this process has written, it tries once
-// to index it.
+// Close ends Follow. In a bounded time it indexes a batch, if a whole one waits that this
+// process has written, and forgets what this process has purged.
 func (x *Index) Close() {
 	x.mu.Lock()
-	stop, done, written := x.stop, x.done, x.written
+	stop, done, written, purged := x.stop, x.done, x.written, x.purged
 	x.mu.Unlock()
 	if stop == nil {
 		return
 	}
 	stop()
 	<-done
-	if !written {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	_, _, _ = x.catchUp(ctx, how{workers: 1}) // what it leaves, the next process indexes
+	if written { // what is left, the next process does
+		_, _, _ = x.catchUp(ctx, how{workers: 1})
+	}
+	if purged {
+		_ = x.TendAll(ctx)
+	}
 }
 
 // follow indexes what is behind whenever there is enough of it, until ctx ends.

@@ -286,7 +286,8 @@ func TestLookWhileTheIndexMoves(t *testing.T) {
 				d := driver.Documents{Cut: s.Cut, From: s.Watermark, To: batch[len(batch)-1].Number}
 				for _, m := range batch {
 					if all := cut(m.Message); len(all) > 0 {
-						d.All = append(d.All, driver.Document{Terms: all, Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}})
+						mark := driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}
+						d.All = append(d.All, driver.Document{Terms: all, Mark: mark})
 					}
 				}
 				_, err = other.Put(t.Context(), d)

@@ -113,7 +113,7 @@ func (db log) destination(th *thread, to scrollback.Branch, now int64) *branch {
 			return b
 		}
 	}
-	b := &branch{Branch: to, number: db.nextBranch()}
+	b := &branch{Branch: to, number: next(&db.branchNumbers)}
 	b.UpdatedAt = now
 	db.branches[b.ID] = b
 	return b

@@ -55,7 +55,7 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	th := &thread{Conversation: clone(c), was: c}
 	db.threads[c.ID] = th
 	db.changes.tell(driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
-	db.branches[b.ID] = &branch{Branch: clone(b), number: db.nextBranch()}
+	db.branches[b.ID] = &branch{Branch: clone(b), number: next(&db.branchNumbers)}
 	return clone(c), true, nil
 }
 

@@ -41,14 +41,14 @@ func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numb
 	from := slices.IndexFunc(db.rows, func(r *row) bool { return r.n > q.After })
 	for i := from; from >= 0 && i < len(db.rows) && len(out) < q.Limit && (q.Bytes == 0 || bytes < q.Bytes); i++ {
 		r := db.rows[i]
-		out = append(out, driver.Numbered{Message: clone(r.Message), Number: r.n, Place: db.place(r)})
+		out = append(out, driver.Numbered{Message: clone(r.Message), Number: r.n, Place: placeOf(db.database, r)})
 		bytes += r.Weight.Bytes
 	}
 	return out, nil
 }
 
-// place is where a row stands.
-func (db index) place(r *row) driver.Place {
+// placeOf is where a row stands.
+func placeOf(db *database, r *row) driver.Place {
 	return driver.PlaceOf(db.branches[r.Message.Branch].number, r.Seq)
 }
 
@@ -83,16 +83,16 @@ func (db index) Tend(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	there := db.rowsAt()
+	there := rowsAt(db.database)
 	maps.DeleteFunc(db.indexed.documents, func(p driver.Place, _ driver.Document) bool { return there[p] == nil })
 	return false, nil
 }
 
 // rowsAt are all rows by their places.
-func (db index) rowsAt() map[driver.Place]*row {
+func rowsAt(db *database) map[driver.Place]*row {
 	out := map[driver.Place]*row{}
 	for _, r := range db.rows {
-		out[db.place(r)] = r
+		out[placeOf(db, r)] = r
 	}
 	return out
 }
@@ -104,7 +104,7 @@ func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.P
 	if err != nil {
 		return nil, err
 	}
-	there := db.rowsAt()
+	there := rowsAt(db.database)
 	out := make([]driver.Postings, len(q.Terms))
 	for _, p := range slices.Sorted(maps.Keys(db.indexed.documents)) {
 		d := db.indexed.documents[p]
@@ -143,7 +143,7 @@ func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
 		if slices.Contains(q.Numbers, b.number) && (q.Trash || th.DeletedAt == 0) && within(q.Projects, th.Project) {
-			out[b.number] = db.line(b)
+			out[b.number] = lineOf(db.database, b)
 		}
 	}
 	return out, nil
@@ -159,14 +159,14 @@ func (db index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([
 	var out []driver.Line
 	for _, b := range db.branches {
 		if slices.Contains(ids, b.Conversation) {
-			out = append(out, db.line(b))
+			out = append(out, lineOf(db.database, b))
 		}
 	}
 	slices.SortFunc(out, func(a, b driver.Line) int { return cmp.Compare(a.Number, b.Number) })
 	return out, nil
 }
 
-func (db index) line(b *branch) driver.Line {
+func lineOf(db *database, b *branch) driver.Line {
 	l := driver.Line{Number: b.number, Branch: b.ID, Conversation: b.Conversation, First: b.AtSeq + 1, Head: b.HeadSeq}
 	if parent := db.branches[b.Parent]; parent != nil {
 		l.Parent = parent.number
@@ -197,7 +197,7 @@ func (db index) Located(ctx context.Context, places []driver.Place) ([]scrollbac
 	if err != nil {
 		return nil, err
 	}
-	there := db.rowsAt()
+	there := rowsAt(db.database)
 	var out []scrollback.Message
 	for _, p := range places {
 		if r := there[p]; r != nil {

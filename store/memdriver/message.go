@@ -25,15 +25,10 @@ type row struct {
 	terms []string
 }
 
-// nextRow and nextBranch give numbers; none comes twice.
-func (db *database) nextRow() int64 {
-	db.rowNumbers++
-	return db.rowNumbers
-}
-
-func (db *database) nextBranch() int64 {
-	db.branchNumbers++
-	return db.branchNumbers
+// next counts numbers; none comes twice.
+func next(n *int64) int64 {
+	*n++
+	return *n
 }
 
 // newest is the number of the newest row, or 0.
@@ -131,9 +126,19 @@ func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollb
 	var out []scrollback.Message
 	for b, to := db.branches[q.Branch], q.To; b != nil && q.From <= to; b, to = db.branches[b.Parent], min(to, b.AtSeq) {
 		for _, r := range slices.Backward(b.rows) {
-			if q.From <= r.Seq && r.Seq <= to {
-				out = append(out, r.Message)
+			if q.From > r.Seq || r.Seq > to {
+				continue
 			}
+			if q.Wanted != nil {
+				parts, err := r.Parts.MarshalJSON()
+				if err != nil {
+					return nil, scrollback.Wrap(scrollback.Internal, "memdriver.Messages", err)
+				}
+				if !q.Wanted(parts) {
+					continue
+				}
+			}
+			out = append(out, r.Message)
 		}
 	}
 	slices.Reverse(out)
@@ -179,7 +184,7 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 		m := clone(e.Message)
 		m.ConversationID, m.Branch, m.Seq = th.ID, b.ID, b.HeadSeq+1
 		m.Sum = b.Sum.Add(m.Weight)
-		r := &row{Message: m, terms: strings.Fields(e.Terms), n: db.nextRow()}
+		r := &row{Message: m, terms: strings.Fields(e.Terms), n: next(&db.rowNumbers)}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
 		b.HeadSeq, b.Sum, b.UpdatedAt = m.Seq, m.Sum, now

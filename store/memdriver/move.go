@@ -153,7 +153,7 @@ func (j *adopting) grow() error {
 	for _, g := range j.a.Branches {
 		b := j.branches[g.ID]
 		if b == nil {
-			b = &branch{Branch: g.Branch, number: j.nextBranch()}
+			b = &branch{Branch: g.Branch, number: next(&j.branchNumbers)}
 			b.Conversation, b.View, b.ViewVersion = j.th.ID, scrollback.View{}, 0
 			of, err := j.leave(j.op, &b.Branch)
 			if err == nil {

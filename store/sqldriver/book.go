@@ -24,8 +24,7 @@ func enter(ctx context.Context, tx *sqlrow.Session, project string, records []sc
 		// Added up here, where a sum stops at its bounds and a broken one is repaired: in
 		// SQL it would become a real number that no reader expects.
 		d := scrollback.UsageDay{Day: scrollback.DayOf(u.At), Model: u.Model, Project: project}
-		err = tx.Row(ctx, sqlrow.ScanDay(&d), `SELECT `+sqlrow.DayColumns+` FROM usage_days WHERE day = $1 AND model = $2 AND project = $3 AND currency = $4`,
-			d.Day, d.Model, d.Project, u.Currency)
+		err = tx.Known(ctx, sqlrow.ScanDay(&d), sqlrow.Days.At(d.Day, d.Model, d.Project, u.Currency))
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -45,12 +44,12 @@ func enter(ctx context.Context, tx *sqlrow.Session, project string, records []sc
 }
 
 func storeDay(ctx context.Context, tx *sqlrow.Session, d scrollback.UsageDay) error {
-	return tx.Run(ctx, `INSERT INTO usage_days (`+sqlrow.DayColumns+`) VALUES (`+sqlrow.Marks(13)+`)
+	v := []any{d.Day, d.Model, d.Project, d.Currency, d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens,
+		d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens, d.TotalTokens, d.Cost}
+	return tx.Put(ctx, sqlrow.Days.At(v[:4]...), v, `INSERT INTO usage_days (`+sqlrow.DayColumns+`) VALUES (`+sqlrow.Marks(13)+`)
 		ON CONFLICT (day, model, project, currency) DO UPDATE SET calls = excluded.calls, estimated_calls = excluded.estimated_calls,
 		input_tokens = excluded.input_tokens, cached_tokens = excluded.cached_tokens, cache_write_tokens = excluded.cache_write_tokens,
-		output_tokens = excluded.output_tokens, reasoning_tokens = excluded.reasoning_tokens, total_tokens = excluded.total_tokens, cost = excluded.cost`,
-		d.Day, d.Model, d.Project, d.Currency, d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens,
-		d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens, d.TotalTokens, d.Cost)
+		output_tokens = excluded.output_tokens, reasoning_tokens = excluded.reasoning_tokens, total_tokens = excluded.total_tokens, cost = excluded.cost`, v...)
 }
 
 // UsageDays implements [driver.Book].
@@ -70,7 +69,7 @@ func factsOf(l scrollback.Learned) (string, error) {
 }
 
 func loadKnown(ctx context.Context, s *sqlrow.Session, model string) (k sqlrow.Known, err error) {
-	err = s.Row(ctx, k.Scan, `SELECT `+sqlrow.KnownColumns+` FROM models_learned WHERE model = $1`, model)
+	err = s.Known(ctx, k.Scan, sqlrow.Knowledge.At(model))
 	return k, err
 }
 
@@ -79,8 +78,9 @@ func storeKnown(ctx context.Context, tx *sqlrow.Session, model string, l scrollb
 	if err != nil {
 		return err
 	}
-	return tx.Run(ctx, `INSERT INTO models_learned (model, factor, facts) VALUES (`+sqlrow.Marks(3)+`)
-		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, facts = excluded.facts`, model, l.Factor, facts)
+	v := []any{model, l.Factor, facts}
+	return tx.Put(ctx, sqlrow.Knowledge.At(v[0]), v, `INSERT INTO models_learned (model, factor, facts) VALUES (`+sqlrow.Marks(3)+`)
+		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, facts = excluded.facts`, v...)
 }
 
 // learnFrom changes the factor of a model, and nothing else.
@@ -93,7 +93,7 @@ func learnFrom(ctx context.Context, tx *sqlrow.Session, u scrollback.UsageRecord
 	if now == k.Factor {
 		return nil
 	}
-	return tx.Run(ctx, `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, '')
+	return tx.Patch(ctx, sqlrow.Knowledge.At(u.Model), sqlrow.Change{1: now}, `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, '')
 		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor`, u.Model, now)
 }
 

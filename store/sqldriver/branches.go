@@ -21,12 +21,12 @@ func insertBranch(ctx context.Context, tx *sqlrow.Session, b scrollback.Branch) 
 	if err != nil {
 		return err
 	}
-	return tx.Run(ctx, `INSERT INTO branches (`+sqlrow.BranchColumns+`, n) VALUES (`+sqlrow.Marks(12)+`)`, b.ID, b.Conversation, b.Parent,
-		b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view, b.ViewVersion, b.UpdatedAt, n)
+	v := []any{b.ID, b.Conversation, b.Parent, b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view, b.ViewVersion, b.UpdatedAt}
+	return tx.Put(ctx, sqlrow.Branches.At(v[0]), v, `INSERT INTO branches (`+sqlrow.BranchColumns+`, n) VALUES (`+sqlrow.Marks(12)+`)`, append(v, n)...)
 }
 
 func loadBranch(ctx context.Context, s *sqlrow.Session, id scrollback.BranchID, b *scrollback.Branch) error {
-	err := s.Row(ctx, sqlrow.ScanBranch(b), `SELECT `+sqlrow.BranchColumns+` FROM branches WHERE id = $1`, id)
+	err := s.Known(ctx, sqlrow.ScanBranch(b), sqlrow.Branches.At(id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no branch %s", id)
 	}

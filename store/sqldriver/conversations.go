@@ -20,6 +20,7 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	var stored sqlrow.Conversation
 	created := false
 	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+		stored, created = sqlrow.Conversation{}, false
 		err := loadRow(ctx, tx, c.ID, &stored)
 		if err == nil && stored.PurgedAt != 0 {
 			err = scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", c.ID)
@@ -48,7 +49,7 @@ func insertConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conve
 	if err != nil {
 		return err
 	}
-	if err := tx.Run(ctx, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(26)+`)`, v...); err != nil || c.PurgedAt != 0 {
+	if err := tx.Put(ctx, sqlrow.Conversations.At(v[0]), v, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(26)+`)`, v...); err != nil || c.PurgedAt != 0 {
 		return err
 	}
 	return sqlfeed.Record(ctx, tx, driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
@@ -59,6 +60,7 @@ func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 	var c sqlrow.Conversation
 	var refusal error
 	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, tx *sqlrow.Session) error {
+		refusal = nil
 		if err := loadConversation(ctx, tx, id, &c); err != nil {
 			return err
 		}
@@ -99,7 +101,7 @@ func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 	if err != nil {
 		return err
 	}
-	err = tx.Run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
+	err = tx.Put(ctx, sqlrow.Conversations.At(v[0]), v, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
 		purged_at = $21, environment = $22, title_by = $23, agent_of = $24, agent_turn = $25, agent_call = $26 WHERE id = $1`, v...)
@@ -113,7 +115,9 @@ func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 // touchConversation stores what every commit changes of a conversation.
 func touchConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conversation, now int64) error {
 	c.Version, c.UpdatedAt = c.Version+1, now
-	err := tx.Run(ctx, `UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
+	change := sqlrow.Change{12: c.Version, 14: c.Messages, 15: c.LastTurn, 17: c.UpdatedAt}
+	err := tx.Patch(ctx, sqlrow.Conversations.At(c.ID), change,
+		`UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
 		c.ID, c.Version, c.Messages, c.LastTurn, c.UpdatedAt)
 	if err != nil {
 		return err
@@ -132,7 +136,7 @@ func loadConversation(ctx context.Context, s *sqlrow.Session, id scrollback.Conv
 
 // loadRow reads a conversation, purged or not.
 func loadRow(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *sqlrow.Conversation) error {
-	err := s.Row(ctx, c.Scan, `SELECT `+sqlrow.ConversationColumns+` FROM conversations WHERE id = $1`, id)
+	err := s.Known(ctx, c.Scan, sqlrow.Conversations.At(id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return noConversation(id)
 	}

@@ -31,8 +31,27 @@ func (w *logWriter) head() driver.Head {
 	return driver.Head{Conversation: w.c.Conversation, Branch: w.b}
 }
 
+// written is an entry with its columns that are JSON.
+type written struct {
+	driver.Entry
+	parts, usage string
+}
+
+// write makes of entries what is inserted: what can be done before the transaction.
+func write(entries []driver.Entry) ([]written, error) {
+	out := make([]written, len(entries))
+	for i, e := range entries {
+		parts, usage, err := sqlrow.MessageJSON(&e.Message)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = written{e, parts, usage}
+	}
+	return out, nil
+}
+
 // append numbers and inserts entries, their search terms and their mentions.
-func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrollback.Message, error) {
+func (w *logWriter) append(ctx context.Context, entries []written) ([]scrollback.Message, error) {
 	var out []scrollback.Message
 	for _, e := range entries {
 		m := e.Message
@@ -40,10 +59,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 		w.b.Sum = w.b.Sum.Add(m.Weight)
 		w.grew = true
 		m.ConversationID, m.Branch, m.Seq, m.Sum = w.c.ID, w.b.ID, w.b.HeadSeq, w.b.Sum
-		v, err := sqlrow.MessageValues(&m)
-		if err != nil {
-			return nil, err
-		}
+		v := sqlrow.MessageValues(&m, e.parts, e.usage)
 		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`, n) VALUES (`+sqlrow.Marks(20)+`, `+sqlindex.NextMessage+`)`, v...)
 		if err != nil && w.dialect.Taken(err) {
 			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
@@ -78,7 +94,9 @@ func (w *logWriter) store(ctx context.Context, now int64) error {
 		return nil
 	}
 	w.b.UpdatedAt, w.grew = now, false
-	return w.tx.Run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, updated_at = $6 WHERE id = $1`,
+	change := sqlrow.Change{4: w.b.HeadSeq, 5: w.b.Sum.Tokens, 6: w.b.Sum.Bytes, 7: w.b.Sum.Images, 10: now}
+	return w.tx.Patch(ctx, sqlrow.Branches.At(w.b.ID), change,
+		`UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, updated_at = $6 WHERE id = $1`,
 		w.b.ID, w.b.HeadSeq, w.b.Sum.Tokens, w.b.Sum.Bytes, w.b.Sum.Images, now)
 }
 
@@ -98,7 +116,11 @@ func (w *logWriter) close(ctx context.Context, now int64) error {
 func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
 	const op = "sqldriver.Append"
 	var out driver.Finished
-	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+	entries, err := write(a.Entries)
+	if err != nil {
+		return out, db.wrap(op, err)
+	}
+	err = db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
 		w, err := openLog(ctx, tx, db.Dialect, a.Conversation)
 		if err != nil {
 			return err
@@ -115,7 +137,7 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 		if _, err := w.settle(ctx, a.Now, a.Salvage); err != nil {
 			return err
 		}
-		if out.Messages, err = w.append(ctx, a.Entries); err != nil {
+		if out.Messages, err = w.append(ctx, entries); err != nil {
 			return err
 		}
 		if err := w.close(ctx, a.Now); err != nil {

@@ -103,7 +103,11 @@ func (j *adopting) branches(ctx context.Context) error {
 			return j.conflict("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
 		}
 		j.b, j.grown[b.ID] = b, j.grown[b.ID] || len(g.Entries) > 0
-		if _, err := j.append(ctx, g.Entries); err != nil {
+		entries, err := write(g.Entries)
+		if err == nil {
+			_, err = j.append(ctx, entries)
+		}
+		if err != nil {
 			return err
 		}
 		if err := j.store(ctx, g.UpdatedAt); err != nil {
@@ -153,8 +157,7 @@ func (j *adopting) views(ctx context.Context) error {
 // weigh sets how much of a branch's path a view hides.
 func (j *adopting) weigh(ctx context.Context, id scrollback.BranchID, v *scrollback.View) error {
 	at := func(seq int64) (scrollback.Message, error) {
-		var ms []scrollback.Message
-		err := j.tx.Rows(ctx, collect(&ms), pathMessages, id, seq, seq)
+		ms, err := sqlrow.Messages(ctx, j.tx, driver.MessageQuery{Branch: id, From: seq, To: seq})
 		if err == nil && len(ms) != 1 {
 			err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Adopt", "the path of branch %s has no message %d", id, seq)
 		}

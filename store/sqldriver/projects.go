@@ -60,6 +60,7 @@ func (db projects) Get(ctx context.Context, name string) (scrollback.Project, er
 func (db projects) Put(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (p scrollback.Project, err error) {
 	var refusal error
 	err = db.write(ctx, "sqldriver.PutProject", func(ctx context.Context, tx *sqlrow.Session) error {
+		p, refusal = scrollback.Project{}, nil
 		was, err := loadProject(ctx, tx, name)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -90,6 +91,7 @@ func (db projects) Delete(ctx context.Context, name string, judge func(scrollbac
 	const op = "sqldriver.DeleteProject"
 	var refusal error
 	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+		refusal = nil
 		p, err := loadProject(ctx, tx, name)
 		if errors.Is(err, sql.ErrNoRows) {
 			return scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of the project %s", name)
@@ -108,6 +110,7 @@ func (db projects) Delete(ctx context.Context, name string, judge func(scrollbac
 // Entitle implements [driver.Log].
 func (db log) Entitle(ctx context.Context, e driver.Entitle) (moved bool, err error) {
 	err = db.write(ctx, "sqldriver.Entitle", func(ctx context.Context, tx *sqlrow.Session) error {
+		moved = false
 		var c sqlrow.Conversation
 		if err := loadConversation(ctx, tx, e.Conversation, &c); err != nil {
 			return err
@@ -120,7 +123,7 @@ func (db log) Entitle(ctx context.Context, e driver.Entitle) (moved bool, err er
 		case !moved:
 			return nil
 		case e.Title == "":
-			return tx.Run(ctx, `UPDATE conversations SET title_by = $2 WHERE id = $1`, c.ID, e.To)
+			return tx.Patch(ctx, sqlrow.Conversations.At(c.ID), sqlrow.Change{22: e.To}, `UPDATE conversations SET title_by = $2 WHERE id = $1`, c.ID, e.To)
 		}
 		c.Title, c.TitleBy = e.Title, e.To
 		return storeConversation(ctx, tx, &c, e.Now)

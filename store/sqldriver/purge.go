@@ -96,12 +96,13 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	if err := storeConversation(ctx, j.tx, &j.c, now); err != nil {
 		return err
 	}
-	for _, statement := range []string{`DELETE FROM turns WHERE conversation_id = $1`, `DELETE FROM receipts WHERE conversation_id = $1`} {
-		if err := j.tx.Run(ctx, statement, j.c.ID); err != nil {
-			return err
-		}
+	if err := sqlrow.DropSent(ctx, j.tx, j.c.ID); err != nil {
+		return err
 	}
-	return sqlrow.DropSent(ctx, j.tx, j.c.ID)
+	if err := j.tx.Run(ctx, `DELETE FROM turns WHERE conversation_id = $1`, j.c.ID); err != nil {
+		return err
+	}
+	return j.tx.Run(ctx, `DELETE FROM receipts WHERE conversation_id = $1`, j.c.ID)
 }
 
 // purge removes the newest messages of a branch that nobody inherits, and their search

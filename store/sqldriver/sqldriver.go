@@ -48,8 +48,8 @@ func Migrations(folder string, d goose.Dialect, db *sql.DB) (*goose.Provider, er
 type Writer interface {
 	// Write runs fn in a transaction and returns when its work is durable, or all of it
 	// undone. An error of fn is returned as it is. fn may not use its session afterwards,
-	// and what it left for later runs before the commit. Once begun, a write is not cut
-	// short by ctx.
+	// and what it left for later runs before the commit. It may run twice, when another
+	// that commits with it fails. Once begun, a write is not cut short by ctx.
 	Write(ctx context.Context, fn func(ctx context.Context, tx *sqlrow.Session) error) error
 
 	// Close waits for what is under way; later writes are unavailable.

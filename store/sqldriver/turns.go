@@ -16,7 +16,11 @@ import (
 // Begin implements [driver.Turns].
 func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	var out driver.Begun
-	err := db.write(ctx, "sqldriver.Begin", func(ctx context.Context, tx *sqlrow.Session) error {
+	entries, err := write(b.Entries)
+	if err != nil {
+		return out, db.wrap("sqldriver.Begin", err)
+	}
+	err = db.write(ctx, "sqldriver.Begin", func(ctx context.Context, tx *sqlrow.Session) error {
 		out = driver.Begun{}
 		w, err := openLog(ctx, tx, db.Dialect, b.Turn.Conversation)
 		if err != nil {
@@ -48,7 +52,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if b.Edit != nil {
 			w.edit(b.Edit)
 		}
-		if out.Messages, err = w.append(ctx, b.Entries); err != nil {
+		if out.Messages, err = w.append(ctx, entries); err != nil {
 			return err
 		}
 		t := b.Turn
@@ -57,7 +61,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if err != nil {
 			return err
 		}
-		if err := tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
+		if err := tx.Put(ctx, sqlrow.Turns.At(v[0]), v, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
 			return err
 		}
 		w.c.LastTurn = t.ID
@@ -121,7 +125,11 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 	var entries []driver.Entry
 	if salvage != nil {
 		entries = salvage(last)
-		if _, err := w.append(ctx, entries); err != nil {
+		rows, err := write(entries)
+		if err == nil {
+			_, err = w.append(ctx, rows)
+		}
+		if err != nil {
 			return nil, err
 		}
 		last.Reply, last.LastSeq = driver.Reply(last.Reply, entries), driver.LastSeq(last.LastSeq, w.b.HeadSeq, entries)
@@ -137,6 +145,7 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 // Save implements [driver.Turns].
 func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) {
 	err = db.write(ctx, "sqldriver.Save", func(ctx context.Context, tx *sqlrow.Session) error {
+		stop = false
 		var t scrollback.Turn
 		if err := loadOwned(ctx, tx, s.Turn, s.Owner, &t); err != nil {
 			return err
@@ -146,14 +155,18 @@ func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) 
 		if err != nil {
 			return err
 		}
+		change := sqlrow.Change{9: draft, 7: s.LeaseUntil}
 		if s.Meta == nil {
-			return tx.Run(ctx, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`, s.Turn, draft, s.LeaseUntil)
+			return tx.Patch(ctx, sqlrow.Turns.At(s.Turn), change, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`,
+				s.Turn, draft, s.LeaseUntil)
 		}
 		meta, err := sqlrow.JSON(s.Meta)
 		if err != nil {
 			return err
 		}
-		return tx.Run(ctx, `UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`, s.Turn, draft, s.LeaseUntil, meta)
+		change[20] = meta
+		return tx.Patch(ctx, sqlrow.Turns.At(s.Turn), change, `UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`,
+			s.Turn, draft, s.LeaseUntil, meta)
 	})
 	return stop, err
 }
@@ -173,7 +186,16 @@ func loadOwned(ctx context.Context, tx *sqlrow.Session, id scrollback.TurnID, ow
 // Finish implements [driver.Turns].
 func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
 	var out driver.Finished
-	err := db.write(ctx, "sqldriver.Finish", func(ctx context.Context, tx *sqlrow.Session) error {
+	entries, err := write(f.Entries)
+	if err != nil {
+		return out, db.wrap("sqldriver.Finish", err)
+	}
+	sent, err := sqlrow.AccountOf(f.Sent, f.Texts)
+	if err != nil {
+		return out, db.wrap("sqldriver.Finish", err)
+	}
+	err = db.write(ctx, "sqldriver.Finish", func(ctx context.Context, tx *sqlrow.Session) error {
+		out = driver.Finished{}
 		var t scrollback.Turn
 		if err := loadOwned(ctx, tx, f.Turn, f.Owner, &t); err != nil {
 			return err
@@ -182,7 +204,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		if err != nil {
 			return err
 		}
-		if out.Messages, err = w.append(ctx, f.Entries); err != nil {
+		if out.Messages, err = w.append(ctx, entries); err != nil {
 			return err
 		}
 		t.Reply, t.LastSeq = driver.Reply(t.Reply, f.Entries), driver.LastSeq(t.LastSeq, w.b.HeadSeq, f.Entries)
@@ -199,10 +221,10 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 			t.EndedAt = f.Now
 			w.c.News.State, w.c.News.Kinds = t.State, w.c.News.Kinds|driver.KindTurned
 		}
-		if err := storeTurn(ctx, tx, &t); err != nil {
+		if err := storeStep(ctx, tx, &t, sent.InTurn()); err != nil {
 			return err
 		}
-		if err := sqlrow.PutSent(ctx, tx, &t, f.Sent, f.Texts); err != nil {
+		if err := sqlrow.PutSent(ctx, tx, &t, sent); err != nil {
 			return err
 		}
 		if err := enter(ctx, tx, w.c.Project, f.Usage, f.Learn); err != nil {
@@ -221,14 +243,23 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 }
 
 func storeTurn(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn) error {
-	var col sqlrow.Columns
-	draft, calls, failure, mark, meta := col.JSON(t.Draft), col.JSON(t.OpenCalls), col.JSON(t.Failure), col.JSON(t.Window), col.JSON(t.Meta)
-	if col.Err != nil {
-		return col.Err
+	return storeStep(ctx, tx, t, "")
+}
+
+// storeStep stores what may change of a turn, and what its first step sent unless that is
+// empty.
+func storeStep(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn, sent string) error {
+	v, err := sqlrow.TurnValues(t)
+	if err != nil {
+		return err
 	}
-	return tx.Run(ctx, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
-		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11, meta = $12 WHERE id = $1`,
-		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt, t.LastSeq, meta)
+	args := []any{v[0], v[5], v[7], v[9], v[10], v[11], v[12], v[13], v[16], v[18], v[19], v[20]}
+	query := `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
+		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11, meta = $12`
+	if sent != "" {
+		query, args = query+`, sent = $13`, append(args, sent)
+	}
+	return tx.Put(ctx, sqlrow.Turns.At(v[0]), v, query+` WHERE id = $1`, args...)
 }
 
 // Stop implements [driver.Turns].
@@ -243,7 +274,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 }
 
 func loadTurn(ctx context.Context, s *sqlrow.Session, id scrollback.TurnID, t *scrollback.Turn) error {
-	err := s.Row(ctx, sqlrow.ScanTurn(t), `SELECT `+sqlrow.TurnColumns+` FROM turns WHERE id = $1`, id)
+	err := s.Known(ctx, sqlrow.ScanTurn(t), sqlrow.Turns.At(id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no turn %s", id)
 	}

@@ -21,6 +21,7 @@ var Chinese = Texts{
 	Compacting:  "正在压缩……",
 	Compacted:   "已压缩 #%d–#%d：%s → %s 个 token",
 	Nothing:     "还没有任何内容。",
+	Behind:      "搜索索引正在建立（已完成 %.0f%%）；尚未编入的消息也已查找，从最新的开始",
 	Unknown:     "没有命令 %s；/help 列出全部命令。要发送以斜杠开头的一行，请写两个斜杠。",
 	Missing:     "%s 需要 %s",
 	Model:       "模型：%s",

@@ -24,6 +24,7 @@ var English = Texts{
 	Compacting:  "compacting…",
 	Compacted:   "compacted #%d–#%d: %s → %s tokens",
 	Nothing:     "Nothing has been said yet.",
+	Behind:      "the search index is being made (%.0f%% so far); what it lacks was searched too, the newest first",
 	Unknown:     "No such command: %s; /help lists them. To send a line that begins with a slash, type two.",
 	Missing:     "%s needs %s",
 	Model:       "model: %s",

@@ -37,6 +37,7 @@ type Texts struct {
 	Compacting  string
 	Compacted   string // first seq, last seq, tokens before, after
 	Nothing     string
+	Behind      string // per cent of the messages that search has in its index
 	Unknown     string // command
 	Missing     string // command, what it takes
 	Model       string // model

@@ -1,6 +1,7 @@
 // The page starts here: the state is given its browser, and what is drawn its place.
 import { effect, html, render } from './view/html.js';
 import { titleOf } from './state/conversations.js';
+import * as feed from './state/feed.js';
 import * as figures from './state/figures.js';
 import * as keyboard from './state/keyboard.js';
 import * as memory from './state/memory.js';
@@ -11,7 +12,7 @@ import * as raw from './state/raw.js';
 import { reading } from './state/reader.js';
 import * as theme from './state/theme.js';
 import { conversation } from './state/thread.js';
-import { look } from './state/session.js';
+import { locked, look } from './state/session.js';
 import { start } from './state/visit.js';
 import * as words from './state/words.js';
 import { begin as registerCommands } from './view/commands.js';
@@ -23,6 +24,10 @@ words.begin(navigator.languages);
 figures.begin(navigator.languages);
 panels.begin(innerWidth);
 raw.begin();
+// A page that was left is kept for the way back, with its connection; a browser has six for a
+// server, so that six pages that were left would keep the next one waiting.
+addEventListener('pagehide', () => feed.stop());
+addEventListener('pageshow', (e) => { if (e.persisted && !locked.value) feed.follow(true); });
 addEventListener('resize', () => { panels.width.value = innerWidth; });
 
 // The address and the place follow each other.

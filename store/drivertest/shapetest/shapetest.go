@@ -10,6 +10,7 @@ package shapetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,7 @@ func testShape(w *bench) {
 		if err != nil || int64(len(ms)) != path.head {
 			w.t.Fatalf("%d messages, %v", len(ms), err)
 		}
+		w.sifted(path.branch, ms)
 		for bins := int64(1); bins <= path.head; bins++ {
 			got, err := w.Read.Shape(w.t.Context(), driver.ShapeQuery{Branch: path.branch, Head: path.head, Bins: bins})
 			if err != nil {
@@ -107,6 +109,34 @@ func testShape(w *bench) {
 	none, err := w.Read.Shape(w.t.Context(), driver.ShapeQuery{Branch: "none", Head: 9, Bins: 3})
 	if err != nil || len(none) != 0 {
 		w.t.Errorf("of no branch %+v, %v", none, err)
+	}
+}
+
+// sifted checks that each message of a path is asked about once, by its parts, and left out
+// unless it is wanted.
+func (w *bench) sifted(branch scrollback.BranchID, path []scrollback.Message) {
+	w.t.Helper()
+	for _, text := range []string{"潮 潮 潮", "潮", "heron"} {
+		var asked, parts []string
+		var want []scrollback.Message
+		for _, m := range path {
+			b, err := m.Parts.MarshalJSON()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if parts = append(parts, string(b)); strings.Contains(string(b), text) {
+				want = append(want, m)
+			}
+		}
+		got, err := w.Read.Messages(w.t.Context(), driver.MessageQuery{Branch: branch, From: 1, To: int64(len(path)), Wanted: func(b []byte) bool {
+			asked = append(asked, string(b))
+			return strings.Contains(string(b), text)
+		}})
+		slices.Sort(asked)
+		slices.Sort(parts)
+		if d := cmp.Diff(want, append(want[:0:0], got...)) + cmp.Diff(parts, asked); d != "" || err != nil {
+			w.t.Fatalf("those with %q (-want +got), %v:\n%s", text, err, d)
+		}
 	}
 }
 

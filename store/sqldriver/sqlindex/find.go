@@ -71,8 +71,7 @@ type hit struct {
 // lastBlocks finds in each segment the block that a term is in, if it is there: the last one
 // that begins at it or before.
 const lastBlocks = `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s JOIN index_blocks b
-	ON b.segment = s.id AND (b.first_term, b.start) = (SELECT x.first_term, x.start FROM index_blocks x
-		WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1)
+	ON b.id = (SELECT x.id FROM index_blocks x WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1)
 	WHERE s.state = 1`
 
 // blocks hands on the blocks of a query with the segments they are of.
@@ -290,6 +289,7 @@ func (f *finder) narrow(ctx context.Context, in *scope) error {
 		q.To = math.MaxInt64
 	}
 	in.lets = make([]bool, in.documents)
+	var row []postings.Mark
 	return f.tx.Rows(ctx, func(r sqlrow.Scanner) error {
 		var start int
 		var from, to int64
@@ -298,10 +298,13 @@ func (f *finder) narrow(ctx context.Context, in *scope) error {
 			return err
 		}
 		marks, err := postings.ParseMarks(data)
-		if err != nil || start < 0 || start+len(marks) > len(in.lets) {
+		if err == nil {
+			row, err = marks.Append(row[:0])
+		}
+		if err != nil || start < 0 || start+len(row) > len(in.lets) {
 			return postings.ErrDamaged
 		}
-		for i, m := range marks {
+		for i, m := range row {
 			in.lets[start+i] = (q.Role == "" || m.Kind == string(q.Role)) && m.Time >= q.From && m.Time < q.To
 		}
 		return nil

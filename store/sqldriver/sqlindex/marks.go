@@ -34,7 +34,7 @@ func (db Index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark
 func (s *snapshot) marks(ctx context.Context, g *segment, places []driver.Place, out *[]driver.Mark) error {
 	b := g.places.Bounds()
 	gone := g.gone
-	var row []postings.Mark
+	var row postings.Marks
 	start := -1
 	for i := sort.Search(len(places), func(i int) bool { return uint64(places[i]) >= b.First }); i < len(places) && uint64(places[i]) <= b.Last; i++ {
 		o, at := g.places.Find(uint64(places[i]))
@@ -54,18 +54,18 @@ func (s *snapshot) marks(ctx context.Context, g *segment, places []driver.Place,
 			}
 			start = first
 		}
-		if int(o)-start >= len(row) {
-			return postings.ErrDamaged
+		m, err := row.At(int(o) - start)
+		if err != nil {
+			return err
 		}
-		m := row[int(o)-start]
 		*out = append(*out, driver.Mark{Place: places[i], Role: scrollback.Role(m.Kind), CreatedAt: m.Time, Length: m.Length})
 	}
 	return nil
 }
 
-func (s *snapshot) marksRow(ctx context.Context, id int64, start int) (out []postings.Mark, err error) {
+func (s *snapshot) marksRow(ctx context.Context, id int64, start int) (out postings.Marks, err error) {
 	err = s.tx.Row(ctx, func(r sqlrow.Scanner) error {
-		var data sql.RawBytes
+		var data []byte
 		err := r.Scan(&data)
 		if err == nil {
 			out, err = postings.ParseMarks(data)

@@ -14,10 +14,10 @@ import (
 
 // Sizes.
 const (
-	// blockSize lets a row fill its pages of 1 KB to the last, with a key of usual length.
-	blockSize = 4280
+	// blockSize lets a row fill its pages of 512 bytes or 1 KB, with a key of usual length.
+	blockSize = 4140
 	// marksEach is how many documents a row of marks has.
-	marksEach = 512
+	marksEach = 256
 	// fanIn is how many segments of a tier are joined into one of the next. The largest
 	// tier stays as it is: its segments have at least largest documents.
 	fanIn   = 8

@@ -285,13 +285,17 @@ func (r *rebuilding) blocks(ctx context.Context, id int64) func() (postings.Bloc
 // marks reads those of a part to where they are kept.
 func (r *rebuilding) marks(ctx context.Context, p *segment, kept []uint32, to []postings.Mark) error {
 	at := 0
+	var some []postings.Mark
 	err := r.Read.Rows(ctx, func(row sqlrow.Scanner) error {
 		var data sql.RawBytes
 		var start int
 		if err := row.Scan(&start, &data); err != nil {
 			return err
 		}
-		some, err := postings.ParseMarks(data)
+		all, err := postings.ParseMarks(data)
+		if err == nil {
+			some, err = all.Append(some[:0])
+		}
 		if err != nil || start != at || at+len(some) > len(kept) {
 			return postings.ErrDamaged
 		}

@@ -32,6 +32,7 @@ const (
 const (
 	beginWriting = "BEGIN IMMEDIATE"
 	beginReading = "BEGIN"
+	dataVersion  = "PRAGMA data_version" // changes when another connection commits
 )
 
 // dialect is what SQLite does its own way.

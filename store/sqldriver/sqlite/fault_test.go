@@ -27,7 +27,8 @@ type file struct {
 
 func openDB(t *testing.T, path string) *file {
 	t.Helper()
-	d, err := connect(t.Context(), path, nil)
+	// After each batch, what the writer keeps is what a fresh read returns.
+	d, err := connect(t.Context(), path, &Options{judge: func(ctx context.Context, tx *sqlrow.Session) error { return tx.Stale(ctx) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 	if err != nil || s.ours && s.have == s.newest {
 		return err
 	}
-	for _, pragma := range []string{"page_size = 1024", "auto_vacuum = NONE", "journal_mode = WAL", "application_id = " + strconv.Itoa(applicationID)} {
+	for _, pragma := range []string{"page_size = 512", "auto_vacuum = NONE", "journal_mode = WAL", "application_id = " + strconv.Itoa(applicationID)} {
 		if _, err := db.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
 			return err
 		}

@@ -31,6 +31,8 @@ type Options struct {
 	Readers  int          // connections that read at once; 0 means 4
 	MaxPages int          // the file's greatest size in pages; 0 means as much as the disk holds
 	Log      *slog.Logger // nil discards
+
+	judge func(ctx context.Context, tx *sqlrow.Session) error // see writer
 }
 
 // Open opens the file at path, and makes it if it does not exist. It is refused if the
@@ -82,6 +84,7 @@ func connect(ctx context.Context, path string, o *Options) (sqldriver.Database, 
 	readers.SetMaxIdleConns(n)
 	// Those that are open go on reading what they have; no other ones can be opened.
 	w.displaced = func() { readers.SetMaxOpenConns(max(1, readers.Stats().OpenConnections)) }
+	w.judge = o.judge
 	go w.loop()
 	return sqldriver.Database{Dialect: dialect, Readers: readers, Read: sqlrow.NewSession(readers), Writer: w, Copy: copier(readers), Lost: w.stillHeld}, nil
 }

@@ -17,7 +17,7 @@ const (
 	mergeLatest  = 32                   // commits, before a step no longer waits
 	mergeEvery   = 8                    // commits between two steps while there is more to merge
 	mergePages   = 96                   // of the index, about, that one step writes
-	copyAfter    = 16000                // pages in the log
+	copyAfter    = 32000                // pages in the log
 	lookAtLog    = 4                    // commits, before the log is measured again
 	stepsAtClose = 64
 )

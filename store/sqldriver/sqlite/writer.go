@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,9 +22,10 @@ const maxBatch = 64
 const lookEvery = time.Second
 
 // writer owns the one connection that writes. Jobs that wait while a batch
-// commits form the next batch, so that one sync serves them all; a savepoint
-// around each keeps a failing job from touching its neighbours. Before and after each
-// commit the open files are compared with those at their paths.
+// commits form the next batch, so that one sync serves them all. If one fails that has
+// written, the batch is undone and runs again with a savepoint around each job, which keeps
+// it from touching its neighbours. Before and after each commit the open files are compared
+// with those at their paths.
 type writer struct {
 	db        *sql.DB
 	conn      *sql.Conn
@@ -34,6 +36,9 @@ type writer struct {
 	log       *slog.Logger
 	held      held
 	displaced func() // called once, when files are no longer at their paths
+	version   int64  // of the data, as other connections have left it
+
+	judge func(ctx context.Context, tx *sqlrow.Session) error // of a batch before its commit; nil but in tests
 
 	size    int64                 // of the database, when it was last looked at
 	lost    atomic.Pointer[error] // why nothing can be written any more
@@ -63,7 +68,12 @@ func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	w := &writer{db: db, conn: conn, tx: sqlrow.NewSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{}),
+	var direct *sqlrow.Session
+	// The pool leaves a connection alone that was taken from it.
+	if err := conn.Raw(func(c any) error { direct = sqlrow.NewDirect(c.(driver.Conn)); return nil }); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	w := &writer{db: db, conn: conn, tx: direct, jobs: make(chan job, maxBatch), done: make(chan struct{}),
 		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, size: files.files[0].Size(), displaced: func() {}}
 	w.upkeep.copy = func() {
 		// On the pool's second connection. A failure is left for the next write to report.
@@ -198,6 +208,36 @@ func (w *writer) run(batch []job) {
 
 // commit runs a batch in one transaction. errs is for what only one job has to know.
 func (w *writer) commit(ctx context.Context, batch []job, errs []error) error {
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	err := w.together(ctx, batch, errs)
+	if errors.Is(err, errSpoiled) && len(batch) > 1 {
+		w.rollback(ctx)
+		if err = w.begin(ctx); err == nil {
+			err = w.apart(ctx, batch, errs)
+		}
+	}
+	if err == nil {
+		err = w.tx.CatchUp(ctx)
+	}
+	if err == nil && w.judge != nil {
+		err = w.judge(ctx, w.tx)
+	}
+	if err == nil {
+		err = w.tx.Run(ctx, "COMMIT")
+	}
+	if err != nil {
+		w.rollback(ctx)
+	}
+	if errors.Is(err, errSpoiled) {
+		return nil // the one job knows
+	}
+	return err
+}
+
+// begin opens a transaction. Rows that were kept are forgotten if others wrote meanwhile.
+func (w *writer) begin(ctx context.Context) error {
 	w.tx.Forget(0)
 	err := w.upkeep.restore(ctx, w.tx)
 	if err == nil {
@@ -205,44 +245,69 @@ func (w *writer) commit(ctx context.Context, batch []job, errs []error) error {
 	}
 	if err != nil && w.tx.Run(ctx, "ROLLBACK") == nil {
 		// A transaction that could not be rolled back in its time was in the way.
+		w.tx.Undone()
 		err = w.tx.Run(ctx, beginWriting)
 	}
 	if err != nil {
 		return err
 	}
+	var version int64
+	if err = w.tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&version) }, dataVersion); err != nil {
+		w.rollback(ctx)
+		return err
+	}
+	if version != w.version {
+		w.tx.Undone()
+		w.version = version
+	}
+	return nil
+}
+
+// errSpoiled says that a job failed that had written, or because of the database.
+var errSpoiled = errors.New("a job spoiled its batch")
+
+// together runs jobs until one fails and leaves something behind.
+func (w *writer) together(ctx context.Context, batch []job, errs []error) error {
 	for i, j := range batch {
 		if errs[i] = j.ctx.Err(); errs[i] != nil {
 			continue
 		}
-		if errs[i], err = w.one(ctx, j, len(batch) == 1); err != nil {
-			break
+		before := w.tx.Writes()
+		errs[i] = j.fn(context.WithoutCancel(j.ctx), w.tx)
+		if errs[i] == nil {
+			continue
+		}
+		if known := new(scrollback.Error); w.tx.Writes() != before || !errors.As(errs[i], &known) {
+			return errSpoiled
 		}
 	}
-	if err != nil || len(batch) == 1 && errs[0] != nil {
-		w.rollback(ctx)
-		return err
-	}
-	if err = w.tx.CatchUp(ctx); err == nil {
-		err = w.tx.Run(ctx, "COMMIT")
-	}
-	if err != nil {
-		w.rollback(ctx)
-	}
-	return err
+	return nil
 }
 
-// one runs a job, inside a savepoint unless it is alone. The second error is one that
-// spoils the whole batch.
-func (w *writer) one(ctx context.Context, j job, alone bool) (failed, fatal error) {
-	if alone {
-		return j.fn(context.WithoutCancel(j.ctx), w.tx), nil
+// apart runs jobs so that each fails alone, after one has spoiled their batch. Each runs a
+// second time. An error is one that spoils the batch again.
+func (w *writer) apart(ctx context.Context, batch []job, errs []error) error {
+	for i, j := range batch {
+		if errs[i] = j.ctx.Err(); errs[i] != nil {
+			continue
+		}
+		var err error
+		if errs[i], err = w.one(ctx, j); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// one runs a job inside a savepoint. The second error is one that spoils the whole batch.
+func (w *writer) one(ctx context.Context, j job) (failed, fatal error) {
 	if err := w.tx.Run(ctx, "SAVEPOINT job"); err != nil {
 		return err, err
 	}
 	before := w.tx.Waiting()
 	if failed = j.fn(context.WithoutCancel(j.ctx), w.tx); failed != nil {
 		w.tx.Forget(before)
+		w.tx.Undone()
 		if err := w.tx.Run(ctx, "ROLLBACK TO job"); err != nil {
 			return failed, fmt.Errorf("%w (after %s)", err, failed.Error()) // its code is not its neighbours'
 		}
@@ -252,5 +317,6 @@ func (w *writer) one(ctx context.Context, j job, alone bool) (failed, fatal erro
 
 // rollback ends a batch that failed. A full disk may have ended it already.
 func (w *writer) rollback(ctx context.Context) {
+	w.tx.Undone()
 	_ = w.tx.Run(ctx, "ROLLBACK") // "no transaction is active" is as good
 }

@@ -3,12 +3,22 @@ package sqlrow
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback"
 )
 
 // JSON is a column that holds JSON; the zero of a pointer, slice or raw
 // message is stored as an empty text.
 func JSON(v any) (string, error) {
+	if s, ok := plainly(v); ok {
+		return s, nil
+	}
+	if ps, ok := v.(scrollback.Parts); ok {
+		text, err := ps.MarshalJSON() // which the encoder would read once more
+		return string(text), err
+	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // payloads come back as they went in
@@ -19,6 +29,26 @@ func JSON(v any) (string, error) {
 		return s, nil
 	}
 	return "", nil
+}
+
+// plainly is the column of what is empty, as most are: without an encoder.
+func plainly(v any) (string, bool) {
+	switch v := v.(type) {
+	case scrollback.Draft:
+		return "{}", v.Empty() && v.ToolCalls == nil && v.Model == ""
+	case json.Marshaler:
+		return "", false
+	}
+	switch at := reflect.ValueOf(v); at.Kind() {
+	case reflect.Pointer, reflect.Map:
+		return "", at.IsNil()
+	case reflect.Slice:
+		if at.IsNil() {
+			return "", true
+		}
+		return "[]", at.Len() == 0 && at.Type().Elem().Kind() != reflect.Uint8
+	}
+	return "", false
 }
 
 // Parse reads such a column.

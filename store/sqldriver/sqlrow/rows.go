@@ -49,6 +49,7 @@ func (c *Conversation) Tell() driver.Changed {
 
 // Scan reads a row.
 func (c *Conversation) Scan(r Scanner) error {
+	*c = Conversation{}
 	var roots, settings, pinned, meta, parent, ancestors, environment string
 	var agent scrollback.AgentRef
 	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
@@ -95,6 +96,7 @@ const BranchColumns = `id, conversation_id, parent_branch, at_seq, head_seq, sum
 // ScanBranch reads a row.
 func ScanBranch(b *scrollback.Branch) func(Scanner) error {
 	return func(r Scanner) error {
+		*b = scrollback.Branch{}
 		var view string
 		if err := r.Scan(&b.ID, &b.Conversation, &b.Parent, &b.AtSeq, &b.HeadSeq,
 			&b.Sum.Tokens, &b.Sum.Bytes, &b.Sum.Images, &view, &b.ViewVersion, &b.UpdatedAt); err != nil {
@@ -111,6 +113,7 @@ const MessageColumns = `id, conversation_id, branch, seq, turn_id, role, name, p
 // ScanMessage reads a row.
 func ScanMessage(m *scrollback.Message) func(Scanner) error {
 	return func(r Scanner) error {
+		*m = scrollback.Message{}
 		var parts, usage, meta string
 		if err := r.Scan(&m.ID, &m.ConversationID, &m.Branch, &m.Seq, &m.TurnID, &m.Role, &m.Name, &parts, &m.Model, &usage, &m.Tokens,
 			&m.Weight.Tokens, &m.Weight.Bytes, &m.Weight.Images, &m.Sum.Tokens, &m.Sum.Bytes, &m.Sum.Images,
@@ -127,13 +130,19 @@ func ScanMessage(m *scrollback.Message) func(Scanner) error {
 	}
 }
 
-// MessageValues are the columns of a row in order.
-func MessageValues(m *scrollback.Message) ([]any, error) {
-	var col Columns
-	v := []any{m.ID, m.ConversationID, m.Branch, m.Seq, m.TurnID, m.Role, m.Name, col.JSON(m.Parts), m.Model, col.JSON(m.Usage), m.Tokens,
+// MessageValues are the columns of a row in order, with its JSON as [MessageJSON] makes it.
+func MessageValues(m *scrollback.Message, parts, usage string) []any {
+	return []any{m.ID, m.ConversationID, m.Branch, m.Seq, m.TurnID, m.Role, m.Name, parts, m.Model, usage, m.Tokens,
 		m.Weight.Tokens, m.Weight.Bytes, m.Weight.Images, m.Sum.Tokens, m.Sum.Bytes, m.Sum.Images,
 		m.Status, m.CreatedAt, string(m.Meta)}
-	return v, col.Err
+}
+
+// MessageJSON are the columns of a message that are JSON. They are made before the
+// transaction: one goroutine writes, and many wait for it.
+func MessageJSON(m *scrollback.Message) (parts, usage string, err error) {
+	var col Columns
+	parts, usage = col.JSON(m.Parts), col.JSON(m.Usage)
+	return parts, usage, col.Err
 }
 
 // TurnColumns are those of turns.
@@ -143,6 +152,7 @@ const TurnColumns = `id, conversation_id, branch, seq, user_message, state, owne
 // ScanTurn reads a row.
 func ScanTurn(t *scrollback.Turn) func(Scanner) error {
 	return func(r Scanner) error {
+		*t = scrollback.Turn{}
 		var draft, calls, failure, mark, meta string
 		if err := r.Scan(&t.ID, &t.Conversation, &t.Branch, &t.Seq, &t.UserMessage, &t.State, &t.Owner, &t.LeaseUntil, &t.Cancel,
 			&draft, &calls, &t.Reply, &t.FinishReason, &failure, &t.Idempotency.Key, &t.Idempotency.Hash, &mark,

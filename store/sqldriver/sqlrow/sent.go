@@ -8,38 +8,67 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// PutSent keeps what a step of a turn sent, and the texts that it names.
-func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, sent *scrollback.Sent, texts map[string]string) error {
+// Account is what a step of a turn sent, as it is stored; an empty text for nothing.
+type Account struct {
+	Step  int
+	Text  string
+	Texts map[string]string // that it names, by hash
+}
+
+// AccountOf makes an account, before the transaction.
+func AccountOf(sent *scrollback.Sent, texts map[string]string) (Account, error) {
 	if sent == nil {
-		return nil
+		return Account{}, nil
 	}
 	text, err := JSON(sent)
-	if err != nil {
-		return err
+	return Account{Step: sent.Step, Text: text, Texts: texts}, err
+}
+
+// InTurn is what goes into the turn's own row: the account of its first step.
+func (a Account) InTurn() string {
+	if a.Step == 1 {
+		return a.Text
 	}
-	for hash, content := range texts {
-		res, err := tx.Exec(ctx, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`, t.Conversation, hash)
-		if err != nil {
+	return ""
+}
+
+// PutSent keeps what a step of a turn sent, unless it went into the turn's row, and the
+// texts that it names.
+func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, a Account) error {
+	if a.Text == "" {
+		return nil
+	}
+	for hash, content := range a.Texts {
+		err := tx.Known(ctx, func(Scanner) error { return nil }, Uses.At(t.Conversation, hash))
+		if err == nil {
+			continue // its conversation holds it
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			continue // its conversation holds it
+		use := []any{t.Conversation, hash}
+		if err := tx.Put(ctx, Uses.At(use...), use, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2)`, use...); err != nil {
+			return err
 		}
 		if err := tx.Run(ctx, `INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, hash, content); err != nil {
 			return err
 		}
 	}
+	if a.InTurn() != "" {
+		return nil
+	}
 	return tx.Run(ctx, `INSERT INTO turn_steps (turn_id, step, conversation_id, sent) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`, t.ID, sent.Step, t.Conversation, text)
+		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`, t.ID, a.Step, t.Conversation, a.Text)
 }
 
-// DropSent removes what the turns of a conversation sent, and the texts that no other
-// conversation names.
+// DropSent removes what the turns of a conversation sent, while they are there, and the
+// texts that no other conversation names.
 func DropSent(ctx context.Context, tx *Session, id scrollback.ConversationID) error {
-	if err := tx.Run(ctx, `DELETE FROM turn_steps WHERE conversation_id = $1`, id); err != nil {
+	err := tx.Run(ctx, `DELETE FROM turn_steps WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = $1)`, id)
+	if err != nil {
 		return err
 	}
-	err := tx.Run(ctx, `DELETE FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
+	err = tx.Run(ctx, `DELETE FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
 		AND NOT EXISTS (SELECT 1 FROM sent_text_uses u WHERE u.sha256 = sent_texts.sha256 AND u.conversation_id <> $1)`, id)
 	if err != nil {
 		return err
@@ -50,16 +79,22 @@ func DropSent(ctx context.Context, tx *Session, id scrollback.ConversationID) er
 // Steps are what the steps of a turn sent, in order.
 func Steps(ctx context.Context, s *Session, id scrollback.TurnID) ([]scrollback.Sent, error) {
 	var out []scrollback.Sent
-	err := s.Rows(ctx, func(r Scanner) error {
+	add := func(r Scanner) error {
 		var sent scrollback.Sent
 		var text string
 		err := r.Scan(&sent.Step, &text)
 		if err == nil {
 			err = Parse(text, &sent)
 		}
-		out = append(out, sent)
+		if len(out) == 0 || out[len(out)-1].Step != sent.Step { // the turn's own is the newer one
+			out = append(out, sent)
+		}
 		return err
-	}, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
+	}
+	err := s.Rows(ctx, add, `SELECT 1, sent FROM turns WHERE id = $1 AND sent <> ''`, id)
+	if err == nil {
+		err = s.Rows(ctx, add, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
+	}
 	return out, err
 }
 

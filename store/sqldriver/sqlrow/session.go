@@ -1,11 +1,12 @@
 // Package sqlrow reads and writes rows of a SQL database: statements that are
 // prepared once, and the columns of each table as types of the root.
 //
-// Words it adds: session (prepared statements on something that runs them).
+// Words it adds: session (prepared statements on something that runs them), kept row (one
+// that the writer knows without reading it).
 //
 // Invariants: the columns of a table, the function that scans them and the one that
 // lists their values are in the same order; a JSON column that cannot be read is an
-// error that says so.
+// error that says so; a kept row is what a fresh read would return.
 //
 // It may not know any one database, or what a statement is for.
 package sqlrow
@@ -25,13 +26,18 @@ type Runner interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
-// Session runs statements, each prepared once. Later, Waiting, Forget and CatchUp
-// are for one goroutine, the rest for any number.
+// Session runs statements, each prepared once. One on a pool is for any number of
+// goroutines; one on a connection of its own is for one, and keeps rows.
 type Session struct {
 	on    Runner
 	mu    sync.Mutex
 	stmts map[string]*sql.Stmt
-	ahead []statement // to be run at the end of the transaction
+
+	conn   driver.Conn // instead of on
+	direct map[string]*direct
+	ahead  []statement // to be run at the end of the transaction
+	kept   kept
+	writes int64
 }
 
 // statement is one to be run later.
@@ -42,6 +48,12 @@ type statement struct {
 
 // NewSession makes a session without statements.
 func NewSession(on Runner) *Session { return &Session{on: on, stmts: map[string]*sql.Stmt{}} }
+
+// NewDirect makes a session on a driver's connection, which nothing else may use
+// meanwhile. It is the one that writes, and keeps rows.
+func NewDirect(conn driver.Conn) *Session {
+	return &Session{conn: conn, direct: map[string]*direct{}, kept: kept{rows: map[rowKey]Row{}}}
+}
 
 func (s *Session) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	s.mu.Lock()
@@ -57,23 +69,64 @@ func (s *Session) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	return st, nil
 }
 
+func (s *Session) own(ctx context.Context, query string) (*direct, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.direct[query]; d != nil {
+		return d, nil
+	}
+	d, err := prepare(ctx, s.conn, query)
+	if err != nil {
+		return nil, err
+	}
+	s.direct[query] = d
+	return d, nil
+}
+
 // Run runs a statement that returns nothing.
 func (s *Session) Run(ctx context.Context, query string, args ...any) error {
 	_, err := s.Exec(ctx, query, args...)
 	return err
 }
 
-// Exec runs a statement and returns what it changed.
+// Exec runs a statement and returns what it changed. Kept rows of a table that it writes to
+// are forgotten.
 func (s *Session) Exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	st, err := s.stmt(ctx, query)
+	if s.conn == nil {
+		st, err := s.stmt(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		return st.ExecContext(ctx, args...)
+	}
+	d, err := s.own(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return st.ExecContext(ctx, args...)
+	s.kept.forget(d.writes)
+	return s.exec(ctx, d, args)
 }
 
-// Rows calls scan for each row of a query.
+func (s *Session) exec(ctx context.Context, d *direct, args []any) (sql.Result, error) {
+	bound, err := d.bind(args)
+	if err != nil {
+		return nil, err
+	}
+	if d.writes != "" {
+		s.writes++
+	}
+	return d.on.ExecContext(ctx, bound)
+}
+
+// Rows calls scan for each row of a query. A row is only there until scan returns.
 func (s *Session) Rows(ctx context.Context, scan func(Scanner) error, query string, args ...any) error {
+	if s.conn != nil {
+		d, err := s.own(ctx, query)
+		if err != nil {
+			return err
+		}
+		return d.rows(ctx, scan, args)
+	}
 	st, err := s.stmt(ctx, query)
 	if err != nil {
 		return err
@@ -83,8 +136,19 @@ func (s *Session) Rows(ctx context.Context, scan func(Scanner) error, query stri
 		return err
 	}
 	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	row, into := make(Row, len(names)), make([]any, len(names))
+	for i := range row {
+		into[i] = (*any)(&row[i]) // as the driver has it
+	}
 	for rows.Next() {
-		if err := scan(rows); err != nil {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := scan(row); err != nil {
 			return err
 		}
 	}
@@ -106,10 +170,15 @@ func (s *Session) Row(ctx context.Context, scan func(Scanner) error, query strin
 // write itself out piece by piece.
 func (s *Session) Later(query string, args ...any) {
 	s.ahead = append(s.ahead, statement{query, args})
+	s.writes++
 }
 
 // Waiting returns how many statements were left for later.
 func (s *Session) Waiting() int { return len(s.ahead) }
+
+// Writes returns how many statements wrote so far, or were left for later: what did not
+// change it wrote nothing.
+func (s *Session) Writes() int64 { return s.writes }
 
 // Forget drops all but the first n of them.
 func (s *Session) Forget(n int) { s.ahead = s.ahead[:n] }
@@ -128,7 +197,7 @@ func (s *Session) CatchUp(ctx context.Context) error {
 func (s *Session) Queries() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.stmts))
+	return slices.AppendSeq(slices.Sorted(maps.Keys(s.stmts)), maps.Keys(s.direct))
 }
 
 // Close ends the statements, not what they were prepared on.
@@ -141,7 +210,10 @@ func (s *Session) Close() error {
 			errs = append(errs, err)
 		}
 	}
-	s.stmts = map[string]*sql.Stmt{}
+	for _, d := range s.direct {
+		errs = append(errs, d.on.Close())
+	}
+	s.stmts, s.direct = map[string]*sql.Stmt{}, map[string]*direct{}
 	return errors.Join(errs...)
 }
 

@@ -15,8 +15,9 @@ const WAITS = [500, 1000, 2000, 5000, 15000]; // ms before the connection is mad
 let reader = null;
 let at = null; // the number of the last change
 
-// follow reads changes until stop is called or the server wants a key.
-export async function follow() {
+// follow reads changes until stop is called or the server wants a key; missed says that
+// there may have been some since the page was read.
+export async function follow(missed = false) {
   stop();
   const mine = (reader = new AbortController());
   for (let tries = 0; !mine.signal.aborted; tries++) {
@@ -25,7 +26,7 @@ export async function follow() {
     try {
       const res = await send('GET', '/api/events' + query({ after: at }), { signal: mine.signal });
       works();
-      if (tries > 0 && at === null) again(); // nobody knows what was missed
+      if ((tries > 0 || missed) && at === null) again(); // nobody knows what was missed
       for await (const f of frames(res.body)) {
         tries = 0;
         if (f.id) at = Number(f.id);

@@ -22,7 +22,8 @@ function said() {
   if (c.kind === 'lines') return c.total ? t('matches', c.shown, c.total, c.partial) : t('noHits');
   const shown = search.rows.value.filter((r) => r.kind === 'hit').length;
   if (!shown) return t('noHits');
-  return c.truncated ? t('palette.many', shown) : t('palette.found', c.total, c.conversations);
+  const found = c.truncated ? t('palette.many', shown) : t('palette.found', c.total, c.conversations);
+  return c.indexed == null ? found : found + ' · ' + t('palette.behind', Math.floor(100 * c.indexed));
 }
 
 const heads = { conversation: 'conversations', command: 'palette.commands' };

@@ -42,24 +42,27 @@ CREATE TABLE index_segments (
 CREATE INDEX index_segments_state ON index_segments (state);
 
 -- Terms with where they are, from first_term on; or, if it has rows of its own, a part of
--- where first_term is, from the document start on.
+-- where first_term is, from the document start on. Rows are found by an index of their own:
+-- in a tree of keys, each comparison would read all of a row.
 CREATE TABLE index_blocks (
+    id         INTEGER PRIMARY KEY,
     segment    INTEGER NOT NULL,
     first_term TEXT    NOT NULL,
     start      INTEGER NOT NULL,
-    data       BLOB    NOT NULL,
-    PRIMARY KEY (segment, first_term, start)
-) WITHOUT ROWID;
+    data       BLOB    NOT NULL
+);
+CREATE UNIQUE INDEX index_blocks_term ON index_blocks (segment, first_term, start);
 
 -- What is known of a segment's documents from start on besides their terms.
 CREATE TABLE index_marks (
+    id        INTEGER PRIMARY KEY,
     segment   INTEGER NOT NULL,
     start     INTEGER NOT NULL,
     from_time INTEGER NOT NULL,
     to_time   INTEGER NOT NULL,
-    data      BLOB    NOT NULL,
-    PRIMARY KEY (segment, start)
-) WITHOUT ROWID;
+    data      BLOB    NOT NULL
+);
+CREATE UNIQUE INDEX index_marks_start ON index_marks (segment, start);
 
 -- Runs of places whose messages were purged: of a branch, by its number, from a seq on.
 CREATE TABLE index_dropped (

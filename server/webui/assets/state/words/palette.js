@@ -4,6 +4,7 @@ const n = (x) => x.toLocaleString('zh-CN');
 export const en = {
   'palette.title': 'Search and commands', 'palette.esc': 'Esc closes', 'palette.placeholder': 'Search everything, or > for a command', 'palette.commandsPlaceholder': 'A command or a title',
   'palette.commands': 'Commands', 'palette.scope': 'What to search', 'palette.results': 'Results', 'palette.found': (x, y) => (y > 1 ? `${s(x, 'message', 'messages')} in ${s(y, 'conversation', 'conversations')}` : s(x, 'message', 'messages')),
+  'palette.behind': (x) => `the search index is being made: ${x}%`,
   'palette.many': (x) => `More than ${s(x, 'message', 'messages')}`, 'palette.noCommand': 'No such command.', 'palette.recent': 'Recent conversations',
   'palette.anyTime': 'Any time', 'palette.last': (x) => `Last ${x} days`, 'palette.dates': 'Dates…', 'palette.from': 'From', 'palette.to': 'To',
   'palette.project': 'Project', 'palette.role': 'Role', 'palette.remove': (x) => `Remove the filter ${x}`,
@@ -26,6 +27,7 @@ export const en = {
 export const zh = {
   'palette.title': '搜索与命令', 'palette.esc': 'Esc 关闭', 'palette.placeholder': '搜索全部内容，输入 > 执行命令', 'palette.commandsPlaceholder': '命令或标题',
   'palette.commands': '命令', 'palette.scope': '搜索范围', 'palette.results': '结果', 'palette.found': (x, y) => (y > 1 ? `${n(y)} 个对话中的 ${n(x)} 条消息` : `${n(x)} 条消息`),
+  'palette.behind': (x) => `搜索索引正在建立：${x}%`,
   'palette.many': (x) => `超过 ${n(x)} 条消息`, 'palette.noCommand': '没有这样的命令。', 'palette.recent': '最近的对话',
   'palette.anyTime': '任何时间', 'palette.last': (x) => `最近 ${x} 天`, 'palette.dates': '选择日期…', 'palette.from': '从', 'palette.to': '到',
   'palette.project': '项目', 'palette.role': '角色', 'palette.remove': (x) => `去掉筛选“${x}”`,

@@ -1,0 +1,58 @@
+package compact
+
+import (
+	"github.com/scrollback-ai/scrollback/internal/cue"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A cue is in every text in which the expression is found, in whatever case it is written.
+func TestCuesMissNothing(t *testing.T) {
+	swap := strings.NewReplacer("s", "\u017f", "k", "\u212a")
+	all := map[string]*cue.Finder{"todo": todo, "listed": listed, "ticked": ticked, "outcomes": outcomes, "preambles": preambles}
+	for name, f := range all {
+		t.Run(name, func(t *testing.T) {
+			found := 0
+			say := rapid.StringMatching(strings.ReplaceAll(f.String(), `\b`, ""))
+			rapid.Check(t, func(r *rapid.T) {
+				s := say.Draw(r, "match")
+				switch rapid.IntRange(0, 3).Draw(r, "case") {
+				case 0:
+					s = strings.ToUpper(s)
+				case 1:
+					s = swap.Replace(s)
+				case 2:
+					s += " and more"
+				}
+				if !f.MatchString(s) {
+					return
+				}
+				if found++; !f.In(s) {
+					r.Fatalf("no cue is in %q", s)
+				}
+			})
+			if found < 10 {
+				t.Errorf("only %d texts match", found)
+			}
+		})
+	}
+	for _, plain := range []string{"", "The lamp went out at noon.", "灯在中午灭了。"} {
+		if outcomes.In(plain) || todo.In(plain) || preambles.In(plain) {
+			t.Errorf("%q", plain)
+		}
+	}
+}
+
+func TestSideBySideCallsEachOnce(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 300} {
+		called := make([]int, n)
+		cue.SideBySide(n, func(i int) { called[i]++ })
+		for i, times := range called {
+			if times != 1 {
+				t.Errorf("%d of %d was called %d times", i, n, times)
+			}
+		}
+	}
+}

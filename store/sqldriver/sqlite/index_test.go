@@ -1,0 +1,413 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/postings"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// mortal is a writer that dies: from the write with number at on, nothing happens any more.
+type mortal struct {
+	sqldriver.Writer
+	writes, at atomic.Int64
+}
+
+var errDead = errors.New("dead")
+
+func (m *mortal) Write(ctx context.Context, fn func(context.Context, *sqlrow.Session) error) error {
+	if n := m.writes.Add(1); m.at.Load() > 0 && n >= m.at.Load() {
+		return errDead
+	}
+	return m.Writer.Write(ctx, fn)
+}
+
+// openMortal opens a database whose writer can die.
+func openMortal(t *testing.T, path string) (*file, *mortal) {
+	t.Helper()
+	d, err := connect(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mortal{Writer: d.Writer}
+	w := d.Writer.(*writer)
+	d.Writer = m
+	db := &file{sqldriver.New(d), w, d.Readers, d.Read}
+	t.Cleanup(func() { db.Close() })
+	return db, m
+}
+
+// tell stores messages with these texts, whose words are the terms of the index.
+func tell(t *testing.T, db *file, id scrollback.ConversationID, texts ...string) {
+	t.Helper()
+	var in []driver.Entry
+	for _, text := range texts {
+		told++
+		in = append(in, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("told", told)), Role: scrollback.RoleUser,
+			Status: scrollback.StatusComplete, CreatedAt: int64(told), Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
+	}
+	if _, err := db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var told int
+
+// catchUp indexes what is behind, in one batch.
+func catchUp(ctx context.Context, db *file) (bool, error) {
+	s, err := db.Index.State(ctx)
+	if err == nil && s.Cut != 1 {
+		err = db.Index.Reset(ctx, 1)
+		s.Watermark = 0
+	}
+	if err != nil {
+		return false, err
+	}
+	ms, err := db.Index.Behind(ctx, driver.BehindQuery{After: s.Watermark, Limit: 100_000})
+	if err != nil || len(ms) == 0 {
+		return false, err
+	}
+	d := driver.Documents{Cut: 1, From: s.Watermark, To: ms[len(ms)-1].Number}
+	for _, m := range ms {
+		words := strings.Fields(m.Parts[0].(scrollback.Text).Text)
+		d.All = append(d.All, driver.Document{Terms: words, Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(words)}})
+	}
+	return db.Index.Put(ctx, d)
+}
+
+func mustCatchUp(t *testing.T, db *file) {
+	t.Helper()
+	if put, err := catchUp(t.Context(), db); err != nil || !put {
+		t.Fatalf("put %v: %v", put, err)
+	}
+}
+
+func tendAll(ctx context.Context, db *file) error {
+	for range 10_000 {
+		if more, err := db.Index.Tend(ctx); err != nil || !more {
+			return err
+		}
+	}
+	return errors.New("tending never ends")
+}
+
+// where finds terms among messages and tail, as texts.
+func where(t *testing.T, db *file, terms ...string) []string {
+	t.Helper()
+	got, err := db.Index.Postings(t.Context(), driver.PostingQuery{Terms: terms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for i, p := range got {
+		ms, err := db.Index.Located(t.Context(), p.Places)
+		if err != nil || len(ms) != len(p.Places) || int(p.Holding) != len(ms) {
+			t.Fatalf("%s: %d of %d places, holding %d, %v", terms[i], len(ms), len(p.Places), p.Holding, err)
+		}
+		for _, m := range ms {
+			out = append(out, fmt.Sprint(terms[i], " in ", m.ID))
+		}
+	}
+	return out
+}
+
+// stored counts rows of the index, those that nobody reads apart.
+func stored(t *testing.T, db *file) (segments, left int) {
+	t.Helper()
+	for query, n := range map[string]*int{
+		`SELECT count(*) FROM index_segments WHERE state = 1`: &segments,
+		`SELECT (SELECT count(*) FROM index_segments WHERE state <> 1 OR into_segment <> 0)
+			+ (SELECT count(*) FROM index_blocks WHERE segment NOT IN (SELECT id FROM index_segments))
+			+ (SELECT count(*) FROM index_marks WHERE segment NOT IN (SELECT id FROM index_segments)) + (SELECT count(*) FROM index_dropped)`: &left,
+	} {
+		if err := db.readers.QueryRow(query).Scan(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return segments, left
+}
+
+// filler are many words, so that a segment takes more than one transaction.
+func filler(n int) string {
+	var b strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, "w%xz%x ", (n*400+i)*2654435761%(1<<30), i)
+	}
+	return b.String()
+}
+
+// A program that is killed between any two writes of the index loses nothing that can be
+// found, shows nothing half, and leaves nothing behind that is not removed.
+func TestIndexKilled(t *testing.T) {
+	terms := []string{"common", "secret", "word3", "new", "late"}
+	for at, done := int64(1), false; !done; at++ {
+		path := filepath.Join(t.TempDir(), "s.db")
+		db, m := openMortal(t, path)
+		converse(t, db, "c")
+		converse(t, db, "gone")
+		for i := range 8 {
+			tell(t, db, "c", fmt.Sprintf("common word%d", i), filler(2*i), filler(2*i+1), "common")
+			tell(t, db, "gone", "secret common", "secret")
+			mustCatchUp(t, db)
+		}
+		if _, err := db.Log.Purge(t.Context(), driver.Purge{Conversation: "gone", Now: 5, Limit: 1000}); err != nil {
+			t.Fatal(err)
+		}
+		before := where(t, db, terms...)
+		for i := range 100 {
+			tell(t, db, "c", "new", filler(100+i))
+		}
+		m.at.Store(m.writes.Load() + at)
+		put, err := catchUp(t.Context(), db)
+		if err == nil {
+			err = tendAll(t.Context(), db)
+		}
+		done = err == nil
+		m.at.Store(0)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		db = openDB(t, path)
+		after := where(t, db, terms...)
+		if !put {
+			if !slices.Equal(before, after) {
+				t.Fatalf("killed at write %d: found %v, was %v", at, after, before)
+			}
+			harm(t, db, `UPDATE index_segments SET until = 1 WHERE state = 0`) // its claim runs out
+			mustCatchUp(t, db)
+			after = where(t, db, terms...)
+		}
+		if want := len(before) + 100; len(after) != want {
+			t.Fatalf("killed at write %d: %d found, want %d", at, len(after), want)
+		}
+		harm(t, db, `UPDATE index_segments SET until = 1 WHERE state = 0`)
+		if err := tendAll(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if got := where(t, db, terms...); !slices.Equal(got, after) {
+			t.Fatalf("killed at write %d and tended: found %v, was %v", at, got, after)
+		}
+		if _, left := stored(t, db); left != 0 {
+			t.Fatalf("killed at write %d: %d rows are left", at, left)
+		}
+		if got := inBlocks(t, db, "secret"); got != 0 {
+			t.Fatalf("killed at write %d: what was purged is in %d blocks", at, got)
+		}
+		db.Close()
+		if at == 1 && done || at > 500 {
+			t.Fatalf("%d writes were killed", at)
+		}
+	}
+}
+
+// inBlocks counts the blocks that have a term.
+func inBlocks(t *testing.T, db *file, want string) (n int) {
+	t.Helper()
+	rows, err := db.readers.Query(`SELECT first_term, start, data FROM index_blocks`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var b postings.Block
+		if err := rows.Scan(&b.Term, &b.Start, &b.Data); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Each(func(term []byte, _ postings.List) bool {
+			if string(term) == want {
+				n++
+			}
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Several programs write, index, tend and purge at once; whoever searches finds each message
+// once, and in the end all that is left, and nothing that is not.
+func TestIndexOfSeveral(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	first := openDB(t, path)
+	mustReset(t, first)
+	const programs, rounds = 3, 25
+	var all sync.WaitGroup
+	var finished atomic.Int64
+	fail := make(chan error, 3*programs)
+	try := func(fn func() error) {
+		all.Go(func() {
+			if err := fn(); err != nil {
+				fail <- err
+			}
+		})
+	}
+	for p := range programs {
+		db := openDB(t, path)
+		id := scrollback.ConversationID(fmt.Sprint("c", p))
+		converse(t, db, id)
+		converse(t, db, id+"-gone")
+		try(func() error {
+			defer finished.Add(1)
+			for i := range rounds {
+				for _, to := range []scrollback.ConversationID{id, id + "-gone"} {
+					e := driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(to, i)), Role: scrollback.RoleUser,
+						Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("all %s %s-%d", to, to, i)}}}}
+					if _, err := db.Log.Append(context.Background(), driver.Append{Conversation: to, IfHead: -1, Entries: []driver.Entry{e}}); err != nil {
+						return err
+					}
+				}
+			}
+			_, err := db.Log.Purge(context.Background(), driver.Purge{Conversation: id + "-gone", Now: 5, Limit: 1000})
+			return err
+		})
+		for range 2 {
+			try(func() error { return keepUp(db, func() bool { return finished.Load() == programs }) })
+		}
+	}
+	all.Wait()
+	close(fail)
+	for err := range fail {
+		t.Fatal(err)
+	}
+	for put := true; put; {
+		var err error
+		if put, err = catchUp(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tendAll(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	terms := []string{"all"}
+	for p := range programs {
+		terms = append(terms, fmt.Sprintf("c%d", p), fmt.Sprintf("c%d-gone", p))
+	}
+	if got, want := len(where(t, first, terms...)), 2*programs*rounds; got != want {
+		t.Errorf("%d found, want %d", got, want)
+	}
+	if _, left := stored(t, first); left != 0 {
+		t.Errorf("%d rows are left", left)
+	}
+}
+
+func mustReset(t *testing.T, db *file) {
+	t.Helper()
+	if err := db.Index.Reset(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keepUp indexes, tends and looks until it is over.
+func keepUp(db *file, over func() bool) error {
+	ctx := context.Background()
+	for last := false; !last; {
+		last = over()
+		if _, err := catchUp(ctx, db); err != nil {
+			return err
+		}
+		if _, err := db.Index.Tend(ctx); err != nil {
+			return err
+		}
+		got, err := db.Index.Postings(ctx, driver.PostingQuery{Terms: []string{"all"}})
+		if err != nil {
+			return err
+		}
+		seen := map[driver.Place]bool{}
+		for _, p := range got[0].Places {
+			seen[p] = true
+		}
+		if len(seen) != len(got[0].Places) || int(got[0].Holding) != len(seen) {
+			return fmt.Errorf("%d places, %d of them different, holding %d", len(got[0].Places), len(seen), got[0].Holding)
+		}
+	}
+	return nil
+}
+
+// An index that may only be read is searched, and what is behind it is read.
+func TestIndexReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	db := openDB(t, path)
+	converse(t, db, "c")
+	tell(t, db, "c", "red", "blue")
+	mustCatchUp(t, db)
+	tell(t, db, "c", "red again")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := OpenReadOnly(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	s, err := d.Index.State(t.Context())
+	if err != nil || s.Documents != 2 || s.Newest != s.Watermark+1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	got, err := d.Index.Postings(t.Context(), driver.PostingQuery{Terms: []string{"red"}})
+	if err != nil || got[0].Holding != 1 || len(got[0].Places) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	behind, err := d.Index.Behind(t.Context(), driver.BehindQuery{After: s.Watermark, Limit: 9})
+	if err != nil || len(behind) != 1 || behind[0].Seq != 3 {
+		t.Errorf("behind it is %+v, %v", behind, err)
+	}
+	if _, err := d.Index.Put(t.Context(), driver.Documents{Cut: s.Cut, From: s.Watermark, To: s.Newest}); scrollback.CodeOf(err) != scrollback.Refused {
+		t.Errorf("put: %v", err)
+	}
+}
+
+// Branches that were there before they had numbers get some, by age, and new ones go on.
+func TestMigrateBranches(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	db := openDB(t, path)
+	for _, id := range []scrollback.ConversationID{"b", "a", "c"} {
+		converse(t, db, id)
+		tell(t, db, id, "one")
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := sql.Open("sqlite", dsn(path, "rw", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{`DROP INDEX branches_n`, `ALTER TABLE branches DROP COLUMN n`, `DROP TABLE numbers`, `DROP TABLE index_state`,
+		`DROP TABLE index_segments`, `DROP TABLE index_blocks`, `DROP TABLE index_marks`, `DROP TABLE index_dropped`,
+		`DELETE FROM goose_db_version WHERE version_id >= 17`} {
+		if _, err := raw.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if err := raw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = openDB(t, path)
+	converse(t, db, "d")
+	tell(t, db, "d", "two")
+	mustCatchUp(t, db)
+	lines, err := db.Index.Lines(t.Context(), driver.LineQuery{Numbers: []int64{1, 2, 3, 4, 5}})
+	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(lines)), []int64{1, 2, 3, 4}) || lines[1].Conversation != "a" || lines[4].Conversation != "d" {
+		t.Errorf("%+v, %v", lines, err)
+	}
+	if got := where(t, db, "one", "two"); len(got) != 4 {
+		t.Errorf("found %v", got)
+	}
+}
