@@ -15,17 +15,17 @@ func TestLearn(t *testing.T) {
 		e := example{kind: "temporal", evidence: []int64{int64(1 + i)}}
 		for seq := range 30 {
 			c := &search.Candidate{Message: scrollback.Message{Seq: int64(seq), CreatedAt: int64(seq)}}
-			c.Near2, c.Speaker = 20, 1
+			c.Near2, c.Speaker = 10+float64(seq)/10, 1
 			if seq == 1+i {
-				c.Near2, c.Time = 12, 1
+				c.Near2, c.Time = 10, 1
 			}
 			e.all = append(e.all, c)
 		}
 		examples = append(examples, e)
 	}
-	start := search.DefaultWeights()
-	start.Near2, start.Time = 0.4, 1
-	if g := reached(examples, start); g.at5 != 0 {
+	start := onRealTalk
+	start.Near2, start.Time, start.Session = 0.4, 0.5, 0.1
+	if g := reached(examples, start); g.at5 > 0.3 {
 		t.Fatalf("the start has %+v", g)
 	}
 	learned := learn(examples, start, func(string) {})
