@@ -144,7 +144,7 @@ func Texts(bucket *blob.Bucket) func(ctx context.Context, id scrollback.Artifact
 		if err != nil {
 			return "", bucketError(op, err)
 		}
-		defer r.Close()
+		defer func() { _ = r.Close() }()
 		b, err := io.ReadAll(r)
 		if err != nil {
 			return "", scrollback.Wrap(scrollback.Unavailable, op, err)

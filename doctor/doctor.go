@@ -80,7 +80,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 		Total:        func(n int64) error { d.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error { d.conversation(c); return ctx.Err() },
 		Branch:       func(b scrollback.Branch) error { return d.branch(ctx, b) },
-		Message:      func(m scrollback.Message, _ bool) error { return d.message(ctx, m) },
+		Message:      func(m scrollback.Message) error { return d.message(ctx, m) },
 		Segment:      func(s scrollback.Segment) error { return d.segment(ctx, s) },
 		Artifact:     func(a scrollback.Artifact, mentions int64) error { return d.artifact(ctx, a, mentions) },
 		Turn:         func(t scrollback.Turn) error { d.turn(t); return nil },
@@ -133,6 +133,7 @@ func (d *check) problem(kind, where, detail string, args ...any) {
 func (d *check) flaw(f store.Flaw) {
 	d.problem(f.Kind, f.Where, "%s", f.Detail)
 	w := &d.out.work
+	w.index = w.index || f.Kind == store.FlawIndex
 	switch m := f.Mend; {
 	case f.Whole:
 		w.whole = true

@@ -59,7 +59,7 @@ var rooms = map[string]entry{
 	"store/memdriver/memaccess": {rooms: ". store/driver", not: "database/sql os time"},
 	"store/sqldriver/sqlrow":    {rooms: ". store/driver", not: "os time"},
 	"store/sqldriver/sqlaccess": {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
-	"store/sqldriver/sqlaudit":  {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
+	"store/sqldriver/sqlaudit":  {rooms: ". internal/postings store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlindex": {rooms: ". internal/postings store/driver store/sqldriver/sqlrow",
 		not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},

@@ -137,11 +137,11 @@ func ParsePlaces(b []byte) (*Places, error) {
 	for len(b) > 0 {
 		var v [3]uint64
 		for i := range v {
-			n := 0
-			if v[i], n = binary.Uvarint(b); n <= 0 || v[i] > 0xffffffff {
+			one, n := binary.Uvarint(b)
+			if n <= 0 || one > 0xffffffff {
 				return nil, ErrDamaged
 			}
-			b = b[n:]
+			v[i], b = one, b[n:]
 		}
 		if v[0] > 0 {
 			next = 0
@@ -155,4 +155,29 @@ func ParsePlaces(b []byte) (*Places, error) {
 		next += v[2] + 1
 	}
 	return p, nil
+}
+
+// Runs calls yield for the runs of neighbours that are outside of others, which ascend, until
+// it returns an error.
+func (p *Places) Runs(without []Run, yield func(Run) error) error {
+	for i, r := range p.runs {
+		first, last := r.first, r.first+uint64(p.end(i)-r.at)-1
+		for _, w := range without {
+			if w.Last < first || w.First > last {
+				continue
+			}
+			if w.First > first {
+				if err := yield(Run{first, w.First - 1}); err != nil {
+					return err
+				}
+			}
+			first = w.Last + 1
+		}
+		if first <= last {
+			if err := yield(Run{first, last}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

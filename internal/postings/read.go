@@ -15,12 +15,6 @@ type List struct {
 	data  []byte
 }
 
-// Clone is the list without the rest of its block.
-func (l List) Clone() List {
-	l.data = append([]byte(nil), l.data...)
-	return l
-}
-
 // Find looks a term up in the block of its segment that is the last to begin at or before it
 // (of parts, the last one). A term that is not there has no documents.
 func (b Block) Find(term string) (List, error) {
@@ -53,8 +47,9 @@ func (b Block) seek(term string) (List, error) {
 	for equal < min(len(b.Term), len(term)) && b.Term[equal] == term[equal] {
 		equal++
 	}
-	l, rest, ok := readList(b.Data[1:])
+	_, rest, ok := readList(b.Data[1:])
 	for ok && len(rest) > 0 {
+		var l List
 		var shared int
 		var own []byte
 		if shared, own, rest, ok = readTerm(rest); !ok {
@@ -131,7 +126,7 @@ func (c *entries) next() (l List, more bool, err error) {
 	if len(c.rest) == 0 {
 		return List{}, false, nil
 	}
-	ok := true
+	var ok bool
 	if c.went {
 		var shared int
 		var own []byte

@@ -37,9 +37,6 @@ type Mend struct {
 	// View is what a branch shows from then on.
 	View *MendView
 
-	// Terms are what search finds messages by that have none.
-	Terms []MessageTerms
-
 	// Recover brings back a row that is lost although what depends on it is there.
 	Recover *Recover
 
@@ -76,12 +73,6 @@ type MendUsage struct {
 	Model string
 }
 
-// MessageTerms are the terms of a message, as those of an [Entry].
-type MessageTerms struct {
-	Message scrollback.MessageID
-	Terms   string
-}
-
 // Recover names a row to bring back: a branch, else a conversation.
 //
 // A branch begins after the message that its first one follows: none for seq 1, else the
@@ -97,14 +88,13 @@ type Recover struct {
 	As           scrollback.Conversation
 }
 
-// Stray is a row that may belong to nothing: a turn with its steps, a receipt or an index entry by
-// its number, the mention of Artifact by Conversation, the source of that name in it, or
+// Stray is a row that may belong to nothing: a turn with its steps, a receipt by its
+// number, the mention of Artifact by Conversation, the source of that name in it, or
 // with no conversation an artifact that none mentions.
 type Stray struct {
 	Turn         scrollback.TurnID
 	Source       string
 	Receipt      int64
-	Entry        int64
 	Conversation scrollback.ConversationID
 	Artifact     scrollback.ArtifactID
 }
@@ -117,7 +107,7 @@ type AuditWalk struct {
 	Total        func(messages int64) error
 	Conversation func(scrollback.Conversation) error
 	Branch       func(scrollback.Branch) error
-	Message      func(m scrollback.Message, indexed bool) error // indexed: search has terms of it
+	Message      func(scrollback.Message) error
 	Segment      func(scrollback.Segment) error
 	Artifact     func(a scrollback.Artifact, mentions int64) error // by how many conversations
 	Turn         func(scrollback.Turn) error
@@ -138,6 +128,6 @@ type Flaw struct {
 const (
 	FlawDamage = "damage" // bytes of the file, or of one row, that cannot be read
 	FlawOrphan = "orphan" // a row that belongs to nothing
-	FlawIndex  = "index"  // an entry of the search index without its message
+	FlawIndex  = "index"  // rows of the search index that cannot be right; making it again repairs them
 	FlawUsage  = "usage"  // an impossible record of a call, or sums that its records do not add up to
 )

@@ -8,8 +8,7 @@
 // (validation, ids, the clock, limits) are the store's; where one must be judged
 // inside a transaction it arrives as a pure function.
 //
-// Words it adds: entry (a message to be stored, with the terms it is found by),
-// head (a conversation with its current branch).
+// Words it adds: entry (a message to be stored, with what it mentions), head (a conversation with its current branch).
 //
 // Errors are *scrollback.Error with these codes: not_found, conflict, refused
 // (not our database), unavailable (busy, full, gone), internal.
@@ -28,7 +27,6 @@ type Driver struct {
 	Views Views
 	Refs  Refs
 	Index Index
-	Find  Finder
 	Book  Book
 	Audit Audit
 	Move  Move

@@ -96,7 +96,7 @@ type Documents struct {
 }
 
 // Document is one message as the index has it. Terms are lower-case letters, marks and
-// digits only, in the order of the text.
+// digits only, in any order, each as often as it occurs.
 type Document struct {
 	Mark
 	Terms []string

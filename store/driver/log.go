@@ -38,11 +38,9 @@ type Log interface {
 
 // Entry is a message to be stored in the log. An id that some message already has is
 // conflict, and nothing is written. Seq, Branch, ConversationID and Sum are set by
-// the driver, and Branch and Seq of its sources. Terms are what full-text search finds it by, in
-// order and separated by spaces; each is lower-case letters and digits only.
+// the driver, and Branch and Seq of its sources.
 type Entry struct {
 	scrollback.Message
-	Terms    string
 	Mentions []scrollback.Artifact
 	Sources  []Source // whose content it has; each replaces one of no higher version
 }

@@ -125,7 +125,7 @@ func testBeginAdmit(w *bench) {
 			w.t.Fatalf("error %v, want Admit's own", err)
 		}
 	})
-	w.finds(driver.Match{Any: []string{"unwritten"}})
+	w.finds([]string{"unwritten"})
 	got, err := w.tryBegin(c.ID, func(b *driver.Begin) { // the key was not used up
 		b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "another"}
 		b.Admit = func(t *scrollback.Turn) error { t.Reply, t.State = "changed", "changed"; return nil }

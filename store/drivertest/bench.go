@@ -171,7 +171,6 @@ func (w *bench) entry(role scrollback.Role, terms string) driver.Entry {
 			Tokens: w.n, Status: scrollback.StatusComplete, CreatedAt: w.tick(),
 			Weight: scrollback.Weight{Tokens: n, Bytes: 7*n + 1, Images: n % 3},
 		},
-		Terms: terms,
 	}
 }
 
@@ -290,23 +289,61 @@ func (w *bench) wrote(before driver.Head) driver.Head {
 	return h
 }
 
-// search looks for m with a limit that nothing here reaches.
-func (w *bench) search(q driver.SearchQuery) driver.SearchResult {
+// search finds messages by any of some terms, once the index has caught up; oldest first.
+func (w *bench) search(terms ...string) []scrollback.Message {
 	w.t.Helper()
-	q.Limit = cmp.Or(q.Limit, 1000)
-	got, err := w.Find.Search(w.ctx, q)
+	w.ok(catchUp(w.ctx, w.Driver, 1))
+	got, err := w.Index.Postings(w.ctx, driver.PostingQuery{Terms: terms})
 	w.ok(err)
-	byID(got.Found)
-	return got
-}
-
-// byID puts messages in order of age: search promises none.
-func byID(ms []scrollback.Message) {
+	var places []driver.Place
+	for _, p := range got {
+		places = append(places, p.Places...)
+	}
+	slices.Sort(places)
+	ms, err := w.Index.Located(w.ctx, slices.Compact(places))
+	w.ok(err)
 	slices.SortFunc(ms, func(a, b scrollback.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return ms
 }
 
-// finds wants a search to find just these messages.
-func (w *bench) finds(m driver.Match, want ...scrollback.Message) {
+// catchUp indexes what is behind, for terms of a cut.
+func catchUp(ctx context.Context, d *driver.Driver, cut int) error {
+	s, err := d.Index.State(ctx)
+	if err == nil && s.Cut != cut {
+		err = d.Index.Reset(ctx, cut)
+		s.Watermark = 0
+	}
+	if err != nil {
+		return err
+	}
+	batch, err := d.Index.Behind(ctx, driver.BehindQuery{After: s.Watermark, Limit: 1 << 20})
+	if err == nil && len(batch) > 0 {
+		_, err = d.Index.Put(ctx, documents(cut, s, batch))
+	}
+	return err
+}
+
+// documents cuts a batch into terms.
+func documents(cut int, s driver.IndexState, batch []driver.Numbered) driver.Documents {
+	docs := driver.Documents{Cut: cut, From: s.Watermark, To: batch[len(batch)-1].Number}
+	for _, m := range batch {
+		if terms := cutParts(m.Parts); len(terms) > 0 {
+			docs.All = append(docs.All, driver.Document{Terms: terms,
+				Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(terms)}})
+		}
+	}
+	return docs
+}
+
+// finds wants a search for any of some terms to find just these messages, besides what is in
+// the trash.
+func (w *bench) finds(terms []string, want ...scrollback.Message) {
 	w.t.Helper()
-	same(w.t, fmt.Sprintf("found by %+v", m), want, w.search(driver.SearchQuery{Match: m}).Found)
+	var living []scrollback.Message
+	for _, m := range w.search(terms...) {
+		if _, err := w.Read.Head(w.ctx, m.ConversationID); err == nil && w.head(m.ConversationID).DeletedAt == 0 {
+			living = append(living, m)
+		}
+	}
+	same(w.t, fmt.Sprintf("found by %v", terms), want, living)
 }

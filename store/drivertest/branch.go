@@ -363,7 +363,7 @@ func testPurge(w *bench) {
 	p := purge(w, lone.ID, 9)
 	same(w.t, "purged", driver.Purged{Done: true, Removed: 1, Loose: []scrollback.ArtifactID{alone.ID}}, p)
 	gone(w, lone)
-	w.finds(driver.Match{Any: []string{"secret"}})
+	w.finds([]string{"secret"})
 	same(w.t, "refs", 0, len(refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{lone.ID}, Limit: 9})))
 	var rest []thread
 	for _, th := range before.Threads {
@@ -389,7 +389,7 @@ func testPurgeShared(w *bench) {
 	parent := w.conversation()
 	shown := w.artifact("shown", w.tick())
 	e := w.entry(scrollback.RoleUser, "inherited")
-	e.Parts = scrollback.Parts{scrollback.File{Artifact: shown.ID, Name: "f"}}
+	e.Parts = append(e.Parts, scrollback.File{Artifact: shown.ID, Name: "f"})
 	e.Mentions = []scrollback.Artifact{shown}
 	old := w.append(parent.ID, e)
 	old = append(old, w.append(parent.ID, w.entry(scrollback.RoleUser, "inherited too"), w.entry(scrollback.RoleUser, "later"))...)
@@ -409,11 +409,10 @@ func testPurgeShared(w *bench) {
 		}
 	}
 	in := []scrollback.ConversationID{child.ID, parent.ID}
-	got := w.search(driver.SearchQuery{Match: driver.Match{Any: []string{"inherited"}}, Conversations: in, Limit: 9})
-	if len(got.Found) != 2 {
-		w.t.Errorf("the child finds %d of what it inherits", len(got.Found))
+	if got := w.search("inherited"); len(got) != 2 {
+		w.t.Errorf("the child finds %d of what it inherits", len(got))
 	}
-	w.finds(driver.Match{Any: []string{"later", "aside"}})
+	w.finds([]string{"later", "aside"})
 	var refs []scrollback.Ref
 	for _, e := range refsOf(w, driver.RefQuery{Conversations: in, Limit: 9}) {
 		refs = append(refs, e.Ref)

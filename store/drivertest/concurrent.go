@@ -72,7 +72,7 @@ func testConcurrentConversations(w *bench) {
 			_, err := w.Turns.Begin(w.ctx, j.begin)
 			_, saveErr := w.Turns.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"), LeaseUntil: j.begin.Turn.LeaseUntil})
 			_, finishErr := w.Turns.Finish(w.ctx, j.finish)
-			_, readErr := w.Find.Search(w.ctx, driver.SearchQuery{Match: anyOf("ask"), Limit: 5})
+			_, readErr := w.Index.Postings(w.ctx, driver.PostingQuery{Terms: []string{"ask"}})
 			if err := errors.Join(err, saveErr, finishErr, readErr); err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func testConcurrentConversations(w *bench) {
 			w.t.Errorf("%d messages at version %d", h.Messages, h.Version)
 		}
 	}
-	same(w.t, "found", workers*turns, len(w.search(driver.SearchQuery{Match: anyOf("answer")}).Found))
+	same(w.t, "found", workers*turns, len(w.search("answer")))
 	Check(w.t, w.Driver)
 }
 
@@ -298,7 +298,7 @@ func testLeaseTakenOver(w *bench) {
 		w.t.Fatalf("log after the takeover: %+v", all)
 	}
 	same(w.t, "the caller's messages", all[3:], got.Messages)
-	w.finds(driver.Match{Any: []string{"salvaged"}}, all[1], all[2])
+	w.finds([]string{"salvaged"}, all[1], all[2])
 	want := old
 	want.State, want.EndedAt, want.Reply, want.LastSeq = scrollback.TurnInterrupted, w.now, all[2].ID, 3
 	want = settled(want)
@@ -363,7 +363,7 @@ func testLeaseLost(w *bench) {
 		w.lost(err)
 		w.ok(w.Turns.Stop(w.ctx, old.ID))
 	})
-	w.finds(driver.Match{Any: []string{"late"}})
+	w.finds([]string{"late"})
 }
 
 // testLeaseLapsed: a lease that ended is still its owner's until somebody takes

@@ -116,7 +116,7 @@ func testFinishConflict(w *bench) {
 	})
 	w.finish(turn, scrollback.TurnWaiting)
 	w.unchanged(func() { w.lost(try(turn.Owner, turn.ID)) })
-	w.finds(driver.Match{Any: []string{"stolen"}})
+	w.finds([]string{"stolen"})
 	noRefs(w, c.ID)
 }
 
@@ -160,7 +160,7 @@ func testAppendHeld(w *bench) {
 	turn = w.begin(c.ID).Turn
 	held()
 	w.finish(turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
-	w.finds(driver.Match{Any: []string{"held"}})
+	w.finds([]string{"held"})
 	Check(w.t, w.Driver)
 }
 

@@ -32,15 +32,10 @@ func (w *walk) index() {
 		if err != nil || len(batch) == 0 {
 			return out, err
 		}
-		docs := driver.Documents{Cut: cut, From: s.Watermark, To: batch[len(batch)-1].Number}
 		for _, m := range batch {
 			out.Behind = append(out.Behind, m.Message)
-			if terms := cutParts(m.Parts); len(terms) > 0 {
-				docs.All = append(docs.All, driver.Document{Terms: terms,
-					Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(terms)}})
-			}
 		}
-		out.Put, err = d.Index.Put(w.ctx, docs)
+		out.Put, err = d.Index.Put(w.ctx, documents(cut, s, batch))
 		return out, err
 	})
 }
@@ -163,4 +158,10 @@ func (w *walk) read(d *driver.Driver, p driver.Postings, in driver.LineQuery) (o
 		out.Messages, out.Counts, out.Marks = append(out.Messages, ms...), append(out.Counts, p.Counts[i]), append(out.Marks, marks...)
 	}
 	return out, nil
+}
+
+// search moves the index on, and looks something up.
+func (w *walk) search() {
+	w.index()
+	w.look()
 }

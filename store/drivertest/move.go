@@ -66,7 +66,7 @@ func testAdopt(w *bench) {
 	if listed := readAll(w.t, w.Driver); len(listed.Threads) > 0 || len(listed.Projects) > 0 {
 		w.t.Fatalf("a hidden conversation is listed: %+v", listed)
 	}
-	w.finds(driver.Match{Any: []string{"afar"}})
+	w.finds([]string{"afar"})
 	own, err := w.Read.Branches(w.ctx, f.ID)
 	w.ok(err)
 	if len(own) != 1 || own[0].HeadSeq != 4 || own[0].UpdatedAt != 70 {
@@ -98,7 +98,7 @@ func testAdopt(w *bench) {
 	if len(refs) != 2 {
 		w.t.Fatalf("it mentions %+v", refs)
 	}
-	w.finds(driver.Match{Must: [][]string{{"afar", "second"}}}, ms[3])
+	w.finds([]string{"second"}, ms[3])
 	_, err = w.unfold(f.first.ID)
 	w.ok(err)
 	w.append(f.ID, w.entry(scrollback.RoleUser, "on"))

@@ -191,7 +191,6 @@ type audited struct {
 	conversations []scrollback.Conversation
 	branches      []scrollback.Branch
 	messages      []scrollback.Message
-	indexed       map[scrollback.MessageID]bool
 	segments      []scrollback.Segment
 	artifacts     map[scrollback.ArtifactID]int64
 	turns         []scrollback.Turn
@@ -202,7 +201,7 @@ type audited struct {
 // walk may do.
 func audits(w *bench) audited {
 	w.t.Helper()
-	a := audited{artifacts: map[scrollback.ArtifactID]int64{}, indexed: map[scrollback.MessageID]bool{}}
+	a := audited{artifacts: map[scrollback.ArtifactID]int64{}}
 	w.ok(w.Audit.Walk(w.ctx, driver.AuditWalk{
 		Total: func(n int64) error { a.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error {
@@ -216,11 +215,10 @@ func audits(w *bench) audited {
 			a.branches = append(a.branches, b)
 			return nil
 		},
-		Message: func(m scrollback.Message, indexed bool) error {
+		Message: func(m scrollback.Message) error {
 			if b := a.branches[len(a.branches)-1]; m.Branch != b.ID {
 				w.t.Errorf("message %s of %s came behind branch %s", m.ID, m.Branch, b.ID)
 			}
-			a.indexed[m.ID] = indexed
 			a.messages = append(a.messages, m)
 			_, err := w.Read.Branch(w.ctx, m.Branch)
 			return err
@@ -238,10 +236,6 @@ func testAudit(w *bench) {
 	main := populate(w)
 	many := w.conversation()
 	said := w.say(many.ID, 600) // more than a page
-	silent := w.entry(scrollback.RoleTool, "not to be found")
-	silent.Terms = ""
-	found := w.entry(scrollback.RoleUser, "to be found")
-	w.append(many.ID, silent, found)
 	w.ok(w.Refs.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
 	before := readAll(w.t, w.Driver)
 	a := audits(w)
@@ -262,9 +256,6 @@ func testAudit(w *bench) {
 		}
 	}
 	same(w.t, "messages of a branch", said, own[:600])
-	if a.indexed[silent.ID] || !a.indexed[found.ID] {
-		w.t.Errorf("without terms: indexed %v; with: %v", a.indexed[silent.ID], a.indexed[found.ID])
-	}
 	if len(a.segments) != 2 || a.segments[0].ID >= a.segments[1].ID {
 		w.t.Errorf("the segments came as %v", a.segments)
 	}
@@ -287,7 +278,7 @@ func testAudit(w *bench) {
 func testAuditMeanwhile(w *bench) {
 	c := w.conversation()
 	for range 3 {
-		w.search(driver.SearchQuery{Match: driver.Match{Any: []string{"words"}}})
+		w.search("words")
 		for range 50 { // enough for an index to be merged between
 			w.append(c.ID, w.entry(scrollback.RoleUser, "words "+w.id("term")[:8]))
 		}
@@ -308,7 +299,7 @@ func testAuditStops(w *bench) {
 		Total:        func(int64) error { return keep() },
 		Conversation: func(scrollback.Conversation) error { return keep() },
 		Branch:       func(scrollback.Branch) error { return keep() },
-		Message: func(scrollback.Message, bool) error {
+		Message: func(scrollback.Message) error {
 			if seen++; seen == 2 {
 				return enough
 			}
@@ -335,11 +326,10 @@ func testMendSound(w *bench) {
 		w.ok(mend(driver.Mend{Heads: c.ID}))
 		w.ok(mend(driver.Mend{Recover: &driver.Recover{Branch: c.Branch}}))
 		w.ok(mend(driver.Mend{Recover: &driver.Recover{Conversation: c.ID, As: scrollback.Conversation{Title: "Recovered"}}}))
-		w.ok(mend(driver.Mend{Terms: []driver.MessageTerms{{Message: found[0].ID, Terms: "others"}, {Message: "unknown", Terms: "others"}}}))
 		w.ok(mend(driver.Mend{Lease: turn.ID}))
 		w.ok(mend(driver.Mend{Learned: "a/x"}))
 		w.ok(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "a/x"}}))
-		w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Turn: turn.ID}, {Receipt: 1}, {Entry: 1}, {Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
+		w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Turn: turn.ID}, {Receipt: 1}, {Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
 		w.code(mend(driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}), scrollback.Conflict)
 		w.code(mend(driver.Mend{View: &driver.MendView{Branch: "unknown"}}), scrollback.Conflict)
 		w.code(mend(driver.Mend{Heads: "unknown"}), scrollback.NotFound)
@@ -349,8 +339,7 @@ func testMendSound(w *bench) {
 		w.code(mend(driver.Mend{Learned: "unknown"}), scrollback.NotFound)
 		w.code(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "unknown"}}), scrollback.NotFound)
 	})
-	w.finds(driver.Match{Any: []string{"others"}})
-	w.finds(driver.Match{Any: []string{"findable"}}, found...)
+	w.finds([]string{"findable"}, found...)
 	w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Artifact: artifactID("nobody's")}}}))
 	kept := audits(w).artifacts
 	if _, known := kept[artifactID("nobody's")]; known || kept[artifactID("log")] != 1 {
@@ -376,19 +365,6 @@ func testMendView(w *bench) {
 	}
 	w.unchanged(func() { w.code(w.Audit.Mend(w.ctx, m), scrollback.Conflict) })
 	Check(w.t, w.Driver)
-}
-
-// testMendTerms: a message without terms gets them, once.
-func testMendTerms(w *bench) {
-	c := w.conversation()
-	silent := w.append(c.ID, w.entry(scrollback.RoleTool, ""))
-	for _, words := range []string{"lost words", "other words"} {
-		w.ok(w.Audit.Mend(w.ctx, driver.Mend{Terms: []driver.MessageTerms{{Message: silent[0].ID, Terms: words}}, Now: w.tick()}))
-	}
-	w.finds(driver.Match{Must: [][]string{{"lost", "words"}}}, silent...)
-	w.finds(driver.Match{Any: []string{"other"}})
-	got := w.search(driver.SearchQuery{Match: driver.Match{Any: []string{"lost"}}, Conversations: []scrollback.ConversationID{c.ID}, Role: scrollback.RoleTool})
-	same(w.t, "narrowed", silent, got.Found)
 }
 
 // testMendLease: a turn whose owner is gone is closed with its draft saved; one that

@@ -153,13 +153,14 @@ func (w *walk) entries(n int) []driver.Entry {
 	var out []driver.Entry
 	for range w.rng.IntN(n + 1) {
 		w.now += 2
-		e := driver.Entry{Terms: strings.Join(w.terms(5), " "), Message: scrollback.Message{
+		e := driver.Entry{Message: scrollback.Message{
 			ID: scrollback.MessageID(w.id("message")), Status: scrollback.StatusComplete, CreatedAt: w.now,
 			Role:   some(w, scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool, scrollback.RoleSystem),
 			Weight: scrollback.Weight{Tokens: w.rng.Int64N(1000), Bytes: w.rng.Int64N(9000), Images: w.rng.Int64N(2)},
 		}}
-		e.Parts = some(w, nil, scrollback.Parts{scrollback.Text{Text: "<" + e.Terms + ">"}},
-			scrollback.Parts{scrollback.ToolResult{CallID: "c", Name: "t", Text: e.Terms}})
+		text := strings.Join(w.terms(5), " ")
+		e.Parts = some(w, nil, scrollback.Parts{scrollback.Text{Text: "<" + text + ">"}},
+			scrollback.Parts{scrollback.ToolResult{CallID: "c", Name: "t", Text: text}})
 		if w.often(15) {
 			e.Usage, e.TurnID, e.Name = &scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125}, "t", "n"
 		}

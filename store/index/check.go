@@ -97,7 +97,7 @@ func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[dr
 	}
 	var all []ranked
 	for _, d := range docs {
-		for _, t := range d.sorted {
+		for _, t := range d.terms {
 			all = append(all, ranked{t, maphash.String(c.seed, t)})
 		}
 	}

@@ -67,13 +67,13 @@ func (x *Index) Text(ctx context.Context, m scrollback.Message) string {
 
 // document is a message cut into its terms. whole says that all of its text could be read.
 type document struct {
-	driver.Document
+	driver.Mark
 	number int64
 	bytes  int // of text
 	whole  bool
 
-	sorted []string // each term once
-	counts []int
+	terms  []string // ascending, each once
+	counts []int32  // how often each is there
 }
 
 // cut cuts a message.
@@ -84,32 +84,42 @@ func (x *Index) cut(ctx context.Context, m driver.Numbered) *document {
 		all = append(all, term)
 		return len(all) < MaxTerms
 	})
-	d := &document{number: m.Number, bytes: len(text), whole: err == nil, Document: driver.Document{Terms: all,
-		Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}}}
-	d.sorted = slices.Clone(all)
-	slices.Sort(d.sorted)
-	for i, t := range d.sorted {
-		if i == 0 || t != d.sorted[i-1] {
+	d := &document{number: m.Number, bytes: len(text), whole: err == nil,
+		Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}}
+	slices.Sort(all)
+	for i, t := range all {
+		if i == 0 || t != all[i-1] {
 			d.counts = append(d.counts, 1)
 		} else {
 			d.counts[len(d.counts)-1]++
 		}
 	}
-	d.sorted = slices.Compact(d.sorted)
+	d.terms = slices.Clip(slices.Clone(slices.Compact(all)))
 	return d
 }
 
+// put is the document as an index takes it.
+func (d *document) put() driver.Document {
+	all := make([]string, 0, d.Length)
+	for i, t := range d.terms {
+		for range d.counts[i] {
+			all = append(all, t)
+		}
+	}
+	return driver.Document{Mark: d.Mark, Terms: all}
+}
+
 // weight is about how many bytes of memory a document takes.
-func (d *document) weight() int { return d.bytes + 40*len(d.Terms) + 200 }
+func (d *document) weight() int { return d.bytes + 24*len(d.terms) + 200 }
 
 // count is how often a term is in a document.
 func (d *document) count(want string) (n int) {
 	begin, prefix := strings.CutSuffix(want, "*")
-	for i := sort.SearchStrings(d.sorted, begin); i < len(d.sorted); i++ {
-		if prefix && !strings.HasPrefix(d.sorted[i], begin) || !prefix && d.sorted[i] != want {
+	for i := sort.SearchStrings(d.terms, begin); i < len(d.terms); i++ {
+		if prefix && !strings.HasPrefix(d.terms[i], begin) || !prefix && d.terms[i] != want {
 			break
 		}
-		n += d.counts[i]
+		n += int(d.counts[i])
 	}
 	return n
 }
@@ -177,8 +187,8 @@ func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err
 		if !one.whole && !h.lenient {
 			return false, left, scrollback.Errorf(scrollback.Unavailable, "index.CatchUp", "the text of an artifact cannot be read")
 		}
-		if len(one.Terms) > 0 {
-			d.All = append(d.All, one.Document)
+		if one.Length > 0 {
+			d.All = append(d.All, one.put())
 		}
 		left.messages, left.bytes = left.messages+1, left.bytes+int64(one.bytes)
 	}

@@ -374,7 +374,7 @@ func TestFaults(t *testing.T) {
 		for i := int64(0); ; i++ {
 			f := &faulttest.Faulty{At: i, Lost: lost, Index: true}
 			b := newBench(t, func(d driver.Index) driver.Index { return f.Wrap(&driver.Driver{Index: d}).Index })
-			b.fill(900)
+			b.fill(600)
 			failed := 0
 			for more := true; more; {
 				var err error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -89,7 +88,7 @@ func (db audit) walkThread(th *thread, w driver.AuditWalk) error {
 			return err
 		}
 		for _, r := range b.rows {
-			if err := w.Message(clone(r.Message), len(r.terms) > 0); err != nil {
+			if err := w.Message(clone(r.Message)); err != nil {
 				return err
 			}
 		}
@@ -121,8 +120,6 @@ func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 		err = db.exists(op, m.Heads)
 	case m.View != nil:
 		err = db.setView(op, *m.View, m.Now)
-	case m.Terms != nil:
-		db.mendTerms(m.Terms)
 	case m.Recover != nil && m.Recover.Branch != "":
 		var b *branch
 		if b, err = db.branch(op, m.Recover.Branch); err == nil && len(b.rows) == 0 {
@@ -171,18 +168,6 @@ func (db audit) setView(op string, v driver.MendView, now int64) error {
 		th.UpdatedAt = now
 	}
 	return nil
-}
-
-func (db audit) mendTerms(all []driver.MessageTerms) {
-	by := map[scrollback.MessageID]string{}
-	for _, t := range all {
-		by[t.Message] = t.Terms
-	}
-	for _, r := range db.rows {
-		if t := by[r.ID]; t != "" && len(r.terms) == 0 {
-			r.terms = strings.Fields(t)
-		}
-	}
 }
 
 func (db audit) mendLease(op string, m driver.Mend) error {

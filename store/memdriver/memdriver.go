@@ -57,7 +57,6 @@ type (
 	views  struct{ *database }
 	refs   struct{ *database }
 	index  struct{ *database }
-	finder struct{ *database }
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }
@@ -71,7 +70,7 @@ type (
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Find: finder{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
 		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Close: db.close}
 }
 

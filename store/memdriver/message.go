@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -17,12 +16,10 @@ type branch struct {
 	rows   []*row
 }
 
-// row is a stored message, its number in the order of rows, and the terms it is
-// found by.
+// row is a stored message, and its number in the order of rows.
 type row struct {
 	scrollback.Message
-	n     int64
-	terms []string
+	n int64
 }
 
 // next counts numbers; none comes twice.
@@ -184,7 +181,7 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 		m := clone(e.Message)
 		m.ConversationID, m.Branch, m.Seq = th.ID, b.ID, b.HeadSeq+1
 		m.Sum = b.Sum.Add(m.Weight)
-		r := &row{Message: m, terms: strings.Fields(e.Terms), n: next(&db.rowNumbers)}
+		r := &row{Message: m, n: next(&db.rowNumbers)}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
 		b.HeadSeq, b.Sum, b.UpdatedAt = m.Seq, m.Sum, now

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -28,8 +27,6 @@ func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 			return r.heads(ctx, m.Heads)
 		case m.View != nil:
 			return r.view(ctx, *m.View)
-		case m.Terms != nil:
-			return r.terms(ctx, m.Terms)
 		case m.Recover != nil && m.Recover.Branch != "":
 			return r.branch(ctx, m.Recover.Branch)
 		case m.Recover != nil:
@@ -64,26 +61,6 @@ func (r mending) view(ctx context.Context, v driver.MendView) error {
 		WHERE id = (SELECT conversation_id FROM branches WHERE id = $1)`, v.Branch, r.now)
 }
 
-// terms indexes messages that have no terms.
-func (r mending) terms(ctx context.Context, all []driver.MessageTerms) error {
-	for _, t := range all {
-		var n int64
-		var m scrollback.Message
-		var indexed bool
-		err := r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&n, &m.ConversationID, &m.Role, &indexed) },
-			`SELECT n, conversation_id, role, `+r.db.Dialect.Audit.Indexed+` FROM messages WHERE id = $1`, t.Message)
-		if errors.Is(err, sql.ErrNoRows) || indexed {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		r.tx.Later(r.db.Dialect.RemoveTerms, fmt.Sprintf("[%d]", n)) // another of this batch may have brought them
-		r.tx.Later(r.db.Dialect.InsertTerms, n, scopeTerms(m), t.Terms)
-	}
-	return nil
-}
-
 // sweep removes rows that belong to nothing.
 func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 	for _, s := range all {
@@ -98,12 +75,6 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 		case s.Receipt != 0:
 			err = r.tx.Run(ctx, `DELETE FROM receipts WHERE n = $1
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = receipts.conversation_id)`, s.Receipt)
-		case s.Entry != 0:
-			var used bool
-			err = r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&used) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE n = $1)`, s.Entry)
-			if err == nil && !used {
-				r.tx.Later(r.db.Dialect.RemoveTerms, fmt.Sprintf("[%d]", s.Entry))
-			}
 		case s.Source != "":
 			err = r.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = message_sources.conversation_id)`, s.Conversation, s.Source)

@@ -50,7 +50,7 @@ func write(entries []driver.Entry) ([]written, error) {
 	return out, nil
 }
 
-// append numbers and inserts entries, their search terms and their mentions.
+// append numbers and inserts entries and their mentions.
 func (w *logWriter) append(ctx context.Context, entries []written) ([]scrollback.Message, error) {
 	var out []scrollback.Message
 	for _, e := range entries {
@@ -60,15 +60,12 @@ func (w *logWriter) append(ctx context.Context, entries []written) ([]scrollback
 		w.grew = true
 		m.ConversationID, m.Branch, m.Seq, m.Sum = w.c.ID, w.b.ID, w.b.HeadSeq, w.b.Sum
 		v := sqlrow.MessageValues(&m, e.parts, e.usage)
-		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`, n) VALUES (`+sqlrow.Marks(20)+`, `+sqlindex.NextMessage+`)`, v...)
+		err := w.tx.Run(ctx, `INSERT INTO messages (`+sqlrow.MessageColumns+`, n) VALUES (`+sqlrow.Marks(20)+`, `+sqlindex.NextMessage+`)`, v...)
 		if err != nil && w.dialect.Taken(err) {
 			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
 		}
 		if err != nil {
 			return nil, err
-		}
-		if e.Terms != "" {
-			w.tx.Later(w.dialect.InsertTerms, n, scopeTerms(m), e.Terms)
 		}
 		for _, a := range e.Mentions {
 			if err := insertArtifact(ctx, w.tx, a, w.c.ID); err != nil {

@@ -105,25 +105,20 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	return j.tx.Run(ctx, `DELETE FROM receipts WHERE conversation_id = $1`, j.c.ID)
 }
 
-// purge removes the newest messages of a branch that nobody inherits, and their search
-// terms. It holds the only statement that deletes messages.
+// purge removes the newest messages of a branch that nobody inherits, also from the
+// search index. It holds the only statement that deletes messages.
 func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
-	var numbers []int64
+	var n int
 	var from int64
 	err := j.tx.Rows(ctx, func(r sqlrow.Scanner) error {
-		numbers = append(numbers, 0)
-		return r.Scan(&numbers[len(numbers)-1], &from)
-	}, `SELECT n, seq FROM messages WHERE branch = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3`, b.ID, j.kept[b.ID], j.left)
-	if err != nil || len(numbers) == 0 {
+		n++
+		return r.Scan(&from)
+	}, `SELECT seq FROM messages WHERE branch = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3`, b.ID, j.kept[b.ID], j.left)
+	if err != nil || n == 0 {
 		return err
 	}
-	list, err := sqlrow.JSON(numbers)
-	if err != nil {
-		return err
-	}
-	j.left -= len(numbers)
-	j.out.Removed += int64(len(numbers))
-	j.tx.Later(j.db.Dialect.RemoveTerms, list) // after terms that the same batch adds
+	j.left -= n
+	j.out.Removed += int64(n)
 	if err := sqlindex.Drop(ctx, j.tx, b.ID, from); err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 // with a dialect for what the databases do not share. A dialect's own package, such as
 // sqlite, opens the database and hands it to [New].
 //
-// Words it adds: dialect (full text, error codes and checks of one kind of
+// Words it adds: dialect (error codes and checks of one kind of
 // database), writer (how its write transactions run).
 //
 // Invariants: a row of messages is inserted and never changed; only the writer
@@ -81,7 +81,7 @@ func New(d Database) *driver.Driver {
 	keys := sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
 	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Listed: db.Dialect.Numbered}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index, Find: finder{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
+		Index: index, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
 		Feed: feed{db}, Projects: projects{db}, Ready: db.ready, Close: db.close}
 }
 
@@ -100,7 +100,6 @@ type (
 	turns  struct{ *database }
 	views  struct{ *database }
 	refs   struct{ *database }
-	finder struct{ *database }
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }

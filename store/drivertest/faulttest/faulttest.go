@@ -28,7 +28,7 @@ type Faulty struct {
 // Wrap is d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
-		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Find: faultyFinder{d.Find, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
+		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
 		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f},
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
@@ -57,10 +57,6 @@ type (
 	}
 	faultyIndex struct {
 		driver.Index
-		of *Faulty
-	}
-	faultyFinder struct {
-		driver.Finder
 		of *Faulty
 	}
 	faultyBook struct {
@@ -330,11 +326,6 @@ func (f faultyIndex) Marks(ctx context.Context, places []driver.Place) ([]driver
 // Located implements [driver.Index].
 func (f faultyIndex) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
 	return faulty(f.of, "Located", func() ([]scrollback.Message, error) { return f.Index.Located(ctx, places) })
-}
-
-// Search implements [driver.Finder].
-func (f faultyFinder) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
-	return faulty(f.of, "Search", func() (driver.SearchResult, error) { return f.Finder.Search(ctx, q) })
 }
 
 // UsageDays implements [driver.Book].

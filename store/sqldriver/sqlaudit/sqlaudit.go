@@ -5,7 +5,8 @@
 // of a day, compared with their records).
 //
 // Invariants: nothing is written; damage is reported as a flaw, and the walk continues
-// past it; at most a page of rows is in memory, and the sums of usage.
+// past it; at most a page of rows is in memory, the sums of usage, and the runs of documents
+// that the search index has.
 //
 // It may not know any one database, or how what it finds is repaired.
 package sqlaudit
@@ -14,7 +15,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
@@ -24,15 +24,8 @@ import (
 type Dialect struct {
 	// Begin starts a transaction in which all reads see one snapshot.
 	Begin string
-	// Refresh makes a connection forget what it remembers of the search index from before
-	// the transaction: a check does not, and would take what was merged for lost.
-	Refresh string
 	// Check returns a row of text for each damage to the file, or "ok".
 	Check string
-	// Indexed is a condition on a row of messages: search has terms of it.
-	Indexed string
-	// Stray finds numbers that have search terms but no message.
-	Stray string
 	// Damaged reports whether an error is about bytes that cannot be read.
 	Damaged func(error) bool
 }
@@ -57,6 +50,7 @@ type auditor struct {
 	dialect Dialect
 	tx      *sqlrow.Session
 	w       driver.AuditWalk
+	runs    []placed // of the search index
 }
 
 // walked carries an error of the walk past those of the database.
@@ -72,9 +66,6 @@ func (a *auditor) all(ctx context.Context) error {
 		err = walk(a.w.Total(total))
 	}
 	if err == nil {
-		err = a.rows(ctx, "the search index", func(sqlrow.Scanner) error { return nil }, d.Refresh)
-	}
-	if err == nil {
 		err = a.rows(ctx, "the file", func(r sqlrow.Scanner) error {
 			var text string
 			if err := r.Scan(&text); err != nil || text == "ok" {
@@ -88,17 +79,7 @@ func (a *auditor) all(ctx context.Context) error {
 			err = a.orphans(ctx, o)
 		}
 	}
-	if err == nil {
-		err = a.rows(ctx, "the search index", func(r sqlrow.Scanner) error {
-			var n int64
-			if err := r.Scan(&n); err != nil {
-				return err
-			}
-			return a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: fmt.Sprint("index entry ", n), Detail: "it is of no message",
-				Mend: sweepStray(driver.Stray{Entry: n})})
-		}, d.Stray)
-	}
-	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns, a.projects} {
+	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns, a.projects, a.index} {
 		if err == nil {
 			err = step(ctx)
 		}

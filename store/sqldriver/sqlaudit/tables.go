@@ -106,32 +106,14 @@ func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) er
 		}, broken: true})
 }
 
-// auditedMessage is a message, and whether search has terms of it.
-type auditedMessage struct {
-	scrollback.Message
-	indexed bool
-}
-
 func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
-	return pages(ctx, a, 0, paged[auditedMessage, int64]{what: "messages of branch " + string(id),
-		query: `SELECT ` + sqlrow.MessageColumns + `, ` + a.dialect.Indexed + ` FROM messages
-			WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`, args: []any{id},
-		scan: func(m *auditedMessage, r sqlrow.Scanner) error {
-			return sqlrow.ScanMessage(&m.Message)(withLast{r, &m.indexed})
-		},
-		key:  func(m auditedMessage) (int64, bool) { return m.Seq, m.Seq > 0 },
-		name: func(m auditedMessage) string { return fmt.Sprintf("message %s (#%d)", m.ID, m.Seq) },
-		each: func(m auditedMessage) error { return walk(a.w.Message(m.Message, m.indexed)) }, broken: true})
+	return pages(ctx, a, 0, paged[scrollback.Message, int64]{what: "messages of branch " + string(id),
+		query: `SELECT ` + sqlrow.MessageColumns + ` FROM messages WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`, args: []any{id},
+		scan: func(m *scrollback.Message, r sqlrow.Scanner) error { return sqlrow.ScanMessage(m)(r) },
+		key:  func(m scrollback.Message) (int64, bool) { return m.Seq, m.Seq > 0 },
+		name: func(m scrollback.Message) string { return fmt.Sprintf("message %s (#%d)", m.ID, m.Seq) },
+		each: func(m scrollback.Message) error { return walk(a.w.Message(m)) }, broken: true})
 }
-
-// withLast scans one more column than it is asked for.
-type withLast struct {
-	sqlrow.Scanner
-	last any
-}
-
-// Scan implements scanner.
-func (w withLast) Scan(dest ...any) error { return w.Scanner.Scan(append(dest, w.last)...) }
 
 // projects only reads what is stored of them: nothing else depends on it.
 func (a *auditor) projects(ctx context.Context) error {

@@ -2,7 +2,6 @@ package sqlindex
 
 import (
 	"context"
-	"database/sql"
 	"math"
 	"sort"
 	"strings"
@@ -79,11 +78,9 @@ func (f *finder) blocks(ctx context.Context, each func(*scope, postings.Block) e
 	return f.tx.Rows(ctx, func(r sqlrow.Scanner) error {
 		var segment int64
 		var b postings.Block
-		var data sql.RawBytes
-		if err := r.Scan(&segment, &b.Term, &b.Start, &data); err != nil {
+		if err := r.Scan(&segment, &b.Term, &b.Start, &b.Data); err != nil {
 			return err
 		}
-		b.Data = data
 		if in := f.by[segment]; in != nil {
 			return each(in, b)
 		}
@@ -98,7 +95,7 @@ func (f *finder) term(ctx context.Context, term string) (driver.Postings, error)
 	err := f.blocks(ctx, func(in *scope, b postings.Block) error {
 		l, err := b.Find(term)
 		if err == nil && l.Holding > 0 {
-			hits = append(hits, hit{in, term, l.Clone()})
+			hits = append(hits, hit{in, term, l})
 		}
 		return err
 	}, lastBlocks, term)
@@ -121,6 +118,9 @@ func (f *finder) term(ctx context.Context, term string) (driver.Postings, error)
 		return out, nil
 	}
 	var lists runs
+	if f.within == nil {
+		lists.grow(int(out.Holding))
+	}
 	for _, h := range hits {
 		if err := f.narrow(ctx, h.scope); err != nil {
 			return out, err
@@ -293,7 +293,7 @@ func (f *finder) narrow(ctx context.Context, in *scope) error {
 	return f.tx.Rows(ctx, func(r sqlrow.Scanner) error {
 		var start int
 		var from, to int64
-		var data sql.RawBytes
+		var data []byte
 		if err := r.Scan(&start, &from, &to, &data); err != nil {
 			return err
 		}

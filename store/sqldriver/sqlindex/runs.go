@@ -12,16 +12,20 @@ type runs struct {
 	starts []int
 }
 
+// grow makes room for so many places.
+func (l *runs) grow(n int) { l.places, l.counts = make([]driver.Place, 0, n), make([]uint8, 0, n) }
+
 // add adds the places of ordinals.
 func (l *runs) add(of *postings.Places, ordinals []uint32, counts []uint8) error {
 	if len(ordinals) == 0 {
 		return nil
 	}
-	start, ok := len(l.places), false
-	if l.places, ok = postings.Resolve(of, l.places, ordinals); !ok {
+	start := len(l.places)
+	places, ok := postings.Resolve(of, l.places, ordinals)
+	if !ok {
 		return postings.ErrDamaged
 	}
-	l.counts = append(l.counts, counts...)
+	l.places, l.counts = places, append(l.counts, counts...)
 	if start == 0 || l.places[start] <= l.places[start-1] {
 		l.starts = append(l.starts, start)
 	}

@@ -17,18 +17,11 @@ const (
 	// blockSize lets a row fill its pages of 512 bytes or 1 KB, with a key of usual length.
 	blockSize = 4140
 	// marksEach is how many documents a row of marks has.
-	marksEach = 256
+	marksEach = 1024
 	// fanIn is how many segments of a tier are joined into one of the next. The largest
 	// tier stays as it is: its segments have at least largest documents.
 	fanIn   = 8
 	largest = 1 << 15
-)
-
-// The states of a segment.
-const (
-	building = iota
-	live
-	dead
 )
 
 // tierOf is the tier of a segment with so many documents.
@@ -54,7 +47,7 @@ const segmentColumns = `id, tier, documents, terms, clean, places`
 
 // scan reads a row, and finds out what of it was dropped.
 func (g *segment) scan(r sqlrow.Scanner, runs []run) error {
-	var places sql.RawBytes
+	var places []byte
 	if err := r.Scan(&g.id, &g.tier, &g.documents, &g.terms, &g.clean, &places); err != nil {
 		return err
 	}

@@ -71,13 +71,22 @@ func (db Index) Reset(ctx context.Context, cut int) error {
 	return db.Write(ctx, "sqldriver.IndexReset", func(ctx context.Context, tx *sqlrow.Session) error { return Reset(ctx, tx, cut) })
 }
 
-// Reset is [driver.Index]'s inside a transaction.
+// Reset is [driver.Index]'s inside a transaction. It also repairs what it can: no row of the
+// index is so wrong that it is not made again, or removed by tending.
 func Reset(ctx context.Context, tx *sqlrow.Session, cut int) error {
-	err := tx.Run(ctx, `UPDATE index_segments SET state = 2 WHERE state IN (0, 1)`)
-	if err == nil {
-		err = tx.Run(ctx, `UPDATE index_state SET cut = $1, watermark = 0 WHERE id = 1`, cut)
+	for _, statement := range []string{
+		`UPDATE index_segments SET state = 2, into_segment = 0 WHERE state IN (0, 1)`,
+		`INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
+			SELECT DISTINCT segment, 2, 0, 0, 0, 0, 0, 0, '' FROM index_blocks WHERE segment NOT IN (SELECT id FROM index_segments)`,
+		`INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
+			SELECT DISTINCT segment, 2, 0, 0, 0, 0, 0, 0, '' FROM index_marks WHERE segment NOT IN (SELECT id FROM index_segments)`,
+		`INSERT INTO index_state (id, cut, watermark, segment, dropped, forgotten) VALUES (1, 0, 0, 0, 0, 0) ON CONFLICT (id) DO NOTHING`,
+		`UPDATE index_state SET segment = (SELECT max(id) FROM index_segments) WHERE id = 1 AND segment < (SELECT max(id) FROM index_segments)`} {
+		if err := tx.Run(ctx, statement); err != nil {
+			return err
+		}
 	}
-	return err
+	return tx.Run(ctx, `UPDATE index_state SET cut = $1, watermark = 0 WHERE id = 1`, cut)
 }
 
 // errEnough ends the reading of rows.

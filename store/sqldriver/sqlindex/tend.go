@@ -287,7 +287,7 @@ func (r *rebuilding) marks(ctx context.Context, p *segment, kept []uint32, to []
 	at := 0
 	var some []postings.Mark
 	err := r.Read.Rows(ctx, func(row sqlrow.Scanner) error {
-		var data sql.RawBytes
+		var data []byte
 		var start int
 		if err := row.Scan(&start, &data); err != nil {
 			return err

@@ -60,7 +60,7 @@ func flaws(t *testing.T, db *file) (out []driver.Flaw) {
 		Total:        func(int64) error { return nil },
 		Conversation: func(scrollback.Conversation) error { return nil },
 		Branch:       func(scrollback.Branch) error { return nil },
-		Message:      func(scrollback.Message, bool) error { return nil },
+		Message:      func(scrollback.Message) error { return nil },
 		Flaw:         func(f driver.Flaw) error { out = append(out, f); return nil },
 	})
 	if err != nil {

@@ -44,7 +44,7 @@ func say(t *testing.T, db *file, id scrollback.ConversationID) {
 	_, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Version: 1}, b)
 	if err == nil {
 		m := scrollback.Message{ID: scrollback.MessageID("message of " + id), Parts: scrollback.Parts{scrollback.Text{Text: "word"}}}
-		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: 0, Entries: []driver.Entry{{Message: m, Terms: "word"}}})
+		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: 0, Entries: []driver.Entry{{Message: m}}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestDamagedColumn(t *testing.T) {
 			return err
 		}},
 		{"UPDATE messages SET created_at = 'soon'", func() error {
-			_, err := db.Find.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: 9})
+			_, err := db.Index.Located(t.Context(), []driver.Place{driver.PlaceOf(1, 1)})
 			return err
 		}},
 		{"UPDATE branches SET view = '['", func() error { _, err := db.Read.Branch(t.Context(), "branch of 0"); return err }},

@@ -114,7 +114,7 @@ func TestDisplaced(t *testing.T) {
 func refusedWrite(t *testing.T, db *file) {
 	t.Helper()
 	_, err := db.Log.Append(context.Background(), driver.Append{Conversation: "c", IfHead: -1,
-		Entries: []driver.Entry{{Message: scrollback.Message{ID: "late"}, Terms: "common"}}})
+		Entries: []driver.Entry{{Message: scrollback.Message{ID: "late"}}}})
 	if scrollback.CodeOf(err) != scrollback.Unavailable || !errors.Is(err, scrollback.ErrDisplaced) {
 		t.Errorf("a write was acknowledged, or failed with %v", err)
 	}
@@ -204,7 +204,7 @@ func TestNoRoom(t *testing.T) {
 	var err error
 	for n := 1; err == nil && n < 1000; n++ {
 		m := scrollback.Message{ID: scrollback.MessageID("m" + string(rune(n+999))), Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}
-		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: "c", IfHead: -1, Entries: []driver.Entry{{Message: m, Terms: "common"}}})
+		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: "c", IfHead: -1, Entries: []driver.Entry{{Message: m}}})
 	}
 	if scrollback.CodeOf(err) != scrollback.Unavailable || !errors.Is(err, scrollback.ErrNoRoom) {
 		t.Errorf("without room: %v", err)
@@ -229,11 +229,7 @@ func TestReadOnlyFollows(t *testing.T) {
 	}
 	defer d.Close()
 	count := func() int {
-		r, err := d.Find.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common"}}, Limit: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(r.Found)
+		return found(t, &file{Driver: d}, "common")
 	}
 	if n := count(); n != 1 {
 		t.Fatalf("%d messages, want 1", n)

@@ -83,7 +83,8 @@ func catchUp(ctx context.Context, db *file) (bool, error) {
 	d := driver.Documents{Cut: 1, From: s.Watermark, To: ms[len(ms)-1].Number}
 	for _, m := range ms {
 		words := strings.Fields(m.Parts[0].(scrollback.Text).Text)
-		d.All = append(d.All, driver.Document{Terms: words, Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(words)}})
+		mark := driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(words)}
+		d.All = append(d.All, driver.Document{Terms: words, Mark: mark})
 	}
 	return db.Index.Put(ctx, d)
 }
@@ -153,23 +154,12 @@ func filler(n int) string {
 // found, shows nothing half, and leaves nothing behind that is not removed.
 func TestIndexKilled(t *testing.T) {
 	terms := []string{"common", "secret", "word3", "new", "late"}
+	base := filepath.Join(t.TempDir(), "s.db")
+	before := segmented(t, base, terms)
 	for at, done := int64(1), false; !done; at++ {
 		path := filepath.Join(t.TempDir(), "s.db")
+		copyOf(t, base, path)
 		db, m := openMortal(t, path)
-		converse(t, db, "c")
-		converse(t, db, "gone")
-		for i := range 8 {
-			tell(t, db, "c", fmt.Sprintf("common word%d", i), filler(2*i), filler(2*i+1), "common")
-			tell(t, db, "gone", "secret common", "secret")
-			mustCatchUp(t, db)
-		}
-		if _, err := db.Log.Purge(t.Context(), driver.Purge{Conversation: "gone", Now: 5, Limit: 1000}); err != nil {
-			t.Fatal(err)
-		}
-		before := where(t, db, terms...)
-		for i := range 100 {
-			tell(t, db, "c", "new", filler(100+i))
-		}
 		m.at.Store(m.writes.Load() + at)
 		put, err := catchUp(t.Context(), db)
 		if err == nil {
@@ -212,6 +202,32 @@ func TestIndexKilled(t *testing.T) {
 			t.Fatalf("%d writes were killed", at)
 		}
 	}
+}
+
+// segmented makes a database with segments to be joined, one that holds something purged and is
+// left over, and many messages behind it; it returns what is found.
+func segmented(t *testing.T, path string, terms []string) []string {
+	db := openDB(t, path)
+	converse(t, db, "c")
+	converse(t, db, "gone")
+	for i := range 9 {
+		tell(t, db, "c", fmt.Sprintf("common word%d", i), filler(2*i), filler(2*i+1), "common")
+		tell(t, db, "gone", "secret common", "secret")
+		mustCatchUp(t, db)
+	}
+	if _, err := db.Log.Purge(t.Context(), driver.Purge{Conversation: "gone", Now: 5, Limit: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	found := where(t, db, terms...)
+	var texts []string
+	for i := range 100 {
+		texts = append(texts, "new", filler(100+i))
+	}
+	tell(t, db, "c", texts...)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // inBlocks counts the blocks that have a term.
@@ -369,45 +385,123 @@ func TestIndexReadOnly(t *testing.T) {
 	if err != nil || len(behind) != 1 || behind[0].Seq != 3 {
 		t.Errorf("behind it is %+v, %v", behind, err)
 	}
-	if _, err := d.Index.Put(t.Context(), driver.Documents{Cut: s.Cut, From: s.Watermark, To: s.Newest}); scrollback.CodeOf(err) != scrollback.Refused {
+	_, err = d.Index.Put(t.Context(), driver.Documents{Cut: s.Cut, From: s.Watermark, To: s.Newest})
+	if scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("put: %v", err)
 	}
 }
 
-// Branches that were there before they had numbers get some, by age, and new ones go on.
-func TestMigrateBranches(t *testing.T) {
+// A database from before has the messages that its full-text index had, behind the new one;
+// its branches get numbers by age, and new ones go on.
+func TestMigrateIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
-	db := openDB(t, path)
-	for _, id := range []scrollback.ConversationID{"b", "a", "c"} {
-		converse(t, db, id)
-		tell(t, db, id, "one")
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := sql.Open("sqlite", dsn(path, "rw", 0))
+	older, err := sql.Open("sqlite", dsn(path, "rwc", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{`DROP INDEX branches_n`, `ALTER TABLE branches DROP COLUMN n`, `DROP TABLE numbers`, `DROP TABLE index_state`,
-		`DROP TABLE index_segments`, `DROP TABLE index_blocks`, `DROP TABLE index_marks`, `DROP TABLE index_dropped`,
-		`DELETE FROM goose_db_version WHERE version_id >= 17`} {
-		if _, err := raw.ExecContext(t.Context(), statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
+	ctx := t.Context()
+	s, err := readSchema(ctx, older, path)
+	if err == nil {
+		_, err = s.migrations.UpTo(ctx, 16)
+	}
+	statements := []string{fmt.Sprint("PRAGMA application_id = ", applicationID), "PRAGMA journal_mode = WAL"}
+	for _, id := range []string{"b", "a", "c"} {
+		statements = append(statements, fmt.Sprintf(`INSERT INTO conversations (id, project, title, model, instructions, policy, limit_tokens, roots, settings, pinned_seqs,
+				meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at)
+				VALUES ('%[1]s', '', '', '', '', '', 0, '', '', '', '', '', 1, 'b-%[1]s', 1, '', 0, 0, 0)`, id),
+			fmt.Sprintf(`INSERT INTO branches (id, conversation_id, parent_branch, at_seq, head_seq, sum_tokens, sum_bytes, sum_images, view, view_version)
+				VALUES ('b-%[1]s', '%[1]s', '', 0, 1, 0, 0, 0, '', 0)`, id),
+			fmt.Sprintf(`INSERT INTO messages (id, conversation_id, branch, seq, turn_id, role, name, parts, model, usage, tokens, own_tokens, own_bytes, own_images,
+				sum_tokens, sum_bytes, sum_images, status, created_at, meta)
+				VALUES ('m-%[1]s', '%[1]s', 'b-%[1]s', 1, '', 'user', '', '[{"type":"text","text":"one"}]', '', '', 0, 0, 0, 0, 0, 0, 0, 'complete', 5, '')`, id))
+	}
+	for _, statement := range append(statements, `INSERT INTO message_terms (rowid, scope, terms) VALUES (1, 's', 'one')`) {
+		if err == nil {
+			_, err = older.ExecContext(ctx, statement)
 		}
 	}
-	if err := raw.Close(); err != nil {
+	if err == nil {
+		err = older.Close()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	db = openDB(t, path)
+	db := openDB(t, path)
 	converse(t, db, "d")
 	tell(t, db, "d", "two")
 	mustCatchUp(t, db)
-	lines, err := db.Index.Lines(t.Context(), driver.LineQuery{Numbers: []int64{1, 2, 3, 4, 5}})
-	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(lines)), []int64{1, 2, 3, 4}) || lines[1].Conversation != "a" || lines[4].Conversation != "d" {
+	lines, err := db.Index.Lines(ctx, driver.LineQuery{Numbers: []int64{1, 2, 3, 4, 5}})
+	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(lines)), []int64{1, 2, 3, 4}) ||
+		lines[1].Conversation != "a" || lines[4].Conversation != "d" {
 		t.Errorf("%+v, %v", lines, err)
 	}
 	if got := where(t, db, "one", "two"); len(got) != 4 {
 		t.Errorf("found %v", got)
+	}
+	var tables string
+	err = db.readers.QueryRow(`SELECT group_concat(name) FROM sqlite_schema`).Scan(&tables)
+	if err != nil || strings.Contains(tables, "message_terms") {
+		t.Errorf("%s, %v", tables, err)
+	}
+}
+
+// Whatever is wrong with its rows, the index says so, a check finds it, and emptying the index
+// and making it again repairs it.
+func TestIndexDamaged(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "s.db")
+	db := openDB(t, base)
+	converse(t, db, "c")
+	for i := range 3 {
+		tell(t, db, "c", fmt.Sprintf("red word%d", i), "blue blue", filler(i))
+		mustCatchUp(t, db)
+	}
+	if got := flaws(t, db); len(got) > 0 {
+		t.Fatalf("a sound index has flaws: %+v", got)
+	}
+	sound := where(t, db, "red", "blue", "word1")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, damage := range []string{
+		`UPDATE index_blocks SET data = x'00ff' WHERE segment = 1`,
+		`UPDATE index_blocks SET data = zeroblob(length(data)) WHERE segment = 2`,
+		`UPDATE index_blocks SET data = substr(data, 1, length(data) - 1) WHERE segment = 2`,
+		`UPDATE index_blocks SET first_term = 'zzz' WHERE id = (SELECT min(id) FROM index_blocks)`,
+		`UPDATE index_blocks SET segment = 99 WHERE segment = 2`,
+		`DELETE FROM index_blocks WHERE segment = 1`,
+		`UPDATE index_marks SET data = x'01' WHERE segment = 1`,
+		`DELETE FROM index_marks WHERE segment = 3`,
+		`UPDATE index_marks SET segment = 77 WHERE segment = 3`,
+		`UPDATE index_segments SET places = x'ff' WHERE id = 1`,
+		`UPDATE index_segments SET places = (SELECT places FROM index_segments WHERE id = 2) WHERE id = 1`,
+		`UPDATE index_segments SET documents = 7 WHERE id = 3`,
+		`UPDATE index_segments SET terms = 1 WHERE id = 3`,
+		`DELETE FROM index_segments WHERE id = 1`,
+		`DELETE FROM messages WHERE seq = 9`,
+	} {
+		path := filepath.Join(t.TempDir(), "s.db")
+		copyOf(t, base, path)
+		db := openDB(t, path)
+		harm(t, db, damage)
+		found := flaws(t, db)
+		if !slices.ContainsFunc(found, func(f driver.Flaw) bool { return f.Kind == driver.FlawIndex }) {
+			t.Errorf("%s: the flaws are %+v", damage, found)
+		}
+		q := driver.PostingQuery{Terms: []string{"red", "blue", "w*"}, Role: scrollback.RoleUser}
+		if _, err := db.Index.Postings(t.Context(), q); err != nil && scrollback.CodeOf(err) != scrollback.Internal {
+			t.Errorf("%s: %v", damage, err)
+		}
+		mustReset(t, db)
+		if err := tendAll(t.Context(), db); err != nil {
+			t.Errorf("%s, and reset: %v", damage, err)
+		}
+		mustCatchUp(t, db)
+		if got := where(t, db, "red", "blue", "word1"); !slices.Equal(got, sound) {
+			t.Errorf("%s, and made again: found %v, want %v", damage, got, sound)
+		}
+		if got := flaws(t, db); len(got) > 0 {
+			t.Errorf("%s, and made again: %+v", damage, got)
+		}
+		db.Close()
 	}
 }

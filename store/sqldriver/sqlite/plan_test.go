@@ -19,11 +19,11 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// scans are the only plans that may read a whole table or index: full text, and
-// lists of conversations in the order of an index of a part of the table. What a
-// subquery reads is judged by its own steps.
+// scans are the only plans that may read a whole table or index: lists of conversations in
+// the order of an index of a part of the table. What a subquery reads is judged by its own
+// steps.
 var scans = []string{
-	"SCAN message_terms VIRTUAL TABLE", "SCAN t VIRTUAL TABLE", "SCAN CONSTANT ROW", "SCAN (subquery-",
+	"SCAN CONSTANT ROW", "SCAN (subquery-",
 	"SCAN json_each VIRTUAL TABLE", // a list that was given
 	"SCAN conversations USING COVERING INDEX conversations_project",
 	"SCAN conversations USING COVERING INDEX conversations_trash",

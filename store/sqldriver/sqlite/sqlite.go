@@ -1,8 +1,8 @@
 // Package sqlite opens the store's database in an SQLite file, and holds what sqldriver
 // does not share with other databases.
 //
-// Words it adds: batch (transactions that commit together), upkeep (work on the file
-// that can wait until nobody writes).
+// Words it adds: batch (transactions that commit together), upkeep (copying the log
+// into the database beside the writer).
 //
 // Invariants: one connection writes, one batch at a time, and every job of a batch
 // succeeds or fails alone; a write that was acknowledged survives a power cut; a file

@@ -131,40 +131,29 @@ func (w *writer) loop() {
 			continue
 		}
 		w.upkeep.committed(ctx, w.tx)
-		if w.upkeep.overdue() {
-			w.upkeep.step(ctx, w.tx)
-		}
 	}
 	if w.watch(ctx); w.Lost() != nil {
 		// Left open: closing them would write into what is at the path now.
 		return
 	}
-	w.upkeep.close(ctx, w.tx)
+	w.upkeep.close()
 	// Everything written is committed; an error while closing loses nothing.
 	_ = w.tx.Close()
 	w.conn.Close()
 	w.db.Close()
 }
 
-// next waits for a job; while none comes, work that can wait is done.
+// next waits for a job; while none comes, it looks after the files.
 func (w *writer) next(ctx context.Context) (job, bool) {
 	for {
-		wait, due := lookEvery, w.Lost() == nil && w.upkeep.due()
-		if due {
-			wait = idle
-		}
-		pause := time.NewTimer(wait)
+		pause := time.NewTimer(lookEvery)
 		select {
 		case j, ok := <-w.jobs:
 			pause.Stop()
 			return j, ok
 		case <-pause.C:
 		}
-		if due {
-			w.upkeep.step(ctx, w.tx)
-		} else {
-			w.watch(ctx)
-		}
+		w.watch(ctx)
 	}
 }
 
@@ -218,9 +207,6 @@ func (w *writer) commit(ctx context.Context, batch []job, errs []error) error {
 			err = w.apart(ctx, batch, errs)
 		}
 	}
-	if err == nil {
-		err = w.tx.CatchUp(ctx)
-	}
 	if err == nil && w.judge != nil {
 		err = w.judge(ctx, w.tx)
 	}
@@ -238,11 +224,7 @@ func (w *writer) commit(ctx context.Context, batch []job, errs []error) error {
 
 // begin opens a transaction. Rows that were kept are forgotten if others wrote meanwhile.
 func (w *writer) begin(ctx context.Context) error {
-	w.tx.Forget(0)
-	err := w.upkeep.restore(ctx, w.tx)
-	if err == nil {
-		err = w.tx.Run(ctx, beginWriting)
-	}
+	err := w.tx.Run(ctx, beginWriting)
 	if err != nil && w.tx.Run(ctx, "ROLLBACK") == nil {
 		// A transaction that could not be rolled back in its time was in the way.
 		w.tx.Undone()
@@ -304,9 +286,7 @@ func (w *writer) one(ctx context.Context, j job) (failed, fatal error) {
 	if err := w.tx.Run(ctx, "SAVEPOINT job"); err != nil {
 		return err, err
 	}
-	before := w.tx.Waiting()
 	if failed = j.fn(context.WithoutCancel(j.ctx), w.tx); failed != nil {
-		w.tx.Forget(before)
 		w.tx.Undone()
 		if err := w.tx.Run(ctx, "ROLLBACK TO job"); err != nil {
 			return failed, fmt.Errorf("%w (after %s)", err, failed.Error()) // its code is not its neighbours'

@@ -35,15 +35,8 @@ type Session struct {
 
 	conn   driver.Conn // instead of on
 	direct map[string]*direct
-	ahead  []statement // to be run at the end of the transaction
 	kept   kept
 	writes int64
-}
-
-// statement is one to be run later.
-type statement struct {
-	query string
-	args  []any
 }
 
 // NewSession makes a session without statements.
@@ -165,33 +158,8 @@ func (s *Session) Row(ctx context.Context, scan func(Scanner) error, query strin
 	return err
 }
 
-// Later leaves a statement for the end of the transaction, before its commit.
-// Full-text rows go this way: any savepoint among them would make SQLite's index
-// write itself out piece by piece.
-func (s *Session) Later(query string, args ...any) {
-	s.ahead = append(s.ahead, statement{query, args})
-	s.writes++
-}
-
-// Waiting returns how many statements were left for later.
-func (s *Session) Waiting() int { return len(s.ahead) }
-
-// Writes returns how many statements wrote so far, or were left for later: what did not
-// change it wrote nothing.
+// Writes returns how many statements wrote so far: what did not change it wrote nothing.
 func (s *Session) Writes() int64 { return s.writes }
-
-// Forget drops all but the first n of them.
-func (s *Session) Forget(n int) { s.ahead = s.ahead[:n] }
-
-// CatchUp runs what was left for later.
-func (s *Session) CatchUp(ctx context.Context) error {
-	for _, st := range s.ahead {
-		if err := s.Run(ctx, st.query, st.args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // Queries lists the statements that were prepared.
 func (s *Session) Queries() []string {

@@ -66,6 +66,11 @@ func assign(dest any, v driver.Value) error {
 			*d = v
 			return nil
 		}
+	case []byte:
+		if d, ok := dest.(*[]byte); ok {
+			*d = v // each row has its own
+			return nil
+		}
 	}
 	return convert(dest, v)
 }

@@ -1,5 +1,9 @@
 -- +goose Up
 
+-- The full-text index that was written with each message gives way to one that follows
+-- behind them, and is made while the program runs.
+DROP TABLE message_terms;
+
 -- The last number that was given, where numbers may not come twice. That of messages is here
 -- only if the newest message was purged.
 CREATE TABLE numbers (
