@@ -18,7 +18,7 @@ const (
 	SearchMax      = 50  // for the model
 	SearchMaxHTTP  = 100 // for people
 	SearchDepth    = 300 // messages that are ranked, over all pages
-	SearchNear     = 3   // hits that come with neighbours: further down, another hit says more
+	SearchNear     = 3   // hits that come with neighbours
 	AroundDefault  = 1   // neighbours of a hit
 	AroundMax      = 5
 	ListDefault    = 50
@@ -89,12 +89,10 @@ const (
 // SearchQuery finds messages by words. A Query may also narrow by role:user,
 // after:2026-03-01, before:2026-04 and on:2026-03-05 (days in UTC), unless they are
 // quoted. Conversation, Project, Role, From and To narrow it too; Limit 0 means
-// SearchDefault; Around is how many neighbours on each side; Order is OrderRelevance or
-// OrderTime, by which each page is ordered. Offset begins at a later page, as Next of the
-// one before says: the order is the same for every Limit and Offset. The first SearchNear
-// hits come with neighbours. Of a message with more than Passage characters (0: as many as
-// make about 2,000 tokens of all hits together), a hit's content is the passage that matches
-// best; a neighbour's is its beginning.
+// SearchDefault; Around is how many neighbours on each side of the first SearchNear hits;
+// Order is OrderRelevance or OrderTime, by which each page is ordered. Offset begins at a
+// later page, as Next says. A hit's content is Passage characters (0: its share of 2,000
+// tokens), those that match best.
 type SearchQuery struct {
 	Query        string
 	Conversation ConversationID

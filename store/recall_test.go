@@ -50,7 +50,8 @@ func TestSearchFindsReplies(t *testing.T) {
 		if !slices.Contains(got, "Yes, in May.") {
 			t.Errorf("a question finds %q", got)
 		}
-		if got := b.search(scrollback.SearchQuery{Query: "opera", Limit: 3}); !slices.Equal(got, []string{"Are you going to the opera with Lena?"}) {
+		got = b.search(scrollback.SearchQuery{Query: "opera", Limit: 3})
+		if !slices.Equal(got, []string{"Are you going to the opera with Lena?"}) {
 			t.Errorf("a word finds %q", got)
 		}
 	})
@@ -112,11 +113,13 @@ func TestSearchNamedSpeakers(t *testing.T) {
 // What speaks of oneself goes before what does not, a statement before a question.
 func TestSearchFirstPerson(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		for _, said := range []string{"I play the violin at school and nowhere else at all", "the violin at school is played by someone", "is the violin played at school?",
+		for _, said := range []string{"I play the violin at school and nowhere else at all",
+			"the violin at school is played by someone", "is the violin played at school?",
 			"我在学校拉提琴", "学校里有人拉提琴"} {
 			b.say(b.create().ID, said)
 		}
-		b.ahead("who plays the violin at school?", "I play the violin at school and nowhere else at all", "the violin at school is played by someone")
+		b.ahead("who plays the violin at school?", "I play the violin at school and nowhere else at all",
+			"the violin at school is played by someone")
 		b.ahead("who plays the violin at school?", "the violin at school is played by someone", "is the violin played at school?")
 		b.ahead("谁在学校拉提琴？", "我在学校拉提琴", "学校里有人拉提琴")
 	})
@@ -156,7 +159,8 @@ func TestSearchRelativeDates(t *testing.T) {
 // A question that asks when finds what says a time.
 func TestSearchAsksWhen(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		for _, said := range []string{"the boat race took place after all that on Sunday", "the boat race was great fun to watch", "龙舟赛很好看很热闹也很有意思在上周六", "龙舟赛很好看很热闹",
+		for _, said := range []string{"the boat race took place after all that on Sunday", "the boat race was great fun to watch",
+			"龙舟赛很好看很热闹也很有意思在上周六", "龙舟赛很好看很热闹",
 			"the fence cost 900 or so, more than that", "the fence cost a fortune, more than that", "the team lost because of rain",
 			"the team lost as it rained"} {
 			b.say(b.create().ID, said)
@@ -203,7 +207,8 @@ func TestSearchStandingInstructions(t *testing.T) {
 			"给客户的邮件很短"} {
 			b.say(b.create().ID, said)
 		}
-		b.ahead("what style should the emails to clients have?", "From now on, always keep emails to clients short.", "the emails to clients are short")
+		b.ahead("what style should the emails to clients have?",
+			"From now on, always keep emails to clients short.", "the emails to clients are short")
 		b.ahead("给客户的邮件要什么风格？", "以后给客户的邮件一律写短一点", "给客户的邮件很短")
 	})
 }
@@ -213,8 +218,10 @@ func TestSearchStandingInstructions(t *testing.T) {
 func TestSearchFolds(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.say(c.ID, "服务在端口８０８０上", "the port is 9090", "我的護照在抽屜裡", "我的护照号码", "ﾃﾞｰﾀを消す", "cafe\u0301 noir", "今天带了一把伞", "한국어 검색")
-		for query, want := range map[string]string{"8080": "８０８０", "９０９０": "9090", "抽屉": "抽屜", "護照號碼": "护照号码", "データ": "ﾃﾞｰﾀ", "CAFÉ": "cafe\u0301",
+		b.say(c.ID, "服务在端口８０８０上", "the port is 9090", "我的護照在抽屜裡", "我的护照号码",
+			"ﾃﾞｰﾀを消す", "cafe\u0301 noir", "今天带了一把伞", "한국어 검색")
+		for query, want := range map[string]string{"8080": "８０８０", "９０９０": "9090",
+			"抽屉": "抽屜", "護照號碼": "护照号码", "データ": "ﾃﾞｰﾀ", "CAFÉ": "cafe\u0301",
 			"伞丢了": "伞", "검색": "검색"} {
 			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: query}))(t)
 			if len(r.Hits) == 0 {
@@ -239,7 +246,8 @@ func TestSearchCaptions(t *testing.T) {
 		in := []store.Incoming{
 			{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "Look!"},
 				scrollback.Image{Name: "a dog on a sofa"}}}},
-			{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "![two cats in a basket](x.png)"}}}},
+			{Message: scrollback.Message{Role: scrollback.RoleUser,
+				Parts: scrollback.Parts{scrollback.Text{Text: "![two cats in a basket](x.png)"}}}},
 		}
 		must2(b.Append(t.Context(), b.head(c.ID), in))(t)
 		for word, seq := range map[string]int64{"sofa": 1, "basket": 2} {
@@ -294,8 +302,8 @@ func TestSearchOrderForEveryLimit(t *testing.T) {
 			var in []store.Incoming
 			for i := range 60 {
 				text := words[rng.IntN(len(words))] + " " + words[rng.IntN(len(words))]
-				in = append(in, store.Incoming{Message: scrollback.Message{Role: []scrollback.Role{"user", "assistant"}[i%2], CreatedAt: 1_600_000_000_000,
-					Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
+				in = append(in, store.Incoming{Message: scrollback.Message{Role: []scrollback.Role{"user", "assistant"}[i%2],
+					CreatedAt: 1_600_000_000_000, Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
 			}
 			must2(b.Append(t.Context(), b.head(c.ID), in))(t)
 		}
@@ -350,7 +358,8 @@ func TestCandidates(t *testing.T) {
 			if back := search.WeightsOf(f.Values()); search.Features(back) != f {
 				t.Errorf("%+v comes back as %+v", f, back)
 			}
-			if m := all[i].Message; f.FirstSelf != map[int64]float64{3: 1}[m.Seq] || (f.Asks == 1) != (m.Seq == 4) || (f.Share > 0) == (m.Seq == 2) {
+			m := all[i].Message
+			if f.FirstSelf != map[int64]float64{3: 1}[m.Seq] || (f.Asks == 1) != (m.Seq == 4) || (f.Share > 0) == (m.Seq == 2) {
 				t.Errorf("#%d: %+v", m.Seq, f)
 			}
 		}

@@ -32,7 +32,6 @@ type judged struct {
 	o    *scope
 	p    *posted
 	m    *measured
-	now  time.Time
 	read map[driver.Place]*Candidate
 }
 

@@ -1,9 +1,13 @@
 package search
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 // Bounds of what is indexed of one message.
@@ -59,4 +63,110 @@ func Text(parts scrollback.Parts) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// snippetRunes is the length of an excerpt.
+const snippetRunes = 240
+
+// What the contents of all hits together are to have, about 2,000 tokens, and each may have
+// at least, in characters.
+const (
+	hitsCharacters = 8000
+	hitCharacters  = 400
+)
+
+// Characters is how long a passage of a hit may be: with more hits, the less of each.
+func Characters(q scrollback.SearchQuery) int {
+	if q.Passage > 0 {
+		return q.Passage
+	}
+	return min(max(hitsCharacters/cmp.Or(max(q.Limit, 0), scrollback.SearchDefault), hitCharacters), scrollback.HitContentMax)
+}
+
+// passage is text, or if it is longer the n characters that hold the most different query
+// terms, with an ellipsis.
+func passage(text string, q terms.Query, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	cut, _ := stretch(text, q, n)
+	return cut
+}
+
+// snippet is a short passage, and which characters of it matched.
+func snippet(text string, q terms.Query) (string, [][2]int) { return stretch(text, q, snippetRunes) }
+
+// stretch cuts the n characters of text that hold the most different query terms,
+// and says which of them matched.
+func stretch(text string, q terms.Query, n int) (string, [][2]int) {
+	type match struct{ from, to, term int }
+	wants := slices.Clone(q.Any)
+	for _, p := range q.Must {
+		wants = append(wants, p...)
+	}
+	var all []match
+	terms.EachAt(text, func(t string, from, to int) bool {
+		for i, w := range wants {
+			if t == w || strings.HasSuffix(w, "*") && strings.HasPrefix(t, w[:len(w)-1]) {
+				all = append(all, match{from, to, i})
+				break
+			}
+		}
+		return len(all) < 1000
+	})
+	best, bestCount, bestSpan := 0, 0, 0 // the shortest with the most terms
+	for i := range all {
+		seen, span := map[int]bool{}, 0
+		for j := i; j < len(all) && all[j].to-all[i].from <= n-n/4; j++ {
+			if !seen[all[j].term] {
+				seen[all[j].term], span = true, all[j].to-all[i].from
+			}
+		}
+		if len(seen) > bestCount || len(seen) == bestCount && span < bestSpan {
+			best, bestCount, bestSpan = i, len(seen), span
+		}
+	}
+	from := 0
+	if len(all) > 0 {
+		from = backRunes(text, all[best].from, n/4)
+		if left := utf8.RuneCountInString(text[from:]); left < n { // the end of it
+			from = backRunes(text, from, n-left)
+		}
+	}
+	cut := Clip(text[from:], n)
+	body := strings.TrimSuffix(cut, "…")
+	spans := [][2]int{}
+	for _, m := range all {
+		if m.from < from || m.to > from+len(body) {
+			continue
+		}
+		a := utf8.RuneCountInString(text[from:m.from])
+		b := a + utf8.RuneCountInString(text[m.from:m.to])
+		if n := len(spans); n > 0 && a <= spans[n-1][1] {
+			spans[n-1][1] = max(spans[n-1][1], b)
+			continue
+		}
+		spans = append(spans, [2]int{a, b})
+	}
+	return cut, spans
+}
+
+// backRunes is the byte offset n characters before i.
+func backRunes(s string, i, n int) int {
+	for ; n > 0 && i > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return i
+}
+
+// Clip returns s, or its first n characters and an ellipsis.
+func Clip(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
 }
