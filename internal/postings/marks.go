@@ -91,18 +91,38 @@ func (m Marks) Append(to []Mark) ([]Mark, error) {
 
 // At is the i-th.
 func (m Marks) At(i int) (Mark, error) {
-	kind, lengths, times := reader{b: m.kind}, reader{b: m.lengths}, reader{b: m.times}
-	kind.skip(i)
-	lengths.skip(i)
-	k, length := kind.number(), lengths.number()
-	var at int64
-	for range i + 1 {
-		at += times.signed()
-	}
-	if i >= m.n || k >= uint64(len(m.kinds)) || kind.bad || times.bad || lengths.bad {
+	walk := m.Walk()
+	return walk.To(i)
+}
+
+// Walk goes over marks forward, decoding each at most once.
+func (m Marks) Walk() Walk {
+	return Walk{of: m, kind: reader{b: m.kind}, lengths: reader{b: m.lengths}, times: reader{b: m.times}}
+}
+
+// Walk is a way over marks.
+type Walk struct {
+	of                   Marks
+	next                 int
+	at                   int64
+	kind, lengths, times reader
+}
+
+// To goes on to the i-th, which is none before.
+func (w *Walk) To(i int) (Mark, error) {
+	if i < w.next || i >= w.of.n {
 		return Mark{}, ErrDamaged
 	}
-	return Mark{Kind: m.kinds[k], Time: at, Length: int(length & 0xffffffff)}, nil
+	w.kind.skip(i - w.next)
+	w.lengths.skip(i - w.next)
+	k, length := w.kind.number(), w.lengths.number()
+	for ; w.next <= i; w.next++ {
+		w.at += w.times.signed()
+	}
+	if k >= uint64(len(w.of.kinds)) || w.kind.bad || w.times.bad || w.lengths.bad {
+		return Mark{}, ErrDamaged
+	}
+	return Mark{Kind: w.of.kinds[k], Time: w.at, Length: int(length & 0xffffffff)}, nil
 }
 
 // reader reads numbers until one cannot be read.

@@ -100,7 +100,11 @@ func saidBy(m scrollback.Message, text string) string {
 	if m.Name != "" {
 		return m.Name
 	}
-	if found := speakerName.FindStringSubmatch(strings.TrimSpace(text[:min(len(text), 80)])); found != nil {
+	begins := strings.TrimSpace(text[:min(len(text), 80)])
+	if !strings.ContainsAny(begins, ":：") {
+		return ""
+	}
+	if found := speakerName.FindStringSubmatch(begins); found != nil {
 		return found[1]
 	}
 	return ""

@@ -34,7 +34,7 @@ func (db Index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark
 func (s *snapshot) marks(ctx context.Context, g *segment, places []driver.Place, out *[]driver.Mark) error {
 	b := g.places.Bounds()
 	gone := g.gone
-	var row postings.Marks
+	var row postings.Walk
 	start := -1
 	for i := sort.Search(len(places), func(i int) bool { return uint64(places[i]) >= b.First }); i < len(places) && uint64(places[i]) <= b.Last; i++ {
 		o, at := g.places.Find(uint64(places[i]))
@@ -48,13 +48,13 @@ func (s *snapshot) marks(ctx context.Context, g *segment, places []driver.Place,
 			continue
 		}
 		if first := int(o) / marksEach * marksEach; first != start {
-			var err error
-			if row, err = s.marksRow(ctx, g.id, first); err != nil {
+			all, err := s.marksRow(ctx, g.id, first)
+			if err != nil {
 				return err
 			}
-			start = first
+			row, start = all.Walk(), first
 		}
-		m, err := row.At(int(o) - start)
+		m, err := row.To(int(o) - start)
 		if err != nil {
 			return err
 		}
