@@ -22,6 +22,7 @@ type example struct {
 // goal is what is to be made large, and what it consists of.
 type goal struct {
 	at5, at10, at20, near float64 // shares of the evidence; near falls with its place
+	ranked                float64 // is ranked at all
 	questions             int
 }
 
@@ -65,11 +66,12 @@ func reached(examples []example, w search.Weights) goal {
 				g.at20 += share
 			}
 			g.near += share / math.Log2(2+float64(at))
+			g.ranked += share
 		}
 		g.questions++
 	}
 	n := float64(max(1, g.questions))
-	return goal{g.at5 / n, g.at10 / n, g.at20 / n, g.near / n, g.questions}
+	return goal{g.at5 / n, g.at10 / n, g.at20 / n, g.near / n, g.ranked / n, g.questions}
 }
 
 // learn changes one weight at a time as long as the goal on the examples grows by more than the
@@ -208,14 +210,15 @@ func byKind(halves [][]example, start, to search.Weights) string {
 	var b strings.Builder
 	b.WriteString("| @10 by kind |")
 	for _, s := range sets {
-		fmt.Fprintf(&b, " %s, start | learned |", s.name)
+		fmt.Fprintf(&b, " %s, start | learned | ranked at all |", s.name)
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", 2*len(sets)) + "\n")
+	b.WriteString("\n|---|" + strings.Repeat("---|", 3*len(sets)) + "\n")
 	for _, kind := range kinds {
 		fmt.Fprintf(&b, "| %s |", kind)
 		for _, h := range halves {
 			some := slices.DeleteFunc(slices.Clone(h), func(e example) bool { return e.kind != kind })
-			fmt.Fprintf(&b, " %.1f | %.1f |", 100*reached(some, start).at10, 100*reached(some, to).at10)
+			was, is := reached(some, start), reached(some, to)
+			fmt.Fprintf(&b, " %.1f | %.1f | %.1f |", 100*was.at10, 100*is.at10, 100*is.ranked)
 		}
 		b.WriteString("\n")
 	}

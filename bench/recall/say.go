@@ -155,7 +155,7 @@ func weekday(lex *lexicon, d time.Weekday) string {
 func (m *maker) value(s *scene, name string) string {
 	base := s.lex.base(name)
 	for try := 0; ; try++ {
-		v := ""
+		var v string
 		switch from := s.lex.slots[base]; {
 		case from != nil:
 			v = m.pick(m.pool(from, s.filler))

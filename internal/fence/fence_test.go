@@ -176,7 +176,7 @@ var rooms = map[string]entry{
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive engine internal/standing internal/terms recall model store store/index store/search " +
 		"store/sqldriver/sqlite token",
-		libs: "gocloud.dev/blob modernc.org/sqlite"},
+		libs: "gocloud.dev/blob"},
 
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
 		libs: "github.com/chromedp/chromedp github.com/chromedp/cdproto"},
