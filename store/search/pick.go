@@ -127,12 +127,8 @@ func (k *picker) passing(ctx context.Context) ([]event, error) {
 
 // strongest are the best of some events that are in the scope, and whether these are all.
 func (k *picker) strongest(ctx context.Context, events []event) ([]pick, bool, error) {
-	for _, most := range []int{2 * picked, len(events)} {
-		top := newTop(most)
-		for i := range events {
-			w := beside(k.events, events[i].place)
-			top.add(pick{events[i].place, w, k.p.guess(w)})
-		}
+	for _, most := range []int{picked + picked/2, len(events)} {
+		top := k.top(events, most)
 		var numbers []int64
 		for _, c := range top.heap {
 			numbers = append(numbers, c.place.Branch())
@@ -152,6 +148,28 @@ func (k *picker) strongest(ctx context.Context, events []event) ([]pick, bool, e
 		return best, whole, nil
 	}
 	return nil, true, nil
+}
+
+// top are the best of some events. Most of those of a common word cannot be among them,
+// whatever stands around.
+func (k *picker) top(events []event, most int) *top {
+	top := newTop(most)
+	at := 0 // in k.events, which has all of them
+	for _, e := range events {
+		if len(top.heap) == most && k.p.lean.own*k.p.weightOf(e.words)+(k.p.lean.two+k.p.lean.five)*k.p.total < top.heap[0].score {
+			continue
+		}
+		for step := 1; k.events[at].place != e.place; {
+			if next := at + step; next < len(k.events) && k.events[next].place <= e.place {
+				at, step = next, 2*step
+			} else {
+				step = 1
+			}
+		}
+		w := besideAt(k.events, at)
+		top.add(pick{e.place, w, k.p.guess(w)})
+	}
+	return top
 }
 
 // around are the messages at most n away from some, the best first, as far as they pass.
@@ -237,8 +255,16 @@ func (k *picker) words(p driver.Place) windows {
 }
 
 // beside are the words around a place, as far as they are on its branch.
-func beside(events []event, p driver.Place) (w windows) {
+func beside(events []event, p driver.Place) windows {
 	i, found := find(events, p)
+	return wordsBeside(events, i, p, found)
+}
+
+// besideAt is beside of the i-th event.
+func besideAt(events []event, i int) windows { return wordsBeside(events, i, events[i].place, true) }
+
+// wordsBeside is beside of a place that is, or would be, the i-th event.
+func wordsBeside(events []event, i int, p driver.Place, found bool) (w windows) {
 	for j := i - 1; j >= 0 && p-events[j].place <= reach; j-- {
 		w.add(events[j].words, int64(p-events[j].place))
 	}

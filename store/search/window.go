@@ -97,8 +97,8 @@ func (s *searching) read(ctx context.Context, a *ask, o *scope) (*posted, error)
 	return p, s.readCommon(ctx, p, o, most)
 }
 
-// readCommon reads the places of common terms, the rarest first, unless rarer ones say
-// enough.
+// readCommon reads the places of common terms, the rarest first, until there are enough to
+// choose from.
 func (s *searching) readCommon(ctx context.Context, p *posted, o *scope, most int) error {
 	if most == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (s *searching) readCommon(ctx context.Context, p *posted, o *scope, most in
 	slices.SortFunc(common, func(a, b int) int { return cmp.Or(cmp.Compare(p.lists[a].Holding, p.lists[b].Holding), a-b) })
 	left := int64(placesMax)
 	for n, i := range common {
-		if rare > 0 || n > 0 && p.lists[i].Holding > left {
+		if rare >= picked || n > 0 && p.lists[i].Holding > left {
 			break
 		}
 		got, err := s.look.Postings(ctx, driver.PostingQuery{Terms: p.terms[i : i+1], Within: o.within})
@@ -124,6 +124,7 @@ func (s *searching) readCommon(ctx context.Context, p *posted, o *scope, most in
 			return err
 		}
 		left -= p.lists[i].Holding
+		rare += len(got[0].Places)
 		p.lists[i], p.skipped[i] = got[0], false
 	}
 	return nil
