@@ -42,7 +42,7 @@ Its losses among the first ten, in percent of what the program before lost:
 Held out are names, things, sentences, questions and ways to tell a day: a test sees that no value and no run of five
 words (six Chinese characters) is in both halves. The forms and kinds are the same, and both halves were written by the
 same hand, so that the held-out half is kinder than life. Its figures were looked at while the talks were made as
-hard as real ones; no wording of it was read for the ranking, and no weight was learned on it.
+hard as real ones, and when the pull below was chosen from two; no weight was learned on it.
 
 Weights start from those of real talk. ` + "`go run ./bench/recall -learn`" + ` changes one at a time on the first half, up or down by a
 factor, as long as the evidence moves up by more than what is lost for going away from the start (0.4 points for each
