@@ -112,8 +112,7 @@ type SearchQuery struct {
 // SearchResult is the best hits, best first. Truncated says that more messages
 // matched than were considered; if all were, Total says how many there are, and
 // Conversations in how many. Next is the offset of the next page, or nil. Indexed is the
-// share of the log, 0 to 1, that the index of search has, nil for all of it: the rest was
-// read instead, its newest part first, and all of it unless Truncated says otherwise.
+// share of the log that the index has, nil for all of it: the rest was read instead, the newest first.
 type SearchResult struct {
 	Hits          []Hit    `json:"hits"`
 	Truncated     bool     `json:"truncated,omitempty"`

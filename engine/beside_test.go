@@ -135,7 +135,7 @@ func TestCompactionBesideIsReported(t *testing.T) {
 func TestRequestThatDoesNotFitWaits(t *testing.T) {
 	s := newSlow()
 	defer close(s.let)
-	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: 500 * time.Millisecond}, s.step())
+	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: 4 * time.Second}, s.step())
 	id := talked(r, 60)
 	e := r.Ask(id, "what was number 3?")
 	e.Done(t, scrollback.TurnComplete, "stop")
@@ -314,7 +314,11 @@ func TestDeadModelIsAskedLessAndLess(t *testing.T) {
 // model is left alone. Without it the window does not call a summary what is none.
 func TestImportSummarizes(t *testing.T) {
 	var file strings.Builder
-	for _, m := range history(600) {
+	long := 600
+	if testing.Short() {
+		long = 200
+	}
+	for _, m := range history(long) {
 		fmt.Fprintf(&file, "{\"role\":%q,\"content\":%q}\n", m.Role, m.Parts.Text())
 	}
 	load := func(r *enginetest.Rig, summarize bool) (*engine.Asked, string) {

@@ -2,7 +2,6 @@ package intake
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -117,34 +116,4 @@ func (a *admission) keepText(ctx context.Context, text, name string) (scrollback
 	art := scrollback.Artifact{ID: id, MediaType: "text/plain", Size: size, CreatedAt: a.store.Now(), Name: name}
 	a.out.Mentions = append(a.out.Mentions, art)
 	return art, nil
-}
-
-// headAndTail is the beginning and the end of a text, of so many bytes, and where the
-// whole text is.
-func headAndTail(text string, a scrollback.Artifact, first, last int) string {
-	if len(text) <= first+last {
-		return text
-	}
-	return leftOut(clip.Bytes(text, first), clip.TailBytes(text, last), a)
-}
-
-// leftOut is the two ends of a text, where the whole text is, and what it is.
-func leftOut(head, tail string, a scrollback.Artifact) string {
-	what := ""
-	if a.Name != "" {
-		what = " (" + clip.Line(a.Name, inlineRunes) + ")"
-	}
-	return fmt.Sprintf("%s\n[… %s left out here. The whole is %s%s: read it with context_read, context_tail or context_grep.]\n%s",
-		head, sizeOf(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), what, tail)
-}
-
-// sizeOf is a size as people read it.
-func sizeOf(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%dB", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1fKB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1fMB", float64(n)/(1<<20))
 }

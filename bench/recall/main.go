@@ -1,18 +1,21 @@
 // Command recall measures whether search finds what was said, and writes
 // docs/RECALL.md.
 //
-//	go run ./bench/recall            everything: about a minute
+//	go run ./bench/recall            everything: a few minutes
 //	go run ./bench/recall -quick     short conversations; the report is not written
 //	go run ./bench/recall -misses    also lists the questions whose evidence was not found
+//	go run ./bench/recall -talk N    prints the N-th conversation and its questions
+//	go run ./bench/recall -learn     learns the weights of a hit's score, and writes texts/learned.txt: some minutes
 //	go run ./bench/recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
 //
 // It makes conversations with known evidence from a seed and the texts in texts/, puts
-// them into a store as an import does, calls the recall tool that models call, and looks
-// where the evidence is in the result. No model takes part. The same seed gives the same
-// report.
+// them into a store as an import does, calls the recall tool that models call and what
+// GET /api/search calls, and looks where the evidence is in the result. No model takes
+// part. The same seed gives the same report.
 //
-// It is compared with the newest messages of the conversation, and with SQLite's plain
-// full-text search. One set of texts was held out: nothing was tuned on it.
+// It is compared with the newest messages of the conversation, and with plain BM25. The
+// second half of the talks is held out: it has other texts, names and seeds, and nothing is
+// learned on it.
 //
 // Words it adds: talk (a made conversation), evidence (messages that answer a
 // question), way (of finding it), set (talks of one seed and one set of texts).
@@ -25,52 +28,68 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/index"
+	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// set is a row of talks: one for each language and length.
+// set is a half of the talks.
 type set struct {
 	name  string
 	seed  uint64
-	texts string // main or held
+	texts string // train or held
 }
 
-var sets = []set{{"tuned on", 1, "main"}, {"other seed", 2, "main"}, {"held out", 3, "held"}}
+var sets = []set{{"learned on", 1, "train"}, {"held out", 2, "held"}}
 
-// languages of talks; mixed ones have both.
-var languages = []string{"en", "zh", "mixed"}
+// forms are the talks of a set; mixed ones have both languages.
+var forms = []form{
+	{"en", true, 300}, {"en", true, 600}, {"en", true, 1500}, {"en", true, 3000},
+	{"en", false, 500}, {"en", false, 1500}, {"en", false, 6000},
+	{"zh", true, 600}, {"zh", true, 2000}, {"zh", false, 300}, {"zh", false, 3000}, {"mixed", false, 1500},
+}
 
 // ways is what is compared, by name.
-var ways = []string{"scrollback", "plain FTS5", "plain FTS5 with neighbours", "recent window"}
-
-// size of a talk and its questions of each case.
-type size struct{ messages, each int }
+var ways = []string{"context_search", "GET /api/search", "plain BM25", "plain BM25 with neighbours", "recent window"}
 
 func main() {
 	quick := flag.Bool("quick", false, "short conversations; the report is not written")
-	misses := flag.Bool("misses", false, "list the questions whose evidence is not within 4,000 tokens")
+	misses := flag.Bool("misses", false, "list the questions whose evidence is not among the first ten")
 	only := flag.String("only", "", "one set, by the beginning of its name; the report is not written")
+	show := flag.Int("talk", 0, "print a conversation of the sets and its questions")
+	teach := flag.Bool("learn", false, "learn the weights of a hit's score on the first half, for the report")
 	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
 	out := flag.String("o", filepath.Join("docs", "RECALL.md"), "the report")
 	flag.Parse()
-	sizes := []size{{500, 1}, {1500, 2}, {4000, 2}}
-	if *quick {
-		sizes = sizes[:1]
-	}
 	err := func() error {
 		labelled, err := readSentences()
 		if err != nil {
 			return err
 		}
-		if *instructions {
+		switch {
+		case *instructions:
 			fmt.Print(standingReport(labelled), "\n", wrongDev(labelled))
 			return nil
+		case *show > 0:
+			return printTalk(*show - 1)
+		case *teach:
+			text, err := learned(context.Background(), forms, func(s string) { fmt.Fprintln(os.Stderr, s) })
+			fmt.Print(text)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join("bench", "recall", "texts", "learned.txt"), []byte(text), 0o644)
 		}
-		r := &run{sizes: sizes, misses: *misses, fold: true}
+		r := &run{forms: forms, misses: *misses, fold: !*quick && *only == ""}
+		if *quick {
+			r.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.messages > 600 })
+		}
 		if err := r.all(context.Background(), *only); err != nil {
 			return err
 		}
@@ -87,6 +106,41 @@ func main() {
 	}
 }
 
+// printTalk writes a talk as it is read by people.
+func printTalk(n int) error {
+	s := sets[n/len(forms)%len(sets)]
+	t, err := s.talk(forms[n%len(forms)])
+	if err != nil {
+		return err
+	}
+	for i, m := range t.said {
+		fmt.Printf("#%d %s %s %s: %s\n", i+1, m.at.Format(time.DateOnly), m.role, m.name, strings.ReplaceAll(m.whole(), "\n", "\n    "))
+	}
+	for _, q := range t.questions {
+		fmt.Printf("\n%s, %s: %s\n", q.kind, q.told, q.text)
+		for i, place := range q.evidence {
+			fmt.Printf("    #%d %s\n", place+1, q.sentences[i])
+		}
+	}
+	return nil
+}
+
+// talk makes the talk of a form.
+func (s set) talk(f form) (talk, error) {
+	var lexes []*lexicon
+	for _, lang := range []string{"en", "zh"} {
+		if f.lang != lang && f.lang != "mixed" {
+			continue
+		}
+		lex, err := readLexicon(s.texts + "." + lang)
+		if err != nil {
+			return talk{}, err
+		}
+		lexes = append(lexes, lex)
+	}
+	return makeTalk(s.seed, f, lexes), nil
+}
+
 // key says what a score is of.
 type key struct {
 	set, way, by, value string
@@ -94,20 +148,22 @@ type key struct {
 
 // run collects scores.
 type run struct {
-	sizes  []size
-	misses bool
-	fold   bool // compare policies, too
-	scores map[key]*score
-	values []key            // with a set and a way left out, in order
-	kept   map[string]*kept // by policy
+	forms   []form
+	misses  bool
+	fold    bool // compare policies, too
+	scores  map[key]*score
+	values  []key               // with a set and a way left out, in order
+	anatomy map[string]*anatomy // of a set, by way
+	kept    map[string]*kept    // by policy
 }
 
 func (r *run) all(ctx context.Context, only string) error {
-	r.scores = map[key]*score{}
+	r.scores, r.anatomy = map[key]*score{}, map[string]*anatomy{}
 	for _, s := range sets {
-		if len(only) > len(s.name) || s.name[:len(only)] != only {
+		if !strings.HasPrefix(s.name, only) {
 			continue
 		}
+		r.anatomy[s.name] = &anatomy{}
 		if err := r.one(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -117,45 +173,26 @@ func (r *run) all(ctx context.Context, only string) error {
 
 // one asks all the questions of a set, in one store.
 func (r *run) one(ctx context.Context, s set) error {
-	lexes := map[string][]*lexicon{}
-	for _, lang := range []string{"en", "zh"} {
-		lex, err := readLexicon(s.texts + "." + lang)
+	kept, stop, err := newStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var talks []talk
+	var products []product
+	for _, f := range r.forms {
+		t, err := s.talk(f)
 		if err != nil {
 			return err
 		}
-		lexes[lang] = []*lexicon{lex}
-		lexes["mixed"] = append(lexes["mixed"], lex)
-	}
-	dir, err := os.MkdirTemp("", "scrollback-recall-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
-	db, err := sqlite.Open(ctx, filepath.Join(dir, "scrollback.db"), nil)
-	if err != nil {
-		return err
-	}
-	ids := 0
-	after := func() time.Time { return firstDay.Add(span) } // dates without a year are the latest
-	kept, err := store.New(db, token.Count, &store.Options{Now: after, NewID: func() string {
-		ids++
-		return fmt.Sprintf("%08x-0000-7000-8000-000000000000", ids)
-	}})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = kept.Close() }() // nothing is kept of it
-	var talks []talk
-	var products []product
-	for _, lang := range languages {
-		for _, z := range r.sizes {
-			t := makeTalk(s.seed, lang, lexes[lang], z)
-			p, err := newProduct(ctx, kept, t)
-			if err != nil {
-				return err
-			}
-			talks, products = append(talks, t), append(products, p)
+		p, err := newProduct(ctx, kept.Store, t)
+		if err != nil {
+			return err
 		}
+		talks, products = append(talks, t), append(products, p)
+	}
+	if err := kept.settle(ctx); err != nil {
+		return err
 	}
 	for i, t := range talks { // asked only now, each beside all the others
 		if err := r.ask(ctx, s, t, products[i]); err != nil {
@@ -163,22 +200,62 @@ func (r *run) one(ctx context.Context, s set) error {
 		}
 	}
 	if s.texts == "held" && r.fold {
-		return r.policies(ctx, s, kept, lexes)
+		return r.policies(ctx, s, kept.Store)
+	}
+	return nil
+}
+
+// newStore is an empty store in a temporary folder, and how to bring its index up to date.
+func newStore(ctx context.Context) (*settled, func(), error) {
+	dir, err := os.MkdirTemp("", "scrollback-recall-")
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "scrollback.db"), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids := 0
+	after := func() time.Time { return firstDay.AddDate(0, 0, 110+6000/15) } // after the longest talk
+	kept, err := store.New(db, token.Count, &store.Options{Now: after, NewID: func() string {
+		ids++
+		return fmt.Sprintf("%08x-0000-7000-8000-000000000000", ids)
+	}})
+	text := func(_ context.Context, m scrollback.Message) (string, error) { return search.Text(m.Parts), nil }
+	return &settled{kept, index.New(db.Index, text)}, func() {
+		_ = kept.Close()      // nothing is kept of it
+		_ = os.RemoveAll(dir) // a temporary folder
+	}, err
+}
+
+// settled is a store whose index is made when it is told to.
+type settled struct {
+	*store.Store
+	index *index.Index
+}
+
+// settle indexes what was written.
+func (s *settled) settle(ctx context.Context) error {
+	for more := true; more; {
+		var err error
+		if more, err = s.index.CatchUp(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // policies puts talks of a set through each policy.
-func (r *run) policies(ctx context.Context, s set, in *store.Store, lexes map[string][]*lexicon) error {
-	z := size{policyMessages, 2}
-	if len(r.sizes) == 1 { // a quick run
-		z = r.sizes[0]
-	}
+func (r *run) policies(ctx context.Context, s set, in *store.Store) error {
+	f := form{"en", false, min(policyMessages, r.forms[len(r.forms)-1].messages)}
 	r.kept = map[string]*kept{}
 	for _, policy := range policies {
 		r.kept[policy] = &kept{}
-		for _, lang := range languages {
-			t := makeTalk(s.seed+1, lang, lexes[lang], z)
+		for _, f.lang = range []string{"en", "zh", "mixed"} {
+			t, err := set{s.name, s.seed + 2, s.texts}.talk(f)
+			if err != nil {
+				return err
+			}
 			if err := r.kept[policy].fold(ctx, in, policy, t); err != nil {
 				return fmt.Errorf("%s: %w", policy, err)
 			}
@@ -189,13 +266,8 @@ func (r *run) policies(ctx context.Context, s set, in *store.Store, lexes map[st
 
 // ask puts the questions of a talk to every way.
 func (r *run) ask(ctx context.Context, s set, t talk, p product) error {
-	db, err := newPlain(ctx, t)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }() // it was in memory
-	finders := []way{p, plain{db, t.said, 0}, plain{db, t.said, around}, newRecent(t)}
-	length := fmt.Sprintf("%d messages", len(t.said)/500*500)
+	finders := []way{p, overHTTP{p}, newPlain(t, 0), newPlain(t, 1), newRecent(t)}
+	words := newVocabulary(t)
 	for _, q := range t.questions {
 		for i, f := range finders {
 			a, err := f.find(ctx, q.text)
@@ -203,12 +275,17 @@ func (r *run) ask(ctx context.Context, s set, t talk, p product) error {
 				return fmt.Errorf("%s: %q: %w", ways[i], q.text, err)
 			}
 			got := judge(q, a)
-			for _, k := range []key{{by: "", value: "all"}, {by: "kind", value: q.kind}, {by: "language", value: q.lang},
-				{by: "wording", value: q.wording}, {by: "length", value: length}} {
+			for _, k := range append(q.properties(t), key{by: "", value: "all"}) {
 				r.add(s.name, ways[i], k, got)
 			}
-			if r.misses && i == 0 && got.inside[3] < 1 {
-				fmt.Fprintf(os.Stderr, "%s %s %s: %s\n", q.lang, q.kind, q.wording, q.text)
+			if i != 0 {
+				continue
+			}
+			if q.script != "crosswise" {
+				r.anatomy[s.name].look(words, q, a)
+			}
+			if r.misses && got.at[1] < 1 {
+				fmt.Fprintf(os.Stderr, "%s %s %s: %s\n", t.lang, q.kind, q.told, q.text)
 				for j, sentence := range q.sentences {
 					fmt.Fprintf(os.Stderr, "    #%d %s (%v)\n", q.evidence[j]+1, sentence, slices.Index(a.places, q.evidence[j])+1)
 				}
@@ -216,6 +293,19 @@ func (r *run) ask(ctx context.Context, s set, t talk, p product) error {
 		}
 	}
 	return nil
+}
+
+// properties are what scores are told apart by.
+func (q question) properties(t talk) []key {
+	lang, who := t.lang, "a person and an assistant"
+	if lang == "zh" && q.script == "crosswise" {
+		lang = "zh, Traditional and Simplified crosswise"
+	}
+	if t.pair {
+		who = "two people"
+	}
+	return []key{{by: "kind", value: q.kind}, {by: "form of the evidence", value: q.told}, {by: "language", value: lang},
+		{by: "speakers", value: who}, {by: "length", value: fmt.Sprintf("%d messages", t.messages)}}
 }
 
 func (r *run) add(set, way string, k key, got score) {

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,318 +13,364 @@ import (
 
 // talk is a made conversation, and what to ask of it.
 type talk struct {
-	lang      string
+	form
 	said      []said
 	questions []question
 }
 
+// form is what a talk is like. A pair are two people with names; otherwise it is a person
+// with an assistant.
+type form struct {
+	lang     string // en, zh or mixed
+	pair     bool
+	messages int
+}
+
+// said is a message. Name is that of the speaker, photo the caption of an image.
 type said struct {
-	role, text string
-	at         time.Time
+	role, name, text, photo string
+	at                      time.Time
 }
 
-// question has its evidence as places in what was said, and as the sentences
-// that must be read there.
+// whole is what can be read of a message.
+func (s said) whole() string {
+	if s.photo == "" {
+		return s.text
+	}
+	return s.text + "\n" + s.photo
+}
+
+// question has its evidence as places in what was said, and as the sentences that must
+// be read there. Told is the form in which it stands, script how Chinese is written there
+// and in the question.
 type question struct {
-	kind, wording, lang, text string
-	evidence                  []int
-	sentences                 []string
+	kind, told, script, text string
+	evidence                 []int
+	sentences                []string
 }
 
-// A talk goes on for so long, however many messages it has.
-var (
-	firstDay = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
-	span     = 200 * 24 * time.Hour
-)
+var firstDay = time.Date(2025, 2, 3, 0, 0, 0, 0, time.UTC)
 
+// Shares of what stands beside the facts.
 const (
-	doubles   = 3   // near-duplicates of each fact, with other names and numbers
-	echoShare = 0.4 // of the questions were asked before, and not answered
-	padShare  = 0.3 // of the messages with a fact say something else as well
-	longShare = 0.1 // of the fillers are long
+	asideShare   = 0.35 // of the messages of two people say something else as well
+	otherShare   = 0.45 // of the facts are also told by the other person, of something else
+	sameShare    = 0.4  // of the slots of these are the same
+	mentionShare = 0.25 // of the facts have their things mentioned on other days
+	callShare    = 0.35 // of the messages of two people say whom they are for
+	leadShare    = 0.6  // of the facts are told while their things are spoken of
+	mixedShare   = 0.3  // of what is spoken of may be in facts and in small talk
+	echoShare    = 0.1  // of the questions to an assistant were asked before, in vain
+	pairSession  = 26   // messages of a session of two people
+	soloSession  = 10
+	crossShare   = 0.35 // of Chinese questions are written with the other characters
+	wideShare    = 0.12 // of Chinese questions and messages have full-width digits and letters
+	prefixShare  = 0.3  // of the pairs have their names before each text
+	captionShare = 0.5  // of the photos are text in brackets, the others parts
 )
 
 // maker makes one talk.
 type maker struct {
-	rng    *rand.Rand
-	lexes  []*lexicon
-	pieces []piece
-	asked  []*asked
+	rng *rand.Rand
+	form
+	lexes    []*lexicon
+	names    [2]string
+	prefix   bool // names stand in the texts
+	sessions []*session
+	asked    []*question
+	used     map[string]bool
+	turn     uint64
+	hant     bool // Chinese is said in Traditional characters
 }
 
-// piece is a block on its way into a talk.
-type piece struct {
-	at    float64 // of the span
-	lines []filledLine
+// session is what is said without a long pause.
+type session struct {
+	at        time.Time
+	size      int
+	exchanges [][]spoken
 }
 
-// filledLine is a line with its slots filled in. A sentence that is evidence belongs
-// to a question.
-type filledLine struct {
-	role, text, sentence string
-	of                   *asked
+// spoken is a message on its way into a talk. A sentence that is evidence belongs to a
+// question.
+type spoken struct {
+	said
+	sentence string
+	of       *question
 }
 
-type asked struct {
-	question
-	lex  *lexicon
-	text string // with {day} and {month} still open
+// makeTalk makes a conversation of about as many messages as its form says.
+func makeTalk(seed uint64, f form, lexes []*lexicon) talk {
+	m := &maker{rng: newRand(seed, uint64(f.messages)), form: f, lexes: lexes, used: map[string]bool{}}
+	a := m.rng.IntN(len(lexes[0].slots["name"]))
+	m.names = [2]string{lexes[0].slots["name"][a], lexes[0].slots["name"][(a+1+m.rng.IntN(5))%len(lexes[0].slots["name"])]}
+	m.turn = m.rng.Uint64()
+	m.prefix, m.hant = m.chance(prefixShare), m.chance(0.3)
+	m.plan()
+	m.facts()
+	for _, s := range m.sessions {
+		m.fillUp(s)
+	}
+	return m.written()
 }
 
-// makeTalk makes a conversation of a size, or of as many messages as its facts take.
-func makeTalk(seed uint64, lang string, lexes []*lexicon, z size) talk {
-	m := &maker{rng: rand.New(rand.NewPCG(seed, uint64(z.messages))), lexes: lexes}
-	for _, lex := range lexes {
+// plan lays out the sessions: days apart, sometimes two on a day.
+func (m *maker) plan() {
+	mean := soloSession
+	if m.pair {
+		mean = pairSession
+	}
+	for left := m.messages; left > 0; {
+		n := min(left, mean/2+m.rng.IntN(mean+1))
+		m.sessions = append(m.sessions, &session{size: n})
+		left -= n
+	}
+	var gaps []float64
+	sum := 0.0
+	for range m.sessions {
+		gaps = append(gaps, sum)
+		sum += m.rng.ExpFloat64()
+	}
+	days := 110 + float64(m.messages)/15
+	for i, s := range m.sessions {
+		day := int(gaps[i] / sum * days)
+		s.at = firstDay.AddDate(0, 0, day).Add(time.Duration(8+m.rng.IntN(13))*time.Hour + time.Duration(m.rng.IntN(60))*time.Minute)
+	}
+	slices.SortStableFunc(m.sessions, func(a, b *session) int { return a.at.Compare(b.at) })
+}
+
+// facts tells cases of the form until there are enough questions.
+func (m *maker) facts() {
+	type told struct {
+		lex *lexicon
+		c   *caseText
+		end float64 // of its share, in the row of all
+	}
+	var all []told
+	sum := 0.0
+	for _, lex := range m.lexes {
 		for _, c := range lex.cases {
-			m.tellCase(lex, c, z.each)
-		}
-	}
-	count := 0
-	for _, p := range m.pieces {
-		count += len(p.lines)
-	}
-	for ; count < z.messages; count += 2 {
-		lex := lexes[m.rng.IntN(len(lexes))]
-		m.pieces = append(m.pieces, piece{m.rng.Float64(), []filledLine{
-			{role: "user", text: m.chat(lex, "user")}, {role: "assistant", text: m.chat(lex, "assistant")}}})
-	}
-	slices.SortStableFunc(m.pieces, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
-	t := talk{lang: lang}
-	for _, p := range m.pieces {
-		at := dateOf(p.at)
-		for _, l := range p.lines {
-			if l.of != nil {
-				l.of.evidence = append(l.of.evidence, len(t.said))
-				l.of.sentences = append(l.of.sentences, l.sentence)
+			if c.pair == m.pair && len(c.blocks) <= len(m.sessions) {
+				sum += cmp.Or(kindShare[c.kind], 1) * cmp.Or(toldShare[c.told()], 1)
+				all = append(all, told{lex, c, sum})
 			}
-			t.said = append(t.said, said{l.role, l.text, at})
-			at = at.Add(20 * time.Second)
 		}
 	}
-	for _, a := range m.asked {
-		q := a.question
-		q.lang, q.text = lang, a.dated(m.rng, t.said[q.evidence[0]].at)
-		t.questions = append(t.questions, q)
-	}
-	return t
-}
-
-func dateOf(at float64) time.Time { return firstDay.Add(time.Duration(at * float64(span))) }
-
-// tellCase tells a case for each question, and others like it.
-func (m *maker) tellCase(lex *lexicon, c *caseText, each int) {
-	var before []map[string]string
-	for i := range each * (1 + doubles) {
-		fill, ok := m.fresh(lex, c, before)
-		if !ok {
-			return
-		}
-		before = append(before, fill)
-		var a *asked
-		if i%(1+doubles) == 0 {
-			choice := c.asks[m.rng.IntN(len(c.asks))]
-			a = &asked{lex: lex, text: m.fill(lex, choice.text, fill), question: question{kind: c.kind, wording: choice.wording}}
-			m.asked = append(m.asked, a)
-		}
-		m.tell(lex, c, fill, a)
+	want := 5 + int(2*math.Sqrt(float64(m.messages)))
+	for try := 0; len(m.asked) < want && try < 20*want; try++ {
+		at := m.rng.Float64() * sum
+		i := slices.IndexFunc(all, func(t told) bool { return at < t.end })
+		m.fact(all[i].lex, all[i].c)
 	}
 }
 
-// fresh fills the slots of a case differently from all that was told before.
-func (m *maker) fresh(lex *lexicon, c *caseText, before []map[string]string) (map[string]string, bool) {
-	for range 50 {
-		fill := map[string]string{}
-		for _, k := range slices.Concat(c.keys, c.links) {
-			m.fill(lex, "{"+k+"}", fill)
-		}
-		if !slices.ContainsFunc(before, func(was map[string]string) bool {
-			for _, k := range c.links {
-				if was[k] == fill[k] {
-					return true
-				}
+// How often kinds and forms are told, against 1 for the others: what makes the talks as hard
+// as real ones (see docs/RECALL.md).
+var (
+	kindShare = map[string]float64{"date": 0.2, "open": 0.35, "preference": 0.2, "instruction": 0.2}
+	toldShare = map[string]float64{"reply": 0.3, "photo": 0.35, "several sessions": 0.35}
+)
+
+// fact tells a fact that is asked for, and what is like it.
+func (m *maker) fact(lex *lexicon, c *caseText) {
+	who := m.rng.IntN(2)
+	s, ok := m.fresh(lex, c, who, nil)
+	if !ok {
+		return
+	}
+	q := &question{kind: c.kind, told: c.told()}
+	m.tell(s, c, who, q)
+	m.asked = append(m.asked, q)
+	if m.pair && m.chance(otherShare) {
+		same := map[string]string{}
+		for _, k := range slices.Sorted(maps.Keys(s.fill)) {
+			if m.chance(sameShare) {
+				same[k] = s.fill[k]
 			}
-			return !slices.ContainsFunc(c.keys, func(k string) bool { return was[k] != fill[k] })
-		}) {
-			return fill, true
 		}
+		if other, ok := m.fresh(lex, c, 1-who, same); ok {
+			m.tell(other, c, 1-who, nil)
+		}
+	}
+	for m.chance(mentionShare) {
+		m.remark(s)
+	}
+}
+
+// fresh fills the slots of a case so that no other question fits, or gives up.
+func (m *maker) fresh(lex *lexicon, c *caseText, who int, same map[string]string) (*scene, bool) {
+	for range 30 {
+		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], end: m.sessions[len(m.sessions)-1].at, fill: map[string]string{}}
+		for k, v := range same {
+			s.fill[k] = v
+		}
+		for _, a := range c.asks {
+			for _, k := range slotsOf(a) {
+				m.slot(s, k)
+			}
+		}
+		var marks []string
+		for _, a := range c.asks {
+			marks = append(marks, m.mark(s, c, who, a))
+		}
+		if !slices.ContainsFunc(marks, func(k string) bool { return m.used[k] }) {
+			for _, k := range marks {
+				m.used[k] = true
+			}
+			return s, true
+		}
+		same = nil
 	}
 	return nil, false
 }
 
-// tell places the blocks of a case, in their order; the question is nil for one
-// that is like another.
-func (m *maker) tell(lex *lexicon, c *caseText, fill map[string]string, a *asked) {
-	places := make([]float64, len(c.blocks))
-	for i := range places {
-		places[i] = m.rng.Float64()
+// mark names what a question is about: two questions with the same mark would have each
+// other's answers.
+func (m *maker) mark(s *scene, c *caseText, who int, ask string) string {
+	out := []string{c.kind}
+	if strings.Contains(ask, "{A}") {
+		out = append(out, m.names[who])
 	}
-	slices.Sort(places)
-	for i := range c.blocks {
-		for c.blocks[i].otherMonth && dateOf(places[i]).Month() == dateOf(places[0]).Month() {
-			places[i] = m.rng.Float64()
+	keys := slotsOf(ask)
+	slices.Sort(keys)
+	for _, k := range keys {
+		out = append(out, s.lex.base(k)+"="+s.fill[k])
+	}
+	switch {
+	case strings.Contains(ask, "{day}"), strings.Contains(ask, "{month}"):
+		out = append(out, fmt.Sprint(m.rng.Uint64())) // the day tells them apart
+	case len(keys) == 0:
+		out = append(out, c.blocks[0][0].text)
+	}
+	return strings.Join(out, "\n")
+}
+
+// remark mentions something of a scene on another day, and says nothing of it.
+func (m *maker) remark(s *scene) {
+	if able := m.mentions(s); len(able) > 0 {
+		in := m.sessions[m.rng.IntN(len(m.sessions))]
+		in.exchanges = append(in.exchanges, m.mentioned(s, able[m.rng.IntN(len(able))], in))
+	}
+}
+
+// mentions are the ways to speak of what a scene is about.
+func (m *maker) mentions(s *scene) []mention {
+	var able []mention
+	for _, t := range s.lex.mentions {
+		if s.fill[t.slot] != "" {
+			able = append(able, t)
 		}
 	}
-	first := 1.0
-	for i, b := range c.blocks {
-		p := piece{at: places[i]}
-		for _, l := range b.lines {
-			s := filledLine{role: l.role, text: m.fill(lex, l.text, fill)}
-			if l.text == "@ack" {
-				s.text = m.pick(lex.filler["ack"])
+	return able
+}
+
+func (m *maker) mentioned(s *scene, t mention, in *session) []spoken {
+	who := m.rng.IntN(2)
+	about := &scene{lex: s.lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true, fill: map[string]string{}}
+	if v := s.fill[t.slot]; v != "" {
+		about.fill[t.slot] = v
+	}
+	sides := []string{"U", "M"}
+	if m.pair {
+		sides = []string{"01"[who : who+1], "10"[who : who+1]}
+	}
+	return []spoken{m.message(sides[0], m.say(about, t.asks)), m.message(sides[1], m.say(about, t.says))}
+}
+
+// fillUp talks about nothing until a session has its size, and mixes it with the facts.
+func (m *maker) fillUp(in *session) {
+	count := 0
+	for _, x := range in.exchanges {
+		count += len(x)
+	}
+	if m.pair {
+		count += 2 // the first and the last
+	}
+	for count < in.size-1 {
+		lex := m.lexes[m.rng.IntN(len(m.lexes))]
+		who := m.rng.IntN(2)
+		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true, fill: map[string]string{}}
+		var x []spoken
+		if m.chance(0.25) {
+			x = m.mentioned(s, lex.mentions[m.rng.IntN(len(lex.mentions))], in)
+		} else if c := lex.chats[m.rng.IntN(len(lex.chats))]; c.pair == m.pair {
+			x = m.exchange(s, c.blocks[0], who, nil)
+		}
+		in.exchanges = append(in.exchanges, x)
+		count += len(x)
+	}
+	m.rng.Shuffle(len(in.exchanges), func(i, j int) { in.exchanges[i], in.exchanges[j] = in.exchanges[j], in.exchanges[i] })
+	if !m.pair {
+		return
+	}
+	lex := m.lexes[0]
+	s := &scene{lex: lex, a: m.names[0], b: m.names[1], at: in.at, day: in.at, filler: true, fill: map[string]string{}}
+	in.exchanges = slices.Insert(in.exchanges, 0, []spoken{m.message("0", m.say(s, m.pick(lex.said["open A"])))})
+	in.exchanges = append(in.exchanges, []spoken{m.message("0", m.say(s, m.pick(lex.said["close A"])))})
+}
+
+// written is the talk, its evidence by its places.
+func (m *maker) written() talk {
+	t := talk{form: m.form}
+	for _, in := range m.sessions {
+		at := in.at
+		for _, x := range in.exchanges {
+			for _, p := range x {
+				at = at.Add(time.Duration(10+m.rng.IntN(80)) * time.Second)
+				write := m.writing(p.text + p.photo)
+				if m.prefix && p.name != "" {
+					p.text = p.name + ": " + p.text
+				}
+				p.text, p.photo, p.name, p.at = write(p.text), write(p.photo), p.said.name, at
+				if p.of != nil {
+					p.of.evidence = append(p.of.evidence, len(t.said))
+					p.of.sentences = append(p.of.sentences, write(p.sentence))
+				}
+				t.said = append(t.said, p.said)
 			}
-			if l.evidence && a != nil {
-				s.sentence, s.of = s.text, a
-				first = min(first, places[i])
-			}
-			if l.text != "@ack" && m.rng.Float64() < padShare {
-				s.text = m.pad(lex, s.role, s.text)
-			}
-			p.lines = append(p.lines, s)
 		}
-		m.pieces = append(m.pieces, p)
 	}
-	if a != nil && c.kind != "time" && m.rng.Float64() < echoShare {
-		m.pieces = append(m.pieces, piece{first * m.rng.Float64(), []filledLine{
-			{role: "user", text: m.fill(lex, c.asks[0].text, fill)}, {role: "assistant", text: m.pick(lex.filler["dunno"])}}})
+	for _, q := range m.asked {
+		t.questions = append(t.questions, *q)
+	}
+	slices.SortStableFunc(t.questions, func(a, b question) int { return cmp.Compare(a.kind, b.kind) })
+	return t
+}
+
+// writing is how a message is written: Chinese in the characters of the talk, sometimes in
+// full width.
+func (m *maker) writing(text string) func(string) string {
+	wide := isChinese(text) && m.chance(wideShare)
+	return func(s string) string {
+		if m.hant {
+			s = traditional(s)
+		}
+		if wide {
+			s = fullWidth(s)
+		}
+		return s
 	}
 }
 
-func (m *maker) pick(from []string) string { return from[m.rng.IntN(len(from))] }
-
-// pad says something else before or after a text.
-func (m *maker) pad(lex *lexicon, role, text string) string {
-	more := m.fill(lex, m.pick(lex.filler[role]), map[string]string{})
-	if m.rng.IntN(2) == 0 {
-		return text + " " + more
+// asChinese writes a Chinese question, sometimes in other characters than the talk's.
+func (m *maker) asChinese(lex *lexicon, q *question) string {
+	q.script = "same"
+	text := q.text
+	if !lex.chinese {
+		return text
 	}
-	return more + " " + text
+	hant := m.hant
+	if m.chance(crossShare) {
+		hant, q.script = !hant, "crosswise"
+	}
+	if hant {
+		text = traditional(text)
+	}
+	if m.chance(wideShare) {
+		text = fullWidth(text)
+	}
+	return text
 }
 
-// chat is a message that holds no fact.
-func (m *maker) chat(lex *lexicon, role string) string {
-	n := 1 + m.rng.IntN(3)
-	if m.rng.Float64() < longShare {
-		n = 6 + m.rng.IntN(15)
-	}
-	var out []string
-	for range n {
-		out = append(out, m.fill(lex, m.pick(lex.filler[role]), map[string]string{}))
-	}
-	return strings.Join(out, " ")
-}
-
-// fill replaces the slots of a text, and notes in fill what they stand for.
-func (m *maker) fill(lex *lexicon, text string, fill map[string]string) string {
-	var b strings.Builder
-	for i, piece := range strings.Split(text, "{") {
-		if i == 0 {
-			b.WriteString(piece)
-			continue
-		}
-		name, rest, _ := strings.Cut(piece, "}")
-		name, form, _ := strings.Cut(name, ":")
-		if name == "day" || name == "month" { // known when the evidence has its place
-			b.WriteString("{" + name + "}" + rest)
-			continue
-		}
-		if fill[name] == "" {
-			fill[name] = m.value(lex, name, fill)
-		}
-		b.WriteString(inForm(fill[name], form))
-		b.WriteString(rest)
-	}
-	return b.String()
-}
-
-// value draws what a slot stands for, unlike the slots of the same kind.
-func (m *maker) value(lex *lexicon, name string, fill map[string]string) string {
-	base := strings.TrimRight(name, "0123456789")
-	for {
-		var v string
-		if from := lex.slots[base]; from != nil {
-			v = m.pick(from)
-		} else {
-			v = m.made(lex, base)
-		}
-		taken := false
-		for other, was := range fill {
-			taken = taken || was == v && strings.TrimRight(other, "0123456789") == base
-		}
-		if !taken {
-			return v
-		}
-	}
-}
-
-// dated is the question with the date of its evidence.
-func (a *asked) dated(rng *rand.Rand, at time.Time) string {
-	days := []string{"2006-01-02", "January 2", "2 January 2006", "January 2, 2006"}
-	months := []string{"January", "January 2006"}
-	if a.lex.chinese {
-		days = []string{"2006-01-02", "1月2日", "2006年1月2日"}
-		months = []string{"1月", "2006年1月"}
-	}
-	return strings.NewReplacer("{day}", at.Format(days[rng.IntN(len(days))]), "{month}", at.Format(months[rng.IntN(len(months))])).Replace(a.text)
-}
-
-// made is a number or a name that is drawn, not listed.
-func (m *maker) made(lex *lexicon, base string) string {
-	words := identifiers[lex.held]
-	a, b, c := m.pick(words), m.pick(words), m.pick(words)
-	switch base {
-	case "num":
-		return fmt.Sprint(12 + m.rng.IntN(970))
-	case "small":
-		return fmt.Sprint(2 + m.rng.IntN(10))
-	case "money":
-		return fmt.Sprintf("%d,%03d", 2+m.rng.IntN(900), m.rng.IntN(1000))
-	case "code":
-		if lex.held {
-			return fmt.Sprintf("%c%c%d/%d", 'A'+m.rng.IntN(26), 'A'+m.rng.IntN(26), 10+m.rng.IntN(90), 100+m.rng.IntN(900))
-		}
-		return fmt.Sprintf("ERR-%d", 1000+m.rng.IntN(9000))
-	case "func":
-		if lex.held {
-			return strings.Join([]string{a, b, c}, "_")
-		}
-		return a + title(b) + title(c)
-	case "flag":
-		if lex.held {
-			return a + "." + b + "=" + c
-		}
-		return "--" + a + "-" + b + "-" + c
-	case "file":
-		if lex.held {
-			return strings.ToUpper(a) + ".INI"
-		}
-		return a + "/" + b + ".toml"
-	}
-	panic("bench/recall: there is no slot {" + base + "}") // a mistake in texts
-}
-
-// identifiers are the words that names in code consist of.
-var identifiers = map[bool][]string{
-	false: {"parse", "load", "merge", "flush", "ledger", "row", "header", "batch", "token", "limit", "retry", "slow", "page", "user", "index", "total"},
-	true:  {"scan", "blend", "rinse", "weigh", "sample", "tray", "probe", "spin", "curve", "blank", "assay", "tally", "drain", "plate", "shelf", "pulse"},
-}
-
-func title(w string) string { return strings.ToUpper(w[:1]) + w[1:] }
-
-// inForm is a value as it is asked for: a name in code as its words, apart.
-func inForm(v, form string) string {
-	if form != "words" {
-		return v
-	}
-	var b strings.Builder
-	for _, r := range v {
-		switch {
-		case r == '_':
-			b.WriteByte(' ')
-		case 'A' <= r && r <= 'Z':
-			b.WriteString(" " + strings.ToLower(string(r)))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+func isChinese(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r >= 0x4e00 && r <= 0x9fff })
 }

@@ -2,35 +2,45 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// windows are the numbers of tokens within which evidence is looked for.
-var windows = []int{500, 1000, 2000, 4000}
+// What is counted: evidence among the first hits, and within the first tokens.
+var (
+	firsts  = []int{5, 10, 20}
+	windows = []int{2000, 4000}
+)
 
-// score is how much of the evidence was found, in shares of 1: among the first 5
-// and the first 10 hits, and within each of the windows.
+// score is how much of the evidence was found, in shares of 1.
 type score struct {
 	questions int
-	at5, at10 float64
-	inside    [4]float64
+	at        [3]float64 // of firsts
+	inside    [2]float64 // of windows
 }
 
 // add takes in the score of others.
 func (s *score) add(o score) {
 	s.questions += o.questions
-	s.at5 += o.at5
-	s.at10 += o.at10
+	for i := range s.at {
+		s.at[i] += o.at[i]
+	}
 	for i := range s.inside {
 		s.inside[i] += o.inside[i]
 	}
 }
 
-// mean of a sum of scores, in percent.
-func (s score) mean(sum float64) float64 { return 100 * sum / float64(max(1, s.questions)) }
+// columns are the means of a sum of scores, in percent.
+func (s score) columns() []float64 {
+	var out []float64
+	for _, sum := range slices.Concat(s.at[:], s.inside[:]) {
+		out = append(out, 100*sum/float64(max(1, s.questions)))
+	}
+	return out
+}
 
 // judge scores an answer. Hits count as they are; a neighbour counts only where
 // its text is read.
@@ -38,13 +48,13 @@ func judge(q question, a answer) score {
 	out := score{questions: 1}
 	share := 1 / float64(len(q.evidence))
 	for i, place := range q.evidence {
-		if at := slices.Index(a.places, place); at >= 0 && at < 10 {
-			out.at10 += share
-			if at < 5 {
-				out.at5 += share
+		at := slices.Index(a.places, place)
+		for f, n := range firsts {
+			if at >= 0 && at < n {
+				out.at[f] += share
 			}
 		}
-		end := endOf(a.text, q.sentences[i])
+		end := endOf(a.text, place, q.sentences[i])
 		if end < 0 {
 			continue
 		}
@@ -58,8 +68,28 @@ func judge(q question, a answer) score {
 	return out
 }
 
-// endOf is where a sentence first ends in a text that holds it as JSON, or -1.
-func endOf(text, sentence string) int {
+// endOf is where a sentence of the message at a place first ends in a text that holds
+// messages as JSON, each after its seq; or -1.
+func endOf(text string, place int, sentence string) int {
+	mark := fmt.Sprintf(`"seq":%d,`, place+1)
+	for from := 0; ; {
+		at := strings.Index(text[from:], mark)
+		if at < 0 {
+			return -1
+		}
+		from += at + len(mark)
+		own := text[from:]
+		if next := strings.Index(own, `"seq":`); next >= 0 {
+			own = own[:next]
+		}
+		if end := within(own, sentence); end >= 0 {
+			return from + end
+		}
+	}
+}
+
+// within is where a sentence first ends in a text that holds it as JSON, or -1.
+func within(text, sentence string) int {
 	quoted, err := json.Marshal(sentence)
 	if err != nil {
 		return -1

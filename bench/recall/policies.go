@@ -68,9 +68,7 @@ func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) 
 	}
 	head, err := s.Head(ctx, c.ID)
 	for i := 0; i < len(t.said) && err == nil; i++ {
-		m := t.said[i]
-		if _, err = s.Append(ctx, head, []store.Incoming{{Message: scrollback.Message{Role: scrollback.Role(m.role), CreatedAt: m.at.UnixMilli(),
-			Parts: scrollback.Parts{scrollback.Text{Text: m.text}}}}}); err == nil {
+		if _, err = s.Append(ctx, head, []store.Incoming{{Message: t.said[i].message()}}); err == nil {
 			err = k.request(ctx, e, s, c.ID)
 		}
 		if err == nil {
@@ -124,10 +122,10 @@ func (k *kept) ask(ctx context.Context, p product, window string, t talk) error 
 		}
 		k.questions++
 		share := 1 / float64(len(q.evidence))
-		for _, sentence := range q.sentences {
-			end := endOf(a.text, sentence)
+		for i, sentence := range q.sentences {
+			end := endOf(a.text, q.evidence[i], sentence)
 			found := end >= 0 && token.Count(a.text[:end]) <= lookUpTokens
-			if endOf(window, sentence) >= 0 {
+			if within(window, sentence) >= 0 {
 				k.shown += share
 				found = true
 			}

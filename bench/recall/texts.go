@@ -7,143 +7,173 @@ import (
 	"strings"
 )
 
-// texts are the vocabularies and cases: main ones, and others that were held out
-// when the ranking was made.
+// texts are the vocabularies and cases of both halves. Nothing of one is in the other.
 //
-//	slot NAME = a | b | c        what {NAME} may stand for; {NAME2} is another of them
-//	filler WHO = text            what is said besides; ack and dunno are lists of answers
-//	case KIND                    one kind of question, with what is said first:
-//	> WHO text, > WHO* text      a message; the evidence has a star
-//	-- and --!                   what follows is said much later; in another month
-//	ask, ask~, ask? text         the question: in the same words, in others, in none of them
+//	slot NAME = a | b | c      what {NAME} may stand for; {NAME2} is another of them, [a|b] is either
+//	slot NAME = a ~ b ~ c | …  with the forms of {NAME'} and {NAME''}
+//	when TEXT = N              a day as it is said N days later; also dow (of last week), weekend
+//	aside, react, open, close, photo, head, tip, tail, filler, dunno WHO = a | b     what else is said
+//	mention SLOT = a / b       two lines about a thing that say nothing of it
+//	chat                       what follows is talk about nothing
+//	case KIND                  one kind of question, with what is said first:
+//	> WHO text                 a message; A and B are two people, U a person and M an assistant
+//	> WHO* text                evidence; *+ says more besides, *~ means nothing without what was said before
+//	> WHO @photo* caption      a photo; also @page and @ack, an assistant's answers
+//	--                         what follows is said on another day
+//	ask text                   the question; A's name is {A}, {day} and {month} are those of the evidence
 //
 //go:embed texts/*.txt
 var texts embed.FS
 
 // lexicon is one of the texts, read.
 type lexicon struct {
-	chinese bool
-	held    bool
-	slots   map[string][]string
-	filler  map[string][]string
-	cases   []*caseText
+	chinese  bool
+	slots    map[string][]string
+	said     map[string][]string // "aside A", "tip M" …
+	whens    []when
+	mentions []mention
+	chats    []*caseText
+	cases    []*caseText
 }
+
+// when is a way to say on which day something was.
+type when struct{ text, back string }
+
+// mention is a pair of lines about what a slot stands for.
+type mention struct{ slot, asks, says string }
 
 // caseText is how one kind of fact is said and asked for.
 type caseText struct {
 	kind   string
-	blocks []block
-	asks   []ask
-	keys   []string // slots that an ask names
-	links  []string // slots that join two blocks of evidence
+	pair   bool // two people talk
+	blocks [][]line
+	asks   []string
 }
 
-// block is messages said one after the other.
-type block struct {
-	lines      []line
-	otherMonth bool // than the evidence
-}
-
+// line is a message of a case.
 type line struct {
-	role, text string
-	evidence   bool
+	who, text            string
+	evidence, more, bare bool // more is said besides; bare means nothing by itself
+	photo                bool
 }
-
-// ask is a question by its wording: close, reworded or far.
-type ask struct{ wording, text string }
-
-var wordings = map[string]string{"ask": "close", "ask~": "reworded", "ask?": "far"}
 
 func readLexicon(name string) (*lexicon, error) {
 	raw, err := texts.ReadFile("texts/" + name + ".txt")
 	if err != nil {
 		return nil, err
 	}
-	lex := &lexicon{chinese: strings.HasSuffix(name, ".zh"), held: strings.HasPrefix(name, "held"), slots: map[string][]string{}, filler: map[string][]string{}}
+	lex := &lexicon{chinese: strings.HasSuffix(name, ".zh"), slots: map[string][]string{}, said: map[string][]string{}}
+	var c *caseText
 	for i, l := range strings.Split(string(raw), "\n") {
 		if l == "" || l[0] == '#' {
 			continue
 		}
-		if err := lex.read(l); err != nil {
+		if c, err = lex.read(c, l); err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", name, i+1, err)
 		}
 	}
 	for _, c := range lex.cases {
-		c.findKeys()
+		if c.told() == "" || len(c.asks) == 0 {
+			return nil, fmt.Errorf("%s: a case has no evidence or no question: %s", name, c.blocks[0][0].text)
+		}
 	}
 	return lex, nil
 }
 
-// read takes in one line.
-func (lex *lexicon) read(l string) error {
+// read takes in one line; c is the case that it may belong to, and so is the result.
+func (lex *lexicon) read(c *caseText, l string) (*caseText, error) {
 	word, rest, _ := strings.Cut(l, " ")
-	name, values, named := strings.Cut(rest, " = ")
+	name, value, named := strings.Cut(rest, " = ")
 	switch {
-	case named && word == "slot":
-		lex.slots[name] = strings.Split(values, " | ")
-		return nil
-	case named && word == "filler":
-		lex.filler[name] = append(lex.filler[name], strings.Split(values, " | ")...)
-		return nil
-	case word == "case":
-		lex.cases = append(lex.cases, &caseText{kind: rest, blocks: []block{{}}})
-		return nil
-	case len(lex.cases) == 0:
-		return fmt.Errorf("%q stands in no case", l)
-	}
-	c := lex.cases[len(lex.cases)-1]
-	switch word {
-	case "--", "--!":
-		c.blocks = append(c.blocks, block{otherMonth: word == "--!"})
-	case ">":
-		who, text, _ := strings.Cut(rest, " ")
-		b := &c.blocks[len(c.blocks)-1]
-		b.lines = append(b.lines, line{strings.TrimSuffix(who, "*"), text, strings.HasSuffix(who, "*")})
+	case word == "case", word == "chat":
+		c = &caseText{kind: rest, blocks: [][]line{nil}}
+		if word == "case" {
+			lex.cases = append(lex.cases, c)
+		} else {
+			lex.chats = append(lex.chats, c)
+		}
+	case word == "--" && c != nil:
+		c.blocks = append(c.blocks, nil)
+	case word == ">" && c != nil:
+		l := readLine(rest)
+		c.pair = l.who == "A" || l.who == "B"
+		c.blocks[len(c.blocks)-1] = append(c.blocks[len(c.blocks)-1], l)
+	case word == "ask" && c != nil:
+		c.asks = append(c.asks, rest)
+	case word == "slot" && named:
+		lex.slots[name] = strings.Split(value, " | ")
+	case word == "when" && named:
+		lex.whens = append(lex.whens, when{name, value})
+	case word == "mention" && named:
+		asks, says, _ := strings.Cut(value, " / ")
+		lex.mentions = append(lex.mentions, mention{name, asks, says})
+	case named:
+		lex.said[word+" "+name] = append(lex.said[word+" "+name], strings.Split(value, " | ")...)
 	default:
-		wording, ok := wordings[word]
-		if !ok {
-			return fmt.Errorf("what is %q?", word)
-		}
-		c.asks = append(c.asks, ask{wording, rest})
+		return c, fmt.Errorf("what is %q?", l)
 	}
-	return nil
+	return c, nil
 }
 
-// findKeys says which slots tell two of a case apart.
-func (c *caseText) findKeys() {
-	seen := map[string]int{} // blocks of evidence that name a slot
+func readLine(s string) line {
+	who, text, _ := strings.Cut(s, " ")
+	l := line{who: who[:1], text: text, evidence: strings.Contains(who, "*"), more: strings.Contains(who, "+"), bare: strings.Contains(who, "~")}
+	if caption, ok := strings.CutPrefix(text, "@photo"); ok {
+		l.photo, l.evidence = true, strings.HasPrefix(caption, "*")
+		l.text = strings.TrimLeft(caption, "* ")
+	}
+	return l
+}
+
+// told says in what form the evidence of a case stands.
+func (c *caseText) told() string {
+	var all []line
 	for _, b := range c.blocks {
-		here := map[string]bool{}
-		for _, l := range b.lines {
-			if !l.evidence {
-				continue
-			}
-			for _, s := range slotsOf(l.text) {
-				here[s] = true
-			}
-		}
-		for s := range here {
-			if seen[s]++; seen[s] == 2 {
-				c.links = append(c.links, s)
+		for _, l := range b {
+			if l.evidence {
+				all = append(all, l)
 			}
 		}
 	}
-	for _, a := range c.asks {
-		for _, s := range slotsOf(a.text) {
-			if s != "day" && s != "month" && !slices.Contains(c.keys, s) {
-				c.keys = append(c.keys, s)
-			}
-		}
+	switch {
+	case len(all) == 0:
+		return ""
+	case len(all) > 1:
+		return "several sessions"
+	case all[0].photo:
+		return "photo"
+	case all[0].bare:
+		return "reply"
+	case all[0].who == "M":
+		return "assistant's page"
+	case all[0].more:
+		return "long message"
 	}
+	return "statement"
 }
 
-// slotsOf lists the slots of a text, without what follows a colon.
+// slotsOf lists the slots of a text, as they are named there, without names and times.
 func slotsOf(text string) []string {
 	var out []string
 	for _, piece := range strings.Split(text, "{")[1:] {
 		name, _, _ := strings.Cut(piece, "}")
-		name, _, _ = strings.Cut(name, ":")
-		out = append(out, name)
+		name, _ = formOf(name)
+		switch name {
+		case "A", "B", "ago", "Ago", "agoday", "Agoday", "day", "month", "nextmonth":
+		default:
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
 	}
 	return out
+}
+
+// base is a slot's name without the number that tells two of them apart. A name that is
+// a slot of its own stays whole.
+func (lex *lexicon) base(name string) string {
+	if lex.slots[name] != nil {
+		return name
+	}
+	return strings.TrimRight(name, "0123456789")
 }

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"gocloud.dev/blob/memblob"
-	_ "modernc.org/sqlite"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -19,12 +16,8 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// shown is how many hits a way is asked for, and around how many neighbours come
-// along, as the tool has it.
-const (
-	shown  = 10
-	around = scrollback.AroundDefault
-)
+// shown is how many hits a way is asked for.
+const shown = 20
 
 // answer is what a way returns for a question: the places of its hits, best
 // first, and the text that a model would get.
@@ -56,8 +49,7 @@ func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
 	for from := 0; from < len(t.said) && err == nil; from += 500 {
 		var in []store.Incoming
 		for _, m := range t.said[from:min(from+500, len(t.said))] {
-			in = append(in, store.Incoming{Message: scrollback.Message{Role: scrollback.Role(m.role), CreatedAt: m.at.UnixMilli(),
-				Parts: scrollback.Parts{scrollback.Text{Text: m.text}}}})
+			in = append(in, store.Incoming{Message: m.message()})
 		}
 		var done store.Finished
 		if done, err = s.Append(ctx, head, in); err == nil {
@@ -67,8 +59,18 @@ func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
 	return product{e, c.ID}, err
 }
 
+// message is a message as it is imported.
+func (s said) message() scrollback.Message {
+	parts := scrollback.Parts{scrollback.Text{Text: s.text}}
+	if s.photo != "" {
+		parts = append(parts, scrollback.Image{URL: "https://example.com/photo.jpg", MediaType: "image/jpeg", Name: s.photo})
+	}
+	return scrollback.Message{Role: scrollback.Role(s.role), Name: s.name, CreatedAt: s.at.UnixMilli(), Parts: parts}
+}
+
+// find calls the tool that models call.
 func (p product) find(ctx context.Context, question string) (answer, error) {
-	args, err := json.Marshal(map[string]any{"query": question, "limit": shown, "around": around})
+	args, err := json.Marshal(map[string]any{"query": question, "limit": shown})
 	if err != nil {
 		return answer{}, err
 	}
@@ -76,78 +78,29 @@ func (p product) find(ctx context.Context, question string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var got struct {
-		Hits []struct {
-			Seq int `json:"seq"`
-		} `json:"hits"`
-	}
+	var got scrollback.SearchResult
 	err = json.Unmarshal([]byte(text), &got)
-	a := answer{text: text}
-	for _, h := range got.Hits {
-		a.places = append(a.places, h.Seq-1)
-	}
-	return a, err
+	return answer{placesOf(got), text}, err
 }
 
-// plain is SQLite's plain full-text search: its default tokenizer, any of the words, its
-// bm25. Hits are shown in the shortest form there is.
-type plain struct {
-	db   *sql.DB
-	said []said
-	near int // neighbours on each side
+func placesOf(found scrollback.SearchResult) []int {
+	var out []int
+	for _, h := range found.Hits {
+		out = append(out, int(h.Seq)-1)
+	}
+	return out
 }
 
-func newPlain(ctx context.Context, t talk) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", ":memory:")
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1) // each connection has its own database in memory
-	if _, err = db.ExecContext(ctx, `CREATE VIRTUAL TABLE said USING fts5(text)`); err != nil {
-		return nil, err
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	for i, m := range t.said {
-		if _, err = tx.ExecContext(ctx, `INSERT INTO said (rowid, text) VALUES (?, ?)`, i+1, m.text); err != nil {
-			return nil, err
-		}
-	}
-	return db, tx.Commit()
-}
+// overHTTP is what GET /api/search returns.
+type overHTTP struct{ product }
 
-func (p plain) find(ctx context.Context, question string) (answer, error) {
-	var words []string
-	for _, w := range strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		words = append(words, `"`+w+`"`)
-	}
-	rows, err := p.db.QueryContext(ctx, `SELECT rowid FROM said WHERE said MATCH ? ORDER BY bm25(said), rowid LIMIT ?`, strings.Join(words, " OR "), shown)
+func (p overHTTP) find(ctx context.Context, question string) (answer, error) {
+	found, err := p.e.Recall().Search(ctx, scrollback.SearchQuery{Conversation: p.id, Query: question, Limit: shown, Around: scrollback.AroundDefault})
 	if err != nil {
 		return answer{}, err
 	}
-	defer func() { _ = rows.Close() }()
-	var a answer
-	var b strings.Builder
-	for rows.Next() {
-		var n int
-		if err := rows.Scan(&n); err != nil {
-			return answer{}, err
-		}
-		a.places = append(a.places, n-1)
-		for i := max(0, n-1-p.near); i < min(len(p.said), n+p.near); i++ {
-			b.WriteString(p.said[i].short(i))
-		}
-	}
-	a.text = b.String()
-	return a, rows.Err()
-}
-
-// short is a message in the shortest form that says who said it where.
-func (s said) short(i int) string {
-	body, _ := json.Marshal(s.text) // a string always has its JSON
-	return fmt.Sprintf("#%d %s: %s\n", i+1, s.role, body)
+	text, err := json.Marshal(found)
+	return answer{placesOf(found), string(text)}, err
 }
 
 // recent is the newest messages, whatever the question is.
@@ -167,6 +120,12 @@ func newRecent(t talk) recent {
 	}
 	r.text = b.String()
 	return r
+}
+
+// short is a message in few tokens, with its place as [endOf] looks for it.
+func (s said) short(i int) string {
+	body, _ := json.Marshal(s.whole()) // a string always has its JSON
+	return fmt.Sprintf("{\"seq\":%d,\"role\":%q,\"content\":%s},\n", i+1, s.role, body)
 }
 
 func (r recent) find(context.Context, string) (answer, error) { return r.answer, nil }

@@ -174,8 +174,9 @@ var rooms = map[string]entry{
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
 		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
-	"bench/recall": {rooms: ". archive internal/standing engine recall model store store/sqldriver/sqlite token",
-		libs: "gocloud.dev/blob modernc.org/sqlite"},
+	"bench/recall": {rooms: ". archive engine internal/standing internal/terms recall model store store/index store/search " +
+		"store/sqldriver/sqlite token",
+		libs: "gocloud.dev/blob"},
 
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
 		libs: "github.com/chromedp/chromedp github.com/chromedp/cdproto"},

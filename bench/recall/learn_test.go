@@ -1,0 +1,50 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/search"
+)
+
+// What tells evidence apart gains weight, until the evidence is first; what says nothing
+// keeps the weight that it had.
+func TestLearn(t *testing.T) {
+	var examples []example
+	for i := range 20 {
+		e := example{kind: "temporal", evidence: []int64{int64(1 + i)}}
+		for seq := range 30 {
+			c := &search.Candidate{Message: scrollback.Message{Seq: int64(seq), CreatedAt: int64(seq)}}
+			c.Near2, c.Speaker = 10+float64(seq)/10, 1
+			if seq == 1+i {
+				c.Near2, c.Time = 10, 1
+			}
+			e.all = append(e.all, c)
+		}
+		examples = append(examples, e)
+	}
+	start := onRealTalk
+	start.Near2, start.Time, start.Session = 0.4, 0.5, 0.1
+	if g := reached(examples, start); g.at5 > 0.3 {
+		t.Fatalf("the start has %+v", g)
+	}
+	learned := learn(examples, start, func(string) {})
+	if g := reached(examples, learned); g.at5 != 1 || g.near != 1 {
+		t.Errorf("the learned weights %+v reach %+v", learned, g)
+	}
+	if learned.Time/learned.Near2 <= start.Time/start.Near2 || learned.Speaker != start.Speaker || learned.Asks != start.Asks {
+		t.Errorf("the learned weights are %+v", learned)
+	}
+	if again := learn(examples, learned, func(string) {}); again != learned {
+		t.Errorf("learned again: %+v, was %+v", again, learned)
+	}
+}
+
+// Two digits of a weight count.
+func TestRound(t *testing.T) {
+	for in, want := range map[float64]float64{0: 0, 0.1234: 0.12, -0.936: -0.94, 4.96: 5, 12.6: 13} {
+		if got := round(in); got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("%g becomes %g", in, got)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package spec
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Example is a request and the response of a real server to it.
+type Example struct {
+	After    []string          `json:"after,omitempty"` // operations whose examples are sent before, besides those it names
+	Path     map[string]string `json:"path,omitempty"`
+	Query    map[string]string `json:"query,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     json.RawMessage   `json:"body,omitempty"`   // JSON, or a text that is sent as it is
+	Frames   int               `json:"frames,omitempty"` // of a stream without an end: read this many events, and leave
+	Status   int               `json:"status"`
+	Media    string            `json:"media"`
+	Response json.RawMessage   `json:"response"` // JSON, the events of a stream as a list, or a text
+}
+
+// Recorded says whether the response of the example is there.
+func (e *Example) Recorded() bool { return e.Response != nil && string(e.Response) != "null" }
+
+// reference is what another example's response holds: its operation, and the path to a
+// value.
+var reference = regexp.MustCompile(`"\$([a-z-]+)((?:\.\w+)+)"`)
+
+// References are the operations whose examples e names.
+func (e *Example) References() []string {
+	out := append([]string{}, e.After...)
+	raw, err := json.Marshal([]any{e.Path, e.Query, e.Headers, e.Body})
+	if err != nil {
+		return out
+	}
+	for _, m := range reference.FindAllSubmatch(raw, -1) {
+		out = append(out, string(m[1]))
+	}
+	return out
+}
+
+// Filled is the request of e with values in the place of references; response returns the
+// response of an operation's example, or nil.
+func (e *Example) Filled(response func(operation string) json.RawMessage) (Example, error) {
+	raw, err := json.Marshal(Example{Path: e.Path, Query: e.Query, Headers: e.Headers, Body: e.Body})
+	if err != nil {
+		return *e, err
+	}
+	var missing error
+	raw = reference.ReplaceAllFunc(raw, func(found []byte) []byte {
+		m := reference.FindSubmatch(found)
+		v, err := within(response(string(m[1])), strings.Split(string(m[2]), ".")[1:])
+		if err != nil {
+			missing = fmt.Errorf("%s: %w", found, err)
+			return found
+		}
+		return v
+	})
+	var out Example
+	if err := json.Unmarshal(raw, &out); err != nil || missing != nil {
+		return *e, fmt.Errorf("%w: %w", err, missing)
+	}
+	out.After, out.Frames, out.Status, out.Media, out.Response = e.After, e.Frames, e.Status, e.Media, e.Response
+	return out, nil
+}
+
+// within is the text or number at a path in JSON, as a JSON text.
+func within(raw json.RawMessage, at []string) (json.RawMessage, error) {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("no response to read it from: %w", err)
+	}
+	for _, name := range at {
+		switch of := v.(type) {
+		case map[string]any:
+			v = of[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(of) {
+				return nil, fmt.Errorf("there is no %s in the list", name)
+			}
+			v = of[i]
+		default:
+			v = nil
+		}
+		if v == nil {
+			return nil, fmt.Errorf("there is no %s", name)
+		}
+	}
+	return json.Marshal(v)
+}
