@@ -17,7 +17,7 @@ const (
 	SearchDefault  = 20
 	SearchMax      = 50  // for the model
 	SearchMaxHTTP  = 100 // for people
-	SearchDepth    = 400 // messages that are ranked, over all pages
+	SearchDepth    = 300 // messages that are ranked, over all pages
 	SearchNear     = 3   // hits that come with neighbours: further down, another hit says more
 	AroundDefault  = 1   // neighbours of a hit
 	AroundMax      = 5
@@ -92,9 +92,8 @@ const (
 // SearchDefault; Around is how many neighbours on each side; Order is OrderRelevance or
 // OrderTime, by which each page is ordered. Offset begins at a later page, as Next of the
 // one before says: the order is the same for every Limit and Offset. The first SearchNear
-// hits come with neighbours.
-// Of a message with more than Passage characters (0: as many as fill about 2,000 tokens
-// with Limit hits, see SearchQuery.Characters), a hit's content is the passage that matches
+// hits come with neighbours. Of a message with more than Passage characters (0: as many as
+// make about 2,000 tokens of all hits together), a hit's content is the passage that matches
 // best; a neighbour's is its beginning.
 type SearchQuery struct {
 	Query        string
@@ -111,24 +110,6 @@ type SearchQuery struct {
 	Agents       []ConversationID // with Conversation: its sub-agents, whose messages count as its own
 	Except       []MessageID      // leave these out, as hits and as neighbours
 }
-
-// Characters is how long a passage of a hit may be: with more hits, the less of each.
-func (q SearchQuery) Characters() int {
-	if q.Passage > 0 {
-		return q.Passage
-	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = SearchDefault
-	}
-	return min(max(hitsCharacters/limit, hitCharacters), HitContentMax)
-}
-
-// What the contents of all hits together are to have, and each may have at least.
-const (
-	hitsCharacters = 8000
-	hitCharacters  = 400
-)
 
 // SearchResult is the best hits, best first. Truncated says that more messages
 // matched than were considered; if all were, Total says how many there are, and

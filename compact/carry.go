@@ -8,7 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/minutes"
-	"github.com/scrollback-ai/scrollback/compact/standing"
+	"github.com/scrollback-ai/scrollback/internal/standing"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/toolcall"

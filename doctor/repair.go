@@ -160,6 +160,7 @@ type repair struct {
 	archive *archive.Archive
 
 	progress Progress
+	tended   bool
 	err      error // ends it
 }
 
@@ -211,8 +212,11 @@ func (r *repair) rows(ctx context.Context, w work) {
 	case r.err != nil:
 	case w.index: // of the rows as they are by now
 		r.try(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
-	case w.forget:
+	case w.forget && !r.tended:
+		r.tended = true
 		r.try(r.store.Audit.Tend(ctx))
+	case w.forget: // they are of nothing that was purged
+		r.try(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
 	}
 }
 

@@ -245,7 +245,7 @@ func find(ctx context.Context, c call) (string, error) {
 		around = *a.Around
 	}
 	q.Query, q.Role, q.Limit, q.Around, q.Order = a.Query, a.Role, a.Limit, around, a.Order
-	q.Passage = q.Characters()
+	q.Passage = search.Characters(q)
 	open := a.Limit == 0 && a.Order != scrollback.OrderTime
 	if open {
 		q.Limit = scrollback.SearchMax

@@ -15,11 +15,6 @@ import (
 // says what share of the log the index has, and nothing of that once it has all.
 func TestSearchBehindTheIndex(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		s, err := store.New(b.d, runes, &store.Options{ReadOnly: true, NewID: b.id})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Store = s
 		c := b.create()
 		for i := range 6 {
 			var lines []string

@@ -145,37 +145,31 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, nil
 	}
-	l, err := searched(ctx, s)
+	look, err := s.index.Look(ctx)
 	if err != nil {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
 	}
-	out, err := search.Run(ctx, l, q, s.now())
-	if share, whole := l.Look.Indexed(); !whole {
+	out, err := search.Run(ctx, search.Log{Driver: s.d, Look: look, Text: s.index.Text}, q, s.now())
+	if share, whole := look.Indexed(); !whole {
 		out.Indexed = &share
 	}
-	if l.Look.Stopped() {
+	if look.Stopped() {
 		out.Truncated, out.Total, out.Conversations = true, 0, 0
 	}
 	return out, err
 }
 
-// Candidates are what Search ranks, for whoever learns what to rank by; see
+// Candidates are what a store's Search ranks, for whoever learns what to rank by; see
 // [search.Candidates].
-func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
+func Candidates(ctx context.Context, s *Store, q scrollback.SearchQuery) ([]*search.Candidate, error) {
 	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
 	}
-	l, err := searched(ctx, s)
+	look, err := s.index.Look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return search.Candidates(ctx, l, q, s.now())
-}
-
-// searched is what a search looks at.
-func searched(ctx context.Context, s *Store) (search.Log, error) {
-	look, err := s.index.Look(ctx)
-	return search.Log{Driver: s.d, Look: look, Text: s.index.Text}, err
+	return search.Candidates(ctx, search.Log{Driver: s.d, Look: look, Text: s.index.Text}, q, s.now())
 }
 
 // pageSize is how many entries a list returns when n are requested, 0 for the default.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,19 +26,23 @@ type bench struct {
 	ids int
 	now int64
 
-	artifacts map[scrollback.ArtifactID]string // their texts
+	artifacts sync.Map // their texts, by id
 }
 
+// newBench makes a bench whose store leaves its index behind, so that what a test finds does
+// not depend on when.
 func newBench(t *testing.T, d *driver.Driver) *bench {
-	b := &bench{t: t, d: d, now: 1_700_000_000_000, artifacts: map[scrollback.ArtifactID]string{}}
+	b := &bench{t: t, d: d, now: 1_700_000_000_000}
 	var err error
 	b.Store, err = store.New(d, runes, &store.Options{
 		Now:   func() time.Time { b.now += 1000; return time.UnixMilli(b.now) },
 		NewID: b.id,
 		Image: func(w, h int, _ string) int { return w * h },
 		Text: func(_ context.Context, id scrollback.ArtifactID, most int64) (string, error) {
-			return b.artifacts[id][:min(len(b.artifacts[id]), int(most))], nil
+			text, _ := b.artifacts.LoadOrStore(id, "")
+			return text.(string)[:min(len(text.(string)), int(most))], nil
 		},
+		ReadOnly: true,
 	})
 	if err != nil {
 		t.Fatal(err)

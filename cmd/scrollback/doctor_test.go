@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/local"
 )
 
 // inside runs the program in this process and answers its exit code and output.
@@ -55,6 +57,15 @@ func aFolder(t *testing.T) string {
 	}
 	do("run", "--conversation", "latest", "Which berth is free?")
 	do("run", "Another conversation")
+	sb, err := local.Open(t.Context(), data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sb.Store.Audit.Reindex(t.Context(), func(int64, int64) {}) // it is too little for the index
+	if err := errors.Join(err, sb.Close()); err != nil {
+		t.Fatal(err)
+	}
+	do("run", "Behind the index")
 	return data
 }
 
@@ -141,9 +152,12 @@ var damages = []struct {
 		own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta FROM messages WHERE n = 1`}},
 	{name: "an artifact's row lost", kind: "artifact", sql: []string{`DELETE FROM artifacts`, `DELETE FROM mentions`}},
 	{name: "a mention of nothing", kind: "orphan", sql: []string{`DELETE FROM artifacts`}},
-	{name: "a message without terms", kind: "index", sql: []string{`DELETE FROM message_terms WHERE rowid = 2`}},
-	{name: "terms without a message", kind: "index",
-		sql: []string{`INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}},
+	{name: "segments of the index lost", kind: "index", sql: []string{`DELETE FROM index_segments`}},
+	{name: "words of the index lost", kind: "index", sql: []string{`DELETE FROM index_blocks`}},
+	{name: "words of the index written over", kind: "index", sql: []string{`UPDATE index_blocks SET data = zeroblob(length(data))`}},
+	{name: "marks of the index lost", kind: "index", sql: []string{`DELETE FROM index_marks`}},
+	{name: "marks of the index written over", kind: "index", sql: []string{`UPDATE index_marks SET data = x'ff' || data`}},
+	{name: "an index that is ahead", kind: "index", sql: []string{`UPDATE index_state SET watermark = ` + newestRow}},
 	{name: "a column", kind: "damage", stays: true, sql: []string{`UPDATE messages SET parts = '{' WHERE seq = 2`}},
 	{name: "a number that is none", kind: "damage", stays: true, sql: []string{`UPDATE messages SET tokens = 'many' WHERE seq = 2`}},
 	{name: "a conversation's settings", kind: "damage", sql: []string{`UPDATE conversations SET settings = '['`}},
@@ -158,7 +172,6 @@ var damages = []struct {
 	{name: "receipts of nothing", kind: "orphan", sql: []string{`UPDATE receipts SET conversation_id = 'gone'`}},
 	{name: "a mention by nobody", kind: "orphan", sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
 	{name: "a version of nobody's file", kind: "orphan", sql: []string{`INSERT INTO message_sources VALUES ('gone', 'a.md', 1, 'x', 'b', 1)`}},
-	{name: "all terms lost", kind: "index", sql: []string{`INSERT INTO message_terms (message_terms) VALUES ('delete-all')`}},
 	{name: "a shown summary lost", kind: "view",
 		sql: []string{`UPDATE branches SET view = json_set(view, '$.summary', ` +
 			`json('{"segment":"gone","first_seq":1,"last_seq":2,"tokens":3}')) WHERE id = ` + folded}},
@@ -177,7 +190,7 @@ var damages = []struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		copy(b[20*4096:], bytes.Repeat([]byte("harm"), 4096))
+		copy(b[len(b)/2&^511:], bytes.Repeat([]byte("harm"), 4096))
 		write(t, name, b)
 	}},
 	{name: "bytes lost", kind: "artifact", stays: true, files: func(t *testing.T, data string) { os.Remove(objectFiles(t, data)[0]) }},
@@ -213,7 +226,7 @@ func TestDoctor(t *testing.T) {
 	if code != 0 || !c.OK || len(c.Problems)+len(c.Notes) > 0 {
 		t.Fatalf("a sound folder: exit %d, %+v", code, c)
 	}
-	if c.Checked.Conversations != 2 || c.Checked.Messages < 24 || c.Checked.Segments < 11 || c.Checked.Artifacts != 1 ||
+	if c.Checked.Conversations != 3 || c.Checked.Messages < 24 || c.Checked.Segments < 11 || c.Checked.Artifacts != 1 ||
 		c.Checked.Objects != 1 {
 		t.Errorf("checked %+v", c.Checked)
 	}

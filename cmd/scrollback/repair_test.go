@@ -94,7 +94,7 @@ func TestRepairBranches(t *testing.T) {
 		"a fork and its branch": {lost: []string{`DELETE FROM branches WHERE conversation_id IN (SELECT id FROM conversations WHERE parent ` +
 			`<> '')`, `DELETE FROM conversations WHERE parent <> ''`}, stays: true},
 		"two places": {lost: []string{`INSERT INTO branches SELECT 'twin', conversation_id, '', 0, head_seq, sum_tokens, sum_bytes, ` +
-			`sum_images, view, 0, 0 FROM branches WHERE parent_branch = ''`,
+			`sum_images, view, 0, 0, n + 1000 FROM branches WHERE parent_branch = ''`,
 			`INSERT INTO messages SELECT n + 1000, id || 'x', conversation_id, 'twin', seq, turn_id, role, name, parts, model, usage, tokens, ` +
 				`own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta FROM messages WHERE branch IN ` +
 				`(SELECT id FROM branches WHERE parent_branch = '' AND id <> 'twin')`,
@@ -128,9 +128,8 @@ func TestRepairPurge(t *testing.T) {
 	t.Parallel()
 	data := aFolder(t)
 	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
-		`DELETE FROM message_terms WHERE rowid IN (SELECT n FROM messages WHERE branch = `+folded+` AND seq > 4)`,
 		`DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
-	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 1 || c.Notes[0].Kind != "purge" {
+	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 2 || c.Notes[0].Kind != "purge" || c.Notes[1].Kind != "index" {
 		t.Fatalf("half of a purge: exit %d, %+v %+v", code, c.Problems, c.Notes)
 	}
 	raw(t, data, `UPDATE branches SET head_seq = head_seq + 1`)
@@ -207,8 +206,8 @@ func columnsOf(t *testing.T, data, query string) string {
 
 // everywhere is harm of many kinds that can all be repaired.
 var everywhere = []string{`UPDATE branches SET head_seq = 1, sum_tokens = 1`, `UPDATE conversations SET messages = 77, branch = 'gone'`,
-	`DELETE FROM segments WHERE level > 0`, `DELETE FROM mentions`, `DELETE FROM message_terms WHERE rowid < 9`, `DELETE FROM turns`,
-	`UPDATE receipts SET conversation_id = 'gone'`, `INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}
+	`DELETE FROM segments WHERE level > 0`, `DELETE FROM mentions`, `DELETE FROM index_blocks`, `DELETE FROM turns`,
+	`UPDATE receipts SET conversation_id = 'gone'`, `DELETE FROM index_marks`}
 
 // kill -9 in the middle of a repair leaves what can be repaired, and no copy that is
 // not whole; two repairs at once do no harm.
@@ -311,7 +310,7 @@ func TestRepairBesideServer(t *testing.T) {
 	s := serve(t, data, nil)
 	id := s.conversation()
 	s.chat(id, "before it")
-	raw(t, data, `DELETE FROM message_terms WHERE rowid < 9`, `UPDATE receipts SET conversation_id = 'gone'`,
+	raw(t, data, `DELETE FROM index_blocks`, `UPDATE receipts SET conversation_id = 'gone'`,
 		`UPDATE branches SET head_seq = head_seq - 1 WHERE id = `+folded, `DELETE FROM mentions`)
 	done := make(chan struct{})
 	said := 1

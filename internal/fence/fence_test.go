@@ -24,10 +24,10 @@ var rooms = map[string]entry{
 
 	"window": {rooms: ". internal/clip internal/marks internal/same",
 		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". compact/minutes compact/standing compact/work internal/clip internal/marks internal/nearest internal/same " +
-		"internal/terms internal/toolcall model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
-	"compact/minutes":  {rooms: ". internal/clip", not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
-	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". compact/minutes compact/work internal/clip internal/marks internal/nearest internal/same " +
+		"internal/standing internal/terms internal/toolcall model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
+	"compact/minutes":   {rooms: ". internal/clip", not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
+	"internal/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"compact/work": {rooms: ". internal/clip internal/toolcall window",
 		not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"title": {rooms: ". internal/clip internal/marks model window",
@@ -45,7 +45,7 @@ var rooms = map[string]entry{
 		not: "database/sql os"},
 	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
 	"store/index":         {rooms: ". internal/terms store/driver", not: "database/sql os"},
-	"store/search":        {rooms: ". internal/terms store/driver store/index", not: "database/sql os"},
+	"store/search":        {rooms: ". internal/standing internal/terms store/driver store/index", not: "database/sql os"},
 	"store/feed":          {rooms: ". store/driver", not: "database/sql os io"},
 	"store/feed/feedtest": {rooms: ". store/driver", not: "database/sql os"},
 	"store/driver":        {rooms: ".", not: "database/sql os time io"},
@@ -174,14 +174,15 @@ var rooms = map[string]entry{
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
 		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
-	"bench/recall": {rooms: ". archive compact/standing engine recall model store store/sqldriver/sqlite token",
+	"bench/recall": {rooms: ". archive internal/standing engine recall model store store/sqldriver/sqlite token",
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
 		libs: "github.com/chromedp/chromedp github.com/chromedp/cdproto"},
 
-	"internal/postings":        {not: "context os database/sql time math/rand math/rand/v2"},
-	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
+	"internal/postings": {not: "context os database/sql time math/rand math/rand/v2"},
+	"internal/terms": {libs: "github.com/blevesearch/snowballstem golang.org/x/text/unicode/norm",
+		not: "context os database/sql time"},
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},

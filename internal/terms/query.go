@@ -29,7 +29,7 @@ const MaxTerms = 64
 func Parse(q string) Query {
 	var out Query
 	var loose []string
-	for i, piece := range strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(q), `"`) {
+	for i, piece := range strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(Fold(q)), `"`) {
 		if i%2 == 0 {
 			loose = append(loose, piece)
 			continue

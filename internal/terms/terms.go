@@ -4,7 +4,8 @@
 // plus the run's last character alone, so that a word of two characters is one
 // term, a longer one a phrase, and a single character the beginning of some
 // term. Other letters and digits become lower-case words, English ones stemmed.
-// Everything else separates.
+// Everything else separates. Widths are folded as NFKC has them, and traditional
+// Chinese characters become simplified ones, one by one.
 //
 // A term holds only letters, marks and digits; it never holds a space. The cut
 // of a text never depends on what comes before or after it, beyond the run of letters it
@@ -68,6 +69,9 @@ func (c *cutter) run() {
 	s := c.text
 	prev := none
 	for i, r := range s {
+		if prev == dense && voices(r) {
+			continue // of the character before
+		}
 		k := kindOf(r, prev)
 		if k != prev {
 			if !c.flush(i) {
@@ -76,7 +80,7 @@ func (c *cutter) run() {
 			c.kind = k
 		}
 		if k == dense {
-			if !c.pair(i, i+runeLen(s[i:])) {
+			if !c.pair(i, i+characterLen(s[i:])) {
 				return
 			}
 		} else if k == word && c.start < 0 {
@@ -143,7 +147,7 @@ func Dense(r rune) bool {
 		return false
 	}
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
-		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == '々'
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ｰ' || r == '々'
 }
 
 type cutter struct {
@@ -163,7 +167,7 @@ type cutter struct {
 func (c *cutter) pair(from, to int) bool {
 	ok := true
 	if c.held {
-		ok = c.yield(strings.ToLower(c.text[c.last[0]:to]), c.last[0], to)
+		ok = c.yield(folded(c.text[c.last[0]:to]), c.last[0], to)
 	}
 	c.last, c.held = [2]int{from, to}, true
 	return ok
@@ -174,7 +178,7 @@ func (c *cutter) flush(i int) bool {
 	switch {
 	case c.kind == dense && c.held:
 		c.held = false
-		return c.yield(strings.ToLower(c.text[c.last[0]:c.last[1]]), c.last[0], c.last[1])
+		return c.yield(folded(c.text[c.last[0]:c.last[1]]), c.last[0], c.last[1])
 	case c.kind == word && c.start >= 0:
 		from := c.start
 		c.start = -1
@@ -193,7 +197,11 @@ func normal(w string) string {
 	if len(w) > MaxBytes {
 		w = strings.ToValidUTF8(w[:MaxBytes], "")
 	}
-	w = strings.ToLower(w)
+	if w = strings.ToLower(w); !ascii(w) {
+		if w = wide(w); len(w) > MaxBytes {
+			w = strings.ToValidUTF8(w[:MaxBytes], "")
+		}
+	}
 	for i := 0; i < len(w); i++ {
 		if w[i] < 'a' || w[i] > 'z' {
 			return w // not an English word: digits and other scripts stay as they are
@@ -207,9 +215,10 @@ func normal(w string) string {
 	return env.Current()
 }
 
-func runeLen(s string) int {
-	for i := range s {
-		if i > 0 {
+// characterLen is how long the first character of s is, with marks that voice it.
+func characterLen(s string) int {
+	for i, r := range s {
+		if i > 0 && !voices(r) {
 			return i
 		}
 	}

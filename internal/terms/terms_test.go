@@ -19,6 +19,11 @@ func TestSplit(t *testing.T) {
 		"データベース":                   "デー ータ タベ ベー ース ス",
 		"naïve Ünïcode":            "naïve ünïcode",
 		"a数b":                      "a 数 b",
+		"端口８０８０ＡＢＣ":                "端口 口 8080abc",
+		"護照在臺灣":                    "护照 照在 在台 台湾 湾",
+		"ﾃﾞｰﾀﾍﾞｰｽ":                 "デー ータ タベ ベー ース ス",
+		"ﬁne cafe\u0301":           "fine café",
+		"ﷺ":                        "صلىاللهعليهوسلم",
 	} {
 		if got := strings.Join(Split(in), " "); got != want {
 			t.Errorf("Split(%q) = %q, want %q", in, got, want)

@@ -2,4 +2,4 @@ package terms
 
 // Version names the way in which this package cuts text. It grows with every change of
 // what [Each] yields: an index of an older version is made again.
-const Version = 1
+const Version = 2

@@ -15,7 +15,7 @@ const (
 	toolSearch  = "context_search"
 	toolGrep    = "context_grep"
 	recallTools = "context_"
-	searchLimit = scrollback.SearchDefault
+	searchLimit = 5 // a few sentences are quoted
 	grepResults = 20
 )
 

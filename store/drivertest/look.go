@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (w *walk) look() {
 	if w.often(30) {
 		only = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
 	}
-	both(w, fmt.Sprintf("look for %+v in %v %+v", q, only, lines), func(d *driver.Driver) ([]looked, error) { return w.lookIn(d, q, lines, only) })
+	both(w, fmt.Sprintf("look for %+v in %v %+v", q, only, lines), func(d *driver.Driver) ([]looked, error) { return lookup{q, lines, only}.in(w.ctx, d) })
 	if w.often(20) { // nothing purged counts any more
 		both(w, fmt.Sprint("counts of ", q.Terms), func(d *driver.Driver) ([]int64, error) {
 			for more := true; more; {
@@ -101,10 +102,18 @@ func (w *walk) look() {
 	}
 }
 
-// lookIn looks in one driver.
-func (w *walk) lookIn(d *driver.Driver, q driver.PostingQuery, in driver.LineQuery, only []scrollback.ConversationID) ([]looked, error) {
+// lookup is what is looked for: in lines, of only some conversations if they are not nil.
+type lookup struct {
+	driver.PostingQuery
+	lines driver.LineQuery
+	only  []scrollback.ConversationID
+}
+
+// in looks in one driver.
+func (l lookup) in(ctx context.Context, d *driver.Driver) ([]looked, error) {
+	q, in, only := l.PostingQuery, l.lines, l.only
 	if only != nil {
-		lines, err := d.Index.LinesOf(w.ctx, only)
+		lines, err := d.Index.LinesOf(ctx, only)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +122,7 @@ func (w *walk) lookIn(d *driver.Driver, q driver.PostingQuery, in driver.LineQue
 			q.Within = append(q.Within, driver.Run{First: driver.PlaceOf(l.Number, l.First), Last: driver.PlaceOf(l.Number, l.Head)})
 		}
 	}
-	got, err := d.Index.Postings(w.ctx, q)
+	got, err := d.Index.Postings(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -122,24 +131,24 @@ func (w *walk) lookIn(d *driver.Driver, q driver.PostingQuery, in driver.LineQue
 		if !slices.IsSorted(p.Places) {
 			return nil, scrollback.Errorf(scrollback.Internal, "drivertest.Walk", "places do not ascend: %v", p.Places)
 		}
-		if out[i], err = w.read(d, p, in); err != nil {
+		if out[i], err = readAt(ctx, d, p, in); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// read reads what is at places, with numbers of branches as they are in no database.
-func (w *walk) read(d *driver.Driver, p driver.Postings, in driver.LineQuery) (out looked, err error) {
+// readAt reads what is at places, with numbers of branches as they are in no database.
+func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.LineQuery) (out looked, err error) {
 	for i, place := range p.Places {
-		ms, err := d.Index.Located(w.ctx, []driver.Place{place})
+		ms, err := d.Index.Located(ctx, []driver.Place{place})
 		if err != nil {
 			return out, err
 		}
 		if len(ms) == 0 {
 			continue
 		}
-		marks, err := d.Index.Marks(w.ctx, []driver.Place{place})
+		marks, err := d.Index.Marks(ctx, []driver.Place{place})
 		if err != nil {
 			return out, err
 		}
@@ -147,7 +156,7 @@ func (w *walk) read(d *driver.Driver, p driver.Postings, in driver.LineQuery) (o
 			marks[i].Place = driver.Place(marks[i].Place.Seq())
 		}
 		in.Numbers = []int64{place.Branch()}
-		lines, err := d.Index.Lines(w.ctx, in)
+		lines, err := d.Index.Lines(ctx, in)
 		if err != nil {
 			return out, err
 		}

@@ -3,7 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
+	"hash/fnv"
 	"runtime"
 	"slices"
 
@@ -16,7 +16,7 @@ const checkTerms = 64
 
 // Check holds the index against the log: each message that the watermark has passed is in
 // it, as it would be cut now, and nothing else is. flaw is called for a message that is not.
-// It looks up a sample of terms, another one each time. progress gets how many messages
+// It looks up a sample of terms. progress gets how many messages
 // were held against the index, and of about how many. left are documents of messages that
 // were purged, which tending removes. Of an index that is cut in another way, or reset
 // meanwhile, nothing is known.
@@ -25,7 +25,7 @@ func (x *Index) Check(ctx context.Context, progress func(done, total int64), fla
 	if err != nil || s.Cut != x.version {
 		return 0, err
 	}
-	c := checking{x: x, at: s, seed: maphash.MakeSeed(), flaw: flaw}
+	c := checking{x: x, at: s, flaw: flaw}
 	for after := int64(0); after < s.Watermark; {
 		page, err := x.Behind(ctx, driver.BehindQuery{After: after, Limit: tailPage, Bytes: mostBytes})
 		if err != nil || len(page) == 0 {
@@ -45,7 +45,6 @@ func (x *Index) Check(ctx context.Context, progress func(done, total int64), fla
 type checking struct {
 	x               *Index
 	at              driver.IndexState
-	seed            maphash.Seed
 	flaw            func(scrollback.Message, string) error
 	done, documents int64
 }
@@ -98,7 +97,9 @@ func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[dr
 	var all []ranked
 	for _, d := range docs {
 		for _, t := range d.terms {
-			all = append(all, ranked{t, maphash.String(c.seed, t)})
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(t))
+			all = append(all, ranked{t, h.Sum64()})
 		}
 	}
 	slices.SortFunc(all, func(a, b ranked) int {

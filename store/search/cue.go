@@ -49,7 +49,7 @@ func readAsk(query string, now time.Time) (ask, error) {
 	for i := 0; i < len(pieces); i += 2 {
 		loose += pieces[i] + "\n"
 	}
-	a.kind, a.loose = kindOf(loose), strings.ToLower(loose)
+	a.kind, a.loose = kindOf(terms.Fold(loose)), strings.ToLower(loose)
 	a.dates = append(datesIn(loose, now), relativeIn(loose, now)...)
 	a.speaker = speakerIn(loose)
 	a.newest = askedNow.MatchString(loose)

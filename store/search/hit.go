@@ -125,7 +125,7 @@ func (l *filling) hit(c shown) scrollback.Hit {
 	m := c.Message
 	text := strings.TrimSpace(c.text)
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
-		Content: passage(text, l.f.Query, l.q.Characters()), Score: math.Round(c.Score*1000) / 1000,
+		Content: passage(text, l.f.Query, Characters(l.q)), Score: math.Round(c.Score*1000) / 1000,
 		OnPath: c.on}
 	h.Snippet, h.Spans = snippet(text, l.f.Query)
 	h.Inside = inside(m, l.f.Query)

@@ -30,17 +30,7 @@ var (
 		`should (?:i|you|we|it|the|my)|would i (?:like|want|enjoy)|how do i like|do i (?:like|want)|rules?|always|never)\b|` +
 		`偏好|喜欢|喜歡|喜好|风格|格式|语气|措辞|推荐|推薦|建议|建議|应该怎么|怎么称呼|要求|规矩|習慣|习惯|好み|おすすめ|お勧め|추천|선호|취향`)
 
-	holdsTime = regexp.MustCompile(`(?i)\b(?:yesterday|today|tonight|tomorrow|last|ago|next|since|(?:19|20)\d\d|` + weekdayNames + `|weekend|` +
-		`january|february|march|april|june|july|august|september|october|november|december|in may|(?:a|one|two|three|four|five|six|\d+) (?:hour|day|week|month|year)s?|` +
-		`morning|evening|o'clock|\d{1,2}(?::\d\d|\s?[ap]m)|recently|spring|summer|autumn|winter)\b` +
-		`|[\d一二两三四五六七八九十]+\s*[年月日号點点天周週]|昨|前天|今[天早晚年]|明[天年]|后天|後天|[上下这這本]个?[周週月]|星期|去年|前年|小时候|最近|先[週月]|来[週月年]|어제|오늘|내일|작년|지난|다음`)
-	holdsNumber = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred|dozen|once|twice|` +
-		`couple|several|few|half|both)\b|[一二两兩三四五六七八九十百千半][个個次位只本岁人年月天元块倍条]|한|두|세`)
-	holdsReason = regexp.MustCompile(`(?i)\b(?:because|since|so that|due to|thanks to|in order to|reason|that's why|cause|inspired|motivated|helps?|wanted to)\b|` +
-		`因为|因為|由于|所以|为了|為了|ので|から|때문|니까`)
-	holdsPlace = regexp.MustCompile(`\b(?:in|at|near|from|to|around|outside) (?:the |a |my |our )?[A-Z]|\b(?:at|in) (?:the|my|a) \w+|在|住|去|で|に|에서|에`)
-	holdsShown = regexp.MustCompile(`(?i)!\[|\b(?:photo|picture|image|pic|caption|painted|painting|drawing|look at|check (?:it|this) out)\b|照片|图片|圖片|写真|사진`)
-	wishes     = regexp.MustCompile(`(?i)\bI(?:'m| am)? (?:really |also |just |usually |always |only |never |do )*(?:prefer|like|love|enjoy|hate|dislike|want|use|need|` +
+	wishes = regexp.MustCompile(`(?i)\bI(?:'m| am)? (?:really |also |just |usually |always |only |never |do )*(?:prefer|like|love|enjoy|hate|dislike|want|use|need|` +
 		`interested|into|a fan|allergic|vegetarian|vegan|trying|learning|looking for)\b|\bmy (?:favou?rite|own|goal|budget|usual)\b|我(?:比较|更|最|只|不|很)?(?:喜欢|喜歡|爱|愛|讨厌|想要|用|习惯|偏好)`)
 )
 
@@ -54,15 +44,8 @@ func kindOf(loose string) kind {
 }
 
 // held is 1 if a message holds what a question of this kind asks for.
-func (k kind) held(m scrollback.Message, text string) float64 {
-	switch {
-	case k.shown && (holdsShown.MatchString(text) || pictured(m.Parts)),
-		k.many && holdsNumber.MatchString(text),
-		k.where && holdsPlace.MatchString(text),
-		k.why && holdsReason.MatchString(text):
-		return 1
-	}
-	return 0
+func (k kind) held(m scrollback.Message, t traits) float64 {
+	return oneIf(k.shown && (t.shown || pictured(m.Parts)) || k.many && t.number || k.where && t.place || k.why && t.reason)
 }
 
 func pictured(parts scrollback.Parts) bool {

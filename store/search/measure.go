@@ -126,17 +126,17 @@ func (m *measured) count(l driver.Postings) []uint8 {
 	return out
 }
 
-// part is a place of a window, and how much of it counts.
+// part is a place of a window, how far away it is, and how much of it counts.
 type part struct {
-	at    int
-	share float64
+	at       int
+	distance int64
+	share    float64
 }
 
-// parts are the messages around a place, at most n on each side. Of a long one beside it
-// only the reply counts, and of that about the beginning.
-func (m *measured) parts(o *scope, p driver.Place, n int64) []part {
-	out := make([]part, 0, 2*reach+1)
-	for d := -n; d <= n; d++ {
+// parts are the messages around a place, in order. Of a long one beside it only the reply
+// counts, and of that about the beginning.
+func (m *measured) parts(o *scope, p driver.Place, out []part) []part {
+	for d := int64(-reach); d <= reach; d++ {
 		at, ok := o.at(p.Branch(), p.Seq()+d)
 		if !ok {
 			continue
@@ -145,12 +145,23 @@ func (m *measured) parts(o *scope, p driver.Place, n int64) []part {
 		switch {
 		case !ok:
 		case d == 0 || m.length[i] <= longTerms:
-			out = append(out, part{i, 1})
+			out = append(out, part{i, d, 1})
 		case d == 1:
-			out = append(out, part{i, longTerms / float64(m.length[i])})
+			out = append(out, part{i, d, longTerms / float64(m.length[i])})
 		}
 	}
 	return out
+}
+
+// nearer are the parts that are at most n away.
+func nearer(all []part, n int64) []part {
+	for len(all) > 0 && all[0].distance < -n {
+		all = all[1:]
+	}
+	for len(all) > 0 && all[len(all)-1].distance > n {
+		all = all[:len(all)-1]
+	}
+	return all
 }
 
 // bm25 scores some messages as one text.

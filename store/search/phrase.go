@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -12,7 +11,7 @@ import (
 
 // verified is how many messages are read at most to see whether they hold quoted words in
 // their order.
-const verified = 2000
+const verified = 1200
 
 // phrases picks the messages that hold all quoted words, and reads them.
 func (k *picker) phrases(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
@@ -137,29 +136,28 @@ func (k *picker) holds(ctx context.Context, m scrollback.Message) bool {
 	if len(Artifacts(m.Parts)) > 0 {
 		text = k.text(ctx, m)
 	}
-	cut := terms.Split(text)
 	for _, phrase := range k.a.Must {
-		if !phraseIn(cut[:min(len(cut), MaxTerms)], phrase) {
+		if !phraseIn(text, phrase) {
 			return false
 		}
 	}
 	return true
 }
 
-// phraseIn reports whether the terms hold the phrase, word for word.
-func phraseIn(cut, phrase []string) bool {
-	for i := 0; i+len(phrase) <= len(cut); i++ {
-		if slices.EqualFunc(cut[i:i+len(phrase)], phrase, termIs) {
+// phraseIn reports whether a text holds the phrase, term after term.
+func phraseIn(text string, phrase []string) bool {
+	places, _ := terms.Places(text, phrase, MaxTerms)
+	for _, first := range places[0] {
+		i := 1
+		for i < len(phrase) {
+			if _, there := slices.BinarySearch(places[i], first+i); !there {
+				break
+			}
+			i++
+		}
+		if i == len(phrase) {
 			return true
 		}
 	}
 	return false
-}
-
-// termIs judges a term by one that is wanted, which may be a beginning.
-func termIs(term, want string) bool {
-	if begin, ok := strings.CutSuffix(want, "*"); ok {
-		return strings.HasPrefix(term, begin)
-	}
-	return term == want
 }

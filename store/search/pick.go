@@ -38,7 +38,6 @@ type picker struct {
 	p      *posted
 	events []event
 	filter driver.PostingQuery // Role, From and To
-	passes map[driver.Place]bool
 }
 
 // narrowed reports whether the filter keeps anything out.
@@ -62,36 +61,40 @@ func (k *picker) pick(ctx context.Context) (picks, map[driver.Place]scrollback.M
 
 // loose is pick without quoted words.
 func (k *picker) loose(ctx context.Context) (picks, error) {
-	passing := k.events
-	if k.narrowed() {
-		var err error
-		if passing, err = k.passing(ctx); err != nil {
-			return picks{}, err
-		}
-	}
-	best, all, err := k.strongest(ctx, passing)
-	if err != nil || !k.a.question {
-		return picks{best, all}, err
-	}
-	centres := best
-	if k.narrowed() {
-		if centres, _, err = k.strongest(ctx, k.events); err != nil {
-			return picks{}, err
-		}
-	}
-	around, err := k.around(ctx, slices.Concat(best, centres), reach)
+	best, all, err := k.strongest(ctx, k.events)
 	if err != nil {
 		return picks{}, err
 	}
-	if len(around) < fewest {
-		if around, err = k.around(ctx, slices.Concat(best, centres), farthest); err != nil {
+	out, err := k.expand(ctx, best)
+	if err == nil && k.narrowed() && !all && len(out) < picked { // what passes the filter is further down
+		var passing []event
+		if passing, err = k.passing(ctx); err != nil {
 			return picks{}, err
 		}
+		var more []pick
+		if more, all, err = k.strongest(ctx, passing); err != nil {
+			return picks{}, err
+		}
+		out, err = k.expand(ctx, append(more, best...))
 	}
-	if len(around) > picked {
-		return picks{around[:picked], false}, nil
+	if len(out) > picked {
+		return picks{out[:picked], false}, err
 	}
-	return picks{around, all}, nil
+	return picks{out, all}, err
+}
+
+// expand is what is read for some matches: for a look-up these, for a question the messages
+// around them, and more of them where few are around.
+func (k *picker) expand(ctx context.Context, centres []pick) ([]pick, error) {
+	if !k.a.question {
+		slices.SortFunc(centres, better)
+		return k.let(ctx, slices.CompactFunc(centres, func(a, b pick) bool { return a.place == b.place }))
+	}
+	around, err := k.around(ctx, centres, reach)
+	if err == nil && len(around) < fewest {
+		around, err = k.around(ctx, centres, farthest)
+	}
+	return around, err
 }
 
 // passing are the events that the filter lets through.
@@ -107,15 +110,15 @@ func (k *picker) passing(ctx context.Context) ([]event, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.passes = map[driver.Place]bool{}
+	passes := map[driver.Place]bool{}
 	for _, l := range lists {
 		for _, at := range l.Places {
-			k.passes[at] = true
+			passes[at] = true
 		}
 	}
 	var out []event
 	for _, e := range k.events {
-		if k.passes[e.place] {
+		if passes[e.place] {
 			out = append(out, e)
 		}
 	}

@@ -2,14 +2,12 @@ package search
 
 import (
 	"math/bits"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
@@ -92,13 +90,15 @@ func (j *judged) silence(all []*Candidate) {
 
 // words are the features that come of words.
 func (j *judged) words(c *Candidate, place driver.Place) {
-	own := j.m.parts(j.o, place, 0)
+	var room [2*reach + 1]part
+	around := j.m.parts(j.o, place, room[:0])
+	own := nearer(around, 0)
 	c.Own = j.m.bm25(own, j.m.mean)
-	c.Near2 = j.m.bm25(j.m.parts(j.o, place, 2), 5*j.m.mean)
-	c.Near5 = j.m.bm25(j.m.parts(j.o, place, reach), (2*reach+1)*j.m.mean)
+	c.Near2 = j.m.bm25(nearer(around, 2), 5*j.m.mean)
+	c.Near5 = j.m.bm25(around, (2*reach+1)*j.m.mean)
 	held := j.m.wordsAt(j.a, own)
 	c.Share = j.p.share(held)
-	c.Beside = j.p.share(j.m.wordsAt(j.a, j.m.parts(j.o, place, 1)))
+	c.Beside = j.p.share(j.m.wordsAt(j.a, nearer(around, 1)))
 	there := 0
 	for i, w := range j.p.words {
 		if w > 0 {
@@ -159,17 +159,18 @@ func (j *judged) cues(c *Candidate) {
 	if said == "" && m.Role == scrollback.RoleUser {
 		c.Person = 1
 	}
+	t := traitsOf(text, a.kind, len(a.dates) > 0)
 	if m.Role == scrollback.RoleUser || said != "" {
-		c.FirstSelf = oneIf(inFirstPerson(text))
+		c.FirstSelf = oneIf(t.self)
 	}
 	c.Asks = asking(text)
 	if len(a.dates) > 0 {
-		c.Date = dated(a.dates, m.CreatedAt, text)
+		c.Date = dated(a.dates, m.CreatedAt, t.spokenTimes(text))
 	}
 	if a.when {
-		c.Time = oneIf(holdsTime.MatchString(text))
+		c.Time = oneIf(t.time)
 	}
-	c.Kind = a.held(m, text)
+	c.Kind = a.held(m, t)
 	if a.wishes && m.Role == scrollback.RoleUser {
 		c.Standing = standingIn(text)
 	}
@@ -182,13 +183,16 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-// dated says how well a message is of a date that is asked for, or names it as seen from its
-// own day.
-func dated(asked []days, at int64, text string) float64 {
+// dated says how well a message is of a date that is asked for, or names it in one of the
+// texts as seen from its own day.
+func dated(asked []days, at int64, texts []string) float64 {
 	day := time.UnixMilli(at).UTC()
-	told := append(relativeIn(text, day), dayOf(day.Truncate(24*time.Hour)))
-	for _, d := range datesIn(text, day) {
-		told = append(told, d.nearest(day))
+	told := []days{dayOf(day.Truncate(24 * time.Hour))}
+	for _, text := range texts {
+		told = append(told, relativeIn(text, day)...)
+		for _, d := range datesIn(text, day) {
+			told = append(told, d.nearest(day))
+		}
 	}
 	best := 0.0
 	for _, d := range asked {
@@ -228,35 +232,18 @@ func (j *judged) sessions(all []*Candidate, places []driver.Place) {
 	}
 }
 
-// inFirstPerson reports whether a text speaks of who says it.
-func inFirstPerson(text string) bool {
-	from := -1
-	for i, r := range text {
-		switch {
-		case r < utf8.RuneSelf && unicode.IsLetter(r):
-			if from < 0 {
-				from = i
-			}
-			continue
-		case strings.ContainsRune("我咱私僕俺", r):
-			return true
-		}
-		if from >= 0 && selfWords[strings.ToLower(text[from:i])] {
-			return true
-		}
-		from = -1
-	}
-	return from >= 0 && selfWords[strings.ToLower(text[from:])] || koreanSelf.MatchString(text)
-}
-
-var koreanSelf = regexp.MustCompile(`나는|내가|저는|제가|우리|나의|저의`)
-
-var selfWords = map[string]bool{"i": true, "my": true, "me": true, "mine": true, "myself": true, "we": true, "our": true, "us": true, "ours": true}
+// A wish that is only for now counts for less than an instruction that stands.
+const wished = 0.6
 
 // standingIn says whether a text holds what a person wants kept to, or likes.
 func standingIn(text string) float64 {
-	if wishes.MatchString(text) {
-		return 0.6
+	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n。！!；;", r) })
+	for _, line := range sentences {
+		for s := range strings.SplitSeq(line, ". ") {
+			if standing.Instruction(s) {
+				return 1
+			}
+		}
 	}
-	return 0
+	return wished * oneIf(wishes.MatchString(text))
 }

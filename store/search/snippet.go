@@ -1,15 +1,32 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 // snippetRunes is the length of an excerpt.
 const snippetRunes = 240
+
+// What the contents of all hits together are to have, about 2,000 tokens, and each may have
+// at least, in characters.
+const (
+	hitsCharacters = 8000
+	hitCharacters  = 400
+)
+
+// Characters is how long a passage of a hit may be: with more hits, the less of each.
+func Characters(q scrollback.SearchQuery) int {
+	if q.Passage > 0 {
+		return q.Passage
+	}
+	return min(max(hitsCharacters/cmp.Or(max(q.Limit, 0), scrollback.SearchDefault), hitCharacters), scrollback.HitContentMax)
+}
 
 // passage is text, or if it is longer the n characters that hold the most different query
 // terms, with an ellipsis.
