@@ -67,8 +67,8 @@ func (b *bench) indexSize(n int) error {
 	}
 	defer db.Close()
 	var index, text float64
-	err = db.QueryRowContext(b.ctx, `SELECT (SELECT sum(length(block)) FROM message_terms_data) + (SELECT sum(length(sz)) FROM message_terms_docsize),
-		(SELECT sum(own_bytes) FROM messages)`).Scan(&index, &text)
+	err = db.QueryRowContext(b.ctx, `SELECT (SELECT sum(pgsize) FROM dbstat WHERE name IN ('index_blocks', 'index_blocks_term', 'index_marks',
+		'index_marks_start', 'index_segments')), (SELECT sum(own_bytes) FROM messages)`).Scan(&index, &text)
 	if err != nil {
 		return err
 	}

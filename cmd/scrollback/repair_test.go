@@ -128,6 +128,8 @@ func TestRepairPurge(t *testing.T) {
 	t.Parallel()
 	data := aFolder(t)
 	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
+		`UPDATE index_state SET dropped = dropped + 1`,
+		`INSERT INTO index_dropped SELECT n, 5, (SELECT dropped FROM index_state) FROM branches WHERE id = `+folded,
 		`DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
 	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 2 || c.Notes[0].Kind != "purge" || c.Notes[1].Kind != "index" {
 		t.Fatalf("half of a purge: exit %d, %+v %+v", code, c.Problems, c.Notes)
