@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -120,45 +119,13 @@ func (b *bench) loaded(n int) (*store.Store, error) {
 	c, _, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
 	if err == nil && c.Messages < int64(n) {
 		if err = load(b.ctx, s, conversation, int(c.Messages), n); err == nil {
-			err = b.mergeIndex(b.file(fmt.Sprint("messages-", n)))
+			err = s.Audit.Reindex(b.ctx, func(int64, int64) {}) // whole, and tended to the end
 		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-// mergeIndex merges what a load leaves of the index, as the writer would have done over
-// the time that so many messages take.
-func (b *bench) mergeIndex(file string) error {
-	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(60000)")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }() // everything is committed
-	db.SetMaxOpenConns(1)
-	var there bool
-	err = db.QueryRowContext(b.ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'message_terms')`).Scan(&there)
-	if err != nil || !there {
-		return err
-	}
-	changes := func() (n int64, err error) {
-		return n, db.QueryRowContext(b.ctx, `SELECT total_changes()`).Scan(&n)
-	}
-	for {
-		before, err := changes()
-		if err != nil {
-			return err
-		}
-		if _, err := db.ExecContext(b.ctx, `INSERT INTO message_terms (message_terms, rank) VALUES ('merge', 2000)`); err != nil {
-			return err
-		}
-		after, err := changes()
-		if err != nil || after-before < 2 {
-			return err
-		}
-	}
 }
 
 func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, from, to int) error {

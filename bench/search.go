@@ -92,7 +92,7 @@ func (b *bench) indexSize(n int) error {
 	defer func() { _ = db.Close() }() // nothing was written
 	var rows, pages, text float64
 	err = db.QueryRowContext(b.ctx, `SELECT coalesce(sum(payload), 0), coalesce(sum(pgsize), 0), (SELECT sum(own_bytes) FROM messages)
-		FROM dbstat WHERE name LIKE 'message_terms%' OR name LIKE 'index~_%' ESCAPE '~'`).Scan(&rows, &pages, &text)
+		FROM dbstat WHERE name LIKE 'index~_%' ESCAPE '~'`).Scan(&rows, &pages, &text)
 	if err != nil {
 		return err
 	}

@@ -190,7 +190,7 @@ var damages = []struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		copy(b[len(b)/2&^511:], bytes.Repeat([]byte("harm"), 4096))
+		copy(b[len(b)*6/10&^511:], bytes.Repeat([]byte("harm"), 4096))
 		write(t, name, b)
 	}},
 	{name: "bytes lost", kind: "artifact", stays: true, files: func(t *testing.T, data string) { os.Remove(objectFiles(t, data)[0]) }},

@@ -128,6 +128,7 @@ func TestRepairPurge(t *testing.T) {
 	t.Parallel()
 	data := aFolder(t)
 	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
+		`INSERT INTO index_dropped SELECT n, 5, 1 FROM branches WHERE id = `+folded, `UPDATE index_state SET dropped = 1`,
 		`DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
 	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 2 || c.Notes[0].Kind != "purge" || c.Notes[1].Kind != "index" {
 		t.Fatalf("half of a purge: exit %d, %+v %+v", code, c.Problems, c.Notes)
@@ -138,7 +139,7 @@ func TestRepairPurge(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, c := checkup(t, data, "--repair")
-	if code != 0 || c.Checked.Conversations != 1 || c.Checked.Messages != 2 || c.Checked.Objects != 0 {
+	if code != 0 || c.Checked.Conversations != 2 || c.Checked.Messages != 4 || c.Checked.Objects != 0 {
 		t.Errorf("exit %d: %+v", code, c)
 	}
 	if code, c := checkup(t, data); code != 0 || len(c.Notes) > 0 {

@@ -139,7 +139,7 @@ func TestAppendOnlyCanFail(t *testing.T) {
 		`UPDATE conversations SET messages = $2`:                                false,
 		`UPDATE branches SET head_seq = (SELECT max(seq) FROM messages)`:        false,
 		`SELECT * FROM messages FOR UPDATE`:                                     false,
-		`DELETE FROM message_terms WHERE rowid = $1`:                            false,
+		`DELETE FROM index_blocks WHERE segment = $1`:                           false,
 		`CREATE TRIGGER messages_append_only BEFORE UPDATE ON messages`:         false,
 		`INSERT INTO turns (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET a=1`: false,
 	} {

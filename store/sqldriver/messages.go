@@ -1,9 +1,7 @@
 package sqldriver
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -149,15 +147,9 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	return out, nil
 }
 
-// pathMessages reads the path of branch $1 from seq $2 to $3.
-const pathMessages = sqlrow.Path + ` SELECT ` + sqlrow.MessageColumns + ` FROM (SELECT branch AS of, first, last FROM path) p
-	JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
-
 // Messages implements [driver.Reader].
 func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	var out []scrollback.Message
-	err := db.Read.Rows(ctx, collect(&out), pathMessages, q.Branch, q.From, q.To)
-	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) }) // branch by branch until here
+	out, err := sqlrow.Messages(ctx, db.Read, q)
 	return out, db.wrap("sqldriver.Messages", err)
 }
 

@@ -3,7 +3,6 @@ package sqlaudit
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -24,7 +23,11 @@ type indexed struct {
 // index reads every segment of the search index that is searched, and looks for rows that
 // are of none.
 func (a *auditor) index(ctx context.Context) error {
-	err := a.rows(ctx, "the search index", func(r sqlrow.Scanner) error { return r.Scan(new(int64)) }, `SELECT watermark FROM index_state WHERE id = 1`)
+	states := 0
+	err := a.rows(ctx, "the search index", func(r sqlrow.Scanner) error { states++; return r.Scan(new(int64)) }, `SELECT watermark FROM index_state WHERE id = 1`)
+	if err == nil && states == 0 {
+		err = a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: "the search index", Detail: "how far it reaches is lost"})
+	}
 	for _, table := range []string{"index_blocks", "index_marks"} {
 		if err != nil {
 			return err
@@ -180,14 +183,11 @@ func (a *auditor) places(ctx context.Context, g indexed) error {
 	return g.parsed.Runs(purged, func(run postings.Run) error {
 		a.runs = append(a.runs, placed{run, g.id})
 		first, last := driver.Place(run.First), driver.Place(run.Last)
-		var n int64
-		err := a.tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) },
+		n := last.Seq() - first.Seq() + 1
+		err := a.rows(ctx, "messages", func(r sqlrow.Scanner) error { return r.Scan(&n) },
 			`SELECT count(*) FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3`,
 			first.Branch(), first.Seq(), last.Seq())
 		if err == nil && n != last.Seq()-first.Seq()+1 {
-			err = errGone
-		}
-		if errors.Is(err, sql.ErrNoRows) {
 			err = errGone
 		}
 		return err

@@ -42,7 +42,11 @@ func Walk(ctx context.Context, conn *sql.Conn, d Dialect, w driver.AuditWalk) (s
 	if own := (walked{}); errors.As(err, &own) {
 		return own.error, nil
 	}
-	return nil, errors.Join(err, a.tx.Close())
+	closed := a.tx.Close()
+	if d.Damaged(closed) { // of a statement that met damage, which is reported
+		closed = nil
+	}
+	return nil, errors.Join(err, closed)
 }
 
 // auditor walks the rows inside one transaction.

@@ -13,7 +13,7 @@ import (
 )
 
 // stepBytes bounds what one transaction writes of a segment.
-const stepBytes = 128 << 10
+const stepBytes = 64 << 10
 
 // claimed is for how long a segment that is being built belongs to its builder, in
 // milliseconds; each step renews it.

@@ -518,6 +518,7 @@ func TestIndexDamaged(t *testing.T) {
 		`UPDATE index_segments SET documents = 7 WHERE id = 3`,
 		`UPDATE index_segments SET terms = 1 WHERE id = 3`,
 		`DELETE FROM index_segments WHERE id = 1`,
+		`DELETE FROM index_state`,
 		`DELETE FROM messages WHERE seq = 9`,
 	} {
 		path := filepath.Join(t.TempDir(), "s.db")

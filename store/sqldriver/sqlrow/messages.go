@@ -3,7 +3,6 @@ package sqlrow
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -51,7 +50,7 @@ func Messages(ctx context.Context, read *Session, q driver.MessageQuery) ([]scro
 // sift lists the messages of a run that are wanted.
 func sift(ctx context.Context, read *Session, q driver.MessageQuery) (seqs []int64, err error) {
 	var seq int64
-	var parts sql.RawBytes // a blob is handed over without another copy
+	var parts []byte
 	err = read.Rows(ctx, func(r Scanner) error {
 		if err := r.Scan(&seq, &parts); err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// troubledTurns follows the path of branch $1 as pathMessages does, and repeats the
+// troubledTurns follows the path of branch $1 as [Messages] does, and repeats the
 // condition of the index word for word: without that the index is not used. A path leaves
 // an ancestor at leaves, and the branch itself never.
 const troubledTurns = `WITH RECURSIVE path (branch, parent, at_seq, leaves) AS (
