@@ -111,11 +111,9 @@ type SearchQuery struct {
 	Except       []MessageID      // leave these out, as hits and as neighbours
 }
 
-// SearchResult is the best hits, best first. Truncated says that more messages
-// matched than were considered; if all were, Total says how many there are, and
-// Conversations in how many. Next is the offset of the next page, or nil. Indexed is the
-// share of the log, 0 to 1, that the index of search has, nil for all of it: the rest was
-// read instead, its newest part first, and all of it unless Truncated says otherwise.
+// SearchResult is the best hits, best first. Truncated says that more messages matched than
+// were considered; else Total says how many, in so many Conversations. Next is the offset of
+// the next page, or nil. Indexed is the share of the log in the index, 0 to 1, nil for all.
 type SearchResult struct {
 	Hits          []Hit    `json:"hits"`
 	Truncated     bool     `json:"truncated,omitempty"`
