@@ -213,6 +213,21 @@ func TestSearchStandingInstructions(t *testing.T) {
 	})
 }
 
+// What a person likes is found by a question about it that shares no word with it, far from
+// everything that does.
+func TestSearchWishesWithoutAWord(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		filler := slices.Repeat([]string{"The train to Bergen was late again."}, 400)
+		b.say(c.ID, slices.Concat(filler, []string{"I always take the window seat, never the aisle."}, filler,
+			[]string{"Where should dinner be?"}, filler)...)
+		got := b.search(scrollback.SearchQuery{Query: "Any tips for booking my dinner flight?", Conversation: c.ID, Limit: 10})
+		if !slices.Contains(got, "I always take the window seat, never the aisle.") {
+			t.Errorf("found %q", got)
+		}
+	})
+}
+
 // Widths, composed letters, and both kinds of Chinese characters find each other; what is
 // marked is the text as it was written.
 func TestSearchFolds(t *testing.T) {

@@ -14,6 +14,3 @@ func (x *Index) Version(v int) { x.version = v }
 
 // ScanTime bounds the time of a scan.
 func (x *Index) ScanTime(d time.Duration) { x.scanTime = d }
-
-// Settle does what Follow does after its first pause.
-func (x *Index) Settle() { x.poke() }

@@ -27,31 +27,46 @@ type behind struct {
 // enough reports whether that makes a batch.
 func (b behind) enough() bool { return b.messages >= batchMessages || b.bytes >= batchBytes }
 
-// follower is the goroutine that keeps an index behind the log.
+// follower keeps an index behind the log: a goroutine while there is something to do, and
+// none otherwise.
 type follower struct {
-	wake chan struct{}
-
 	mu      sync.Mutex
 	seen    behind
 	written bool // by this process, since it began
 	purged  bool
-	stop    context.CancelFunc
-	done    chan struct{}
-}
 
-func (f *follower) init() { f.wake = make(chan struct{}, 1) }
+	life    context.Context //nolint:containedctx // from Follow to Close
+	stop    context.CancelFunc
+	closed  bool
+	timer   *time.Timer // until it fires, nothing is done
+	waiting bool        // for timer
+	wanted  bool        // somebody has poked
+	running bool
+	failed  int           // times in a row
+	again   time.Duration // the last wait after a failure
+	done    sync.WaitGroup
+}
 
 // Follow keeps the index behind the log until Close.
 func (x *Index) Follow() {
-	ctx, stop := context.WithCancel(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.stop != nil {
-		stop()
 		return
 	}
-	x.stop, x.done = stop, make(chan struct{})
-	go x.follow(ctx, x.done)
+	x.life, x.stop = context.WithCancel(context.Background())
+	x.wait(settle)
+}
+
+// wait lets nothing be done for a while, and then looks. The lock is held.
+func (x *Index) wait(d time.Duration) {
+	x.waiting = true
+	x.timer = time.AfterFunc(d, func() {
+		x.mu.Lock()
+		x.waiting = false
+		x.mu.Unlock()
+		x.poke()
+	})
 }
 
 // Wrote says that messages with so many bytes of text are about to be stored, or have been.
@@ -75,10 +90,16 @@ func (x *Index) Purged() {
 	x.poke()
 }
 
+// poke has the index looked after, now or when a wait is over.
 func (x *Index) poke() {
-	select {
-	case x.wake <- struct{}{}:
-	default: // it has not looked yet
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.stop == nil || x.closed || x.waiting {
+		return
+	}
+	if x.wanted = true; !x.running {
+		x.running = true
+		x.done.Go(x.follow)
 	}
 }
 
@@ -86,13 +107,16 @@ func (x *Index) poke() {
 // process has written, and forgets what this process has purged.
 func (x *Index) Close() {
 	x.mu.Lock()
-	stop, done, written, purged := x.stop, x.done, x.written, x.purged
-	x.mu.Unlock()
-	if stop == nil {
+	if x.stop == nil || x.closed {
+		x.mu.Unlock()
 		return
 	}
-	stop()
-	<-done
+	x.closed = true
+	written, purged := x.written, x.purged
+	x.stop()
+	x.timer.Stop()
+	x.mu.Unlock()
+	x.done.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if written { // what is left, the next process does
@@ -103,33 +127,28 @@ func (x *Index) Close() {
 	}
 }
 
-// follow indexes what is behind whenever there is enough of it, until ctx ends.
-func (x *Index) follow(ctx context.Context, done chan<- struct{}) {
-	defer close(done)
-	wait := time.NewTimer(settle)
-	defer wait.Stop()
-	again, failed := time.Duration(0), 0
-	for first := true; ; first = false {
-		wake := x.wake
-		if first || failed > 0 {
-			wake = nil
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-wake:
-		case <-wait.C:
-		}
-		switch err := x.work(ctx, failed > patience); {
+// follow indexes what is behind, until nobody wants more or it fails.
+func (x *Index) follow() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for x.wanted && !x.waiting && !x.closed {
+		x.wanted = false
+		lenient := x.failed > patience
+		x.mu.Unlock()
+		err := x.work(x.life, lenient)
+		x.mu.Lock()
+		switch {
 		case err == nil:
-			failed, again = 0, 0
+			x.failed, x.again = 0, 0
+		case x.closed:
 		case scrollback.CodeOf(err) == scrollback.Refused: // it may only be read
-			return
+			x.waiting = true
 		default:
-			failed, again = failed+1, min(max(2*again, retryIn), retryMost)
-			wait.Reset(again)
+			x.failed, x.again = x.failed+1, min(max(2*x.again, retryIn), retryMost)
+			x.wait(x.again)
 		}
 	}
+	x.running = false
 }
 
 // work indexes whole batches and tends the index until there is no more to do.

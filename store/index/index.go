@@ -55,7 +55,6 @@ type Index struct {
 func New(d driver.Index, text func(context.Context, scrollback.Message) (string, error)) *Index {
 	x := &Index{Index: d, text: text, version: terms.Version, scanTime: scanTime}
 	x.tail.lock = make(chan struct{}, 1)
-	x.follower.init()
 	return x
 }
 

@@ -67,12 +67,6 @@ type hit struct {
 	list postings.List
 }
 
-// lastBlocks finds in each segment the block that a term is in, if it is there: the last one
-// that begins at it or before.
-const lastBlocks = `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s JOIN index_blocks b
-	ON b.id = (SELECT x.id FROM index_blocks x WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1)
-	WHERE s.state = 1`
-
 // blocks hands on the blocks of a query with the segments they are of.
 func (f *finder) blocks(ctx context.Context, each func(*scope, postings.Block) error, query string, args ...any) error {
 	return f.tx.Rows(ctx, func(r sqlrow.Scanner) error {
@@ -178,8 +172,7 @@ func (f *finder) beginning(ctx context.Context, begin string) (driver.Postings, 
 		return collect(in, b)
 	}, lastBlocks, begin)
 	if err == nil {
-		err = f.blocks(ctx, collect, `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s JOIN index_blocks b
-			ON b.segment = s.id AND b.first_term >= $1 AND b.first_term < $2 WHERE s.state = 1`, begin, begin+"\U0010ffff")
+		err = f.blocks(ctx, collect, blocksFrom, begin, begin+"\U0010ffff")
 	}
 	if err != nil {
 		return out, err
@@ -225,9 +218,7 @@ func (f *finder) decode(ctx context.Context, h hit, spans []postings.Span) (err 
 			f.ordinals, f.counts, err = l.Decode(f.ordinals, f.counts)
 		}
 		return err
-	}, `SELECT segment, first_term, start, data FROM index_blocks WHERE segment = $1 AND first_term = $2 AND start < $4
-		AND start >= coalesce((SELECT max(x.start) FROM index_blocks x WHERE x.segment = $1 AND x.first_term = $2 AND x.start <= $3), 0)
-		ORDER BY start`, h.id, h.term, all.From, all.To)
+	}, partsOf, h.id, h.term, all.From, all.To)
 }
 
 // leaveOut removes ordinals within spans.
@@ -308,5 +299,5 @@ func (f *finder) narrow(ctx context.Context, in *scope) error {
 			in.lets[start+i] = (q.Role == "" || m.Kind == string(q.Role)) && m.Time >= q.From && m.Time < q.To
 		}
 		return nil
-	}, `SELECT start, from_time, to_time, data FROM index_marks WHERE segment = $1 AND to_time >= $2 AND from_time < $3`, in.id, q.From, q.To)
+	}, marksAt, in.id, q.From, q.To)
 }

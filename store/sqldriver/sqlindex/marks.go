@@ -71,7 +71,7 @@ func (s *snapshot) marksRow(ctx context.Context, id int64, start int) (out posti
 			out, err = postings.ParseMarks(data)
 		}
 		return err
-	}, `SELECT data FROM index_marks WHERE segment = $1 AND start = $2`, id, start)
+	}, marksFrom, id, start)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = postings.ErrDamaged
 	}

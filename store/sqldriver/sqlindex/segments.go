@@ -43,8 +43,6 @@ type segment struct {
 	gone      []postings.Span // ordinals of its documents in those
 }
 
-const segmentColumns = `id, tier, documents, terms, clean, places`
-
 // scan reads a row, and finds out what of it was dropped.
 func (g *segment) scan(r sqlrow.Scanner, runs []run) error {
 	var places []byte
@@ -99,6 +97,9 @@ type snapshot struct {
 
 // see calls fn with the index as it is now, and as it stays until fn returns.
 func (db Index) see(ctx context.Context, fn func(*snapshot) error) error {
+	if err := db.Read.Prepare(ctx, prepared...); err != nil {
+		return err
+	}
 	tx, err := db.Readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
@@ -115,13 +116,13 @@ func (db Index) see(ctx context.Context, fn func(*snapshot) error) error {
 			err := r.Scan(&n, &branch, &seq)
 			runs = append(runs, run{n, postings.Run{First: uint64(driver.PlaceOf(branch, seq)), Last: uint64(driver.PlaceOf(branch, math.MaxUint32))}})
 			return err
-		}, `SELECT n, branch, first_seq FROM index_dropped WHERE n > $1 ORDER BY n`, s.forgotten)
+		}, droppedRuns, s.forgotten)
 	}
 	if err == nil {
 		err = s.tx.Rows(ctx, func(r sqlrow.Scanner) error {
 			s.segments = append(s.segments, &segment{})
 			return s.segments[len(s.segments)-1].scan(r, runs)
-		}, `SELECT `+segmentColumns+` FROM index_segments WHERE state = 1 ORDER BY id`)
+		}, liveSegments)
 	}
 	if err != nil {
 		return err

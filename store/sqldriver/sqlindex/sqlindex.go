@@ -52,7 +52,7 @@ type state struct {
 
 func loadState(ctx context.Context, s *sqlrow.Session) (out state, err error) {
 	return out, s.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&out.cut, &out.watermark, &out.dropped, &out.forgotten) },
-		`SELECT cut, watermark, dropped, forgotten FROM index_state WHERE id = 1`)
+		theState)
 }
 
 // State implements [driver.Index].

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/postings"
@@ -355,6 +356,46 @@ func keepUp(db *file, over func() bool) error {
 		}
 	}
 	return nil
+}
+
+// Many look at once, with one connection between them and no statement prepared yet, while
+// somebody writes: nobody waits for a connection that waits for them.
+func TestIndexOneConnection(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	full := openDB(t, path)
+	converse(t, full, "c")
+	tell(t, full, "c", "red", "blue")
+	mustCatchUp(t, full)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range 5 {
+		d, err := connect(ctx, path, &Options{Readers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := sqldriver.New(d)
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				q := driver.PostingQuery{Terms: []string{"red", "b*"}, Role: scrollback.RoleUser}
+				got, err := db.Index.Postings(ctx, q)
+				if err != nil || got[0].Holding != 1 || got[1].Holding != 1 {
+					t.Errorf("look %d: %+v, %v", i, got, err)
+				}
+				if _, err := db.Index.Tend(ctx); err != nil {
+					t.Errorf("tend %d: %v", i, err)
+				}
+				m, err := db.Index.Marks(ctx, []driver.Place{driver.PlaceOf(1, 1)})
+				if err != nil || len(m) != 1 {
+					t.Errorf("marks %d: %+v, %v", i, m, err)
+				}
+			})
+		}
+		all.Wait()
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // An index that may only be read is searched, and what is behind it is read.

@@ -48,18 +48,29 @@ func NewDirect(conn driver.Conn) *Session {
 	return &Session{conn: conn, direct: map[string]*direct{}, kept: kept{rows: map[rowKey]Row{}}}
 }
 
+// stmt prepares a statement unless it is. Nobody waits for whoever prepares: a pool may wait
+// for one that has a connection, and wants another statement.
 func (s *Session) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if st := s.stmts[query]; st != nil {
+	if st := s.known(query); st != nil {
 		return st, nil
 	}
 	st, err := s.on.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first := s.stmts[query]; first != nil {
+		return first, st.Close()
+	}
 	s.stmts[query] = st
 	return st, nil
+}
+
+func (s *Session) known(query string) *sql.Stmt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stmts[query]
 }
 
 func (s *Session) own(ctx context.Context, query string) (*direct, error) {

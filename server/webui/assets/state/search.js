@@ -60,7 +60,7 @@ async function messages(stop) {
   const [s, above] = await Promise.all([get('/api/search' + query({ ...fields(), limit: PAGE, around: AROUND }), stop),
     everything ? titled(wanted.peek(), 3, stop) : []]);
   return { rows: [...above, ...await withTitles(s.hits)], next: s.next ?? null,
-    count: { kind: 'messages', total: s.total || 0, conversations: s.conversations || 0, truncated: Boolean(s.truncated), indexed: s.indexed } };
+    count: { kind: 'messages', total: s.total || 0, conversations: s.conversations || 0, truncated: Boolean(s.truncated), ...(s.indexed != null && { indexed: s.indexed }) } };
 }
 
 // looks are what each mode asks.
