@@ -27,8 +27,9 @@ var (
 	asksWhy   = regexp.MustCompile(`(?i)\bwhy\b|\breasons?\b|\bwhat (?:made|motivated|inspired)\b|为什么|為什麼|为何|原因|なぜ|どうして|왜`)
 	asksShown = regexp.MustCompile(`(?i)\b(?:photos?|pictures?|images?|painted|painting|drawing|drew|poster|posters|sign)\b|照片|图片|圖片|画|写真|사진`)
 	asksWish  = regexp.MustCompile(`(?i)\b(?:prefer\w*|preferences?|favou?rites?|style|tone|format|wording|recommend\w*|suggest\w*|advice|tips?|ideas?|` +
-		`should (?:i|you|we|it|the|my)|would i (?:like|want|enjoy)|how do i like|do i (?:like|want)|rules?|always|never)\b|` +
-		`偏好|喜欢|喜歡|喜好|风格|格式|语气|措辞|推荐|推薦|建议|建議|应该怎么|怎么称呼|要求|规矩|習慣|习惯|好み|おすすめ|お勧め|추천|선호|취향`)
+		`(?:should|could|can|shall) (?:i|we)|should (?:you|it|the|my)|(?:suits?|for) me|your (?:answers?|repl(?:y|ies)|tone)|my (?:nick)?name|` +
+		`would i (?:like|want|enjoy)|how do i like|do i (?:like|want)|rules?|always|never)\b|` +
+		`偏好|喜欢|喜歡|喜好|风格|格式|语气|措辞|推荐|推薦|建议|建議|应该怎么|适合我|適合我|我该|我應該|我应该|你的?回[复答覆]|怎么称呼|要求|规矩|習慣|习惯|好み|おすすめ|お勧め|추천|선호|취향`)
 
 	wishes = regexp.MustCompile(`(?i)\bI(?:'m| am)? (?:really |also |just |usually |always |only |never |do )*(?:prefer|like|love|enjoy|hate|dislike|want|use|need|` +
 		`interested|into|a fan|allergic|vegetarian|vegan|trying|learning|looking for)\b|\bmy (?:favou?rite|own|goal|budget|usual)\b|我(?:比较|更|最|只|不|很)?(?:喜欢|喜歡|爱|愛|讨厌|想要|用|习惯|偏好)`)
