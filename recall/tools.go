@@ -54,7 +54,7 @@ func Tools() []scrollback.Tool {
 				`"limit":{"type":"integer","maximum":50,"default":20},` +
 				`"scope":{"type":"string","enum":["conversation","project","all"],"default":"conversation"},` +
 				`"role":{"type":"string","enum":["system","user","assistant","tool"]},` +
-				`"around":{"type":"integer","maximum":5,"default":1,"description":"neighbours on each side of the best three"},` +
+				`"around":{"type":"integer","maximum":5,"default":1,"description":"neighbours on each side"},` +
 				`"order":{"type":"string","enum":["relevance","time"],"default":"relevance","description":"time: the best, oldest first"}},` +
 				`"required":["query"]}`),
 		},
