@@ -151,7 +151,7 @@ func (x *Index) follow() {
 	x.running = false
 }
 
-// work indexes whole batches and tends the index until there is no more to do.
+// work indexes whole batches and tends the index, until there is no more to do.
 func (x *Index) work(ctx context.Context, lenient bool) error {
 	for {
 		began := time.Now()
@@ -162,10 +162,9 @@ func (x *Index) work(ctx context.Context, lenient bool) error {
 		x.mu.Lock()
 		x.seen = left
 		x.mu.Unlock()
-		if !more {
-			if more, err = x.Tend(ctx); err != nil || !more {
-				return err
-			}
+		// A step each time: while a long log is indexed, its segments do not pile up.
+		if tending, err := x.Tend(ctx); err != nil || !more && !tending {
+			return err
 		}
 		if err := x.rest(ctx, time.Since(began)); err != nil {
 			return err
