@@ -34,6 +34,7 @@ type follower struct {
 	seen    behind
 	written bool // by this process, since it began
 	purged  bool
+	lags    bool // a look found a batch behind
 
 	life    context.Context //nolint:containedctx // from Follow to Close
 	stop    context.CancelFunc
@@ -104,7 +105,7 @@ func (x *Index) poke() {
 }
 
 // Close ends Follow. In a bounded time it indexes a batch, if a whole one waits that this
-// process has written, and forgets what this process has purged.
+// process has written or come across, and forgets what this process has purged.
 func (x *Index) Close() {
 	x.mu.Lock()
 	if x.stop == nil || x.closed {
@@ -112,15 +113,18 @@ func (x *Index) Close() {
 		return
 	}
 	x.closed = true
-	written, purged := x.written, x.purged
+	behind, purged := x.written || x.lags, x.purged
 	x.stop()
 	x.timer.Stop()
 	x.mu.Unlock()
 	x.done.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	if written { // what is left, the next process does
-		_, _, _ = x.catchUp(ctx, how{workers: 1})
+	for range 2 { // what is left, the next process does; starting over is a step of its own
+		if !behind {
+			break
+		}
+		behind, _, _ = x.catchUp(ctx, how{workers: 1})
 	}
 	if purged {
 		_ = x.TendAll(ctx)

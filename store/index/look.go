@@ -32,6 +32,9 @@ func (x *Index) Look(ctx context.Context) (*Look, error) {
 		return nil, err
 	}
 	if s.Newest-s.Watermark >= batchMessages { // another process may have written it
+		x.mu.Lock()
+		x.lags = true
+		x.mu.Unlock()
 		x.poke()
 	}
 	l := &Look{Index: x}
