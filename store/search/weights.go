@@ -34,11 +34,10 @@ type Features struct {
 // Weights are what each feature counts for.
 type Weights Features
 
-// DefaultWeights are those that a search takes: halfway between what made talk teaches and
-// what real talk taught; docs/RECALL.md says how.
+// DefaultWeights are those that a search takes. They were learned: docs/RECALL.md says how.
 func DefaultWeights() Weights {
-	return Weights{Own: 0.2, Near2: 0.26, Near5: 0.17, Share: 2, Count: 1.5, Beside: 0.44, Rarest: 0.6, Together: 0.6, Speaker: 1.7,
-		Person: 0.4, FirstSelf: 1.4, Asks: -0.9, Date: 5, Time: 3.5, Kind: 0.68, Reply: 2.2, Standing: 2, Newest: 1.5, Session: 0.16}
+	return Weights{Own: 0.17, Near2: 0.15, Near5: 0.12, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.54, Together: 0.56, Speaker: 2.4,
+		Person: 0.4, FirstSelf: 1.6, Asks: -1, Date: 5, Time: 4.2, Kind: 0.62, Reply: 2.2, Standing: 2.4, Newest: 1.5, Session: 0.19}
 }
 
 // FeatureNames are the features in the order of [Features.Values].
