@@ -238,7 +238,8 @@ func TestPageThreadStays(t *testing.T) {
 	d.do("stays", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/120"),
 		chromedp.WaitVisible("#m120"))
 	const top = `Math.round(document.querySelector('#m120').getBoundingClientRect().top)`
-	d.until("stays still", `!document.querySelector('.msg.lit')`)
+	d.until("stays still", `!document.querySelector('.msg.lit') && (window.tops = [...(window.tops ?? []), `+top+`].slice(-8)).length === 8 &&
+		new Set(window.tops).size === 1`)
 	before := d.eval(top)
 	d.presses("stays panel", `.head button[aria-label="Receipts"]`)
 	d.do("stays with the panel", chromedp.WaitVisible(".receipt"))
