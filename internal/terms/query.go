@@ -174,15 +174,6 @@ func queryTerms(s string) []string {
 	return out
 }
 
-// Guess adds the first term of a word that stands for none of the words: what holds it is
-// considered, and counts for little.
-func (q *Query) Guess(word string) {
-	Each(word, func(t string) bool {
-		q.add(t, []int{}, false)
-		return false
-	})
-}
-
 // Singles adds the characters of word i, if it is a pair of a dense script, to what is
 // looked for, and returns them: for a pair that stands nowhere.
 func (q *Query) Singles(i int) []string {

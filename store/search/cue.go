@@ -53,16 +53,8 @@ func readAsk(query string, now time.Time) (ask, error) {
 	a.dates = append(datesIn(loose, now), relativeIn(loose, now)...)
 	a.speaker = speakerIn(loose)
 	a.newest = askedNow.MatchString(loose)
-	if a.wishes && a.question && len(a.Must) == 0 {
-		for _, w := range wishWords {
-			a.Guess(w)
-		}
-	}
 	return a, wrong
 }
-
-// wishWords are in what people say of how they like things, in whatever words they ask.
-var wishWords = strings.Fields("prefer favorite always never love enjoy hate allergic interested 喜欢 以后 一律 不要 偏好 讨厌 过敏")
 
 // narrow applies an operator. A word that only looks like one is left alone: a role that
 // does not exist, or a time that does not begin with a digit.

@@ -52,6 +52,12 @@ func (k *picker) pick(ctx context.Context) (picks, map[driver.Place]scrollback.M
 		return k.phrases(ctx)
 	}
 	out, err := k.loose(ctx)
+	if err == nil && k.a.question && k.a.wishes {
+		var wished []pick
+		if wished, err = k.wished(ctx); err == nil {
+			out = withWishes(out, wished)
+		}
+	}
 	if err != nil {
 		return out, nil, err
 	}
