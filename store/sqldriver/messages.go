@@ -158,14 +158,3 @@ func (db reader) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.S
 	out, err := sqlrow.Shape(ctx, db.Read, q)
 	return out, db.wrap("sqldriver.Shape", err)
 }
-
-func collect(out *[]scrollback.Message) func(sqlrow.Scanner) error {
-	return func(r sqlrow.Scanner) error {
-		var m scrollback.Message
-		if err := sqlrow.ScanMessage(&m)(r); err != nil {
-			return err
-		}
-		*out = append(*out, m)
-		return nil
-	}
-}
