@@ -71,7 +71,7 @@ func engineOver(s *store.Store) over {
 }
 
 func (b *bench) openLatest(s *store.Store, what string) error {
-	if err := b.foldAllBut(s, 20); err != nil {
+	if err := b.foldAllBut(s, 14); err != nil {
 		return err
 	}
 	e := engineOver(s)
@@ -89,7 +89,7 @@ func (b *bench) openLatest(s *store.Store, what string) error {
 				return err
 			}
 			took = append(took, time.Since(start))
-			if m.Tokens < 4000 || m.Tokens > m.Budget {
+			if m.Tokens < 3000 || m.Tokens > m.Budget {
 				return fmt.Errorf("the window weighs %d tokens of %d: not what was to be measured", m.Tokens, m.Budget)
 			}
 		}

@@ -217,7 +217,7 @@ var notes = map[string]string{
 	"concurrent": "Turns per second of 8 and of 64 conversations in one process, with what the turns of the figure above store and count. A bare group commit is one goroutine that inserts the same text into a table with a whole number as its key, whatever waits in one commit, with two waits a turn. " +
 		"The 8 separate connections wait in SQLite's busy handler.",
 	"window": "Reading the contents of the newest window of 8,000 tokens and laying it out, as each request does.",
-	"resume": "Finding the latest conversation and laying its next request out, with its newest 20 messages live; the rewound one went back by one message a thousand times, so that each live message is on a branch of its own. " +
+	"resume": "Finding the latest conversation and laying its next request out, with its newest 14 messages live; the rewound one went back by one message a thousand times, so that each live message is on a branch of its own. " +
 		"The list comes from the store; the import is the engine's, counting tokens and compacting as it goes.",
 	"search":     "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages, and the question has six words from the most common one to a rare one. The page is the newest 200 messages, read by the same store. The index is what its rows hold, and the pages of the database that they take.",
 	"fold":       "A conversation of 200,000 tokens, compacted by the engine without a model: cleared at once, and piece by piece for a small window. Then the first page of each of its segments is read, which makes and checks its file, and read again.",
