@@ -34,16 +34,12 @@ var (
 )
 
 // fillers are words that a to-do and the news that it is done need not share.
-var fillers = map[string]bool{"the": true, "a": true, "an": true, "is": true, "are": true, "was": true, "were": true, "has": true, "have": true,
-	"had": true, "been": true, "be": true, "now": true, "i": true, "we": true, "you": true, "my": true, "our": true, "your": true, "this": true,
-	"that": true, "just": true, "already": true, "all": true, "i've": true, "we've": true, "that's": true, "it's": true, "it": true, "i'm": true,
-	"please": true, "successfully": true, "also": true, "finally": true, "了": true, "啦": true, "的": true, "我": true, "们": true, "把": true,
-	"都": true, "吧": true, "请": true, "刚": true}
+var fillers = map[string]bool{"the": true, "a": true, "an": true, "is": true, "are": true, "was": true, "were": true, "has": true, "have": true, "had": true, "been": true, "be": true, "now": true, "i": true, "we": true, "you": true, "my": true, "our": true, "your": true, "this": true, "that": true, "just": true, "already": true, "all": true,
+	"i've": true, "we've": true, "that's": true, "it's": true, "it": true, "i'm": true, "please": true, "successfully": true, "also": true, "finally": true, "了": true, "啦": true, "的": true, "我": true, "们": true, "把": true, "都": true, "吧": true, "请": true, "刚": true}
 
 // pasts are the irregular past forms of verbs that to-dos begin with.
-var pasts = map[string]string{"wrote": "write", "written": "write", "sent": "send", "made": "make", "built": "build", "bought": "buy",
-	"paid": "pay", "ran": "run", "fed": "feed", "told": "tell", "found": "find", "did": "do", "rewrote": "rewrite", "rewritten": "rewrite",
-	"took": "take", "taken": "take", "got": "get", "gave": "give", "given": "give", "chose": "choose", "chosen": "choose"}
+var pasts = map[string]string{"wrote": "write", "written": "write", "sent": "send", "made": "make", "built": "build", "bought": "buy", "paid": "pay", "ran": "run", "fed": "feed", "told": "tell", "found": "find",
+	"did": "do", "rewrote": "rewrite", "rewritten": "rewrite", "took": "take", "taken": "take", "got": "get", "gave": "give", "given": "give", "chose": "choose", "chosen": "choose"}
 
 // chores are the open to-dos of a conversation, read in order, each by its core: the
 // words that name it.
@@ -90,7 +86,7 @@ func doneIn(text string) []string {
 	if m := ticked.FindStringSubmatch(text); m != nil {
 		return []string{coreOf(m[1] + m[2])}
 	}
-	if request.MatchString(text) {
+	if !mayBeNews(text) || request.MatchString(text) {
 		return nil
 	}
 	whole := []string{text}
@@ -108,16 +104,28 @@ func doneIn(text string) []string {
 	return out
 }
 
+// mayBeNews rules out, without an expression, sentences of which no part has doneNews or is pastly.
+func mayBeNews(text string) bool {
+	text = strings.ToLower(text)
+	return strings.ContainsAny(text, "已完好搞") || strings.Contains(text, "done") || strings.Contains(text, "finished") || strings.Contains(text, "complete") ||
+		slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",，;；、", r) }), past)
+}
+
+func past(w string) bool {
+	return strings.HasSuffix(bare(w), "ed") && len(bare(w)) > 4 || pasts[bare(w)] != ""
+}
+
+func bare(w string) string { return strings.Trim(w, "-*,.:;!✓✔✅") }
+
 // pastly says whether a sentence begins or ends with a verb in the past tense: "watered
 // the plants", "the plants are watered".
 func pastly(s string) bool {
 	var words []string
 	for w := range strings.FieldsSeq(strings.ToLower(s)) {
-		if w = strings.Trim(w, "-*,.:;!✓✔✅"); w != "" && !fillers[w] {
+		if w = bare(w); w != "" && !fillers[w] {
 			words = append(words, w)
 		}
 	}
-	past := func(w string) bool { return strings.HasSuffix(w, "ed") && len(w) > 4 || pasts[w] != "" }
 	return len(words) > 0 && (past(words[0]) || past(words[len(words)-1]))
 }
 
@@ -147,10 +155,8 @@ func coreOf(text string) string {
 // verb stands at the other end when a thing is said to be done.
 func turned(core string, n int) string {
 	words := strings.Fields(core)
-	if n < 0 {
-		n += len(words)
-	}
-	if n <= 0 || n >= len(words) {
+	n = (n + len(words)) % max(len(words), 1)
+	if n <= 0 {
 		return core
 	}
 	return strings.Join(append(words[n:len(words):len(words)], words[:n]...), " ")
