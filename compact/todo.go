@@ -108,12 +108,10 @@ func doneIn(text string) []string {
 func mayBeNews(text string) bool {
 	text = strings.ToLower(text)
 	return strings.ContainsAny(text, "已完好搞") || strings.Contains(text, "done") || strings.Contains(text, "finished") || strings.Contains(text, "complete") ||
-		slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",，;；、", r) }), past)
+		slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",，;；、", r) }), mayBePast)
 }
 
-func past(w string) bool {
-	return strings.HasSuffix(bare(w), "ed") && len(bare(w)) > 4 || pasts[bare(w)] != ""
-}
+func mayBePast(w string) bool { return strings.HasSuffix(bare(w), "ed") || pasts[bare(w)] != "" }
 
 func bare(w string) string { return strings.Trim(w, "-*,.:;!✓✔✅") }
 
@@ -126,6 +124,7 @@ func pastly(s string) bool {
 			words = append(words, w)
 		}
 	}
+	past := func(w string) bool { return mayBePast(w) && (len(w) > 4 || pasts[w] != "") }
 	return len(words) > 0 && (past(words[0]) || past(words[len(words)-1]))
 }
 

@@ -1,6 +1,12 @@
 package compact
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // A to-do leaves when a later sentence says that it is done.
 func TestTodoIsDone(t *testing.T) {
@@ -22,6 +28,21 @@ func TestTodoIsDone(t *testing.T) {
 			t.Errorf("%q does not end %q: cores %q and %q", c.done, c.open, coreOf(c.open), doneIn(c.done))
 		}
 	}
+}
+
+// No sentence with news in any of its parts is passed over.
+func TestNewsIsNotPassedOver(t *testing.T) {
+	words := strings.Split("the plants water watered,ed ab,Bed. wrote;x need, DONE finished! is complete Completed ok x ✅Fixed, *paid* - ed "+
+		"完 好了 已 搞定 部署 。 ， 、 ;", " ")
+	rapid.Check(t, func(r *rapid.T) {
+		some := rapid.SliceOfN(rapid.SampledFrom(words), 0, 6).Draw(r, "words")
+		text := strings.Join(some, rapid.SampledFrom([]string{" ", ""}).Draw(r, "between"))
+		parts := append(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",，;；、", r) }), text)
+		news := func(s string) bool { return doneNews.MatchString(s) || pastly(s) }
+		if slices.ContainsFunc(parts, news) && !mayBeNews(text) {
+			r.Errorf("%q", text)
+		}
+	})
 }
 
 // What only resembles a to-do, or is not done, leaves it open.

@@ -225,6 +225,10 @@ func TestSearchWishesWithoutAWord(t *testing.T) {
 		if !slices.Contains(got, "I always take the window seat, never the aisle.") {
 			t.Errorf("found %q", got)
 		}
+		got = b.search(scrollback.SearchQuery{Query: "Any tips for booking my dinner flight?", Project: "another", Limit: 10})
+		if len(got) > 0 {
+			t.Errorf("found in another project: %q", got)
+		}
 	})
 }
 

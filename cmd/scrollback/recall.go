@@ -13,7 +13,7 @@ type searchCmd struct {
 	Conversation string `help:"In this conversation only." placeholder:"ID"`
 	Project      string `help:"In this project only." placeholder:"P"`
 	Role         string `help:"Messages of this role only." placeholder:"ROLE"`
-	Around       int    `help:"Neighbouring messages to show on each side." default:"1"`
+	Around       int    `help:"Neighbouring messages to show on each side of the best three." default:"1"`
 	Order        string `help:"relevance (best first) or time (the best, oldest first)." default:"relevance" placeholder:"ORDER"`
 }
 

@@ -64,7 +64,7 @@ var describe = map[string]description{
 		text: "Search everything that was said in past conversations (chat history, memory of earlier sessions) by words, names and dates, best first. " +
 			"Without a conversation it searches all of them and says where each hit is.",
 		params: map[string]string{"query": `words to look for; "quoted" ones must occur; role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 narrow it`,
-			"limit": "how many hits", "role": "only messages of this role", "around": "neighbouring messages on each side of a hit",
+			"limit": "how many hits", "role": "only messages of this role", "around": "neighbouring messages on each side of the best three hits",
 			"order": "relevance: the best first; time: the same hits, the oldest first"},
 		least: map[string]int{"limit": 1, "around": 0},
 		output: `"hits":{"type":"array","items":{"type":"object","properties":{"conversation_id":{"type":"string","description":"if not the one searched"},` +

@@ -103,6 +103,25 @@ func TestFollowOthers(t *testing.T) {
 	}
 }
 
+// A process that is over before anybody follows leaves a batch indexed that it came across.
+func TestFollowLeavesABatch(t *testing.T) {
+	b := newBench(t, nil)
+	b.fill(index.BatchMessages)
+	for looked, want := range []int64{0, index.BatchMessages} {
+		x := index.New(b.d.Index, func(context.Context, scrollback.Message) (string, error) { return "red", nil })
+		x.Follow()
+		if looked == 1 {
+			_, err := x.Look(t.Context())
+			b.ok(err)
+		}
+		x.Close()
+		s, err := x.State(t.Context())
+		if b.ok(err); s.Documents != want {
+			t.Errorf("looked %d times: %d documents, want %d", looked, s.Documents, want)
+		}
+	}
+}
+
 // What was purged is forgotten.
 func TestFollowPurges(t *testing.T) {
 	var h *heard

@@ -123,15 +123,7 @@ var queries = []driver.PostingQuery{
 // check wants a look to find each message once, with what is marked of it, and right counts.
 func (b *bench) check(what string, l *index.Look) {
 	b.t.Helper()
-	for _, q := range queries {
-		got, err := l.Postings(b.t.Context(), q)
-		b.ok(err)
-		for i, want := range b.want(l, q) {
-			if fmt.Sprint(got[i]) != fmt.Sprint(want) {
-				b.t.Fatalf("%s: %q of %+v: %v, want %v", what, q.Terms[i], q, got[i], want)
-			}
-		}
-	}
+	b.checkPostings(what, l)
 	documents, length := int64(0), int64(0)
 	for _, m := range b.said {
 		if n := int64(len(cut(m))); n > 0 {

@@ -41,26 +41,27 @@ func (k *picker) wished(ctx context.Context) ([]pick, error) {
 		return nil, err
 	}
 	worth := map[driver.Place]float64{}
-	var numbers []int64
 	for _, l := range lists {
 		rare := math.Log(1 + float64(k.documents())/float64(max(l.Holding, 1)))
 		for _, at := range l.Places {
 			worth[at] += rare
-			numbers = append(numbers, at.Branch())
 		}
+	}
+	best := newTop(4 * wishesPicked) // some are elsewhere
+	for at, rare := range worth {
+		w := beside(k.events, at)
+		best.add(pick{at, w, rare + k.p.guess(w)})
+	}
+	numbers := make([]int64, len(best.heap))
+	for i, c := range best.heap {
+		numbers[i] = c.place.Branch()
 	}
 	if err := k.o.learn(ctx, numbers); err != nil {
 		return nil, err
 	}
-	best := newTop(wishesPicked)
-	for at, rare := range worth {
-		if k.o.lets(at.Branch()) {
-			w := beside(k.events, at)
-			best.add(pick{at, w, rare + k.p.guess(w)})
-		}
-	}
-	slices.SortFunc(best.heap, better)
-	return best.heap, nil
+	out := slices.DeleteFunc(best.heap, func(c pick) bool { return !k.o.lets(c.place.Branch()) })
+	slices.SortFunc(out, better)
+	return out[:min(len(out), wishesPicked)], nil
 }
 
 // withWishes puts wishes among what is read, in the place of the least of it.

@@ -259,7 +259,7 @@ func writesTo(query string) string {
 	case "INSERT", "DELETE": // INTO, FROM
 		at = 2
 	}
-	if at < 0 || at >= len(words) {
+	if at < 0 || at >= len(words) || strings.EqualFold(words[1], "OR") {
 		return everyTable
 	}
 	name, _, _ := strings.Cut(words[at], "(")
