@@ -3,7 +3,6 @@ package scrollback
 import (
 	"cmp"
 	"encoding/json"
-	"strings"
 )
 
 // DefaultProject is the project of a conversation that names none.
@@ -236,24 +235,20 @@ const (
 	TitleModel  TitleState = "model"  // by a model
 )
 
-// The titles of forks, in English and Chinese, by that of what was forked.
-const (
-	CopyOf        = "copy of %s"
-	CopyOfChinese = "%s的副本"
-)
-
-// copyRunes is how much of a title is kept in that of a fork.
-const copyRunes = 480
-
-// CopyTitle is the title of a fork in one of these forms. A fork of a fork is not called a
-// copy twice, and what has no title gets none.
-func CopyTitle(form, title string) string {
-	title = strings.TrimSuffix(strings.TrimPrefix(title, "copy of "), "的副本")
-	if title == "" {
-		return ""
-	}
-	if r := []rune(title); len(r) > copyRunes {
-		title = string(r[:copyRunes-1]) + "…"
-	}
-	return strings.Replace(form, "%s", title, 1)
+// Origin is where an imported conversation comes from: what another tool calls it, and
+// where that keeps it. One conversation may have several, where a tool's copies of it share
+// all messages. Times are Unix ms.
+type Origin struct {
+	Tool         string         `json:"tool"`
+	ID           string         `json:"id"` // what the tool calls it
+	Conversation ConversationID `json:"conversation_id"`
+	Root         string         `json:"root,omitempty"`       // what the tool calls its first message
+	Folder       string         `json:"folder,omitempty"`     // where was worked, absolute
+	GitBranch    string         `json:"git_branch,omitempty"` // the newest one there
+	Place        string         `json:"place,omitempty"`      // the folder or file that the tool keeps it in
+	Name         string         `json:"name,omitempty"`       // of the session in the place
+	Stamp        string         `json:"stamp,omitempty"`      // of the session when all of it was here; empty: to be read again
+	Shared       bool           `json:"shared,omitempty"`     // it has no message of its own
+	ImportedAt   int64          `json:"imported_at"`
+	GoneAt       int64          `json:"gone_at,omitempty"` // when the place no longer had it
 }

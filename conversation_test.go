@@ -3,7 +3,6 @@ package scrollback
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
 	"testing"
 )
 
@@ -34,17 +33,5 @@ func TestSettingsNames(t *testing.T) {
 	b, err := json.Marshal(Settings{Compaction: map[string]float64{"keep_share": 0.4}})
 	if want := `{"compaction":{"keep_share":0.4}}`; err != nil || string(b) != want {
 		t.Errorf("written as %s, %v; want %s", b, err, want)
-	}
-}
-
-func TestCopyTitle(t *testing.T) {
-	for _, c := range [][3]string{{CopyOf, "Tides", "copy of Tides"}, {CopyOf, "copy of Tides", "copy of Tides"}, {CopyOf, "", ""},
-		{CopyOfChinese, "潮汐", "潮汐的副本"}, {CopyOfChinese, "copy of 100%s", "100%s的副本"}, {CopyOf, "潮汐的副本", "copy of 潮汐"}} {
-		if got := CopyTitle(c[0], c[1]); got != c[2] {
-			t.Errorf("a copy of %q is called %q, want %q", c[1], got, c[2])
-		}
-	}
-	if got := []rune(CopyTitle(CopyOfChinese, strings.Repeat("题", 500))); len(got) > 490 {
-		t.Errorf("a title of %d characters", len(got))
 	}
 }

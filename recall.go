@@ -91,7 +91,7 @@ const (
 // quoted. Conversation, Project, Role, From and To narrow it too; Limit 0 means
 // SearchDefault; Around is how many neighbours on each side of the first SearchNear hits;
 // Order is OrderRelevance or OrderTime, by which each page is ordered. Offset begins at a
-// later page, as Next says. A hit's content is Passage characters (0: its share of 2,000
+// later page, as Next says. Folder puts first what was said where work was in it or below. A hit's content is Passage characters (0: its share of 2,000
 // tokens), those that match best.
 type SearchQuery struct {
 	Query        string
@@ -106,6 +106,7 @@ type SearchQuery struct {
 	Order        string
 	Passage      int
 	Agents       []ConversationID // with Conversation: its sub-agents, whose messages count as its own
+	Folder       string           // absolute
 	Except       []MessageID      // leave these out, as hits and as neighbours
 }
 
@@ -143,6 +144,7 @@ type Hit struct {
 	Card           *Card          `json:"card,omitempty"`
 	Pinned         bool           `json:"pinned,omitempty"`
 	Inside         bool           `json:"inside,omitempty"`
+	Origin         *Origin        `json:"origin,omitempty"` // of an imported conversation
 	Before         []Message      `json:"before,omitempty"`
 	After          []Message      `json:"after,omitempty"`
 }

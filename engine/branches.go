@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/title"
 )
 
 // Point is a point in a conversation: message Seq on the path of a branch. An empty
@@ -55,13 +56,13 @@ func (p Point) seq(b scrollback.Branch) int64 {
 
 // Fork makes a conversation that continues from a point in another. It copies
 // nothing: the new one reads what is before that point from its parent. An empty
-// title means "copy of" the parent's.
-func (b Branches) Fork(ctx context.Context, id scrollback.ConversationID, at Point, title string) (scrollback.Conversation, error) {
+// name means "copy of" the parent's.
+func (b Branches) Fork(ctx context.Context, id scrollback.ConversationID, at Point, name string) (scrollback.Conversation, error) {
 	head, on, err := b.of(ctx, id, at.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	c := scrollback.Conversation{Project: head.Project, Title: cmp.Or(title, scrollback.CopyTitle(scrollback.CopyOf, head.Title)), Model: head.Model, Instructions: head.Instructions,
+	c := scrollback.Conversation{Project: head.Project, Title: cmp.Or(name, title.Copy(title.CopyOf, head.Title)), Model: head.Model, Instructions: head.Instructions,
 		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta, Environment: head.Environment}
 	c.RetellEnvironment()
 	c.Settings.Pinned = false

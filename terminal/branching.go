@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/title"
 )
 
 // listed is how many conversations or messages a command lists to choose from.
@@ -161,7 +162,7 @@ func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, scrollback.CopyTitle(c.o.Texts.CopyOf, from.Title))
+	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, title.Copy(c.o.Texts.CopyOf, from.Title))
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,23 @@ type Entry struct {
 	Rewind       *int
 	Bytes        map[int][]byte // by index of the part they belong to
 	Turns        []scrollback.TurnEntry
+	Origin       *scrollback.Origin // with Conversation: its ID, Root, Folder and GitBranch, and nothing else
+	Agent        *AgentOf           // with Conversation: it is a sub-agent's
+	End          *End               // nothing more of the conversation follows
 	Bad          *Bad
+}
+
+// AgentOf is where a sub-agent was started: by a call in another conversation of the same
+// tool, which comes before it.
+type AgentOf struct {
+	Source string // what the tool calls that conversation
+	CallID string // may be empty
+}
+
+// End is how a conversation of a file ends.
+type End struct {
+	Held bool           // something was held back, because it is not complete yet
+	Left map[string]int // what is not talk and was left out, by kind: reminder, snapshot, mode, …
 }
 
 // Bad is a line that could not be read. Lines count from 1.

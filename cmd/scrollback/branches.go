@@ -7,6 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/title"
 )
 
 // place is a point in a conversation.
@@ -32,7 +33,7 @@ func (c *forkCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.changed(a.Branches().Fork(g.ctx, id, c.of(), cmp.Or(c.Title, scrollback.CopyTitle(g.texts().CopyOf, from.Title))))
+		return g.changed(a.Branches().Fork(g.ctx, id, c.of(), cmp.Or(c.Title, title.Copy(g.texts().CopyOf, from.Title))))
 	})
 }
 

@@ -89,7 +89,11 @@ var rooms = map[string]entry{
 
 	"transcript":     {rooms: ".", not: "context os database/sql"},
 	"transcript/all": {rooms: "transcript transcript/*"},
-	"transcript/*":   {rooms: ". transcript", not: "os database/sql"},
+	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
+
+	"transcript/foreign": {libs: "modernc.org/sqlite"},
+	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
+	"internal/secrets":   {not: "context os database/sql time"},
 
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
 
@@ -150,14 +154,14 @@ var rooms = map[string]entry{
 		net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
-	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words", not: "database/sql",
+	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words title", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term"},
 	"terminal/columns": {libs: "github.com/mattn/go-runewidth github.com/rivo/uniseg", not: "context os database/sql"},
 	"terminal/markdown": {rooms: "terminal/columns", libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
 		not: "context io os database/sql time"},
 	"terminal/words": {rooms: ". terminal/columns", not: "context io os database/sql time"},
 	"cmd/*": {rooms: ". cmd/scrollback/* doctor engine engine/allowance engine/watch " +
-		"local notebook server server/* terminal terminal/* transcript/geminicli transfer workspace",
+		"local notebook server server/* terminal terminal/* title transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
 	"cmd/scrollback/console": {rooms: "terminal terminal/markdown", not: "context database/sql"},
 	"cmd/scrollback/find":    {rooms: ". engine", not: "os io database/sql"},

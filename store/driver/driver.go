@@ -39,6 +39,8 @@ type Driver struct {
 
 	Projects Projects
 
+	Origins Origins
+
 	Limits Limits
 
 	// Close ends the database; every later call is unavailable.

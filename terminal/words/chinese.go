@@ -73,7 +73,7 @@ var Chinese = Texts{
 	ResumeHint:        "/resume N 继续其中一个对话",
 	RewindHint:        "/rewind N 让第 N 条消息成为最新：要重新问 #7，请用 /rewind 6",
 	BranchHint:        "/branches N 切换到第 N 个分支",
-	CopyOf:            scrollback.CopyOfChinese,
+	CopyOf:            "%s的副本",
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
 	Notebook:          chineseNotebook,
 	Saved:             "已保存为 %s",

@@ -76,7 +76,7 @@ var English = Texts{
 	ResumeHint:        "/resume N continues one of them",
 	RewindHint:        "/rewind N makes message N the newest: to ask #7 again, /rewind 6",
 	BranchHint:        "/branches N switches to the Nth of them",
-	CopyOf:            scrollback.CopyOf,
+	CopyOf:            "copy of %s",
 	Rewound:           "back at message %s; what followed stays on its branch",
 	Notebook:          englishNotebook,
 	Saved:             "saved as %s",

@@ -16,6 +16,12 @@ func Importers() []transcript.Importer {
 	return []transcript.Importer{archived.Format{}, geminicli.Format{}, chatserver.Format{}, mtm.Format{}, ipynb.Format{}, jsonl.Format{}}
 }
 
+// Tools lists the programs whose conversations can be read where they keep them, in the
+// order they are tried.
+func Tools() []transcript.Tool {
+	return []transcript.Tool{}
+}
+
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
 	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}}
