@@ -19,7 +19,9 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{}
+	return []transcript.Tool{
+		geminicli.Tool{},
+	}
 }
 
 // Exporters lists what can be written.
