@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // stamped is what is here of a session, or of several that share a file.
@@ -32,7 +32,7 @@ const (
 )
 
 // origins calls visit for each origin that the caller may see.
-func (c *Collector) origins(ctx context.Context, q driver.OriginQuery, visit func(scrollback.Origin)) error {
+func (c *Collector) origins(ctx context.Context, q transfer.OriginQuery, visit func(scrollback.Origin)) error {
 	q.Limit = originsPage
 	for n := 0; n < maxOrigins; {
 		page, err := c.transfer.Origins(ctx, c.view, q)
@@ -57,7 +57,7 @@ func (c *Collector) know(ctx context.Context) (*known, error) {
 		k.folders[f] = true
 	}
 	wanted := Names(c.tools)
-	err := c.origins(ctx, driver.OriginQuery{Trash: true}, func(o scrollback.Origin) {
+	err := c.origins(ctx, transfer.OriginQuery{Trash: true}, func(o scrollback.Origin) {
 		k.worked(o.Folder)
 		if slices.Contains(wanted, o.Tool) {
 			k.put(o)

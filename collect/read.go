@@ -2,12 +2,14 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"path/filepath"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // job is a session to be brought.
@@ -23,6 +25,7 @@ type outcome struct {
 	Change
 	was      state
 	excluded bool
+	deleted  bool // here, after it was brought
 }
 
 // How long a session that failed is left alone: twice as long each time it fails in a row.
@@ -37,8 +40,8 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 	only := &without{Tool: j.tool, c: c}
 	q := c.o.Import
 	q.Progress = j.progress
-	out := outcome{was: k.of(key, j.session.Stamp), Change: Change{Tool: key.tool, Place: j.place.Path, Session: j.session.Name}}
-	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view, only, j.place.Place, j.session, q)
+	out := outcome{was: k.of(key, j.session.Stamp), Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
+	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view, transfer.Session{Tool: only, Place: j.place.Place, Session: j.session}, q)
 	if ctx.Err() != nil {
 		return out
 	}
@@ -48,6 +51,9 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 	}
 	if out.excluded = only.all(); out.excluded {
 		out.Err = nil // there was nothing to bring
+	}
+	if out.deleted = errors.Is(out.Err, transfer.ErrDeleted); out.deleted {
+		out.Err = nil
 	}
 	if n := len(out.Skipped); out.Err == nil && !out.excluded && len(out.Conversations) == 0 && n > 0 {
 		out.Err = scrollback.ParamErrorf(op, "file", "nothing could be read; line %d: %s", out.Skipped[0].Line, out.Skipped[0].Reason)
@@ -64,7 +70,7 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 		delete(c.judged, key)
 		k.put(scrollback.Origin{Tool: key.tool, ID: key.id, Place: key.place, Name: key.name, Stamp: j.session.Stamp})
 	}
-	if c.o.Told != nil && !out.excluded {
+	if c.o.Told != nil && !out.excluded && !out.deleted {
 		c.o.Told(out.Change)
 	}
 	return out
@@ -72,7 +78,7 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 
 // keyOf names a session.
 func keyOf(tool transcript.Tool, p transcript.Place, s transcript.Session) session {
-	return session{tool.Name(), p.Path, s.Name, s.ID}
+	return session{tool.Name(), transfer.PlaceOf(p), s.Name, s.ID}
 }
 
 // pathOf is where the file of a session is on this machine, or empty.

@@ -14,7 +14,7 @@ type Report struct {
 	Tools  []Found `json:"tools"`
 }
 
-// Found is what was found of one tool. Sessions are New, Changed, Unchanged, Excluded or
+// Found is what was found of one tool. Sessions are New, Changed, Unchanged, Excluded, Deleted or
 // Failed; Held are those of which the newest answer waits until it is complete.
 type Found struct {
 	Tool          string         `json:"tool"`
@@ -24,6 +24,7 @@ type Found struct {
 	Changed       int            `json:"changed"`
 	Unchanged     int            `json:"unchanged"`
 	Excluded      int            `json:"excluded,omitempty"`
+	Deleted       int            `json:"deleted,omitempty"` // here, after they were brought: they stay away
 	Failed        int            `json:"failed,omitempty"`
 	Held          int            `json:"held,omitempty"`
 	Gone          int            `json:"gone,omitempty"`          // that vanished where they were; what is here stays

@@ -114,10 +114,11 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 	if s.placed != nil {
 		s.placed(at, p, all)
 	}
-	sn.places[p.Path] = true
+	place := transfer.PlaceOf(p.Place)
+	sn.places[place] = true
 	for _, one := range all {
 		sn.ids[one.ID] = true
-		sn.names[[2]string{p.Path, one.Name}]++
+		sn.names[[2]string{place, one.Name}]++
 	}
 	return s.bring(ctx, at, p, all)
 }
@@ -166,7 +167,7 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 				step.Messages = n
 				s.step(step)
 			}})
-			s.told(f, p, one, out)
+			s.told(f, at, one, out)
 		}
 		step.Sessions, step.Messages = step.Sessions+1, 0
 		step.Bytes += one.Bytes
@@ -181,21 +182,23 @@ func (s *sweep) step(at Step) {
 }
 
 // told adds what came of reading a session to the report.
-func (s *sweep) told(f *Found, p opened, one transcript.Session, out outcome) {
+func (s *sweep) told(f *Found, at spot, one transcript.Session, out outcome) {
 	switch {
 	case out.excluded:
 		f.Excluded++
 		f.Bytes -= one.Bytes
+	case out.deleted:
+		f.Deleted++
 	case out.Err != nil:
 		f.Failed++
-		f.problem(Problem{Place: p.Path, Session: one.Name, Reason: scrollback.Shown(out.Err)})
+		f.problem(Problem{Place: at.path, Session: one.Name, Reason: scrollback.Shown(out.Err)})
 	case out.was == isNew:
 		f.New++
 	default:
 		f.Changed++
 	}
 	if !out.excluded {
-		f.took(p.Path, one, out.ImportResult)
+		f.took(at.path, one, out.ImportResult)
 	}
 }
 
@@ -206,7 +209,7 @@ func (s *sweep) wanted(f *Found, at spot, p opened, one transcript.Session) bool
 	switch {
 	case one.Bad != "":
 		f.Failed++
-		f.problem(Problem{Place: p.Path, Session: one.Name, Reason: one.Bad})
+		f.problem(Problem{Place: at.path, Session: one.Name, Reason: one.Bad})
 		return false
 	case s.excluded(pathOf(p.Place, one)):
 		f.Excluded++
@@ -236,12 +239,12 @@ func (s *sweep) count(ctx context.Context, f *Found, at spot, p opened, one tran
 		switch {
 		case err != nil:
 			if ctx.Err() == nil {
-				s.told(f, p, one, outcome{Change: Change{Err: err}})
+				s.told(f, at, one, outcome{Change: Change{Err: err}})
 			}
 			return
 		case e.Bad != nil:
 			f.BadLines++
-			f.problem(Problem{Place: p.Path, Session: one.Name, Line: e.Bad.Line, Reason: e.Bad.Reason})
+			f.problem(Problem{Place: at.path, Session: one.Name, Line: e.Bad.Line, Reason: e.Bad.Reason})
 		case e.Conversation != nil:
 			conversations++
 		case e.End != nil:
@@ -256,5 +259,5 @@ func (s *sweep) count(ctx context.Context, f *Found, at spot, p opened, one tran
 		s.known.worked(folder)
 	}
 	f.Conversations, f.Messages = f.Conversations+conversations, f.Messages+messages
-	s.told(f, p, one, outcome{was: was, excluded: only.all(), Change: Change{ImportResult: out}})
+	s.told(f, at, one, outcome{was: was, excluded: only.all(), Change: Change{ImportResult: out}})
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // vanished marks what a place had and has no more, for each tool whose places could all be
@@ -16,7 +16,7 @@ func (s *sweep) vanished(ctx context.Context) error {
 			continue
 		}
 		var gone []scrollback.Origin
-		err := s.origins(ctx, driver.OriginQuery{Tool: tool.Name(), Trash: true}, func(o scrollback.Origin) {
+		err := s.origins(ctx, transfer.OriginQuery{Tool: tool.Name(), Trash: true}, func(o scrollback.Origin) {
 			if o.GoneAt == 0 && sn.places[o.Place] && !sn.has(o) {
 				gone = append(gone, o)
 			}
