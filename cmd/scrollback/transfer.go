@@ -14,16 +14,19 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/collect"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/transcript/all"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 type importCmd struct {
-	File      string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: every session of that tool."`
-	From      string `help:"Format (bundle, archive, gemini-cli, chat-server, mtm, ipynb, jsonl). Default: recognised by the file's content." placeholder:"F"`
+	File   string `arg:"" optional:"" help:"File, zip or folder to read, or - for standard input. With --from and no file: what is found on this machine."`
+	From   string `help:"all, or a tool, whose conversations are looked for where it keeps them (claude-code, codex, opencode, crush, goose, cline, aider, gemini-cli; several with commas); or the format of FILE (those, chatgpt, claude, librechat, open-webui, bundle, archive, chat-server, mtm, ipynb, jsonl). Default: recognised by its content." placeholder:"F"`
+	DryRun bool   `help:"Say what would be imported, and import nothing."`
+	collectFlags
 	Project   string `help:"Project to import into." placeholder:"P"`
 	Into      string `help:"Conversation to add to." placeholder:"ID"`
 	AsCopy    bool   `help:"Import a bundle under new ids, and list them."`
@@ -32,81 +35,43 @@ type importCmd struct {
 
 // Run implements the command.
 func (c *importCmd) Run(g *globals) error {
-	if c.File == "" && c.From == "" {
-		return scrollback.ParamErrorf("scrollback", "file", "name a file, or the tool whose files to find: --from %s", geminicli.Name)
+	if c.File == "" {
+		switch named := strings.Split(c.From, ","); {
+		case c.From == "":
+			return scrollback.ParamErrorf("scrollback", "file", "name a file or a folder, or the tools whose files to find: --from all")
+		case len(named) == 1 && c.From != everyTool && !slices.Contains(collect.Names(all.Tools()), c.From):
+			return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known; that is known of %s", c.From, strings.Join(collect.Names(all.Tools()), ", "))
+		}
+		return c.collected(g, "")
+	}
+	kept, err := c.place()
+	if err != nil {
+		return err
+	}
+	if kept {
+		return c.collected(g, c.File)
+	}
+	if c.DryRun {
+		return scrollback.ParamErrorf("scrollback", "dry_run", "--dry-run is for what tools keep: a file of another format is imported or not")
 	}
 	return g.with(func(a *app) error {
-		q := transfer.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy, Summarize: c.Summarize}
+		o, err := c.collecting(g, everyTool)
+		if err != nil {
+			return err
+		}
+		q := transfer.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy, Summarize: c.Summarize, Mask: o.Import.Mask, ByFolder: o.Import.ByFolder}
 		if c.Into != "" {
-			into, err := a.Resolve(g.ctx, c.Into)
-			if err != nil {
+			if q.Into, err = a.Resolve(g.ctx, c.Into); err != nil {
 				return err
 			}
-			q.Into = into
 		}
 		defer a.finish(g.ctx)
-		if c.File == "" {
-			return c.found(g, a, q)
-		}
 		out, err := g.load(a, c.File, q)
 		if err != nil {
 			return err
 		}
 		return g.print(out, func(w io.Writer) error { return g.imported(w, out) })
 	})
-}
-
-// found imports the files that a tool keeps in its own folder, one after the other.
-// One that fails is reported, and the rest go on.
-func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
-	if c.From != geminicli.Name {
-		return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known", c.From)
-	}
-	own, err := home.Folder()
-	if err != nil {
-		return scrollback.Wrap(scrollback.NotFound, "scrollback", err)
-	}
-	files, err := geminicli.Files(os.DirFS(own))
-	if err != nil {
-		return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
-	}
-	if len(files) == 0 {
-		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no sessions in %s", filepath.Join(own, filepath.FromSlash(geminicli.Folder)))
-	}
-	type one struct {
-		File string `json:"file"`
-		transfer.ImportResult
-		Error string `json:"error,omitempty"`
-	}
-	all, failed := []one{}, 0
-	for _, name := range files {
-		out, err := g.load(a, filepath.Join(own, filepath.FromSlash(name)), q)
-		if g.ctx.Err() != nil {
-			return err
-		}
-		r := one{File: name, ImportResult: out}
-		if err != nil {
-			r.Error, failed = explain(err), failed+1
-		}
-		all = append(all, r)
-	}
-	err = g.print(map[string]any{"files": all}, func(w io.Writer) error {
-		for _, r := range all {
-			if r.Error != "" {
-				fmt.Fprintf(g.stderr, "%s: %s\n", columns.Plain(r.File), columns.Plain(r.Error))
-				continue
-			}
-			fmt.Fprintln(w, columns.Plain(r.File))
-			if err := g.imported(w, r.ImportResult); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil && failed > 0 {
-		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d files could not be imported", failed, len(files))
-	}
-	return err
 }
 
 // load imports one file, and shows how far it is on a terminal.
