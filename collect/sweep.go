@@ -32,8 +32,10 @@ type sweep struct {
 	known  *known
 	done   map[[2]string]bool // spots
 	report Report
-	seen   map[string]*seen // by tool
-	placed func(spot, opened, []transcript.Session)
+	seen   map[string]*seen                         // by tool
+	look   bool                                     // nothing is read
+	looked func(spot, bool)                         // is told of each place whether it is there; may be nil
+	placed func(spot, opened, []transcript.Session) // is given what a place has; may be nil
 }
 
 // seen is what the places of a tool have.
@@ -84,6 +86,9 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 	}
 	sn := s.seen[name]
 	p, err := s.open(at.path)
+	if s.looked != nil {
+		s.looked(at, scrollback.CodeOf(err) != scrollback.NotFound)
+	}
 	switch code := scrollback.CodeOf(err); {
 	case ctx.Err() != nil:
 		return scrollback.Wrap(scrollback.Canceled, op, ctx.Err())
@@ -150,6 +155,9 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 		f.Sessions++
 		return !s.wanted(f, at, p, one)
 	})
+	if s.look {
+		return nil
+	}
 	for _, one := range todo {
 		step.Of++
 		step.OfBytes += one.Bytes

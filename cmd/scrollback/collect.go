@@ -50,9 +50,9 @@ func (f collectFlags) collecting(g *globals, from string) (collect.Options, erro
 	}
 	for _, x := range slices.Concat(set.Exclude, f.Exclude) {
 		if !slices.Contains(collect.Names(o.Tools), x) {
-			dir, err := filepath.Abs(x)
+			dir, err := absolute(x)
 			if err != nil {
-				return o, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+				return o, err
 			}
 			if _, err := os.Stat(dir); err != nil && !strings.ContainsRune(x, filepath.Separator) {
 				return o, scrollback.ParamErrorf("scrollback", "exclude", "%q is neither a tool (%s) nor a folder that is there", x, strings.Join(collect.Names(o.Tools), ", "))
@@ -92,8 +92,8 @@ func (c *importCmd) collected(g *globals, named string) error {
 		return err
 	}
 	if named != "" {
-		if o.Path, err = filepath.Abs(named); err != nil {
-			return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+		if o.Path, err = absolute(named); err != nil {
+			return err
 		}
 		if from == "" {
 			o.From = nil
@@ -292,4 +292,10 @@ func (c *importCmd) place() (bool, error) {
 		return tool != nil || zip, err
 	}
 	return slices.Contains(collect.Names(tools), c.From), nil
+}
+
+// absolute is a file's whole name.
+func absolute(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	return name, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 }
