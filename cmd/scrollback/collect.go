@@ -41,7 +41,7 @@ func (f collectFlags) collecting(g *globals, from string) (collect.Options, erro
 	default:
 		return o, scrollback.ParamErrorf("scrollback", "project_by", "--project-by is folder, not %q", by)
 	}
-	o.Import.Mask, o.Import.Project = f.Mask || set.Mask, set.Project
+	o.Import.Mask = f.Mask || set.Mask
 	if from != "" {
 		o.From = strings.Split(from, ",")
 	}

@@ -129,6 +129,11 @@ var rooms = map[string]entry{
 	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived",
 		libs: "github.com/google/uuid", not: "database/sql os"},
 
+	"collect": {rooms: ". collect/registered engine transcript transcript/zipped transfer", libs: "github.com/fsnotify/fsnotify",
+		not: "database/sql"},
+	"collect/registered": {rooms: "transcript", libs: "github.com/pelletier/go-toml/v2 github.com/tailscale/hujson go.yaml.in/yaml/v3",
+		not: "context database/sql time"},
+
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer websearch",
 		libs: "gocloud.dev/blob", not: "database/sql"},
@@ -161,8 +166,8 @@ var rooms = map[string]entry{
 	"terminal/markdown": {rooms: "terminal/columns", libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
 		not: "context io os database/sql time"},
 	"terminal/words": {rooms: ". terminal/columns", not: "context io os database/sql time"},
-	"cmd/*": {rooms: ". cmd/scrollback/* doctor engine engine/allowance engine/watch " +
-		"local notebook server server/* terminal terminal/* title transcript/geminicli transfer workspace",
+	"cmd/*": {rooms: ". cmd/scrollback/* collect doctor engine engine/allowance engine/watch " +
+		"local notebook server server/* terminal terminal/* title transcript transcript/all transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
 	"cmd/scrollback/console": {rooms: "terminal terminal/markdown", not: "context database/sql"},
 	"cmd/scrollback/find":    {rooms: ". engine", not: "os io database/sql"},

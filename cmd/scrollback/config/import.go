@@ -12,7 +12,6 @@ type Import struct {
 	Exclude   []string // tools and folders
 	Mask      bool
 	ProjectBy string // "folder", or empty
-	Project   string
 	Poll      time.Duration // between two looks at everything while it is watched; 0 is the default
 }
 
@@ -24,7 +23,7 @@ func (s *Settings) parseImport(src source) error {
 	k, at := src.k, "import"+dot
 	s.Watch = k.Bool("watch")
 	s.Import = Import{From: src.texts(at + "from"), Exclude: src.texts(at + "exclude"), Mask: k.Bool(at + "mask"),
-		ProjectBy: k.String(at + "project_by"), Project: k.String(at + "project")}
+		ProjectBy: k.String(at + "project_by")}
 	if by := s.Import.ProjectBy; by != "" && by != "folder" {
 		return scrollback.ParamErrorf("scrollback", "import", "import.project_by is folder, not %q", by)
 	}
