@@ -20,7 +20,6 @@ type known struct {
 	byID    map[[2]string]stamped // tool and id
 	byName  map[[3]string]stamped // tool, place and name
 	folders map[string]bool       // where was worked
-	listed  map[string]bool       // folders that tools were asked about
 }
 
 // originsPage is how many origins are read at once; maxOrigins bounds those that are

@@ -102,7 +102,7 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 		f.problem(Problem{Place: at.path, Reason: scrollback.Shown(err)})
 		return nil
 	}
-	defer p.close()
+	defer func() { _ = p.close() }() // it was only read
 	all, err := list(ctx, at.tool, p.Place)
 	if ctx.Err() != nil {
 		return scrollback.Wrap(scrollback.Canceled, op, ctx.Err())

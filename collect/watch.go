@@ -232,7 +232,7 @@ func (w *watch) look(ctx context.Context, t target) (again bool) {
 		}
 		return false // the next sweep looks for it
 	}
-	defer p.close()
+	defer func() { _ = p.close() }() // it was only read
 	w.notices.add(p.Place, p.folder && t.name == "")
 	all, whole, err := w.relist(ctx, d, p, t)
 	if ctx.Err() != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
@@ -72,11 +73,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		beside.Go(func() { g.sweep(ctx, a) })
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
-		beside.Go(func() {
-			if err := g.follow(ctx, a); err != nil {
-				g.logger().Error("what other tools keep is not followed", "error", err)
-			}
-		})
+		p := g.gathering(a)
+		p.Ctx = ctx
+		beside.Go(func() { gather.Beside(p) })
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Limits: g.set.Limits.API(),
 		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts,

@@ -6,18 +6,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
-	"github.com/scrollback-ai/scrollback/transcript/all"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -26,7 +23,7 @@ type importCmd struct {
 	File   string `arg:"" optional:"" help:"File, zip or folder to read, or - for standard input. With --from and no file: what is found on this machine."`
 	From   string `help:"all, or a tool, whose conversations are looked for where it keeps them (claude-code, codex, opencode, crush, goose, cline, aider, gemini-cli; several with commas); or the format of FILE (those, chatgpt, claude, librechat, open-webui, bundle, archive, chat-server, mtm, ipynb, jsonl). Default: recognised by its content." placeholder:"F"`
 	DryRun bool   `help:"Say what would be imported, and import nothing."`
-	collectFlags
+	gather.Flags
 	Project   string `help:"Project to import into." placeholder:"P"`
 	Into      string `help:"Conversation to add to." placeholder:"ID"`
 	AsCopy    bool   `help:"Import a bundle under new ids, and list them."`
@@ -35,31 +32,23 @@ type importCmd struct {
 
 // Run implements the command.
 func (c *importCmd) Run(g *globals) error {
-	if c.File == "" {
-		switch named := strings.Split(c.From, ","); {
-		case c.From == "":
-			return scrollback.ParamErrorf("scrollback", "file", "name a file or a folder, or the tools whose files to find: --from all")
-		case len(named) == 1 && c.From != everyTool && !slices.Contains(collect.Names(all.Tools()), c.From):
-			return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known; that is known of %s", c.From, strings.Join(collect.Names(all.Tools()), ", "))
+	in := gather.Import{Flags: c.Flags, File: c.File, From: c.From, Project: c.Project, DryRun: c.DryRun, Summarize: c.Summarize, Single: c.Into != "" || c.AsCopy}
+	if kept, err := in.Named(); err != nil || kept {
+		if err == nil {
+			err = in.Run(g.gathering(nil))
 		}
-		return c.collected(g, "")
-	}
-	kept, err := c.place()
-	if err != nil {
 		return err
-	}
-	if kept {
-		return c.collected(g, c.File)
 	}
 	if c.DryRun {
 		return scrollback.ParamErrorf("scrollback", "dry_run", "--dry-run is for what tools keep: a file of another format is imported or not")
 	}
 	return g.with(func(a *app) error {
-		o, err := c.collecting(g, everyTool)
+		o, err := c.Options(g.gathering(nil), gather.Every, c.Project)
 		if err != nil {
 			return err
 		}
-		q := transfer.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy, Summarize: c.Summarize, Mask: o.Import.Mask, ByFolder: o.Import.ByFolder}
+		q := o.Import
+		q.Format, q.Name, q.AsCopy, q.Summarize = c.From, filepath.Base(c.File), c.AsCopy, c.Summarize
 		if c.Into != "" {
 			if q.Into, err = a.Resolve(g.ctx, c.Into); err != nil {
 				return err
@@ -70,7 +59,7 @@ func (c *importCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(out, func(w io.Writer) error { return g.imported(w, out) })
+		return g.print(out, func(w io.Writer) error { return gather.Imported(w, g.stderr, out) })
 	})
 }
 
@@ -117,47 +106,6 @@ func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
 	at, err := c.ReadSeeker.Seek(offset, whence)
 	c.at = at
 	return at, err
-}
-
-// counted is a number and what it counts.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return columns.Thousands(int64(n)) + " " + many
-}
-
-// maxNamed is how many bad lines are named.
-const maxNamed = 20
-
-// imported prints what an import added, and which lines were bad.
-func (g *globals) imported(w io.Writer, out transfer.ImportResult) error {
-	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
-		fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, columns.Clip(b.Reason, 200))
-	}
-	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
-		fmt.Fprintf(g.stderr, "and %s more\n", columns.Thousands(int64(more)))
-	}
-	for _, c := range out.Conversations {
-		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
-		if c.Result != "" {
-			line += "  " + c.Result
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	if a := out.Asked; a != nil {
-		if _, err := fmt.Fprintf(w, "%s, %s of models, cost %s\n", counted(a.Summaries, "summary", "summaries"), counted(a.Calls, "call", "calls"), strconv.FormatFloat(a.Cost, 'f', -1, 64)); err != nil {
-			return err
-		}
-	}
-	for _, old := range slices.Sorted(maps.Keys(out.IDs)) {
-		if _, err := fmt.Fprintf(w, "%s → %s\n", old, out.IDs[old]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // input opens a file; what is not one is copied into one, because an import reads it twice.

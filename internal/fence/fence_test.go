@@ -166,12 +166,14 @@ var rooms = map[string]entry{
 	"terminal/markdown": {rooms: "terminal/columns", libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
 		not: "context io os database/sql time"},
 	"terminal/words": {rooms: ". terminal/columns", not: "context io os database/sql time"},
-	"cmd/*": {rooms: ". cmd/scrollback/* collect doctor engine engine/allowance engine/watch " +
-		"local notebook server server/* terminal terminal/* title transcript transcript/all transcript/geminicli transfer workspace",
+	"cmd/*": {rooms: ". cmd/scrollback/* doctor engine engine/allowance engine/watch " +
+		"local notebook server server/* terminal terminal/* title transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
 	"cmd/scrollback/console": {rooms: "terminal terminal/markdown", not: "context database/sql"},
 	"cmd/scrollback/find":    {rooms: ". engine", not: "os io database/sql"},
-	"cmd/scrollback/home":    {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/gather": {rooms: ". cmd/scrollback/config cmd/scrollback/home collect engine terminal terminal/columns transcript " +
+		"transcript/all transcript/geminicli transfer", not: "database/sql"},
+	"cmd/scrollback/home": {rooms: ".", not: "context database/sql"},
 	"cmd/scrollback/usage": {rooms: ". cmd/scrollback/manual server/language terminal/columns", libs: "github.com/alecthomas/kong",
 		not: "context os database/sql"},
 	"cmd/scrollback/complete": {libs: "github.com/alecthomas/kong", not: "context os database/sql"},

@@ -103,7 +103,7 @@ func headOf(fsys fs.FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	return io.ReadAll(io.LimitReader(f, headBytes))
 }
 
@@ -115,7 +115,7 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 			yield(transcript.Entry{}, err)
 			return
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // it was only read
 		in := &counting{ctx: ctx, r: f}
 		r := &reading{place: p, session: s, live: p.Live(s), in: in, yield: yield}
 		for e, err := range (Format{}).Read(in) {
@@ -214,7 +214,7 @@ func (r *reading) folder(meta json.RawMessage) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	root, err := io.ReadAll(io.LimitReader(f, maxRoot))
 	if named := strings.TrimSpace(string(root)); err == nil && filepath.IsAbs(named) {
 		return named

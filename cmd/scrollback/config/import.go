@@ -11,7 +11,7 @@ type Import struct {
 	From      []string // tools; empty for all
 	Exclude   []string // tools and folders
 	Mask      bool
-	ProjectBy string // "folder", or empty
+	ProjectBy string        // "folder", or empty
 	Poll      time.Duration // between two looks at everything while it is watched; 0 is the default
 }
 

@@ -17,7 +17,7 @@ func TestErrorsInChinese(t *testing.T) {
 	made := regexp.MustCompile(`(?:ParamErrorf\((?:op|"[^"]*"), "[^"]*"|scrollback\.Errorf\(scrollback\.\w+, (?:op|"[^"]*")), "([^"]+)"`)
 	verbs := regexp.MustCompile(`%[a-z]`)
 	found := 0
-	for _, pattern := range []string{"..", "../config", "../tied", "../home", "../../../terminal", "../../../collect"} {
+	for _, pattern := range []string{"..", "../config", "../tied", "../home", "../gather", "../../../terminal", "../../../collect"} {
 		files, err := filepath.Glob(pattern + "/*.go")
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package gather
 
 import (
 	"fmt"
@@ -8,16 +8,19 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-type doctorAgentsCmd struct {
+// Doctor looks at the tools of this machine.
+type Doctor struct {
 	Exclude []string `help:"Leave out a tool, or what was worked on in a folder or below; may be repeated." placeholder:"X" sep:"none"`
 }
 
-// Run implements the command.
-func (c *doctorAgentsCmd) Run(g *globals) error {
-	o, err := collectFlags{Exclude: c.Exclude}.collecting(g, everyTool)
+// Look says what is found of each tool.
+func (c *Doctor) Look(p Program) error {
+	o, err := Flags{Exclude: c.Exclude}.Options(p, Every, "")
 	if err != nil {
 		return err
 	}
@@ -26,18 +29,18 @@ func (c *doctorAgentsCmd) Run(g *globals) error {
 		here = "" // it was removed; nothing is set there
 	}
 	var agents []collect.Agent
-	err = g.kept(func(a *app) error {
-		collector, err := collect.New(a.Transfer, a.View, o)
+	err = p.Open(false, func(t *transfer.Transfer, v *engine.View) error {
+		collector, err := collect.New(t, v, o)
 		if err != nil {
 			return err
 		}
-		agents, err = collector.Agents(g.ctx, here)
+		agents, err = collector.Agents(p.Ctx, here)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return g.print(map[string]any{"agents": agents}, func(w io.Writer) error { return drawAgents(w, agents) })
+	return p.Print(map[string]any{"agents": agents}, func(w io.Writer) error { return drawAgents(w, agents) })
 }
 
 // drawAgents prints a table of what was found, what stands in the way, and how to register
