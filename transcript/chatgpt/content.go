@@ -164,7 +164,8 @@ func (w *walker) part(e *transcript.Entry, m *message, raw json.RawMessage) {
 
 // idOf is the id of the file that an asset pointer means.
 func idOf(asset string) string {
-	for _, piece := range strings.FieldsFunc(asset, func(r rune) bool { return r == '/' || r == '#' || r == ':' }) {
+	_, rest, _ := strings.Cut(asset, "://")
+	for _, piece := range strings.FieldsFunc(rest, func(r rune) bool { return r == '/' || r == '#' }) {
 		if strings.HasPrefix(piece, "file-") || strings.HasPrefix(piece, "file_") {
 			return piece
 		}

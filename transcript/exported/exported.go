@@ -40,10 +40,16 @@ type Format struct {
 	// service's at all: that it cannot be opened is then said.
 	Named func(base string) bool
 
+	// Never reports whether a file of this base name must not be opened. May be nil.
+	Never func(base string) bool
+
 	// Talk makes a talk of an item of a file; nil if nothing is said in it. An error says
 	// what is wrong with the item.
 	Talk func(a *Assets, item json.RawMessage) (*Talk, error)
 }
+
+// ErrOther is what an item is that is no conversation of the service.
+var ErrOther = errors.New("this is not a conversation")
 
 // Talk is one conversation of a file.
 type Talk struct {

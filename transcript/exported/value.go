@@ -21,7 +21,7 @@ const latest = 253402300799999
 // not there; an error means that the JSON is broken, or no object.
 func Decode(raw json.RawMessage, v any) error {
 	if b := bytes.TrimSpace(raw); len(b) == 0 || b[0] != '{' {
-		return errors.New("this is not a conversation")
+		return ErrOther
 	}
 	return tolerant(json.Unmarshal(raw, v))
 }
