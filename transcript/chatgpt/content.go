@@ -181,22 +181,7 @@ func (w *walker) asset(e *transcript.Entry, m *message, kind, asset string) {
 			name = a.Name
 		}
 	}
-	w.attach(e, kind, id, first(name, id, asset))
-}
-
-func (w *walker) attach(e *transcript.Entry, kind, id, name string) {
-	base, b, there := w.assets.Find(id)
-	switch {
-	case !there:
-		exported.Mention(e, kind, name, exported.NotThere)
-	case b == nil:
-		exported.Mention(e, kind, name, exported.TooLarge)
-	default:
-		if name == id {
-			name = base
-		}
-		exported.Attach(e, name, b)
-	}
+	w.assets.Enclose(e, kind, id, first(name, id, asset))
 }
 
 // attachments adds what was uploaded with a message and is no part of it.
@@ -216,6 +201,6 @@ func (w *walker) attachments(e *transcript.Entry, m *message) {
 			continue
 		}
 		shown[a.ID] = a.ID != ""
-		w.attach(e, "file", a.ID, first(a.Name, a.ID))
+		w.assets.Enclose(e, "file", a.ID, first(a.Name, a.ID))
 	}
 }

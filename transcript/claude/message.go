@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -36,25 +35,23 @@ type reader struct {
 
 // pieces are the messages that one of the file becomes.
 type pieces struct {
+	exported.Pieces
 	*reader
-	m     *message
-	at    int // of the message in the list
-	out   []transcript.Entry
-	calls []call // of the message, in order
-}
-
-type call struct {
-	id, name string
-	answered bool
+	m  *message
+	at int // of the message in the list
 }
 
 // message makes the messages of one of the file.
 func (r *reader) message(at int, m *message) []transcript.Entry {
 	p := &pieces{reader: r, m: m, at: at}
+	p.Pieces = exported.Pieces{ID: m.UUID, Role: scrollback.RoleAssistant, At: exported.Moment(m.CreatedAt)}
+	if m.Sender == "human" || m.Sender == "user" {
+		p.Role = scrollback.RoleUser
+	}
 	for i := range m.Content {
 		p.block(i, &m.Content[i])
 	}
-	if len(p.out) == 0 {
+	if len(p.Entries) == 0 {
 		p.text(m.Text)
 	}
 	for _, a := range m.Attachments {
@@ -67,39 +64,11 @@ func (r *reader) message(at int, m *message) []transcript.Entry {
 		}
 		seen[f] = true
 	}
-	if len(p.out) == 0 {
+	if len(p.Entries) == 0 {
 		r.talk.Count("empty")
-		return nil
 	}
 	p.finish()
-	return p.out
-}
-
-// on is the message that the next part belongs to: the last one if it is of that role.
-func (p *pieces) on(role scrollback.Role) *transcript.Entry {
-	if n := len(p.out); n > 0 && p.out[n-1].Message.Role == role {
-		return &p.out[n-1]
-	}
-	id := p.m.UUID
-	if n := len(p.out); n > 0 {
-		id = fmt.Sprintf("%s#%d", id, n+1)
-	}
-	p.out = append(p.out, transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(id), Role: role,
-		CreatedAt: exported.Moment(p.m.CreatedAt)}})
-	return &p.out[len(p.out)-1]
-}
-
-// speaker is who says what is no result.
-func (p *pieces) speaker() scrollback.Role {
-	if p.m.Sender == "human" || p.m.Sender == "user" {
-		return scrollback.RoleUser
-	}
-	return scrollback.RoleAssistant
-}
-
-func (p *pieces) add(part scrollback.Part) {
-	e := p.on(p.speaker())
-	e.Message.Parts = append(e.Message.Parts, part)
+	return p.Entries
 }
 
 // unsupported is what older exports have instead of blocks that they do not show.
@@ -114,9 +83,7 @@ func (p *pieces) text(s string) {
 		s = strings.ReplaceAll(s, "```\n"+unsupported+"\n```", "")
 		s = strings.TrimSpace(strings.ReplaceAll(s, unsupported, ""))
 	}
-	if strings.TrimSpace(s) != "" {
-		p.add(scrollback.Text{Text: s})
-	}
+	p.Say(s)
 }
 
 // block adds one block.
@@ -125,18 +92,11 @@ func (p *pieces) block(i int, b *block) {
 	case "text":
 		p.text(b.Text)
 	case "thinking":
-		if s := cmp.Or(b.Thinking, b.Text); strings.TrimSpace(s) != "" {
-			p.add(scrollback.Reasoning{Text: s})
-		}
+		p.Think(cmp.Or(b.Thinking, b.Text))
 	case "tool_use":
-		c := call{id: b.ID, name: cmp.Or(b.Name, "tool")}
-		if c.id == "" {
-			c.id = fmt.Sprintf("%s#call%d", p.m.UUID, len(p.calls)+1)
-		}
-		p.calls = append(p.calls, c)
-		p.add(scrollback.ToolCall{ID: c.id, Name: c.name, Arguments: exported.Arguments(b.Input, "input")})
+		p.Call(b.ID, b.Name, exported.Arguments(b.Input, "input"))
 	case "tool_result":
-		p.result(b)
+		p.Result(b.CallID, b.Name, resultText(b.Content), b.IsError)
 	case "voice_note":
 		p.text(strings.TrimSpace(b.Title + "\n" + b.Text))
 	case "token_budget", "flag", "redacted_thinking":
@@ -168,34 +128,6 @@ func (p *pieces) blockAt(i int) json.RawMessage {
 	}
 	if p.at < len(p.again) && i < len(p.again[p.at]) {
 		return p.again[p.at][i]
-	}
-	return nil
-}
-
-// result adds what a tool returned: to the call that it names, else to the first one of
-// that tool, else to the first without a result. One without a call is what the assistant says.
-func (p *pieces) result(b *block) {
-	text := resultText(b.Content)
-	found := p.find(func(c call) bool { return b.CallID != "" && c.id == b.CallID })
-	if found == nil && b.CallID == "" {
-		if found = p.find(func(c call) bool { return !c.answered && c.name == b.Name }); found == nil {
-			found = p.find(func(c call) bool { return !c.answered })
-		}
-	}
-	if found == nil || found.answered {
-		p.text(text)
-		return
-	}
-	found.answered = true
-	e := p.on(scrollback.RoleTool)
-	e.Message.Parts = append(e.Message.Parts, scrollback.ToolResult{CallID: found.id, Name: found.name, Text: text, IsError: b.IsError})
-}
-
-func (p *pieces) find(is func(call) bool) *call {
-	for i := range p.calls {
-		if is(p.calls[i]) {
-			return &p.calls[i]
-		}
 	}
 	return nil
 }
@@ -237,58 +169,40 @@ func resultText(raw json.RawMessage) string {
 func (p *pieces) attachment(a attachment) {
 	switch {
 	case strings.TrimSpace(a.Content) == "":
-		e := p.on(p.speaker())
-		exported.Mention(e, "file", a.Name, exported.NotThere)
+		exported.Mention(p.Own(), "file", a.Name, exported.NotThere)
 	case a.Name == "":
-		p.add(scrollback.Text{Text: a.Content})
+		p.Say(a.Content)
 	default:
-		p.add(scrollback.Text{Text: "[file " + a.Name + "]\n" + a.Content})
+		p.Say("[file " + a.Name + "]\n" + a.Content)
 	}
 }
 
 // file adds a file that was sent along, if the export has it.
 func (p *pieces) file(f file) {
-	if f.Name == "" && f.UUID == "" {
-		return
-	}
-	e, kind := p.on(p.speaker()), "file"
+	kind := "file"
 	if f.Kind == "image" {
 		kind = "image"
 	}
-	base, b, there := p.assets.Find(f.UUID)
-	switch {
-	case !there:
-		exported.Mention(e, kind, cmp.Or(f.Name, f.UUID), exported.NotThere)
-	case b == nil:
-		exported.Mention(e, kind, cmp.Or(f.Name, base), exported.TooLarge)
-	default:
-		exported.Attach(e, cmp.Or(f.Name, base), b)
+	if f.Name != "" || f.UUID != "" {
+		p.Enclose(p.assets, kind, f.UUID, cmp.Or(f.Name, f.UUID))
 	}
 }
 
 // finish adds what holds of all of a message.
 func (p *pieces) finish() {
-	if p.speaker() != scrollback.RoleAssistant {
+	if p.Role != scrollback.RoleAssistant {
 		return
 	}
-	if p.m.Model != "" {
-		p.model = p.m.Model
-	}
-	for i := range p.out {
-		if m := &p.out[i].Message; m.Role == scrollback.RoleAssistant {
-			m.Model = p.m.Model
-		}
-	}
-	last := &p.out[len(p.out)-1].Message
-	if p.m.StopReason == "user_canceled" && last.Role == scrollback.RoleAssistant {
-		last.Status = scrollback.StatusInterrupted
-	}
-	reason := p.m.StopReason
-	if reason == "stop_sequence" || reason == "end_turn" {
+	p.model = cmp.Or(p.m.Model, p.model)
+	status, reason := scrollback.Status(""), p.m.StopReason
+	switch reason {
+	case "user_canceled":
+		status = scrollback.StatusInterrupted
+	case "stop_sequence", "end_turn":
 		reason = ""
 	}
-	last.Meta = exported.Meta(metaKey, struct {
+	p.Finish(p.m.Model, status, exported.Meta(metaKey, struct {
 		Stop      string `json:"stop_reason,omitempty"`
 		Truncated bool   `json:"truncated,omitempty"`
-	}{reason, p.m.Truncated})
+	}{reason, p.m.Truncated}))
 }

@@ -37,7 +37,7 @@ type asset struct{ base, name string }
 // Find is the file whose base name begins with an id of the service's, and its bytes. If it
 // is there and larger than [MaxAsset], or cannot be read, it has none.
 func (a *Assets) Find(id string) (base string, b []byte, ok bool) {
-	if len(id) < 6 {
+	if !isID(id) {
 		return "", nil, false
 	}
 	if !a.known {
@@ -46,7 +46,7 @@ func (a *Assets) Find(id string) (base string, b []byte, ok bool) {
 	i, _ := slices.BinarySearchFunc(a.names, id, func(f asset, id string) int { return strings.Compare(f.base, id) })
 	for ; i < len(a.names) && strings.HasPrefix(a.names[i].base, id); i++ {
 		rest := a.names[i].base[len(id):]
-		if rest != "" && strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", rune(rest[0])) {
+		if rest != "" && strings.ContainsRune(letters, rune(rest[0])) {
 			continue // of another one
 		}
 		b, ok := a.read(a.names[i].name)
@@ -57,6 +57,19 @@ func (a *Assets) Find(id string) (base string, b []byte, ok bool) {
 	}
 	return "", nil, false
 }
+
+// isID reports whether an id is one that services give to files: a UUID, or file- and more
+// letters. Any other would let a conversation choose among what lies beside it.
+func isID(id string) bool {
+	for _, r := range id {
+		if r != '-' && r != '_' && !strings.ContainsRune(letters, r) {
+			return false
+		}
+	}
+	return len(id) == 36 && strings.Count(id, "-") == 4 || len(id) > 7 && (strings.HasPrefix(id, "file-") || strings.HasPrefix(id, "file_"))
+}
+
+const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // look lists what is below the folder of the file.
 func (a *Assets) look() {

@@ -26,6 +26,10 @@ func Decode(raw json.RawMessage, v any) error {
 	return tolerant(json.Unmarshal(raw, v))
 }
 
+// Each reads a JSON list into a slice. What in it is of another type than expected is as if
+// it were not there; an error means that the JSON is broken.
+func Each(raw json.RawMessage, slice any) error { return tolerant(json.Unmarshal(raw, slice)) }
+
 // Field reads a part of JSON into a value, as far as it has the type.
 func Field(raw json.RawMessage, v any) bool {
 	return len(raw) > 0 && json.Unmarshal(raw, v) == nil
