@@ -31,10 +31,10 @@ func snapshot(path string) (copied string, done func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	done = func() { _ = os.RemoveAll(folder) } // what is left is the system's to clean up
+	remove := func() { _ = os.RemoveAll(folder) } // what is left is the system's to clean up
 	defer func() {
 		if err != nil {
-			done()
+			remove()
 		}
 	}()
 	copied = filepath.Join(folder, "copy.db")
@@ -51,7 +51,7 @@ func snapshot(path string) (copied string, done func(), err error) {
 			return "", nil, err
 		}
 	}
-	return copied, done, nil
+	return copied, remove, nil
 }
 
 // duplicate copies a file.

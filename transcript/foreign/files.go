@@ -80,7 +80,7 @@ func (o *files) lay() error {
 	switch h := o.at.header; {
 	case o.at.size == 0:
 		return fmt.Errorf("%w: the file is empty", ErrNot)
-	case !bytes.HasPrefix(h[:], magic):
+	case o.at.size < headerLen, !bytes.HasPrefix(h[:], magic):
 		return ErrNot
 	case h[18] > 2 || h[19] > 2:
 		return fmt.Errorf("%w: its format is newer than this program's SQLite", ErrUnknown)
