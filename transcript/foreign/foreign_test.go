@@ -354,12 +354,17 @@ func TestWhileAToolWrites(t *testing.T) {
 			var newest int64
 			for tries := 0; tries < 40 && good < 12; tries++ {
 				var a, b int64
+				first := true
 				err := foreign.Read(t.Context(), path, func(db *foreign.DB) error {
 					for row, err := range db.Rows("SELECT n FROM a") {
 						if err != nil {
 							return err
 						}
 						a = row.Int("n")
+					}
+					if first {
+						first = false
+						changed(path)
 					}
 					for _, err := range db.Rows("SELECT x FROM rows") {
 						if err != nil {
@@ -391,6 +396,17 @@ func TestWhileAToolWrites(t *testing.T) {
 			}
 			t.Logf("%d reads, %d changes meanwhile", good, newest)
 		})
+	}
+}
+
+// changed looks at a database until it has changed, or for so often.
+func changed(path string) {
+	was, err := os.Stat(path)
+	for range 20000 {
+		now, again := os.Stat(path)
+		if err != nil || again != nil || !now.ModTime().Equal(was.ModTime()) {
+			return
+		}
 	}
 }
 
