@@ -125,14 +125,16 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	if !v.Caller().May(scrollback.AccessWrite) {
 		return im.out, v.Caller().Lacks("transfer.Import", scrollback.AccessWrite)
 	}
-	format, err := t.format(r, q.Format)
+	format, err := formatOf(ctx, im, r)
 	switch {
 	case err != nil:
 		return im.out, err
+	case im.tool != nil:
+		return importTool(ctx, im, im.tool, im.place)
 	case format == nil && q.Summarize:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", "a bundle brings its own summaries")
 	case format == nil:
-		return t.importBundle(ctx, v, r, q)
+		return importBundle(ctx, &bundleImport{Transfer: t, view: v, q: q, r: readSeeker{&ctxReader{ctx, r}, r}})
 	case q.AsCopy:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
 	}
@@ -170,24 +172,32 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	return im.result(), err
 }
 
-// format chooses the reader of a file; nil means a bundle.
-func (t *Transfer) format(r io.ReadSeeker, name string) (transcript.Importer, error) {
+// formatOf chooses the reader of a file; nil means a bundle, or the importer's tool.
+func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Importer, error) {
+	name := im.q.Format
 	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
 	if err != nil && err != io.EOF {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
 	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+	file, err := newUpload(r, im.q.Name, head)
+	if err != nil {
+		return nil, err
 	}
 	if name == BundleFormat || name == "" && bundle.Sniff(head) {
 		return nil, nil
 	}
 	names := []string{BundleFormat}
-	for _, f := range t.o.Importers {
+	for _, f := range im.o.Importers {
 		if f.Name() == name || name == "" && f.Sniff(head) {
 			return f, nil
 		}
 		names = append(names, f.Name())
+	}
+	if im.tool, im.place, err = toolOf(ctx, im.Transfer, file, im.q); im.tool != nil || err != nil {
+		return nil, err
+	}
+	for _, tool := range im.o.Tools {
+		names = append(names, tool.Name())
 	}
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
