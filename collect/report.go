@@ -2,8 +2,10 @@ package collect
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -125,4 +127,14 @@ func (f *Found) leave(left map[string]int) {
 // sort puts the tools in the order of their names.
 func (r *Report) sort() {
 	slices.SortFunc(r.Tools, func(a, b Found) int { return cmp.Compare(a.Tool, b.Tool) })
+}
+
+// why is an error as whoever keeps the files may know it: with the details that a stranger
+// is not told.
+func why(err error) string {
+	var e *scrollback.Error
+	if errors.As(err, &e) && e.Err != nil {
+		return why(e.Err)
+	}
+	return err.Error()
 }

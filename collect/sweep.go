@@ -92,14 +92,15 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 	switch code := scrollback.CodeOf(err); {
 	case ctx.Err() != nil:
 		return scrollback.Wrap(scrollback.Canceled, op, ctx.Err())
+	case err != nil && s.o.Path != "":
+		return err // what was named is meant
 	case code == scrollback.NotFound:
-		sn.partly = sn.partly || s.o.Path != ""
 		return nil
 	case err != nil:
 		sn.partly = true
 		f := s.report.of(name)
 		f.Failed++
-		f.problem(Problem{Place: at.path, Reason: scrollback.Shown(err)})
+		f.problem(Problem{Place: at.path, Reason: why(err)})
 		return nil
 	}
 	defer func() { _ = p.close() }() // it was only read
@@ -113,7 +114,7 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 		if err != nil {
 			sn.partly = true
 			f.Failed++
-			f.problem(Problem{Place: at.path, Reason: scrollback.Shown(err)})
+			f.problem(Problem{Place: at.path, Reason: why(err)})
 		}
 	}
 	if s.placed != nil {
@@ -199,7 +200,7 @@ func (s *sweep) told(f *Found, at spot, one transcript.Session, out outcome) {
 		f.Deleted++
 	case out.Err != nil:
 		f.Failed++
-		f.problem(Problem{Place: at.path, Session: one.Name, Reason: scrollback.Shown(out.Err)})
+		f.problem(Problem{Place: at.path, Session: one.Name, Reason: why(out.Err)})
 	case out.was == isNew:
 		f.New++
 	default:

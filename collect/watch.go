@@ -159,7 +159,7 @@ func (w *watch) obstacle(where string, err error) {
 		delete(w.said, where)
 		return
 	}
-	if why := scrollback.Shown(err); w.said[where] != why {
+	if why := why(err); w.said[where] != why {
 		w.said[where] = why
 		w.o2.Log.Warn("what a tool keeps could not be read", "where", where, "error", why)
 	}
