@@ -34,6 +34,7 @@ type sweep struct {
 	report Report
 	seen   map[string]*seen                         // by tool
 	look   bool                                     // nothing is read
+	opened func(opened)                             // is given each place before it is listed; may be nil
 	looked func(spot, bool)                         // is told of each place whether it is there; may be nil
 	placed func(spot, opened, []transcript.Session) // is given what a place has; may be nil
 }
@@ -104,6 +105,9 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 		return nil
 	}
 	defer func() { _ = p.close() }() // it was only read
+	if s.opened != nil {
+		s.opened(p)
+	}
 	all, err := list(ctx, at.tool, p.Place)
 	if ctx.Err() != nil {
 		return scrollback.Wrap(scrollback.Canceled, op, ctx.Err())

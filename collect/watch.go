@@ -118,8 +118,9 @@ func (w *watch) sweepAll(ctx context.Context) time.Duration {
 	began := time.Now()
 	s := w.sweep(false)
 	places := map[[2]string]*watched{}
+	s.opened = w.hear
 	s.placed = func(at spot, p opened, all []transcript.Session) {
-		places[at.key()] = w.follow(at, p, all)
+		places[at.key()] = newWatched(at, p, all)
 	}
 	err := s.run(ctx)
 	if ctx.Err() != nil {
@@ -143,8 +144,8 @@ func (w *watch) sweepAll(ctx context.Context) time.Duration {
 			}
 		}
 	}
-	for where, why := range stands {
-		w.obstacle(where, errors.New(why))
+	for _, f := range s.report.Tools {
+		w.obstacles(f)
 	}
 	maps.DeleteFunc(w.said, func(where, _ string) bool { return where != "" && stands[where] == "" })
 	if w.o2.Report != nil {
@@ -165,19 +166,28 @@ func (w *watch) obstacle(where string, err error) {
 	}
 }
 
-// follow has notices of what changes in a place from now on.
-func (w *watch) follow(at spot, p opened, all []transcript.Session) *watched {
-	d := &watched{spot: at, root: p.Path, byName: map[string][]transcript.Session{}}
-	if !p.folder {
-		d.file = p.Name
-	}
-	for _, one := range all {
-		d.byName[one.Name] = append(d.byName[one.Name], one)
-	}
+// hear has notices of what changes in a place from now on.
+func (w *watch) hear(p opened) {
 	if p.Path != "" {
 		w.notices.add(p.Place, p.folder)
 	}
+}
+
+func newWatched(at spot, p opened, all []transcript.Session) *watched {
+	d := &watched{spot: at, root: p.Path}
+	if !p.folder {
+		d.file = p.Name
+	}
+	d.has(all)
 	return d
+}
+
+// has remembers what a place has.
+func (d *watched) has(all []transcript.Session) {
+	d.byName = map[string][]transcript.Session{}
+	for _, one := range all {
+		d.byName[one.Name] = append(d.byName[one.Name], one)
+	}
 }
 
 // noticed makes what a file belongs to due.
@@ -209,56 +219,75 @@ func (w *watch) work(ctx context.Context) {
 		delete(w.due, t) // what is written from here on is noticed again
 		began := time.Now()
 		again := w.look(ctx, t)
-		rest := time.Now().Add(max(pause, restFactor*time.Since(began)))
-		w.rest[t] = rest
-		if again {
-			w.due[t] = time.Now().Add(max(leastWait, restFactor*time.Since(began)))
+		took := time.Since(began)
+		w.rest[t] = time.Now().Add(max(pause, restFactor*took))
+		if !again.IsZero() && time.Until(again) < w.o2.Poll { // else the next sweep is soon enough
+			w.due[t] = later(again, w.rest[t])
 		}
 	}
 	maps.DeleteFunc(w.rest, func(_ target, until time.Time) bool { return until.Before(now) })
 }
 
-// look reads what has changed of a target. It reports whether something failed that may
-// succeed soon.
-func (w *watch) look(ctx context.Context, t target) (again bool) {
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// look reads what has changed of a target. It returns when to look again, because something
+// failed that may succeed soon, or zero.
+func (w *watch) look(ctx context.Context, t target) (again time.Time) {
 	d := w.places[[2]string{t.tool, t.path}]
 	if d == nil || w.known == nil {
-		return false
+		return again
 	}
+	where := t.tool + " " + t.path + " "
 	p, err := w.open(d.path)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return again // the next sweep looks for it
+	}
 	if err != nil {
-		if scrollback.CodeOf(err) != scrollback.NotFound {
-			w.obstacle(t.tool+" "+t.path+" ", err)
-		}
-		return false // the next sweep looks for it
+		w.obstacle(where, err)
+		return again
 	}
 	defer func() { _ = p.close() }() // it was only read
-	w.notices.add(p.Place, p.folder && t.name == "")
+	if t.name == "" {
+		w.hear(p)
+	}
 	all, whole, err := w.relist(ctx, d, p, t)
 	if ctx.Err() != nil {
-		return false
+		return again
 	}
-	w.obstacle(t.tool+" "+t.path+" ", err)
-	if whole && err == nil {
-		d.byName = map[string][]transcript.Session{}
-		for _, one := range all {
-			d.byName[one.Name] = append(d.byName[one.Name], one)
-		}
+	if w.obstacle(where, err); err != nil {
+		again = time.Now().Add(leastWait)
+	} else if whole {
+		d.has(all)
 	}
 	s := w.sweep(false)
 	s.known = w.known
+	listed := slices.Clone(all)
 	if err := s.bring(ctx, d.spot, p, all); err != nil {
-		return false
+		return again
 	}
-	for _, f := range s.report.Tools {
-		for _, problem := range f.Problems {
-			if problem.Line == 0 {
-				w.obstacle(f.Tool+" "+problem.Place+" "+problem.Session, errors.New(problem.Reason))
-				again = true
-			}
+	for _, one := range listed {
+		if j := w.judged[keyOf(d.tool, p.Place, one)]; j.stamp == one.Stamp && !j.again.IsZero() && (again.IsZero() || j.again.Before(again)) {
+			again = j.again
 		}
 	}
-	return again || err != nil
+	for _, f := range s.report.Tools {
+		w.obstacles(f)
+	}
+	return again
+}
+
+// obstacles tells what stands in the way of a tool's sessions, once.
+func (w *watch) obstacles(f Found) {
+	for _, b := range f.Problems {
+		if b.Line == 0 {
+			w.obstacle(f.Tool+" "+b.Place+" "+b.Session, errors.New(b.Reason))
+		}
+	}
 }
 
 // relist lists a session again by itself, if that gives the same one, or else all of its
