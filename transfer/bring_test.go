@@ -94,11 +94,11 @@ func (t talk) read(of *transcript.AgentOf, yield func(transcript.Entry, error) b
 	}
 	nodes := make([]tree.Node, len(t.Nodes))
 	for i, n := range t.Nodes {
+		sum := sha256.Sum256([]byte(n.ID))
 		role := scrollback.RoleUser
-		if i%2 == 1 {
+		if sum[1]%2 == 1 {
 			role = scrollback.RoleAssistant
 		}
-		sum := sha256.Sum256([]byte(n.ID))
 		m := scrollback.Message{ID: scrollback.MessageID(n.ID), Role: role, Parts: enginetest.Say(n.Text), CreatedAt: 1_700_000_000_000 + int64(sum[0])*1000}
 		nodes[i] = tree.Node{ID: n.ID, Parent: n.Parent, Entries: []transcript.Entry{{Message: m}}}
 	}
@@ -227,7 +227,16 @@ func (h *home) has(t talk) {
 	if d := cmp.Diff(strings.Join(t.path(t.Leaf), " "), path); d != "" {
 		h.T.Fatalf("the path of %s (-talk +here):\n%s", t.ID, d)
 	}
-	if d := cmp.Diff(t.paths(), all); d != "" {
+	if c, err := h.Get(context.Background(), h.of(t.ID).Conversation); err != nil {
+		h.T.Fatal(err)
+	} else if c.Parent != nil { // there are branches that both have
+		_, more := h.says(c.Parent.ID)
+		for _, p := range t.paths() {
+			if !slices.ContainsFunc(append(more, all...), func(o string) bool { return strings.HasPrefix(o+" ", p+" ") }) {
+				h.T.Fatalf("a branch of %s, %q, is neither here, %q, nor there, %q", t.ID, p, all, more)
+			}
+		}
+	} else if d := cmp.Diff(t.paths(), all); d != "" {
 		h.T.Fatalf("the branches of %s (-talk +here):\n%s", t.ID, d)
 	}
 }
@@ -273,6 +282,9 @@ func TestBringGrows(t *testing.T) {
 				continue
 			}
 			part := whole.first(n)
+			if n < len(whole.Nodes) && rapid.Bool().Draw(rt, "stood elsewhere") {
+				part.Leaf = part.Nodes[rapid.IntRange(0, n-1).Draw(rt, "stood at")].ID
+			}
 			h.bring(files{"s": {part}}, "s")
 			h.has(part)
 			if again := h.bring(files{"s": {part}}, "s"); again.Conversations[0].Messages != 0 || again.Conversations[0].Created {
@@ -283,21 +295,65 @@ func TestBringGrows(t *testing.T) {
 	})
 }
 
+// Of a session that copies the beginning of another only what it adds is written: nothing if
+// it adds nothing, else all but what its current path shares.
+func TestBringForksAreNotCopies(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := newHome(t)
+		two := drawFork(rt)
+		if rapid.Bool().Draw(rt, "the copy first") {
+			slices.Reverse(two)
+		}
+		first, second := two[0], two[1]
+		h.bring(files{"s": {first}}, "s")
+		known := func(n node) bool { return slices.Contains(first.Nodes, n) }
+		shared := 0
+		for _, text := range second.path(second.Leaf) {
+			if i := slices.IndexFunc(second.Nodes, func(n node) bool { return n.Text == text }); !known(second.Nodes[i]) {
+				break
+			}
+			shared++
+		}
+		entire := !slices.ContainsFunc(second.Nodes, func(n node) bool { return !known(n) })
+		want := int64(len(second.Nodes) - shared)
+		if entire {
+			want = 0
+		}
+		out := h.bring(files{"t": {second}}, "t")
+		o := h.of(second.ID)
+		if got := out.Conversations[0]; got.Messages != want || o.Shared != entire || got.ID != o.Conversation || got.Created == entire {
+			t.Fatalf("%d of %d shared, entire %v: %+v, %+v", shared, len(second.Nodes), entire, got, o)
+		}
+		c, err := h.Get(context.Background(), o.Conversation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of := h.of(first.ID).Conversation; entire != (c.ID == of) || !entire && shared > 0 && (c.Parent == nil || c.Parent.ID != of || c.Parent.Seq != int64(shared)) {
+			t.Fatalf("%d shared with %s: %+v", shared, of, c)
+		}
+	})
+}
+
+// drawFork is a talk, and one that begins as it does.
+func drawFork(t *rapid.T) []talk {
+	a := drawTalk(t, "a", nil)
+	path := slices.DeleteFunc(slices.Clone(a.Nodes), func(n node) bool { return !slices.Contains(a.path(a.Leaf), n.Text) })
+	return []talk{a, drawTalk(t, "b", path[:rapid.IntRange(1, len(path)).Draw(t, "copied")])}
+}
+
 // Sessions that copy the beginning of another, under its ids, whichever comes first and however
-// they grow: each says what it says, and nothing of a shared beginning is there twice.
+// they grow, each say what they say.
 func TestBringForks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHome(t)
-		a := drawTalk(rt, "a", nil)
-		path := slices.DeleteFunc(slices.Clone(a.Nodes), func(n node) bool { return !slices.Contains(a.path(a.Leaf), n.Text) })
-		copied := path[:rapid.IntRange(1, len(path)).Draw(rt, "copied")]
-		b := drawTalk(rt, "b", copied)
-		f := files{"a": {a}, "b": {b}}
+		two := drawFork(rt)
+		f := files{"a": {two[0]}, "b": {two[1]}}
 		order := rapid.Permutation([]string{"a", "b"}).Draw(rt, "order")
 		for _, name := range order {
 			all := f[name][0]
 			for range rapid.IntRange(0, 2).Draw(rt, "steps") {
 				part := all.first(rapid.IntRange(1, len(all.Nodes)).Draw(rt, "grown"))
+				part.Leaf = part.Nodes[rapid.IntRange(0, len(part.Nodes)-1).Draw(rt, "stood at")].ID
 				h.bring(files{name: {part}}, name)
 			}
 		}
