@@ -97,6 +97,7 @@ var rooms = map[string]entry{
 	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
 	"internal/secrets":   {not: "context os database/sql time"},
 
+	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
 
 	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
