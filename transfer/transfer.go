@@ -179,9 +179,8 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 	if err != nil && err != io.EOF {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
 	}
-	file, err := newUpload(r, im.q.Name, head)
-	if err != nil {
-		return nil, err
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
 	}
 	if name == BundleFormat || name == "" && bundle.Sniff(head) {
 		return nil, nil
@@ -193,11 +192,17 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		}
 		names = append(names, f.Name())
 	}
-	if im.tool, im.place, err = toolOf(ctx, im.Transfer, file, im.q); im.tool != nil || err != nil {
-		return nil, err
-	}
 	for _, tool := range im.o.Tools {
 		names = append(names, tool.Name())
+	}
+	if len(im.o.Tools) > 0 {
+		file, err := newUpload(r, im.q.Name, head)
+		if err == nil {
+			im.tool, im.place, err = toolOf(ctx, im.Transfer, file, im.q)
+		}
+		if im.tool != nil || err != nil {
+			return nil, err
+		}
 	}
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
