@@ -79,7 +79,7 @@ func (d *desk) watch(poll time.Duration) *watching {
 // until waits for changes until a word is found in so many messages.
 func (w *watching) until(word string, n int) {
 	w.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(20 * time.Second)
 	for w.said(word) != n {
 		select {
 		case <-w.changes:
