@@ -31,6 +31,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // Options configure a transfer; the zero value handles only bundles.
@@ -133,6 +134,8 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 		return importTool(ctx, im, im.tool, im.place)
 	case format == nil && q.Summarize:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", "a bundle brings its own summaries")
+	case format == nil && q.Mask:
+		return im.out, scrollback.ParamErrorf("transfer.Import", "mask", "a bundle comes as it is: it cannot be masked")
 	case format == nil:
 		return importBundle(ctx, &bundleImport{Transfer: t, view: v, q: q, r: readSeeker{&ctxReader{ctx, r}, r}})
 	case q.AsCopy:
@@ -146,6 +149,9 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	im.format = format.Name()
 	read := 0
 	for entry, err := range format.Read(&ctxReader{ctx, r}) {
+		if err == nil && q.Mask {
+			im.out.Masked += mask.Entry(&entry)
+		}
 		if err == nil && entry.Bad != nil {
 			im.skip(*entry.Bad)
 			continue

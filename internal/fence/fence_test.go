@@ -128,7 +128,8 @@ var rooms = map[string]entry{
 	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
 		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived",
+	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived transcript/mask " +
+		"transcript/zipped",
 		libs: "github.com/google/uuid", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
