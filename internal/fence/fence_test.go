@@ -129,8 +129,9 @@ var rooms = map[string]entry{
 		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
 	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived transcript/mask " +
-		"transcript/zipped",
+		"transcript/zipped transfer/bundles",
 		libs: "github.com/google/uuid", not: "database/sql os"},
+	"transfer/bundles": {rooms: ". archive bundle engine store", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer websearch",
