@@ -7,6 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transcript/goose"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
@@ -21,7 +22,7 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{opencode.Tool{}, crush.Tool{}}
+	return []transcript.Tool{opencode.Tool{}, crush.Tool{}, goose.Tool{}}
 }
 
 // Exporters lists what can be written.

@@ -239,9 +239,12 @@ func gather(db *foreign.DB) (*forest, error) {
 			f.roots = append(f.roots, id)
 		}
 	}
-	seen := map[string]bool{}
-	for _, id := range slices.Concat(f.roots, ids) {
-		if !seen[id] && f.all[id].parent != "" && !slices.Contains(f.roots, id) {
+	seen, ends := map[string]bool{}, len(f.roots)
+	for i, id := range slices.Concat(f.roots, ids) {
+		if seen[id] {
+			continue
+		}
+		if i >= ends {
 			f.roots = append(f.roots, id) // sessions that start each other in a circle
 		}
 		for _, k := range f.family(id) {
