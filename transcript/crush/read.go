@@ -1,9 +1,7 @@
 package crush
 
 import (
-	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -236,146 +234,16 @@ func (w *writer) conversation(c *conversation, kept []*row, of *transcript.Agent
 	}
 	out.Meta = object(map[string]any{metaKey: meta})
 	w.emit(transcript.Entry{Source: c.id, Conversation: out, Agent: of, Origin: &scrollback.Origin{ID: c.id, Folder: w.folder}})
-	left, names := map[string]int{}, map[string]string{}
+	t := &teller{left: map[string]int{}, names: map[string]string{}}
 	for _, r := range kept {
 		if r.bad != "" {
 			w.emit(transcript.Entry{Source: c.id, Bad: &transcript.Bad{Reason: r.bad}})
 			continue
 		}
-		if e := r.entry(left, names); len(e.Message.Parts) > 0 {
+		if e := t.entry(r); len(e.Message.Parts) > 0 {
 			e.Source = c.id
 			w.emit(e)
 		}
 	}
-	w.emit(transcript.Entry{Source: c.id, End: &transcript.End{Held: len(kept) < len(c.rows), Left: left}})
-}
-
-// entry is the message of a row, without parts if it has none. Names are the calls so far.
-func (r *row) entry(left map[string]int, names map[string]string) (e transcript.Entry) {
-	role, err := scrollback.ParseRole(r.role)
-	if err != nil || role == scrollback.RoleSystem {
-		left["message of role "+cmp.Or(strings.ToValidUTF8(r.role, "\uFFFD"), "none")]++
-		return e
-	}
-	e.Message = scrollback.Message{ID: scrollback.MessageID(r.id), Role: role, CreatedAt: r.created, Status: scrollback.StatusComplete}
-	for i, p := range r.parts {
-		r.part(&e, p.Type, &p.Data, fmt.Sprintf("%s#%d", r.id, i), left, names)
-	}
-	if len(e.Message.Parts) == 0 {
-		if f := r.finish(); f != nil && f.Reason == "error" {
-			left["error without an answer"]++
-		} else {
-			left["empty message"]++
-		}
-		return e
-	}
-	if role == scrollback.RoleAssistant {
-		e.Message.Model = r.model
-		e.Message.Status, e.Message.Meta = r.ending()
-	}
-	return e
-}
-
-// part adds a piece of a message; id is for a call that has none.
-func (r *row) part(e *transcript.Entry, kind string, d *data, id string, left map[string]int, names map[string]string) {
-	add := func(p scrollback.Part) { e.Message.Parts = append(e.Message.Parts, p) }
-	switch kind {
-	case "text":
-		if d.Text != "" {
-			add(scrollback.Text{Text: d.Text})
-		}
-	case "reasoning":
-		if d.Thinking != "" {
-			add(scrollback.Reasoning{Text: d.Thinking})
-		}
-	case "tool_call":
-		call := scrollback.ToolCall{ID: cmp.Or(d.ID, id), Name: cmp.Or(d.Name, "unknown"), Arguments: arguments(d.Input)}
-		names[call.ID] = call.Name
-		add(call)
-	case "tool_result":
-		name := cmp.Or(names[d.ToolCallID], d.Name, "unknown")
-		text := mark.ReplaceAllString(d.Content, "")
-		add(scrollback.ToolResult{CallID: cmp.Or(d.ToolCallID, id), Name: name, Text: text, IsError: d.IsError || name == "bash" && failed(text)})
-		if d.Data != "" && !attach(e, d.Data, d.Mime, "") {
-			left["attachment that is not base64"]++
-		}
-	case "binary":
-		if !attach(e, d.Data, cmp.Or(d.MIMEType, d.Mime), d.Path) {
-			left["attachment that is not base64"]++
-		}
-	case "image_url":
-		switch {
-		case strings.HasPrefix(d.URL, "https://"), strings.HasPrefix(d.URL, "http://"):
-			add(scrollback.Image{URL: d.URL})
-		default:
-			left["image address"]++
-		}
-	case "finish":
-	default:
-		left[cmp.Or(strings.ToValidUTF8(kind, "\uFFFD"), "part")]++
-	}
-}
-
-// exited is how the tool says at the end of an output that a command failed.
-var exited = regexp.MustCompile(`(?:^|\n)Exit code (\d+)\s*$`)
-
-// failed reports whether a command failed: the tool only says so in its output.
-func failed(text string) bool {
-	m := exited.FindStringSubmatch(text)
-	return m != nil && strings.Trim(m[1], "0") != ""
-}
-
-// attach adds bytes as an image or a file.
-func attach(e *transcript.Entry, encoded, mime, name string) bool {
-	b, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil || len(b) == 0 {
-		return false
-	}
-	if e.Bytes == nil {
-		e.Bytes = map[int][]byte{}
-	}
-	e.Bytes[len(e.Message.Parts)] = b
-	mime = cmp.Or(mime, "application/octet-stream")
-	if strings.HasPrefix(mime, "image/") && mime != "image/svg+xml" {
-		e.Message.Parts = append(e.Message.Parts, scrollback.Image{MediaType: mime, Name: name, Size: int64(len(b))})
-	} else {
-		e.Message.Parts = append(e.Message.Parts, scrollback.File{MediaType: mime, Name: name, Size: int64(len(b))})
-	}
-	return true
-}
-
-// arguments is the input of a call, which the tool keeps as text.
-func arguments(input string) json.RawMessage {
-	switch {
-	case json.Valid([]byte(input)):
-		return json.RawMessage(input)
-	case input == "":
-		return json.RawMessage("{}")
-	}
-	return object(map[string]string{"input": input}) // it was cut
-}
-
-// ending is how an answer ended.
-func (r *row) ending() (scrollback.Status, json.RawMessage) {
-	status, f := scrollback.StatusComplete, r.finish()
-	kept := struct {
-		Compaction  bool   `json:"compaction,omitempty"`
-		Interrupted bool   `json:"interrupted,omitempty"`
-		Finish      string `json:"finish,omitempty"`
-		Error       string `json:"error,omitempty"`
-	}{Compaction: r.summary}
-	switch {
-	case f == nil || f.Reason == "canceled":
-		status, kept.Interrupted = scrollback.StatusInterrupted, true
-	case f.Reason == "error":
-		status = scrollback.StatusFailed
-		kept.Error = strings.TrimSuffix(f.Message+": "+f.Details, ": ")
-	case f.Reason != "end_turn" && f.Reason != "tool_use" && f.Reason != "stop":
-		kept.Finish = f.Reason
-	}
-	meta := object(map[string]any{metaKey: kept})
-	if string(meta) == `{"`+metaKey+`":{}}` {
-		meta = nil
-	}
-	return status, meta
+	w.emit(transcript.Entry{Source: c.id, End: &transcript.End{Held: len(kept) < len(c.rows), Left: t.left}})
 }
