@@ -23,7 +23,8 @@ var tables = []string{
 	"CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT NOT NULL, prompt_tokens INTEGER DEFAULT 0, " +
 		"updated_at INTEGER NOT NULL, created_at INTEGER NOT NULL, summary_message_id TEXT)",
 	"CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, role TEXT NOT NULL, parts TEXT NOT NULL DEFAULT '[]', " +
-		"model TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, finished_at INTEGER, provider TEXT, is_summary_message INTEGER DEFAULT 0)",
+		"model TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, finished_at INTEGER, provider TEXT, " +
+		"is_summary_message INTEGER DEFAULT 0)",
 }
 
 // second is the one that a whole turn shares.
