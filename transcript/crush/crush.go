@@ -12,9 +12,7 @@ package crush
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"iter"
 	"path"
@@ -23,7 +21,6 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
 
 // Name is the tool's name, and metaKey that of its fields in meta.
@@ -129,14 +126,6 @@ func databases(p transcript.Place) ([]string, error) {
 	return out, nil
 }
 
-// need checks that the tables are those that are known.
-func need(db *foreign.DB) error {
-	if err := db.Need(known, "sessions", "id", "title", "created_at", "updated_at"); err != nil {
-		return err
-	}
-	return db.Need(known, "messages", "id", "session_id", "role", "parts", "created_at")
-}
-
 // Sessions implements [transcript.Tool].
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
@@ -156,120 +145,6 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 			yield(transcript.Session{}, err)
 		}
 	}
-}
-
-// list lists the conversations of a database that are not a sub-agent's.
-func list(ctx context.Context, p transcript.Place, name string) (out []transcript.Session, err error) {
-	err = foreign.Read(ctx, filepath.Join(p.Path, filepath.FromSlash(name)), func(db *foreign.DB) error {
-		out = nil
-		if err := need(db); err != nil {
-			return err
-		}
-		f, err := gather(db)
-		if err != nil {
-			return err
-		}
-		for _, root := range f.roots {
-			s := transcript.Session{ID: root, Name: name}
-			sum := sha256.New()
-			rows := int64(0)
-			for _, id := range f.family(root) {
-				one := f.all[id]
-				fmt.Fprintf(sum, "%s %d %d %d %d %d;", id, one.updated, one.rows, one.newest, one.last, one.bytes)
-				rows, s.Bytes, s.Changed = rows+one.rows, s.Bytes+one.bytes, max(s.Changed, one.updated, one.newest)
-			}
-			if s.Stamp = fmt.Sprintf("%x", sum.Sum(nil)[:16]); rows > 0 {
-				out = append(out, s)
-			}
-		}
-		return nil
-	})
-	return out, err
-}
-
-// head is what the database says of a session without its messages.
-type head struct {
-	id, parent, title string
-	created, updated  int64 // Unix ms
-	rows, last, bytes int64
-	newest            int64 // Unix ms: when a row was changed last
-}
-
-// forest is the sessions of a database, with those that other ones started.
-type forest struct {
-	all   map[string]*head
-	below map[string][]string
-	roots []string
-}
-
-// gather reads the sessions. The lengths of rows are counted, since rows change in place
-// within the second that their times tell.
-func gather(db *foreign.DB) (*forest, error) {
-	f := &forest{all: map[string]*head{}, below: map[string][]string{}}
-	var ids []string
-	for r, err := range db.Rows("SELECT id, title, created_at, updated_at, " + db.Or("sessions", "parent_session_id", "NULL") +
-		" FROM sessions ORDER BY created_at, rowid") {
-		if err != nil {
-			return nil, err
-		}
-		h := &head{id: r.Text("id"), parent: r.Text("parent_session_id"), title: r.Text("title"),
-			created: millis(r.Int("created_at")), updated: millis(r.Int("updated_at"))}
-		if h.id == "" || f.all[h.id] != nil || h.id == "title-"+h.parent {
-			continue // the last asked for a title, and is not talk
-		}
-		ids, f.all[h.id] = append(ids, h.id), h
-	}
-	updated := "created_at"
-	if db.Has("messages", "updated_at") {
-		updated = "updated_at"
-	}
-	for r, err := range db.Rows("SELECT session_id, count(*) AS n, max(" + updated + ") AS u, max(rowid) AS r, sum(octet_length(parts)) AS b " +
-		"FROM messages GROUP BY session_id") {
-		if err != nil {
-			return nil, err
-		}
-		if h := f.all[r.Text("session_id")]; h != nil {
-			h.rows, h.newest, h.last, h.bytes = r.Int("n"), millis(r.Int("u")), r.Int("r"), max(r.Int("b"), 0)
-		}
-	}
-	for _, id := range ids {
-		if up := f.all[id].parent; f.all[up] != nil && up != id {
-			f.below[up] = append(f.below[up], id)
-		} else {
-			f.roots = append(f.roots, id)
-		}
-	}
-	seen, ends := map[string]bool{}, len(f.roots)
-	for i, id := range slices.Concat(f.roots, ids) {
-		if seen[id] {
-			continue
-		}
-		if i >= ends {
-			f.roots = append(f.roots, id) // sessions that start each other in a circle
-		}
-		for _, k := range f.family(id) {
-			seen[k] = true
-		}
-	}
-	return f, nil
-}
-
-// family is a session and all that it started, parents first.
-func (f *forest) family(root string) (out []string) {
-	seen := map[string]bool{}
-	for stack := []string{root}; len(stack) > 0; {
-		id := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
-		out = append(out, id)
-		for _, child := range slices.Backward(f.below[id]) {
-			stack = append(stack, child)
-		}
-	}
-	return out
 }
 
 // latest is the end of the year 9999, in Unix ms.

@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -116,7 +115,7 @@ func load(ctx context.Context, p transcript.Place, s transcript.Session) (out []
 			return err
 		}
 		f, err := gather(db)
-		if err != nil || !slices.Contains(f.roots, s.ID) {
+		if err != nil {
 			return err
 		}
 		for _, id := range f.family(s.ID) {

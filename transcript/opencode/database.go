@@ -3,16 +3,14 @@ package opencode
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/foreign"
+	"github.com/scrollback-ai/scrollback/transcript/tree"
 )
 
 // pathOf is where a file of a place is on this machine; an error if a link leads out of it.
@@ -79,7 +77,7 @@ func databaseSessions(ctx context.Context, p transcript.Place, name string) ([]l
 		parts += c.parts
 	}
 	var out []listed
-	for _, family := range families(ids, func(id string) string { return all[id].parent }) {
+	for _, family := range tree.Families(ids, func(id string) string { return all[id].parent }) {
 		s := listed{Session: transcript.Session{ID: family[0], Name: name}, with: family}
 		rows, newer := int64(0), int64(0)
 		var stamps []string
@@ -169,48 +167,6 @@ func column(db *foreign.DB, table, name, otherwise string) string {
 	return otherwise
 }
 
-// families puts ids under those that have no parent, each family with its first one, and each
-// parent before its children. Circles are broken where they are met first.
-func families(ids []string, parent func(id string) string) (out [][]string) {
-	below, there := map[string][]string{}, map[string]bool{}
-	for _, id := range ids {
-		there[id] = true
-	}
-	for _, id := range ids {
-		if up := parent(id); there[up] {
-			below[up] = append(below[up], id)
-		}
-	}
-	seen := map[string]bool{}
-	take := func(root string) {
-		var family []string
-		for stack := []string{root}; len(stack) > 0; {
-			id := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if seen[id] {
-				continue
-			}
-			seen[id] = true
-			family = append(family, id)
-			for _, child := range slices.Backward(below[id]) {
-				stack = append(stack, child)
-			}
-		}
-		out = append(out, family)
-	}
-	for _, id := range ids {
-		if !there[parent(id)] {
-			take(id)
-		}
-	}
-	for _, id := range ids {
-		if !seen[id] {
-			take(id)
-		}
-	}
-	return out
-}
-
 // fromDatabase reads a conversation with its sub-agents, each after what started it.
 func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session) (all []*stored, err error) {
 	at, err := pathOf(p, s.Name)
@@ -226,7 +182,7 @@ func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session)
 		if err != nil {
 			return err
 		}
-		for _, family := range families(ids, func(id string) string { return counts[id].parent }) {
+		for _, family := range tree.Families(ids, func(id string) string { return counts[id].parent }) {
 			if family[0] != s.ID {
 				continue
 			}
@@ -241,136 +197,4 @@ func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session)
 		return nil
 	})
 	return all, err
-}
-
-// session reads one conversation.
-func session(db *foreign.DB, id string) (*stored, error) {
-	s := &stored{}
-	var fields []string
-	for _, c := range []string{"parent_id", "project_id", "directory", "version", "slug", "agent", "model", "revert", "time_archived"} {
-		fields = append(fields, db.Or("session", c, "NULL"))
-	}
-	for r, err := range db.Rows("SELECT id, title, time_created, time_updated, "+strings.Join(fields, ", ")+" FROM session WHERE id = ?", id) {
-		if err != nil {
-			return nil, err
-		}
-		s.ID, s.Title, s.ParentID, s.ProjectID = r.Text("id"), r.Text("title"), r.Text("parent_id"), r.Text("project_id")
-		s.Directory, s.Version, s.Slug, s.Agent = r.Text("directory"), r.Text("version"), r.Text("slug"), r.Text("agent")
-		s.Time.Created, s.Time.Updated, s.Time.Archived = when(r.Int("time_created")), when(r.Int("time_updated")), when(r.Int("time_archived"))
-		// Neither is needed to read the messages.
-		_ = json.Unmarshal([]byte(r.Text("model")), &s.Model)
-		_ = json.Unmarshal([]byte(r.Text("revert")), &s.Revert)
-	}
-	at := map[string]*message{}
-	for r, err := range db.Rows("SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id", id) {
-		if err != nil {
-			return nil, err
-		}
-		if m := s.add(r.Text("id"), []byte(r.Text("data"))); m != nil {
-			m.Time.Created = when(r.Int("time_created"))
-			at[m.ID] = m
-		}
-	}
-	for r, err := range db.Rows("SELECT id, message_id, data FROM part WHERE session_id = ?", id) {
-		if err != nil {
-			return nil, err
-		}
-		m := at[r.Text("message_id")]
-		if m == nil {
-			continue // of a message that could not be read
-		}
-		if p, ok := s.piece(r.Text("id"), []byte(r.Text("data"))); ok {
-			m.parts = append(m.parts, p)
-		}
-	}
-	if err := s.remember(db, at); err != nil {
-		return nil, err
-	}
-	s.order()
-	return s, s.origin(db)
-}
-
-// remember takes the messages that were removed out of the event log.
-func (s *stored) remember(db *foreign.DB, at map[string]*message) error {
-	if !db.Has("event", "aggregate_id", "seq", "type", "data") {
-		return nil
-	}
-	type event struct {
-		MessageID string          `json:"messageID"`
-		Info      json.RawMessage `json:"info"`
-		Part      json.RawMessage `json:"part"`
-	}
-	removed := map[string]int64{}
-	for r, err := range db.Rows("SELECT seq, data FROM event WHERE aggregate_id = ? AND type LIKE 'message.removed.%' ORDER BY seq", s.ID) {
-		if err != nil {
-			return err
-		}
-		var e event
-		if json.Unmarshal([]byte(r.Text("data")), &e) == nil && e.MessageID != "" && at[e.MessageID] == nil {
-			removed[e.MessageID] = r.Int("seq") + 1
-		}
-	}
-	if len(removed) == 0 {
-		return nil
-	}
-	last, parts := map[string]json.RawMessage{}, map[string]map[string]json.RawMessage{}
-	begun := map[string]int64{}
-	for r, err := range db.Rows("SELECT seq, type, data FROM event WHERE aggregate_id = ? AND type LIKE 'message.%' ORDER BY seq", s.ID) {
-		if err != nil {
-			return err
-		}
-		var e event
-		var of struct{ ID, MessageID string }
-		if json.Unmarshal([]byte(r.Text("data")), &e) != nil {
-			continue
-		}
-		kind := r.Text("type")
-		switch {
-		case strings.HasPrefix(kind, "message.updated.") && json.Unmarshal(e.Info, &of) == nil && of.ID != "":
-			if _, known := begun[of.ID]; !known {
-				begun[of.ID] = r.Int("seq") + 1
-			}
-			if removed[of.ID] > 0 {
-				last[of.ID] = e.Info
-			}
-		case strings.HasPrefix(kind, "message.part.updated.") && json.Unmarshal(e.Part, &of) == nil && removed[of.MessageID] > 0:
-			if parts[of.MessageID] == nil {
-				parts[of.MessageID] = map[string]json.RawMessage{}
-			}
-			parts[of.MessageID][of.ID] = e.Part
-		}
-	}
-	for id, raw := range last {
-		if m := s.add(id, raw); m != nil {
-			m.removed = removed[id]
-			for pid, raw := range parts[id] {
-				if p, ok := s.piece(pid, raw); ok {
-					m.parts = append(m.parts, p)
-				}
-			}
-		}
-	}
-	for _, m := range s.messages {
-		m.begun = begun[m.ID]
-	}
-	slices.Sort(s.bad) // maps have no order
-	return nil
-}
-
-// forkTitle is how the tool names a copy; nothing else says that it is one.
-var forkTitle = regexp.MustCompile(`\(fork #\d+\)$`)
-
-// origin finds what a fork was copied from: the first message has the same time there.
-func (s *stored) origin(db *foreign.DB) error {
-	if len(s.messages) == 0 || !forkTitle.MatchString(s.Title) {
-		return nil
-	}
-	for r, err := range db.Rows("SELECT m.session_id FROM message m JOIN session s ON s.id = m.session_id WHERE m.time_created = ? "+
-		"AND s.time_created < ? ORDER BY s.time_created DESC, s.id LIMIT 1", int64(s.messages[0].Time.Created), int64(s.Time.Created)) {
-		if err != nil {
-			return err
-		}
-		s.forkOf = r.Text("session_id")
-	}
-	return nil
 }
