@@ -185,6 +185,15 @@ func TestEqualMessages(t *testing.T) {
 	}
 }
 
+func TestOrder(t *testing.T) {
+	s := append(slices.Clone(tables), ses("20260102_1", "", made), put("20260102_1", "user", (second+2)*1000, all, text("third")),
+		put("20260102_1", "user", second+1, all, text("second")), put("20260102_1", "user", second*1000+1, all, text("first")))
+	got := plain(foreigntest.Read(t, goose.Tool{}, place(t, "sessions.db", s...), false))
+	if d := cmp.Diff([]string{"20260102_1: Name of 20260102_1", "user | first", "user | second", "user | third", "end"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
 // jsonl is a session of a version before the database.
 var jsonl = strings.ReplaceAll(`{"working_dir":"/old","description":"Old talk","message_count":3,"total_tokens":9}
 {"id":null,"role":"user","created":1750000000,"content":[{"type":"text","text":"old question"}]}
