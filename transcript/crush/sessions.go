@@ -27,6 +27,9 @@ func list(ctx context.Context, p transcript.Place, name string) (out []transcrip
 			return err
 		}
 		f, err := gather(db)
+		if err == nil {
+			err = f.count(db)
+		}
 		if err != nil {
 			return err
 		}
@@ -72,8 +75,7 @@ func (f *forest) family(id string) []string {
 	return nil
 }
 
-// gather reads the sessions. The lengths of rows are counted, since rows change in place
-// within the second that their times tell.
+// gather reads the sessions, without what they have.
 func gather(db *foreign.DB) (*forest, error) {
 	f := &forest{all: map[string]*head{}}
 	var ids []string
@@ -89,6 +91,13 @@ func gather(db *foreign.DB) (*forest, error) {
 		}
 		ids, f.all[h.id] = append(ids, h.id), h
 	}
+	f.families = tree.Families(ids, func(id string) string { return f.all[id].parent })
+	return f, nil
+}
+
+// count reads what the sessions have. The lengths of rows are summed, since rows change in
+// place within the second that their times tell.
+func (f *forest) count(db *foreign.DB) error {
 	updated := "created_at"
 	if db.Has("messages", "updated_at") {
 		updated = "updated_at"
@@ -96,12 +105,11 @@ func gather(db *foreign.DB) (*forest, error) {
 	for r, err := range db.Rows("SELECT session_id, count(*) AS n, max(" + updated + ") AS u, max(rowid) AS r, sum(octet_length(parts)) AS b " +
 		"FROM messages GROUP BY session_id") {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if h := f.all[r.Text("session_id")]; h != nil {
 			h.rows, h.newest, h.last, h.bytes = r.Int("n"), millis(r.Int("u")), r.Int("r"), max(r.Int("b"), 0)
 		}
 	}
-	f.families = tree.Families(ids, func(id string) string { return f.all[id].parent })
-	return f, nil
+	return nil
 }

@@ -106,12 +106,33 @@ func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session)
 	return out, err
 }
 
-// load reads the rows of a session, or those of its thread.
+// load reads the rows of a session, or those of its thread if it has none.
 func (c *conversation) load(db *foreign.DB) error {
-	table, key, id := "messages", "session_id", c.id
-	if c.threadRows > 0 {
-		table, key, id = "thread_messages", "thread_id", c.thread
+	if err := c.take(db, "messages", "session_id", c.id); err != nil {
+		return err
 	}
+	if len(c.rows) == 0 && c.thread != "" && db.Has("thread_messages", "id", "thread_id", "role", "content_json", "created_timestamp") {
+		first := "" // of the sessions that have nothing but the thread, which is told once
+		for r, err := range db.Rows("SELECT id FROM sessions s WHERE thread_id = ? AND NOT EXISTS (SELECT 1 FROM messages "+
+			"WHERE session_id = s.id) ORDER BY "+field(db, "sessions", "created_at")+", id LIMIT 1", c.thread) {
+			if err != nil {
+				return err
+			}
+			first = r.Text("id")
+		}
+		if first == c.id {
+			if err := c.take(db, "thread_messages", "thread_id", c.thread); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortStableFunc(c.rows, func(a, b *row) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.order, b.order)) })
+	c.arrange()
+	return nil
+}
+
+// take reads rows of a table.
+func (c *conversation) take(db *foreign.DB, table, key, id string) error {
 	for r, err := range db.Rows("SELECT id, role, content_json, created_timestamp, "+db.Or(table, "metadata_json", "NULL")+
 		" FROM "+table+" WHERE "+key+" = ?", id) {
 		if err != nil {
@@ -120,8 +141,6 @@ func (c *conversation) load(db *foreign.DB) error {
 		c.add(r.Text("role"), []byte(r.Text("content_json")), []byte(r.Text("metadata_json")),
 			&row{created: millis(r.Int("created_timestamp")), order: r.Int("id")})
 	}
-	slices.SortStableFunc(c.rows, func(a, b *row) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.order, b.order)) })
-	c.arrange()
 	return nil
 }
 

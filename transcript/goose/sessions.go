@@ -28,6 +28,9 @@ func list(ctx context.Context, p transcript.Place, name string, seen map[string]
 		out = nil
 		clear(seen)
 		f, err := gather(db)
+		if err == nil {
+			err = f.count(db)
+		}
 		if err != nil {
 			return err
 		}
@@ -57,7 +60,7 @@ type head struct {
 	folder, provider, model  string
 	kind, thread             string
 	created, updated, newest int64 // Unix ms
-	rows, threadRows, bytes  int64
+	rows, bytes              int64
 	stamp                    string
 }
 
@@ -72,11 +75,11 @@ func (h *head) identity() string {
 // forest is the sessions of a database, with those that other ones started.
 type forest struct {
 	all      map[string]*head
+	ids      []string // by when they were made
 	families [][]string
 }
 
-// gather reads the sessions, and how many rows each has. The lengths of rows are summed, and
-// their times, since rows are deleted and inserted again.
+// gather reads the sessions, without what they have.
 func gather(db *foreign.DB) (*forest, error) {
 	if err := need(db); err != nil {
 		return nil, err
@@ -106,15 +109,14 @@ func gather(db *foreign.DB) (*forest, error) {
 		h.model, h.stamp = modelOf(r.Text("model_config_json")), r.Text("changed")
 		ids, f.all[h.id] = append(ids, h.id), h
 	}
-	if err := f.count(db, ids); err != nil {
-		return nil, err
-	}
+	f.ids = ids
 	f.families = tree.Families(ids, func(id string) string { return f.all[id].parent })
 	return f, nil
 }
 
-// count notes how many rows each session has, of its own and of its thread.
-func (f *forest) count(db *foreign.DB, ids []string) error {
+// count reads what each session has, of its own and of its thread. The lengths of rows are
+// summed, since rows are deleted and inserted again.
+func (f *forest) count(db *foreign.DB) error {
 	const sums = "count(*) AS n, max(id) AS high, max(created_timestamp) AS t, sum(octet_length(content_json)) AS b, "
 	visible := func(table string) string { return "sum(octet_length(" + field(db, table, "metadata_json") + ")) AS m" }
 	for r, err := range db.Rows("SELECT session_id, " + sums + visible("messages") + " FROM messages GROUP BY session_id") {
@@ -136,14 +138,14 @@ func (f *forest) count(db *foreign.DB, ids []string) error {
 		}
 		threads[r.Text("thread_id")] = r
 	}
-	for _, id := range ids {
+	for _, id := range f.ids {
 		h := f.all[id]
 		r, known := threads[h.thread]
 		if !known || h.thread == "" || h.rows > 0 {
 			continue // what a session has of its own is what it says
 		}
 		delete(threads, h.thread) // which is told once
-		h.threadRows, h.rows, h.bytes, h.newest = r.Int("n"), r.Int("n"), max(r.Int("b"), 0), millis(r.Int("t"))
+		h.rows, h.bytes, h.newest = r.Int("n"), max(r.Int("b"), 0), millis(r.Int("t"))
 		h.stamp += fmt.Sprintf(" thread %d %d %d %d", h.rows, r.Int("high"), h.bytes, r.Int("m"))
 	}
 	return nil

@@ -101,6 +101,14 @@ func databaseSessions(ctx context.Context, p transcript.Place, name string) ([]l
 // count reads what each session has. A change in place shows in the event log's numbers,
 // or, without them, in the times of all parts.
 func count(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
+	if ids, all, err = heads(db); err != nil {
+		return nil, nil, err
+	}
+	return ids, all, sums(db, all)
+}
+
+// heads reads the sessions without what they have.
+func heads(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
 	all = map[string]*counted{}
 	for r, err := range db.Rows("SELECT id, time_created, time_updated, " + db.Or("session", "parent_id", "NULL") + ", " +
 		db.Or("session", "revert", "NULL") + " FROM session ORDER BY time_created, id") {
@@ -115,6 +123,11 @@ func count(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
 		ids = append(ids, id)
 		all[id] = &counted{parent: r.Text("parent_id"), changed: updated, stamp: fmt.Sprintf("%d,%s", updated, r.Text("revert"))}
 	}
+	return ids, all, nil
+}
+
+// sums reads what the sessions have.
+func sums(db *foreign.DB, all map[string]*counted) error {
 	logged := db.Has("event_sequence", "aggregate_id", "seq")
 	parts := "SELECT p.session_id AS id, p.n AS n, p.r AS r, q.time_updated AS u FROM " +
 		"(SELECT session_id, count(*) AS n, max(rowid) AS r FROM part GROUP BY session_id) p JOIN part q ON q.rowid = p.r"
@@ -138,7 +151,7 @@ func count(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
 	for i, q := range queries {
 		for r, err := range db.Rows(q) {
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 			c := all[r.Text("id")]
 			if c == nil {
@@ -156,7 +169,7 @@ func count(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
 			}
 		}
 	}
-	return ids, all, nil
+	return nil
 }
 
 // column is a column if the table has it, or else another one.
@@ -178,7 +191,7 @@ func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session)
 		if err := need(db); err != nil {
 			return err
 		}
-		ids, counts, err := count(db)
+		ids, counts, err := heads(db)
 		if err != nil {
 			return err
 		}
