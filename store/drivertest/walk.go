@@ -36,7 +36,7 @@ var moves = []struct {
 	{6, (*walk).create}, {5, (*walk).patch}, {22, (*walk).begin}, {10, (*walk).save}, {20, (*walk).finish},
 	{10, (*walk).append}, {10, (*walk).commit}, {5, (*walk).unfold}, {3, (*walk).stop}, {4, (*walk).artifact},
 	{5, (*walk).search}, {4, (*walk).list}, {3, (*walk).teach}, {8, (*walk).rewind}, {2, (*walk).purge},
-	{4, (*walk).origin},
+	{4, walkOrigins},
 }
 
 // Walk does n things, chosen by seed, to two empty drivers and compares every
@@ -450,8 +450,8 @@ func (w *walk) artifact() {
 	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d *driver.Driver) error { return d.Refs.PutArtifact(w.ctx, a, id) })
 }
 
-// origin says where a conversation comes from, and looks for some that come from there.
-func (w *walk) origin() {
+// walkOrigins says where a conversation comes from, and looks for some that come from there.
+func walkOrigins(w *walk) {
 	o := scrollback.Origin{Tool: some(w, "x", "y"), ID: some(w, "1", "2", "3"), Conversation: w.conversation().ID, Root: some(w, "", "r"),
 		Folder: some(w, "", "/a", "/a/b", "/ab"), Place: some(w, "", "/p"), Name: some(w, "n", "m"), ImportedAt: w.now}
 	instead := some(w, "", w.conversation().ID)
