@@ -66,7 +66,7 @@ func (r *reading) introduce(name string) *agent {
 		SpawnDepth                        int
 	}
 	if f, err := r.files.Open(strings.TrimSuffix(name, ".jsonl") + ".meta.json"); err == nil {
-		defer f.Close()
+		defer func() { _ = f.Close() }() // it was only read
 		// One that cannot be read says nothing.
 		raw, _ := io.ReadAll(io.LimitReader(f, maxMeta))
 		_ = json.Unmarshal([]byte(strings.ToValidUTF8(string(raw), "\uFFFD")), &meta)

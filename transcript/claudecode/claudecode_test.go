@@ -1,8 +1,8 @@
 package claudecode_test
 
 import (
-	"fmt"
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"

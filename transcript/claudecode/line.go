@@ -59,7 +59,6 @@ type line struct {
 	event   string // what it is beside a message: command, bash, bash_output, memory
 	queued  bool   // it was typed while the model worked
 	results int    // how many of its pieces are results
-	title   bool
 }
 
 // said is what a model or a user said, in the API's form.

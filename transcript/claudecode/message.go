@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,10 +12,11 @@ import (
 
 // deal makes messages of a thread.
 type deal struct {
-	*telling
-	*thread
-	kept []bool // what is held back, with what stands behind it
-	ends bool   // the answers of this file say why they ended
+	of    *telling
+	th    *thread
+	lines []*line
+	kept  []bool // what is held back, with what stands behind it
+	ends  bool   // the answers of this file say why they ended
 }
 
 // remark is what is kept of a message beside what is modelled.
@@ -31,21 +33,20 @@ type remark struct {
 
 // nodes are the messages of the thread as a tree.
 func (d *deal) nodes() []tree.Node {
-	d.ends = slices.ContainsFunc(d.answers, func(r *reply) bool { return r.closed && r.ended(d.telling.lines) != "" })
-	lines := d.telling.lines
+	d.ends = slices.ContainsFunc(d.th.answers, func(r *reply) bool { return r.closed && r.ended(d.lines) != "" })
 	var out []tree.Node
-	for i, l := range lines {
-		if !l.talks() || l.kind == answer && d.answers[d.of[i]].head() != i {
+	for i, l := range d.lines {
+		if !l.talks() || l.kind == answer && d.th.answers[d.th.of[i]].head() != i {
 			continue
 		}
 		n := tree.Node{ID: l.UUID}
-		if d.hang[i] >= 0 {
-			n.Parent = lines[d.hang[i]].UUID
+		if d.th.hang[i] >= 0 {
+			n.Parent = d.lines[d.th.hang[i]].UUID
 		}
 		if d.holds(i) {
-			d.kept[i], d.held = true, true
+			d.kept[i], d.of.held = true, true
 		} else if l.kind == answer {
-			n.Entries = d.answer(d.answers[d.of[i]])
+			n.Entries = d.answer(d.th.answers[d.th.of[i]])
 		} else {
 			n.Entries = d.message(i)
 		}
@@ -57,28 +58,28 @@ func (d *deal) nodes() []tree.Node {
 // holds reports whether a node may still become something else: an answer of which more
 // may come, or a node whose parent may still come.
 func (d *deal) holds(i int) bool {
-	if !d.live {
+	if !d.of.live {
 		return false
 	}
-	l := d.telling.lines[i]
-	if d.moving && i >= len(d.telling.lines)-strays && d.stray(i) {
+	l := d.lines[i]
+	if d.of.moving && i >= len(d.lines)-strays && d.stray(i) {
 		return true
 	}
 	if l.kind != answer {
 		return false
 	}
-	r := d.answers[d.of[i]]
-	return !r.closed && (d.moving || r.ended(d.telling.lines) == "")
+	r := d.th.answers[d.th.of[i]]
+	return !r.closed && (d.of.moving || r.ended(d.lines) == "")
 }
 
 // stray reports whether a node, or what stands between it and the talk above it, hangs on
 // something that is not there.
 func (d *deal) stray(i int) bool {
-	for at, n := i, 0; at >= 0 && n < strays; at, n = d.parent[at], n+1 {
-		if d.lost[at] {
+	for at, n := i, 0; at >= 0 && n < strays; at, n = d.th.parent[at], n+1 {
+		if d.th.lost[at] {
 			return true
 		}
-		if at != i && d.telling.lines[at].talks() {
+		if at != i && d.lines[at].talks() {
 			break
 		}
 	}
@@ -90,9 +91,9 @@ func (d *deal) without(list []tree.Node) []tree.Node {
 	if !slices.Contains(d.kept, true) {
 		return list
 	}
-	below := make([][]int, len(d.telling.lines))
+	below := make([][]int, len(d.lines))
 	var todo []int
-	for i, at := range d.hang {
+	for i, at := range d.th.hang {
 		if at >= 0 {
 			below[at] = append(below[at], i)
 		}
@@ -104,7 +105,7 @@ func (d *deal) without(list []tree.Node) []tree.Node {
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if id := d.telling.lines[i].UUID; !gone[id] {
+		if id := d.lines[i].UUID; !gone[id] {
 			gone[id], d.kept[i] = true, true
 			todo = append(todo, below[i]...)
 		}
@@ -114,26 +115,26 @@ func (d *deal) without(list []tree.Node) []tree.Node {
 
 // leaf is where the current path ends, before what is held back.
 func (d *deal) leaf() int {
-	at := d.thread.leaf()
+	at := d.th.leaf()
 	for range d.kept {
 		if at < 0 || !d.kept[at] {
 			return at
 		}
-		at = d.hang[at]
+		at = d.th.hang[at]
 	}
 	return -1
 }
 
 // entry is a message at a line; a second one of the same line has an id that says so.
 func (d *deal) entry(i, n int, role scrollback.Role, pieces []piece) transcript.Entry {
-	l := d.telling.lines[i]
+	l := d.lines[i]
 	e := transcript.Entry{Line: l.n, Message: scrollback.Message{ID: scrollback.MessageID(l.UUID), Role: role, CreatedAt: l.at}}
 	if n > 0 {
 		e.Message.ID = scrollback.MessageID(fmt.Sprintf("%s/%d", l.UUID, n))
 	}
 	for _, p := range pieces {
 		if got, ok := p.part.(scrollback.ToolResult); ok {
-			got.Name = d.callName(i, got.CallID)
+			got.Name = cmp.Or(d.callName(i, got.CallID), got.Name)
 			p.part = got
 		}
 		if p.data != nil {
@@ -150,12 +151,12 @@ func (d *deal) entry(i, n int, role scrollback.Role, pieces []piece) transcript.
 // callName is the name of the tool that a result at a node is of: of the nearest call
 // before it with that id.
 func (d *deal) callName(i int, id string) string {
-	if d.reading.calls[id] == "" {
+	if d.of.calls[id] == "" {
 		return ""
 	}
-	for at, n := i, 0; at >= 0 && n <= len(d.hang); at, n = d.hang[at], n+1 {
-		if a := d.of[at]; a >= 0 {
-			if name := d.answers[a].calls[id]; name != "" {
+	for at, n := i, 0; at >= 0 && n <= len(d.th.hang); at, n = d.th.hang[at], n+1 {
+		if a := d.th.of[at]; a >= 0 {
+			if name := d.th.answers[a].calls[id]; name != "" {
 				return name
 			}
 		}
@@ -165,9 +166,9 @@ func (d *deal) callName(i int, id string) string {
 
 // note puts what is kept beside a message in its meta.
 func (d *deal) note(e *transcript.Entry, i int, r remark) {
-	l := d.telling.lines[i]
-	if up := d.hang[i]; up >= 0 {
-		before := d.telling.lines[up]
+	l := d.lines[i]
+	if up := d.th.hang[i]; up >= 0 {
+		before := d.lines[up]
 		if l.CWD != before.CWD {
 			r.CWD = l.CWD
 		}
@@ -184,7 +185,7 @@ func (d *deal) note(e *transcript.Entry, i int, r remark) {
 // message is what a user, or a tool, said at a line. What a user said beside results is
 // a message of its own.
 func (d *deal) message(i int) []transcript.Entry {
-	l := d.telling.lines[i]
+	l := d.lines[i]
 	var own, given []piece
 	if l.kind != result {
 		own = l.pieces
@@ -206,8 +207,8 @@ func (d *deal) message(i int) []transcript.Entry {
 	r := remark{Event: l.event, Queued: l.queued}
 	if l.kind == summary {
 		r.Compaction = true
-		if p := d.parent[i]; p >= 0 && d.telling.lines[p].kind == limit && len(d.telling.lines[p].CompactMetadata.Trigger) < 40 {
-			r.Trigger = d.telling.lines[p].CompactMetadata.Trigger
+		if p := d.th.parent[i]; p >= 0 && d.lines[p].kind == limit && len(d.lines[p].CompactMetadata.Trigger) < 40 {
+			r.Trigger = d.lines[p].CompactMetadata.Trigger
 		}
 	}
 	if len(out) > 0 {
@@ -232,7 +233,7 @@ func parted(pieces []piece) (given, own []piece) {
 // answer is an answer as one message. Results that the model's own server gave are a
 // message behind it.
 func (d *deal) answer(r *reply) []transcript.Entry {
-	lines := d.telling.lines
+	lines := d.lines
 	var said, given []piece
 	var spent *usage
 	model := ""

@@ -130,7 +130,7 @@ func (t *telling) load() error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	t.ids = map[string]bool{}
 	in := newScanner(f)
 	for n := 0; ; n++ {
@@ -224,7 +224,7 @@ func (t *telling) tell() {
 			th.answers[a].closed = true
 		}
 	}
-	d := &deal{telling: t, thread: th, kept: make([]bool, len(t.lines))}
+	d := &deal{of: t, th: th, lines: t.lines, kept: make([]bool, len(t.lines))}
 	list := d.nodes()
 	leaf := ""
 	if at := d.leaf(); at >= 0 {

@@ -269,7 +269,7 @@ func peek(files fs.FS, name string) (probe, bool) {
 	if err != nil {
 		return probe{}, false
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	head, err := io.ReadAll(io.LimitReader(f, peeked))
 	if err != nil || !sniff(head) {
 		return probe{}, false

@@ -127,14 +127,14 @@ func (t *telling) whole(text string) string {
 
 // output reads an output that lies within a project's folder.
 func (t *telling) output(name, project string) (string, bool) {
-	if !fs.ValidPath(name) || project != "." && !strings.HasPrefix(name, project+"/") {
+	if t.files == nil || !fs.ValidPath(name) || project != "." && !strings.HasPrefix(name, project+"/") {
 		return "", false
 	}
 	f, err := t.files.Open(name)
 	if err != nil {
 		return "", false
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > transcript.MaxLine {
 		return "", false
 	}
