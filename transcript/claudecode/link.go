@@ -210,7 +210,7 @@ func (t *thread) tidy(r *reply) {
 			if !again {
 				r.calls[c.ID] = c.Name
 			}
-			return again
+			return again && l.Scrollback == nil
 		})
 	}
 }
@@ -283,12 +283,34 @@ func (t *thread) place() {
 		case t.link[i] == 0:
 			t.hang[i] = t.answers[t.in[i]].head()
 		default:
-			t.hang[i] = t.after(t.parent[i], i)
+			if t.hang[i] = t.again(i); t.hang[i] < 0 {
+				t.hang[i] = t.after(t.parent[i], i)
+			}
 		}
 		if l.kind == summary && t.hang[i] >= 0 {
 			t.summaries[t.hang[i]] = append(t.summaries[t.hang[i]], i)
 		}
 	}
+}
+
+// again is what a result comes after that hangs on an answer beside the result of the same
+// call: what that comes after. It is -1 for anything else.
+func (t *thread) again(i int) int {
+	at := t.over(i)
+	if t.lines[i].kind != result || at < 0 || t.of[at] < 0 {
+		return -1
+	}
+	r := t.answers[t.of[at]]
+	for _, p := range t.lines[i].pieces {
+		if got, ok := p.part.(scrollback.ToolResult); ok {
+			if k, given := r.given[got.CallID]; given && k > 0 {
+				return r.chain[k-1]
+			} else if given {
+				return r.head()
+			}
+		}
+	}
+	return -1
 }
 
 // after is the talk that something comes after which stands at i in the file and hangs on

@@ -239,7 +239,7 @@ func (d *deal) answer(r *reply) []transcript.Entry {
 	model := ""
 	for _, i := range r.lines {
 		for _, p := range lines[i].pieces {
-			if _, ok := p.part.(scrollback.ToolResult); ok {
+			if _, ok := p.part.(scrollback.ToolResult); ok && lines[i].Scrollback == nil {
 				given = append(given, p)
 			} else {
 				said = append(said, p)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transcript/claudecode"
+	"github.com/scrollback-ai/scrollback/transcript/tooltest"
 )
 
 // standIn answers like the API of the tool's model, and keeps what it was asked.
@@ -87,75 +87,42 @@ func goOn(t *testing.T, c scrollback.Conversation, file []byte) (string, string)
 	return string(request.Messages), folder
 }
 
+// What is exported arrives whole at the model of the real program, and what that writes
+// behind it comes back with the rest.
 func TestProgram(t *testing.T) {
 	c, entries := talk()
-	file := export(t, c, entries)
-	sent, _ := goOn(t, c, file)
-	t.Log(sent)
-}
-
-// export writes a conversation.
-func export(t *testing.T, c scrollback.Conversation, entries []transcript.Entry) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	err := claudecode.Format{}.Write(&b, c, func(yield func(transcript.Entry, error) bool) {
-		for _, e := range entries {
-			if !yield(e, nil) {
-				return
-			}
+	sent, folder := goOn(t, c, export(t, c, entries))
+	at := 0
+	for _, want := range []string{
+		"Which ships are in the harbour? 港口", "I look at both piers.", `{"path":"/north"}`, `{"value":["/south"]}`, `Anna\nBerta`, "no such pier", `"is_error":true`,
+		"Anna and Berta.", "What is on this picture?", `"media_type":"image/png"`, "It is a do", "Never mind. Shoot one.", "shot_take", "one picture",
+		`"media_type":"image/png"`, "Now I wait.", "is a text of mine", "So it is.", "Clara", "long line 长", "bytes left out", "That was long.", "go on",
+	} {
+		i := strings.Index(sent[at:], want)
+		if i < 0 {
+			t.Fatalf("%q was not sent, or not in its place, in %.20000s", want, sent)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
+		at += i + len(want)
 	}
-	return b.Bytes()
+	got := path(t, os.DirFS(folder), string(c.ID))
+	if len(got) != len(entries)+2 {
+		t.Fatalf("%d messages come back of %d and two: %q", len(got), len(entries), tooltest.Script(got))
+	}
+	compare(t, got[:len(entries)], entries)
+	if said := tooltest.Script(got[len(entries):]); strings.Join(said, ";") != "user | go on;assistant | It goes on." {
+		t.Errorf("behind it: %q", said)
+	}
 }
 
-// dot is a PNG of one pixel.
-var dot = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
-	"\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")
-
-// talk is a conversation with all that can be written.
-func talk() (scrollback.Conversation, []transcript.Entry) {
-	c := scrollback.Conversation{ID: "01a1fb8d-0000-7000-8000-00000000000c", Title: "The harbour", Roots: []string{"/home/u/harbour"}, CreatedAt: 1767225600000}
-	n := 0
-	add := func(role scrollback.Role, parts ...scrollback.Part) scrollback.Message {
-		n++
-		return scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("01a1fb8d-0000-7000-9000-%012d", n)), Role: role, Parts: parts, CreatedAt: 1767225600000 + int64(n)*1000}
+// Of a conversation that was compacted the model is sent the summary and what follows.
+func TestProgramSummary(t *testing.T) {
+	c, entries := talk()
+	entries = entries[1:8]
+	entries = append(entries, summed(), transcript.Entry{Message: scrollback.Message{ID: "01a1fb8d-0000-7000-9000-0000000000f2",
+		Role: scrollback.RoleUser, Parts: scrollback.Say("After the summary."), CreatedAt: 1767225700000}})
+	sent, folder := goOn(t, c, export(t, c, entries))
+	if strings.Contains(sent, "Which ships") || !strings.Contains(sent, "Two ships were seen.") || !strings.Contains(sent, "After the summary.") {
+		t.Errorf("sent was %.5000s", sent)
 	}
-	text := func(s string) scrollback.Part { return scrollback.Text{Text: s} }
-	call := func(id, name, args string) scrollback.Part {
-		return scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(args)}
-	}
-	result := func(id, name, out string) scrollback.Part {
-		return scrollback.ToolResult{CallID: id, Name: name, Text: out}
-	}
-	model := func(m scrollback.Message, name string) scrollback.Message { m.Model = name; return m }
-	stopped := func(m scrollback.Message) scrollback.Message {
-		m.Status = scrollback.StatusInterrupted
-		return m
-	}
-	entries := []transcript.Entry{
-		{Message: add(scrollback.RoleSystem, text("Be brief about ships."))},
-		{Message: add(scrollback.RoleUser, text("Which ships are in the harbour? 港口"))},
-		{Message: model(add(scrollback.RoleAssistant, scrollback.Reasoning{Text: "I must look."}, text("I look at both piers."),
-			call("call_1", "ls", `{"path":"/north"}`), call("call_1b", "ls", `["/south"]`)), "gpt-5")},
-		{Message: add(scrollback.RoleTool, result("call_1", "ls", "Anna\nBerta"))},
-		{Message: add(scrollback.RoleTool, scrollback.ToolResult{CallID: "call_1b", Name: "ls", Text: "no such pier", IsError: true})},
-		{Message: model(add(scrollback.RoleAssistant, scrollback.Reasoning{Text: "Signed thought.", Opaque: json.RawMessage(`{"signature":"c2ln"}`)},
-			text("Anna and Berta.")), "claude-sonnet-4-5")},
-		{Message: add(scrollback.RoleUser, text("What is on this picture?"), scrollback.Image{MediaType: "image/png", Name: "dot.png"}), Bytes: map[int][]byte{1: dot}},
-		{Message: stopped(model(add(scrollback.RoleAssistant, text("It is a do")), "gpt-5"))},
-		{Message: add(scrollback.RoleUser, text("Never mind. Shoot one."))},
-		{Message: model(add(scrollback.RoleAssistant, call("call_1", "shot.take", `{}`)), "gpt-5")},
-		{Message: add(scrollback.RoleTool, result("call_1", "shot.take", "one picture"), scrollback.Image{MediaType: "image/png"}), Bytes: map[int][]byte{1: dot}},
-		{Message: stopped(model(add(scrollback.RoleAssistant, text("Now I wait."), call("call_9", "wait", `{"s":1}`)), "gpt-5"))},
-		{Message: add(scrollback.RoleUser, text("<command-name>/odd</command-name> is a text of mine"))},
-		{Message: model(add(scrollback.RoleAssistant, text("So it is.")), "")},
-		{Message: add(scrollback.RoleUser, text("Read this."), scrollback.File{MediaType: "text/plain", Name: "list.txt"}), Bytes: map[int][]byte{1: []byte("Clara")}},
-		{Message: model(add(scrollback.RoleAssistant, call("call_2", "cat", `{"n":1}`)), "gpt-5")},
-		{Message: add(scrollback.RoleTool, result("call_2", "cat", strings.Repeat("long line 长 ", 20_000)))},
-		{Message: model(add(scrollback.RoleAssistant, text("That was long.")), "gpt-5")},
-	}
-	return c, entries
+	compare(t, path(t, os.DirFS(folder), string(c.ID))[:len(entries)], entries)
 }

@@ -120,6 +120,7 @@ func (w *writer) answer(e transcript.Entry) (list []row) {
 	if m.Status == scrollback.StatusInterrupted && len(list) > 0 && len(w.open) == 0 {
 		r := w.row("user", w.uuid(m, len(list)), m.CreatedAt)
 		r.Message = &message{Role: "user", Content: []out{{Type: "text", Text: interruption + "]"}}}
+		r.mark = true
 		list = append(list, r)
 	}
 	return list
@@ -261,7 +262,7 @@ func (w *writer) user(e transcript.Entry) []row {
 		b := w.row("system", w.uuid(m, 1), m.CreatedAt)
 		text, no := "Conversation compacted", false
 		b.ParentUUID, b.Subtype, b.Content, b.Level, b.IsMeta = nil, boundary, &text, "info", &no
-		b.LogicalParentUUID = before
+		b.LogicalParentUUID, b.mark = before, true
 		b.Compact = map[string]any{"trigger": triggerOf(kind), "preTokens": 0}
 		list = append(list, b)
 	}

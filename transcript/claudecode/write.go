@@ -101,6 +101,8 @@ type row struct {
 	Version           string   `json:"version"`
 	GitBranch         string   `json:"gitBranch,omitempty"`
 	Kept              *kept    `json:"scrollback,omitempty"`
+
+	mark bool // it says something about the message, and nothing of it
 }
 
 // message is what an answer, or a user, says in a line.
@@ -176,7 +178,7 @@ func (w *writer) message(e transcript.Entry) error {
 		first := true
 		for i := range rows {
 			switch {
-			case rows[i].Subtype == boundary || stops(rows[i]):
+			case rows[i].mark:
 			case first:
 				first = false
 				rows[i].Kept = &kept{Role: m.Role, Name: m.Name, Model: m.Model, Content: content}
@@ -198,20 +200,6 @@ func (w *writer) message(e transcript.Entry) error {
 
 // boundary is the subtype of the line before a summary.
 const boundary = "compact_boundary"
-
-// stops reports whether a line is the mark of an interruption.
-func stops(r row) bool {
-	list, ok := r.messageBlocks()
-	return ok && r.Type == "user" && len(list) == 1 && list[0].Text == interruption+"]"
-}
-
-func (r row) messageBlocks() ([]out, bool) {
-	if r.Message == nil {
-		return nil, false
-	}
-	list, ok := r.Message.Content.([]out)
-	return list, ok
-}
 
 // end writes what the session is called, and where it stands.
 func (w *writer) end() error {
