@@ -62,8 +62,8 @@ func (t *telling) ours(l *line) bool {
 	switch {
 	case l.IsCompactSummary && l.kind == prompt:
 		l.kind = summary
-	case l.kind == answer && l.Type != "assistant":
-		l.kind = prompt // a message that is not sent: it is no part of an answer
+	case l.kind == answer && l.Type != "assistant", l.kind == result && l.results == 0:
+		l.kind = prompt // it stands where it is: it is no part of an answer, and answers no call
 	}
 	switch k.Status {
 	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:

@@ -278,6 +278,8 @@ func (t *thread) place() {
 		switch {
 		case !l.talks() || l.kind == answer && t.answers[t.of[i]].head() != i:
 			continue
+		case t.link[i] >= 0 && t.beside(t.over(i)):
+			t.hang[i] = t.over(i)
 		case t.link[i] > 0:
 			t.hang[i] = t.answers[t.in[i]].chain[t.link[i]-1]
 		case t.link[i] == 0:
@@ -292,6 +294,10 @@ func (t *thread) place() {
 		}
 	}
 }
+
+// beside reports whether a talk is a result that is in no chain: its call is not there, or
+// was answered before.
+func (t *thread) beside(i int) bool { return i >= 0 && t.lines[i].kind == result && t.link[i] < 0 }
 
 // again is what a result comes after that hangs on an answer beside the result of the same
 // call: what that comes after. It is -1 for anything else.
@@ -323,7 +329,7 @@ func (t *thread) after(p, i int) int {
 	if at < 0 || at == i {
 		return -1
 	}
-	if t.lines[at].kind == result && t.link[at] < 0 { // it says again what was said: a branch of its own
+	if t.beside(at) {
 		return at
 	}
 	if a := max(t.of[at], t.in[at]); a >= 0 {
