@@ -90,13 +90,17 @@ func TestLiveAnswers(t *testing.T) {
 		if parent == "" {
 			up = "null"
 		}
-		return `{"parentUuid":` + up + `,"isSidechain":false,"type":"` + kind + `","uuid":"` + id + `","sessionId":"s","message":` + message + "}\n"
+		return `{"parentUuid":` + up + `,"isSidechain":false,"type":"` + kind + `","uuid":"` + id + `","sessionId":"s",` +
+			`"message":` + message + "}\n"
 	}
 	user := node("user", "u1", "", `{"role":"user","content":"q"}`)
 	open := node("assistant", "a1", "u1", `{"id":"m","model":"claude-x","content":[{"type":"text","text":"one"}],"stop_reason":null}`)
-	ended := node("assistant", "a2", "a1", `{"id":"m","model":"claude-x","content":[{"type":"tool_use","id":"c","name":"Look","input":{}}],"stop_reason":"tool_use"}`)
+	ended := node("assistant", "a2", "a1",
+		`{"id":"m","model":"claude-x","content":[{"type":"tool_use","id":"c","name":"Look","input":{}}],"stop_reason":"tool_use"}`)
 	result := node("user", "r1", "a2", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"dark"}]}`)
-	next := node("assistant", "a3", "r1", `{"id":"n","model":"claude-x","content":[{"type":"text","text":"It is dark."}],"stop_reason":"end_turn"}`)
+	next := node("assistant", "a3", "r1",
+		`{"id":"n","model":"claude-x","content":[{"type":"text","text":"It is dark."}],"stop_reason":"end_turn"}`)
+	stray := node("user", "u2", "u9", `{"role":"user","content":"x"}`)
 	leaf := `{"type":"last-prompt","leafUuid":"a3","sessionId":"s"}` + "\n"
 	const now, second, hour = 1, 1500, 3600_000
 	for name, c := range map[string]struct {
@@ -116,8 +120,8 @@ func TestLiveAnswers(t *testing.T) {
 		"the last line is torn":           {user + open[:50], second, "s:;user | q;end held"},
 		"the last line is torn for ever":  {user + open[:50], hour, "s:;bad 2: the last line is not complete;user | q;end"},
 		"the last line needs no line end": {strings.TrimSuffix(user, "\n"), now, "s:;user | q;end"},
-		"a parent that may come":          {user + node("user", "u2", "u9", `{"role":"user","content":"x"}`), now, "s:;user | q;end held"},
-		"a parent that does not come":     {user + node("user", "u2", "u9", `{"role":"user","content":"x"}`), second, "s:;user | q;user | x;end"},
+		"a parent that may come":          {user + stray, now, "s:;user | q;end held"},
+		"a parent that does not come":     {user + stray, second, "s:;user | q;user | x;end"},
 	} {
 		if got := strings.Join(read(t, c.lines, c.after), ";"); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)

@@ -56,7 +56,8 @@ func goOn(t *testing.T, c scrollback.Conversation, file []byte) (string, string)
 	t.Helper()
 	program := os.Getenv("SCROLLBACK_CLAUDE_CODE")
 	if program == "" {
-		t.Skip("SCROLLBACK_CLAUDE_CODE does not name the program: npm install @anthropic-ai/claude-code node, and give the path of node_modules/.bin/claude")
+		t.Skip("SCROLLBACK_CLAUDE_CODE does not name the program: npm install @anthropic-ai/claude-code node, " +
+			"and give the path of node_modules/.bin/claude")
 	}
 	home, work := t.TempDir(), t.TempDir()
 	if real, err := filepath.EvalSymlinks(work); err == nil {
@@ -74,7 +75,8 @@ func goOn(t *testing.T, c scrollback.Conversation, file []byte) (string, string)
 	defer server.Close()
 	cmd := exec.CommandContext(t.Context(), program, "-p", "--resume", string(c.ID), "go on")
 	cmd.Dir = work
-	cmd.Env = []string{"HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"), "ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=dummy",
+	cmd.Env = []string{"HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
+		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=dummy",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("It goes on.")) {
@@ -94,9 +96,12 @@ func TestProgram(t *testing.T) {
 	sent, folder := goOn(t, c, export(t, c, entries))
 	at := 0
 	for _, want := range []string{
-		"Which ships are in the harbour? 港口", "I look at both piers.", `{"path":"/north"}`, `{"value":["/south"]}`, `Anna\nBerta`, "no such pier", `"is_error":true`,
-		"Anna and Berta.", "What is on this picture?", `"media_type":"image/png"`, "It is a do", "Never mind. Shoot one.", "shot_take", "one picture",
-		`"media_type":"image/png"`, "Now I wait.", "is a text of mine", "So it is.", "Clara", "long line 长", "bytes left out", "That was long.", "go on",
+		"Which ships are in the harbour? 港口", "I look at both piers.", `{"path":"/north"}`, `{"value":["/south"]}`, `Anna\nBerta`,
+		"no such pier", `"is_error":true`,
+		"Anna and Berta.", "What is on this picture?", `"media_type":"image/png"`, "It is a do", "Never mind. Shoot one.", "shot_take",
+		"one picture",
+		`"media_type":"image/png"`, "Now I wait.", "is a text of mine", "So it is.", "Clara", "long line 长", "bytes left out",
+		"That was long.", "go on",
 	} {
 		i := strings.Index(sent[at:], want)
 		if i < 0 {
@@ -121,7 +126,8 @@ func TestProgramSummary(t *testing.T) {
 	entries = append(entries, summed(), transcript.Entry{Message: scrollback.Message{ID: "01a1fb8d-0000-7000-9000-0000000000f2",
 		Role: scrollback.RoleUser, Parts: scrollback.Say("After the summary."), CreatedAt: 1767225700000}})
 	sent, folder := goOn(t, c, export(t, c, entries))
-	if strings.Contains(sent, "Which ships") || !strings.Contains(sent, "Two ships were seen.") || !strings.Contains(sent, "After the summary.") {
+	if strings.Contains(sent, "Which ships") || !strings.Contains(sent, "Two ships were seen.") ||
+		!strings.Contains(sent, "After the summary.") {
 		t.Errorf("sent was %.5000s", sent)
 	}
 	compare(t, path(t, os.DirFS(folder), string(c.ID))[:len(entries)], entries)

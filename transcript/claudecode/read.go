@@ -189,10 +189,7 @@ func (t *telling) take(l *line) {
 			}
 		}
 	}
-	switch {
-	case l.kind == notice:
-		t.leave("notice")
-	case l.kind == aside && l.Type != "user":
+	if l.kind == aside && l.Type != "user" {
 		t.leave(l.kindName())
 	}
 	t.lines = append(t.lines, l)
@@ -218,6 +215,11 @@ func (t *telling) title() string {
 // tell yields the conversation.
 func (t *telling) tell() {
 	th := link(t.lines)
+	for _, l := range t.lines {
+		if l.kind == notice {
+			t.leave("notice")
+		}
+	}
 	if at, known := th.at[t.last]; known {
 		th.last, th.lastAt = at, t.lastAt
 		if a := th.of[at]; a >= 0 && th.answers[a].ended(t.lines) != "" {

@@ -162,7 +162,8 @@ func TestExportedLines(t *testing.T) {
 	if leaf != last {
 		t.Errorf("it ends at %s, not %s", leaf, last)
 	}
-	if kept[`user"Which ships are in the harbour? 港口"`] || kept[`assistant[{"type":"text","text":"That was long."}]`] || !kept["system"] {
+	if kept[`user"Which ships are in the harbour? 港口"`] ||
+		kept[`assistant[{"type":"text","text":"That was long."}]`] || !kept["system"] {
 		t.Errorf("kept beside are %v", kept)
 	}
 }
@@ -173,8 +174,10 @@ func TestAnyTalkComesBack(t *testing.T) {
 		c := scrollback.Conversation{ID: "01a1fb8d-0000-7000-8000-00000000000e"}
 		var entries []transcript.Entry
 		for n := range rapid.IntRange(1, 12).Draw(t, "messages") {
-			e := transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(rapid.SampledFrom([]string{"", "x", fmt.Sprintf("01a1fb8d-0000-7000-9000-%012d", n)}).Draw(t, "id")),
-				Role:      rapid.SampledFrom([]scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool, scrollback.RoleSystem}).Draw(t, "role"),
+			ids := []string{"", "x", fmt.Sprintf("01a1fb8d-0000-7000-9000-%012d", n)}
+			roles := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool, scrollback.RoleSystem}
+			e := transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(rapid.SampledFrom(ids).Draw(t, "id")),
+				Role:      rapid.SampledFrom(roles).Draw(t, "role"),
 				Model:     rapid.SampledFrom([]string{"", "claude-x", "gpt-5", "<synthetic>"}).Draw(t, "model"),
 				Status:    rapid.SampledFrom([]scrollback.Status{"", "complete", "interrupted", "failed"}).Draw(t, "status"),
 				CreatedAt: int64(rapid.IntRange(0, 1<<41).Draw(t, "at"))}}
@@ -200,20 +203,22 @@ func TestAnyTalkComesBack(t *testing.T) {
 
 // drawn is any part, with its bytes.
 func drawn(t *rapid.T) (scrollback.Part, []byte) {
-	text := rapid.SampledFrom([]string{"", " ", "hello", "two\nlines", "[Request interrupted by user]", "<command-name>/x</command-name>", "<bash-input>ls</bash-input>",
-		"a <system-reminder>b</system-reminder>", "<persisted-output>\nsaved to: /a/b/tool-results/c.txt", "港口", `{"a":1}`}).Draw(t, "text")
-	id := rapid.SampledFrom([]string{"c1", "c2", "a b"}).Draw(t, "call")
+	one := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
+	text := one("text", "", " ", "hello", "two\nlines", "[Request interrupted by user]", "<command-name>/x</command-name>",
+		"<bash-input>ls</bash-input>", "a <system-reminder>b</system-reminder>", "<persisted-output>\nsaved to: /a/b/tool-results/c.txt",
+		"港口", `{"a":1}`)
+	id := one("call", "c1", "c2", "a b")
 	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
-		return scrollback.Reasoning{Text: text, Opaque: json.RawMessage(rapid.SampledFrom([]string{`{"signature":"s"}`, `{"redacted":"r"}`, `{"id":1}`}).Draw(t, "opaque"))}, nil
+		return scrollback.Reasoning{Text: text, Opaque: json.RawMessage(one("opaque", `{"signature":"s"}`, `{"redacted":"r"}`, `{"id":1}`))}, nil
 	case 1:
-		return scrollback.ToolCall{ID: id, Name: "look " + id, Arguments: json.RawMessage(rapid.SampledFrom([]string{`{}`, `{"a":1}`, `[1]`, `"x"`}).Draw(t, "arguments"))}, nil
+		return scrollback.ToolCall{ID: id, Name: "look " + id, Arguments: json.RawMessage(one("arguments", `{}`, `{"a":1}`, `[1]`, `"x"`))}, nil
 	case 2:
 		return scrollback.ToolResult{CallID: id, Name: "look " + id, Text: text, IsError: rapid.Bool().Draw(t, "error")}, nil
 	case 3:
-		return scrollback.Image{MediaType: rapid.SampledFrom([]string{"image/png", "image/tiff"}).Draw(t, "type"), Name: text}, []byte("bytes")
+		return scrollback.Image{MediaType: one("type", "image/png", "image/tiff"), Name: text}, []byte("bytes")
 	case 4:
-		return scrollback.File{MediaType: rapid.SampledFrom([]string{"application/pdf", "text/plain", "x/y"}).Draw(t, "type"), Name: text}, []byte("bytes")
+		return scrollback.File{MediaType: one("type", "application/pdf", "text/plain", "x/y"), Name: text}, []byte("bytes")
 	}
 	return scrollback.Text{Text: text}, nil
 }
@@ -246,11 +251,14 @@ var dot = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x0
 
 // talk is a conversation with all that can be written.
 func talk() (scrollback.Conversation, []transcript.Entry) {
-	c := scrollback.Conversation{ID: "01a1fb8d-0000-7000-8000-00000000000c", Title: "The harbour", Roots: []string{"/home/u/harbour"}, CreatedAt: 1767225600000}
-	n := 0
-	add := func(role scrollback.Role, parts ...scrollback.Part) scrollback.Message {
-		n++
-		return scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("01a1fb8d-0000-7000-9000-%012d", n)), Role: role, Parts: parts, CreatedAt: 1767225600000 + int64(n)*1000}
+	c := scrollback.Conversation{ID: "01a1fb8d-0000-7000-8000-00000000000c", Title: "The harbour", Roots: []string{"/home/u/harbour"},
+		CreatedAt: 1767225600000}
+	var out []transcript.Entry
+	add := func(role scrollback.Role, model string, parts ...scrollback.Part) *transcript.Entry {
+		n := len(out) + 1
+		out = append(out, transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("01a1fb8d-0000-7000-9000-%012d", n)),
+			Role: role, Model: model, Parts: parts, CreatedAt: 1767225600000 + int64(n)*1000}})
+		return &out[n-1]
 	}
 	text := func(s string) scrollback.Part { return scrollback.Text{Text: s} }
 	call := func(id, name, args string) scrollback.Part {
@@ -259,34 +267,28 @@ func talk() (scrollback.Conversation, []transcript.Entry) {
 	result := func(id, name, out string) scrollback.Part {
 		return scrollback.ToolResult{CallID: id, Name: name, Text: out}
 	}
-	model := func(m scrollback.Message, name string) scrollback.Message { m.Model = name; return m }
-	stopped := func(m scrollback.Message) scrollback.Message {
-		m.Status = scrollback.StatusInterrupted
-		return m
-	}
-	entries := []transcript.Entry{
-		{Message: add(scrollback.RoleSystem, text("Be brief about ships."))},
-		{Message: add(scrollback.RoleUser, text("Which ships are in the harbour? 港口"))},
-		{Message: model(add(scrollback.RoleAssistant, scrollback.Reasoning{Text: "I must look."}, text("I look at both piers."),
-			call("call_1", "ls", `{"path":"/north"}`), call("call_1b", "ls", `["/south"]`)), "gpt-5")},
-		{Message: add(scrollback.RoleTool, result("call_1", "ls", "Anna\nBerta"))},
-		{Message: add(scrollback.RoleTool, scrollback.ToolResult{CallID: "call_1b", Name: "ls", Text: "no such pier", IsError: true})},
-		{Message: model(add(scrollback.RoleAssistant, scrollback.Reasoning{Text: "Signed thought.", Opaque: json.RawMessage(`{"signature":"c2ln"}`)},
-			text("Anna and Berta.")), "claude-sonnet-4-5")},
-		{Message: add(scrollback.RoleUser, text("What is on this picture?"), scrollback.Image{MediaType: "image/png", Name: "dot.png"}), Bytes: map[int][]byte{1: dot}},
-		{Message: stopped(model(add(scrollback.RoleAssistant, text("It is a do")), "gpt-5"))},
-		{Message: add(scrollback.RoleUser, text("Never mind. Shoot one."))},
-		{Message: model(add(scrollback.RoleAssistant, call("call_1", "shot.take", `{}`)), "gpt-5")},
-		{Message: add(scrollback.RoleTool, result("call_1", "shot.take", "one picture"), scrollback.Image{MediaType: "image/png"}), Bytes: map[int][]byte{1: dot}},
-		{Message: stopped(model(add(scrollback.RoleAssistant, text("Now I wait."), call("call_9", "wait", `{"s":1}`)), "gpt-5"))},
-		{Message: add(scrollback.RoleUser, text("<command-name>/odd</command-name> is a text of mine"))},
-		{Message: model(add(scrollback.RoleAssistant, text("So it is.")), "")},
-		{Message: add(scrollback.RoleUser, text("Read this."), scrollback.File{MediaType: "text/plain", Name: "list.txt"}), Bytes: map[int][]byte{1: []byte("Clara")}},
-		{Message: model(add(scrollback.RoleAssistant, call("call_2", "cat", `{"n":1}`)), "gpt-5")},
-		{Message: add(scrollback.RoleTool, result("call_2", "cat", strings.Repeat("long line 长 ", 20_000)))},
-		{Message: model(add(scrollback.RoleAssistant, text("That was long.")), "gpt-5")},
-	}
-	return c, entries
+	const user, model, tool = scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool
+	add(scrollback.RoleSystem, "", text("Be brief about ships."))
+	add(user, "", text("Which ships are in the harbour? 港口"))
+	add(model, "gpt-5", scrollback.Reasoning{Text: "I must look."}, text("I look at both piers."),
+		call("call_1", "ls", `{"path":"/north"}`), call("call_1b", "ls", `["/south"]`))
+	add(tool, "", result("call_1", "ls", "Anna\nBerta"))
+	add(tool, "", scrollback.ToolResult{CallID: "call_1b", Name: "ls", Text: "no such pier", IsError: true})
+	add(model, "claude-sonnet-4-5", scrollback.Reasoning{Text: "Signed thought.", Opaque: json.RawMessage(`{"signature":"c2ln"}`)},
+		text("Anna and Berta."))
+	add(user, "", text("What is on this picture?"), scrollback.Image{MediaType: "image/png", Name: "dot.png"}).Bytes = map[int][]byte{1: dot}
+	add(model, "gpt-5", text("It is a do")).Message.Status = scrollback.StatusInterrupted
+	add(user, "", text("Never mind. Shoot one."))
+	add(model, "gpt-5", call("call_1", "shot.take", `{}`))
+	add(tool, "", result("call_1", "shot.take", "one picture"), scrollback.Image{MediaType: "image/png"}).Bytes = map[int][]byte{1: dot}
+	add(model, "gpt-5", text("Now I wait."), call("call_9", "wait", `{"s":1}`)).Message.Status = scrollback.StatusInterrupted
+	add(user, "", text("<command-name>/odd</command-name> is a text of mine"))
+	add(model, "", text("So it is."))
+	add(user, "", text("Read this."), scrollback.File{MediaType: "text/plain", Name: "list.txt"}).Bytes = map[int][]byte{1: []byte("Clara")}
+	add(model, "gpt-5", call("call_2", "cat", `{"n":1}`))
+	add(tool, "", result("call_2", "cat", strings.Repeat("long line 长 ", 20_000)))
+	add(model, "gpt-5", text("That was long."))
+	return c, out
 }
 
 // summed is the summary of a compaction, as an importer marks it.
