@@ -93,9 +93,10 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
 
-	"transcript/foreign": {libs: "modernc.org/sqlite"},
-	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
-	"internal/secrets":   {not: "context os database/sql time"},
+	"transcript/foreign":             {libs: "modernc.org/sqlite"},
+	"transcript/foreign/foreigntest": {rooms: "transcript", libs: "modernc.org/sqlite"},
+	"transcript/mask":                {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
+	"internal/secrets":               {not: "context os database/sql time"},
 
 	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
