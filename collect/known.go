@@ -95,10 +95,10 @@ const (
 	isKnown
 )
 
-// of compares a session with what is here.
-func (k *known) of(s session, stamp string) state {
+// of compares a session with what is here; shares says that its file has others.
+func (k *known) of(s session, stamp string, shares bool) state {
 	was, here := k.byID[[2]string{s.tool, s.id}]
-	if !here {
+	if !here && !shares { // of a file with several conversations, which is one session
 		was, here = k.byName[[3]string{s.tool, s.place, s.name}]
 	}
 	switch {

@@ -49,11 +49,12 @@ func (c *Collector) Agents(ctx context.Context, folder string) ([]Agent, error) 
 	}
 	s.placed = func(at spot, p opened, all []transcript.Session) {
 		a := agents[at.tool.Name()]
+		files := filesOf(all)
 		for _, one := range all {
 			a.Sessions++
 			a.Bytes += one.Bytes
 			a.Newest = max(a.Newest, one.Changed)
-			if s.known.of(keyOf(at.tool, p.Place, one), one.Stamp) == isKnown {
+			if s.known.of(keyOf(at.tool, p.Place, one), one.Stamp, files[one.Name] > 1) == isKnown {
 				a.NewestHere = max(a.NewestHere, one.Changed)
 			} else if one.Bad == "" && !s.excluded(pathOf(p.Place, one)) {
 				a.Behind++

@@ -17,6 +17,7 @@ type job struct {
 	tool     transcript.Tool
 	place    opened
 	session  transcript.Session
+	shares   bool                 // other sessions are in the same file
 	progress func(messages int64) // may be nil
 }
 
@@ -40,8 +41,8 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 	only := &without{Tool: j.tool, c: c}
 	q := c.o.Import
 	q.Progress = j.progress
-	out := outcome{was: k.of(key, j.session.Stamp), Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
-	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view, transfer.Session{Tool: only, Place: j.place.Place, Session: j.session}, q)
+	out := outcome{was: k.of(key, j.session.Stamp, j.shares), Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
+	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view, transfer.Session{Tool: only, Place: j.place.Place, Session: j.session, Shares: j.shares}, q)
 	if ctx.Err() != nil {
 		return out
 	}

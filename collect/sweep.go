@@ -133,6 +133,15 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 	return s.bring(ctx, at, p, all)
 }
 
+// filesOf counts the sessions of each file.
+func filesOf(all []transcript.Session) map[string]int {
+	n := map[string]int{}
+	for _, one := range all {
+		n[one.Name]++
+	}
+	return n
+}
+
 // maxSessions bounds those of one place.
 const maxSessions = 1_000_000
 
@@ -156,9 +165,10 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 	}
 	f := s.report.of(at.tool.Name())
 	step := Step{Tool: at.tool.Name()}
+	files := filesOf(all)
 	todo := slices.DeleteFunc(all, func(one transcript.Session) bool {
 		f.Sessions++
-		return !s.wanted(f, at, p, one)
+		return !s.wanted(f, at, job{at.tool, p, one, files[one.Name] > 1, nil})
 	})
 	if s.look {
 		return nil
@@ -174,9 +184,9 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 		s.step(step)
 		f.Bytes += one.Bytes
 		if s.dry {
-			s.count(ctx, f, at, p, one)
+			s.count(ctx, f, at, job{at.tool, p, one, files[one.Name] > 1, nil})
 		} else {
-			out := s.read(ctx, s.known, job{at.tool, p, one, func(n int64) {
+			out := s.read(ctx, s.known, job{at.tool, p, one, files[one.Name] > 1, func(n int64) {
 				step.Messages = n
 				s.step(step)
 			}})
@@ -216,9 +226,10 @@ func (s *sweep) told(f *Found, at spot, one transcript.Session, out outcome) {
 }
 
 // wanted reports whether a session is to be read, and counts it if it is not.
-func (s *sweep) wanted(f *Found, at spot, p opened, one transcript.Session) bool {
+func (s *sweep) wanted(f *Found, at spot, j job) bool {
+	p, one := j.place, j.session
 	key := keyOf(at.tool, p.Place, one)
-	j, judged := s.judged[key]
+	found, judged := s.judged[key]
 	switch {
 	case one.Bad != "":
 		f.Failed++
@@ -227,7 +238,7 @@ func (s *sweep) wanted(f *Found, at spot, p opened, one transcript.Session) bool
 	case s.excluded(pathOf(p.Place, one)):
 		f.Excluded++
 		return false
-	case s.known.of(key, one.Stamp) == isKnown, judged && j.stamp == one.Stamp && j.stands(p.Place, one, s.o.Now()):
+	case s.known.of(key, one.Stamp, j.shares) == isKnown, judged && found.stamp == one.Stamp && found.stands(p.Place, one, s.o.Now()):
 		f.Unchanged++
 		return false
 	}
@@ -243,8 +254,9 @@ func (j judgement) stands(p transcript.Place, one transcript.Session, now time.T
 }
 
 // count reads a session and counts what it has.
-func (s *sweep) count(ctx context.Context, f *Found, at spot, p opened, one transcript.Session) {
-	was := s.known.of(keyOf(at.tool, p.Place, one), one.Stamp)
+func (s *sweep) count(ctx context.Context, f *Found, at spot, j job) {
+	p, one := j.place, j.session
+	was := s.known.of(keyOf(at.tool, p.Place, one), one.Stamp, j.shares)
 	only := &without{Tool: at.tool, c: s.Collector}
 	out, held := transfer.ImportResult{}, false
 	conversations, messages := 0, int64(0)

@@ -4,12 +4,16 @@ package all
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/chatgpt"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
+	"github.com/scrollback-ai/scrollback/transcript/claude"
+	"github.com/scrollback-ai/scrollback/transcript/claudecode"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/goose"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
+	"github.com/scrollback-ai/scrollback/transcript/librechat"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
 )
@@ -22,10 +26,18 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{opencode.Tool{}, crush.Tool{}, goose.Tool{}, geminicli.Tool{}}
+	return []transcript.Tool{
+		claudecode.Tool{},
+		opencode.Tool{},
+		crush.Tool{},
+		goose.Tool{},
+		chatgpt.Tool{},
+		claude.Tool{},
+		librechat.Tool{},
+	}
 }
 
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
-	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}}
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{}}
 }
