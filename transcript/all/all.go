@@ -34,6 +34,7 @@ func Tools() []transcript.Tool {
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
+		geminicli.Tool{},
 	}
 }
 
