@@ -195,6 +195,8 @@ var rooms = map[string]entry{
 		"store/sqldriver/sqlite token",
 		libs: "gocloud.dev/blob"},
 
+	"bench/importing": {not: "database/sql", net: true},
+
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
 		libs: "github.com/chromedp/chromedp github.com/chromedp/cdproto"},
 
