@@ -104,7 +104,8 @@ func TestBringWhatRealProgramsWrote(t *testing.T) {
 						agents++
 					}
 				}
-				t.Logf("%d sessions: %d conversations (%d forks, %d sub-agents), %d shared, %d messages", len(sessions), created, forks, agents, shared, messages)
+				t.Logf("%d sessions: %d conversations (%d forks, %d sub-agents), %d shared, %d messages", len(sessions), created,
+					forks, agents, shared, messages)
 				slices.Reverse(sessions)
 			}
 			for id, path := range logs[0] {
