@@ -91,6 +91,8 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
 
+	"transcript/codex": {rooms: ". transcript transcript/tree", libs: "github.com/klauspost/compress/zstd",
+		not: "os database/sql"},
 	"transcript/foreign": {libs: "modernc.org/sqlite"},
 	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
 	"internal/secrets":   {not: "context os database/sql time"},

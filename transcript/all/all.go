@@ -5,6 +5,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
+	"github.com/scrollback-ai/scrollback/transcript/codex"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
@@ -19,10 +20,10 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{}
+	return []transcript.Tool{codex.Tool{}}
 }
 
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
-	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}}
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, codex.Tool{}}
 }

@@ -1,0 +1,152 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// happening is an event, as far as it is read.
+type happening struct {
+	Type    string          `json:"type"`
+	TurnID  string          `json:"turn_id"`
+	Turns   int64           `json:"num_turns"`
+	Message json.RawMessage `json:"message"`
+	Text    string          `json:"text"`
+	Name    string          `json:"thread_name"`
+	Error   *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Item   *done  `json:"item"`
+	CallID string `json:"call_id"`
+	Child  string `json:"new_thread_id"`
+	run
+}
+
+// done is an item that was completed.
+type done struct {
+	Type      string   `json:"type"`
+	ID        string   `json:"id"`
+	Tool      string   `json:"tool"`
+	Receivers []string `json:"receiver_thread_ids"`
+	run
+}
+
+// run is how a command ended. The output is whole up to 64 KiB, where the result that the
+// model saw is cut.
+type run struct {
+	Output   string   `json:"aggregated_output"`
+	ExitCode *int64   `json:"exit_code"`
+	Duration duration `json:"duration"`
+}
+
+type duration struct {
+	Secs  int64 `json:"secs"`
+	Nanos int64 `json:"nanos"`
+}
+
+// event reads a line as an event.
+func (l *line) event() (e happening, ok bool) {
+	if json.Unmarshal(l.payload, &e) == nil {
+		return e, true
+	}
+	// A field has another type than it had; what tells turns apart is enough.
+	var kind struct {
+		Type   string          `json:"type"`
+		TurnID string          `json:"turn_id"`
+		Turns  int64           `json:"num_turns"`
+		Text   json.RawMessage `json:"message"`
+	}
+	if json.Unmarshal(l.payload, &kind) != nil {
+		return happening{}, false
+	}
+	return happening{Type: kind.Type, TurnID: kind.TurnID, Turns: kind.Turns, Message: kind.Text}, true
+}
+
+// event takes an event: where turns begin and end, and what items do not say. Texts of
+// events repeat items.
+func (t *teller) event(l *line) error {
+	e, ok := l.event()
+	if !ok {
+		return fmt.Errorf("the event is not one")
+	}
+	switch e.Type {
+	case "user_message":
+		var text string
+		_ = json.Unmarshal(e.Message, &text) // another form says nothing
+		t.confirm(text)
+	case "task_started", "turn_started":
+		t.close()
+		t.turn, t.marked, t.open, t.asked, t.last = e.TurnID, true, true, false, -1
+	case "task_complete", "turn_complete":
+		t.close()
+		t.open = false
+		if e.Error != nil {
+			t.remark("error", e.Error.Message)
+		}
+	case "turn_aborted":
+		if t.answer != nil {
+			t.answer.status = scrollback.StatusInterrupted
+		}
+		t.close()
+		t.open = false
+		t.remark("interrupted", true)
+	case "thread_rolled_back":
+		t.rollBack(e.Turns)
+	case "token_count":
+		t.count(l.payload)
+	case "thread_name_updated":
+		t.title = e.Name
+	case "agent_reasoning":
+		if t.head.Originator == originator && strings.TrimSpace(e.Text) != "" {
+			t.aloud = append(t.aloud, e.Text)
+		}
+	case "item_completed":
+		if e.Item != nil {
+			t.done(*e.Item)
+		}
+	case "exec_command_end":
+		t.ran(e.CallID, e.run)
+	case "collab_agent_spawn_end":
+		t.spawned(e.Child, e.CallID)
+	}
+	return nil
+}
+
+// remark notes on the newest message how its turn ended, if it is of this turn.
+func (t *teller) remark(key string, value any) {
+	if t.cur >= 0 && (t.asked || !t.marked) {
+		t.nodes[t.cur].note(key, value)
+	}
+}
+
+func (t *teller) done(d done) {
+	switch d.Type {
+	case "CommandExecution":
+		t.ran(d.ID, d.run)
+	case "CollabAgentToolCall":
+		if d.Tool == "spawn_agent" {
+			for _, child := range d.Receivers {
+				t.spawned(child, d.ID)
+			}
+		}
+	}
+}
+
+// ran notes how a command ended. What ends after its result was told is left out: the result
+// must read the same before and after.
+func (t *teller) ran(call string, r run) {
+	if t.results[call] {
+		t.leave("late output")
+		return
+	}
+	t.runs[call] = r
+}
+
+func (t *teller) spawned(child, call string) {
+	if child != "" && call != "" && t.started[child] == "" {
+		t.started[child] = call
+	}
+}
