@@ -137,6 +137,7 @@ func (r *reader) stretch(t *teller, s stretch, own, current bool) error {
 			t.leave("copied")
 			return true
 		}
+		l.shared = l.shared || l.thread != t.thread
 		if err := t.take(&l); err != nil && own {
 			r.bad(l.n, err.Error())
 		}
@@ -238,7 +239,7 @@ func (c *copies) take(l *line) bool {
 	for i := c.next; i < len(c.origin) && i < c.next+maxSkip; i++ {
 		if o := c.origin[i]; o.hash == h {
 			c.next = i + 1
-			l.at, l.thread, l.pos, l.copied = o.at, o.thread, o.pos, true
+			l.at, l.thread, l.pos, l.shared = o.at, o.thread, o.pos, true
 			return false
 		}
 	}

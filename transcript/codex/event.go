@@ -94,7 +94,9 @@ func (t *teller) event(l *line) error {
 		t.open = false
 		t.remark("interrupted", true)
 	case "thread_rolled_back":
-		t.rollBack(e.Turns)
+		t.close()
+		t.back(e.Turns)
+		t.last = -1
 	case "token_count":
 		t.count(l.payload)
 	case "thread_name_updated":
@@ -105,7 +107,7 @@ func (t *teller) event(l *line) error {
 		}
 	case "item_completed":
 		if e.Item != nil {
-			t.done(*e.Item)
+			t.calls.done(*e.Item)
 		}
 	case "exec_command_end":
 		t.ran(e.CallID, e.run)
@@ -122,14 +124,22 @@ func (t *teller) remark(key string, value any) {
 	}
 }
 
-func (t *teller) done(d done) {
+// calls are the calls of a thread, by id.
+type calls struct {
+	names   map[string]string
+	runs    map[string]run
+	results map[string]bool   // whose result was told
+	started map[string]string // by thread: which call started it
+}
+
+func (c *calls) done(d done) {
 	switch d.Type {
 	case "CommandExecution":
-		t.ran(d.ID, d.run)
+		c.ran(d.ID, d.run)
 	case "CollabAgentToolCall":
 		if d.Tool == "spawn_agent" {
 			for _, child := range d.Receivers {
-				t.spawned(child, d.ID)
+				c.spawned(child, d.ID)
 			}
 		}
 	}
@@ -137,16 +147,14 @@ func (t *teller) done(d done) {
 
 // ran notes how a command ended. What ends after its result was told is left out: the result
 // must read the same before and after.
-func (t *teller) ran(call string, r run) {
-	if t.results[call] {
-		t.leave("late output")
-		return
+func (c *calls) ran(call string, r run) {
+	if !c.results[call] {
+		c.runs[call] = r
 	}
-	t.runs[call] = r
 }
 
-func (t *teller) spawned(child, call string) {
-	if child != "" && call != "" && t.started[child] == "" {
-		t.started[child] = call
+func (c *calls) spawned(child, call string) {
+	if child != "" && call != "" && c.started[child] == "" {
+		c.started[child] = call
 	}
 }

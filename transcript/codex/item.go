@@ -45,6 +45,16 @@ func (l *line) id() string {
 	return fmt.Sprintf("%s/%d-%s", l.thread, l.pos, hex.EncodeToString(sum[:4]))
 }
 
+// message is a message that a line tells.
+func (l *line) message(id string, role scrollback.Role, parts scrollback.Parts) node {
+	if id == "" {
+		id = l.id()
+	}
+	return node{shared: l.shared, entry: transcript.Entry{Line: l.n, Message: scrollback.Message{
+		ID: scrollback.MessageID(id), Role: role, Parts: parts, CreatedAt: l.at, Status: scrollback.StatusComplete,
+	}}}
+}
+
 // answer is what one call of a model says, while it is read.
 type answer struct {
 	node
@@ -112,21 +122,10 @@ func (t *teller) said(l *line, it item) {
 // answering is the answer that an item belongs to.
 func (t *teller) answering(l *line, it item) *answer {
 	if t.answer == nil {
-		t.answer = &answer{node: t.message(l, it.ID, scrollback.RoleAssistant, nil), status: scrollback.StatusComplete, usage: t.pending}
+		t.answer = &answer{node: l.message(it.ID, scrollback.RoleAssistant, nil), status: scrollback.StatusComplete, usage: t.pending}
 		t.pending, t.spare = nil, nil
 	}
 	return t.answer
-}
-
-// add appends a part with its bytes.
-func (n *node) add(p piece) {
-	if p.data != nil {
-		if n.entry.Bytes == nil {
-			n.entry.Bytes = map[int][]byte{}
-		}
-		n.entry.Bytes[len(n.entry.Message.Parts)] = p.data
-	}
-	n.entry.Message.Parts = append(n.entry.Message.Parts, p.Part)
 }
 
 // close ends an answer: what comes next is not of it.
@@ -225,7 +224,7 @@ func (t *teller) call(l *line, it item) {
 		}
 		a.spaces[id] = it.Namespace
 	}
-	t.calls[id] = name
+	t.names[id] = name
 }
 
 // document is a JSON document of what may be one inside a text.
@@ -263,25 +262,4 @@ func (t *teller) drawn(l *line, it item) {
 		return
 	}
 	t.leave("image")
-}
-
-// tell yields what a thread says.
-func (r *reader) tell(t *teller) {
-	source := t.thread
-	c, o := t.conversation()
-	first := transcript.Entry{Source: source, Conversation: c, Origin: o}
-	if parent := t.head.parent(); parent != "" && r.near.above[t.thread] == parent {
-		first.Agent = &transcript.AgentOf{Source: parent, CallID: r.started[t.thread]}
-	}
-	r.emit(first)
-	for e := range t.entries(source) {
-		if r.emit(e); r.gone {
-			return
-		}
-	}
-	left := t.left
-	if len(left) == 0 {
-		left = nil
-	}
-	r.emit(transcript.Entry{Source: source, End: &transcript.End{Held: t.held, Left: left}})
 }

@@ -26,7 +26,7 @@ type line struct {
 	n       int    // in its own file, from 1
 	thread  string // whose line it is
 	pos     int    // in a file of that thread: n, but for a copied line
-	copied  bool
+	shared  bool // it is another thread's, or a copy of one of that
 	at      int64 // Unix ms
 	ordinal int64 // -1 without one
 	kind    string

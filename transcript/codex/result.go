@@ -16,8 +16,8 @@ func (t *teller) result(l *line, it item) {
 	text, pieces, failed := t.output(it.Output)
 	failed = failed || it.Status == "failed"
 	call := it.CallID
-	name := t.calls[call]
-	n := t.message(l, it.ID, scrollback.RoleTool, nil)
+	name := t.names[call]
+	n := l.message(it.ID, scrollback.RoleTool, nil)
 	if r, ran := t.runs[call]; ran {
 		text = r.whole(text)
 		if r.ExitCode != nil {

@@ -6,17 +6,13 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/transcript"
 )
 
 // teller makes messages of the lines of a thread: a tree, because rewinds and reverts leave
 // branches.
 type teller struct {
 	thread string
-	nodes  []node
-	at     map[place]int
-	cur    int   // the newest message on the path, or -1
-	ends   []int // of the paths of its files
+	branches
 
 	first   head // of the file that was begun first
 	head    head // of the newest file
@@ -25,12 +21,12 @@ type teller struct {
 	model   string
 	updated int64
 	left    map[string]int
-	started map[string]string // threads that were started, and by which call
 	missing string            // a thread that it goes on from and that is not there
 	held    bool
 	again   bool // what is told is the beginning of another rollout
 
 	*route
+	calls
 }
 
 // route is what is known while a path is told.
@@ -45,32 +41,12 @@ type route struct {
 	events  bool // what a person said is repeated by an event
 	cwd     string
 	changed string            // the folder, since the last message
-	calls   map[string]string // names, by id
-	runs    map[string]run
-	results map[string]bool // calls whose result was told
 	aloud   []string        // reasoning of which there is only the event; see [teller.event]
 	metered
 }
 
-// node is a message in the tree.
-type node struct {
-	parent  int
-	entry   transcript.Entry
-	meta    map[string]any
-	typed   bool // a person said it: a turn begins
-	turn    string
-	shared  bool // another thread's line
-	dropped bool
-}
-
-// place is where a message is in the tree.
-type place struct {
-	parent int
-	id     scrollback.MessageID
-}
-
 func newTeller(thread string) *teller {
-	return &teller{thread: thread, at: map[place]int{}, left: map[string]int{}, started: map[string]string{}}
+	return &teller{thread: thread, branches: branches{at: map[place]int{}}, left: map[string]int{}, calls: calls{started: map[string]string{}}}
 }
 
 // leave counts what is no talk, where its own rollout is told.
@@ -83,7 +59,8 @@ func (t *teller) leave(kind string) {
 // begin starts a path.
 func (t *teller) begin() {
 	t.cur = -1
-	t.route = &route{last: -1, calls: map[string]string{}, runs: map[string]run{}, results: map[string]bool{}}
+	t.route = &route{last: -1}
+	t.calls = calls{started: t.started, names: map[string]string{}, runs: map[string]run{}, results: map[string]bool{}}
 }
 
 // finish ends a path. An answer that may still grow is held back; in a turn that nobody goes
@@ -106,7 +83,7 @@ func (t *teller) finish(current, live bool) {
 	t.ends = append(t.ends, t.cur)
 }
 
-// add puts a message at the end of the path.
+// add puts a message at the end of the path, unless it says nothing.
 func (t *teller) add(n node) {
 	if len(n.entry.Message.Parts) == 0 {
 		return
@@ -115,27 +92,12 @@ func (t *teller) add(n node) {
 		n.note("cwd", t.changed)
 		t.changed = ""
 	}
-	n.parent, n.turn = t.cur, t.turn
-	t.asked = true
-	where := place{n.parent, n.entry.Message.ID}
-	i, known := t.at[where]
-	if !known {
-		i = len(t.nodes)
-		t.at[where] = i
-		t.nodes = append(t.nodes, n)
-	}
-	t.cur = i
+	n.turn, t.asked = t.turn, true
+	t.grow(n)
 	t.updated = max(t.updated, n.entry.Message.CreatedAt)
 	if n.entry.Message.Role == scrollback.RoleAssistant {
-		t.last = i
+		t.last = t.cur
 	}
-}
-
-func (n *node) note(key string, value any) {
-	if n.meta == nil {
-		n.meta = map[string]any{}
-	}
-	n.meta[key] = value
 }
 
 // take takes a line. Its error says why it is bad.
@@ -226,34 +188,10 @@ func (t *teller) compacted(l *line) error {
 			t.spare = n.entry.Message.Usage
 		}
 	}
-	n := t.message(l, "", scrollback.RoleUser, scrollback.Say(c.Message))
+	n := l.message("", scrollback.RoleUser, scrollback.Say(c.Message))
 	n.note("compaction", true)
 	n.entry.Message.Usage = t.spare
 	t.spare, t.pending = nil, nil
 	t.add(n)
 	return nil
-}
-
-// rollBack takes the last turns off the path.
-func (t *teller) rollBack(turns int64) {
-	t.close()
-	for ; turns > 0 && t.cur >= 0; turns-- {
-		for t.cur >= 0 && !t.nodes[t.cur].typed {
-			t.cur = t.nodes[t.cur].parent
-		}
-		if t.cur >= 0 {
-			t.cur = t.nodes[t.cur].parent
-		}
-	}
-	t.last = -1
-}
-
-// message is a message that a line tells.
-func (t *teller) message(l *line, id string, role scrollback.Role, parts scrollback.Parts) node {
-	if id == "" {
-		id = l.id()
-	}
-	return node{shared: l.thread != t.thread, entry: transcript.Entry{Line: l.n, Message: scrollback.Message{
-		ID: scrollback.MessageID(id), Role: role, Parts: parts, CreatedAt: l.at, Status: scrollback.StatusComplete,
-	}}}
 }

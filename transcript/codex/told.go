@@ -3,12 +3,9 @@ package codex
 import (
 	"cmp"
 	"encoding/json"
-	"iter"
-	"strconv"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transcript/tree"
 )
 
 // conversation is what the thread's heads say about the whole.
@@ -45,57 +42,23 @@ func (t *teller) conversation() (*scrollback.Conversation, *scrollback.Origin) {
 	return c, o
 }
 
-// root is the first message on the first path.
-func (t *teller) root() string {
-	for _, n := range t.nodes {
-		if !n.dropped && n.parent < 0 {
-			return string(n.entry.Message.ID)
+// tell yields what a thread says.
+func (r *reader) tell(t *teller) {
+	source := t.thread
+	c, o := t.conversation()
+	first := transcript.Entry{Source: source, Conversation: c, Origin: o}
+	if parent := t.head.parent(); parent != "" && r.near.above[t.thread] == parent {
+		first.Agent = &transcript.AgentOf{Source: parent, CallID: r.started[t.thread]}
+	}
+	r.emit(first)
+	for e := range t.entries(source) {
+		if r.emit(e); r.gone {
+			return
 		}
 	}
-	return ""
-}
-
-// entries are the messages in the order of a file: what was taken back first, the current
-// path last. Branches that only another thread has are told there.
-func (t *teller) entries(source string) iter.Seq[transcript.Entry] {
-	keep := make([]bool, len(t.nodes))
-	mark := func(i int) {
-		for ; i >= 0 && !keep[i]; i = t.nodes[i].parent {
-			keep[i] = true
-		}
+	left := t.left
+	if len(left) == 0 {
+		left = nil
 	}
-	for i, n := range t.nodes {
-		if !n.shared {
-			mark(i)
-		}
-	}
-	for _, end := range t.ends {
-		mark(end)
-	}
-	var nodes []tree.Node
-	for i, n := range t.nodes {
-		if !keep[i] || n.dropped {
-			continue
-		}
-		e := n.entry
-		if n.meta != nil {
-			e.Message.Meta = object(map[string]any{Name: n.meta})
-		}
-		out := tree.Node{ID: strconv.Itoa(i), Entries: []transcript.Entry{e}}
-		if n.parent >= 0 {
-			out.Parent = strconv.Itoa(n.parent)
-		}
-		nodes = append(nodes, out)
-	}
-	end := t.cur
-	return func(yield func(transcript.Entry) bool) {
-		for e := range tree.Entries(source, nodes, strconv.Itoa(end)) {
-			if !yield(e) {
-				return
-			}
-		}
-		if none := 0; end < 0 && len(nodes) > 0 { // all was taken back
-			yield(transcript.Entry{Source: source, Rewind: &none})
-		}
-	}
+	r.emit(transcript.Entry{Source: source, End: &transcript.End{Held: t.held, Left: left}})
 }

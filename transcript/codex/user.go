@@ -28,7 +28,7 @@ func (t *teller) user(l *line, it item) {
 		return
 	}
 	pieces := t.content(it.Content, fitting(only, it))
-	n := t.message(l, it.ID, scrollback.RoleUser, nil)
+	n := l.message(it.ID, scrollback.RoleUser, nil)
 	n.typed = true
 	for _, p := range pieces {
 		n.add(p)
