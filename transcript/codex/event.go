@@ -95,7 +95,7 @@ func (t *teller) event(l *line) error {
 		t.remark("interrupted", true)
 	case "thread_rolled_back":
 		t.close()
-		t.back(e.Turns)
+		t.talk.back(e.Turns)
 		t.last = -1
 	case "token_count":
 		t.count(l.payload)
@@ -107,20 +107,20 @@ func (t *teller) event(l *line) error {
 		}
 	case "item_completed":
 		if e.Item != nil {
-			t.calls.done(*e.Item)
+			t.tools.done(*e.Item)
 		}
 	case "exec_command_end":
-		t.ran(e.CallID, e.run)
+		t.tools.ran(e.CallID, e.run)
 	case "collab_agent_spawn_end":
-		t.spawned(e.Child, e.CallID)
+		t.tools.spawned(e.Child, e.CallID)
 	}
 	return nil
 }
 
 // remark notes on the newest message how its turn ended, if it is of this turn.
 func (t *teller) remark(key string, value any) {
-	if t.cur >= 0 && (t.asked || !t.marked) {
-		t.nodes[t.cur].note(key, value)
+	if t.talk.cur >= 0 && (t.asked || !t.marked) {
+		t.talk.nodes[t.talk.cur].note(key, value)
 	}
 }
 

@@ -224,7 +224,7 @@ func (t *teller) call(l *line, it item) {
 		}
 		a.spaces[id] = it.Namespace
 	}
-	t.names[id] = name
+	t.tools.names[id] = name
 }
 
 // document is a JSON document of what may be one inside a text.

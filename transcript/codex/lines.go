@@ -26,9 +26,9 @@ type line struct {
 	n       int    // in its own file, from 1
 	thread  string // whose line it is
 	pos     int    // in a file of that thread: n, but for a copied line
-	shared  bool // it is another thread's, or a copy of one of that
-	at      int64 // Unix ms
-	ordinal int64 // -1 without one
+	shared  bool   // it is another thread's, or a copy of one of that
+	at      int64  // Unix ms
+	ordinal int64  // -1 without one
 	kind    string
 	payload json.RawMessage
 	summary bool // what a model said to compact its window

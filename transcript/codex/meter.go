@@ -82,8 +82,8 @@ func (t *teller) used(u *scrollback.Usage) bool {
 		t.close()
 		return true
 	}
-	if t.last >= 0 && t.nodes[t.last].entry.Message.Usage == nil {
-		t.nodes[t.last].entry.Message.Usage = u
+	if t.last >= 0 && t.talk.nodes[t.last].entry.Message.Usage == nil {
+		t.talk.nodes[t.last].entry.Message.Usage = u
 		return true
 	}
 	return false

@@ -16,9 +16,9 @@ func (t *teller) result(l *line, it item) {
 	text, pieces, failed := t.output(it.Output)
 	failed = failed || it.Status == "failed"
 	call := it.CallID
-	name := t.names[call]
+	name := t.tools.names[call]
 	n := l.message(it.ID, scrollback.RoleTool, nil)
-	if r, ran := t.runs[call]; ran {
+	if r, ran := t.tools.runs[call]; ran {
 		text = r.whole(text)
 		if r.ExitCode != nil {
 			failed = *r.ExitCode != 0
@@ -27,9 +27,9 @@ func (t *teller) result(l *line, it item) {
 		if ms := r.Duration.Secs*1000 + r.Duration.Nanos/1e6; ms > 0 {
 			n.note("duration_ms", ms)
 		}
-		delete(t.runs, call)
+		delete(t.tools.runs, call)
 	}
-	t.results[call] = true
+	t.tools.results[call] = true
 	n.add(piece{Part: scrollback.ToolResult{CallID: call, Name: name, Text: text, IsError: failed}})
 	for _, p := range pieces {
 		n.add(p)
@@ -41,7 +41,7 @@ func (t *teller) result(l *line, it item) {
 			Agent string `json:"agent_id"`
 		}
 		if json.Unmarshal([]byte(text), &v) == nil {
-			t.spawned(v.Agent, call)
+			t.tools.spawned(v.Agent, call)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (r *reader) thread(id, name string) error {
 	if name != "" {
 		t.title = name
 	}
-	for child, call := range t.started {
+	for child, call := range t.tools.started {
 		r.started[child] = call
 	}
 	r.tell(t)

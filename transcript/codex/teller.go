@@ -12,7 +12,8 @@ import (
 // branches.
 type teller struct {
 	thread string
-	branches
+	talk   branches
+	tools  calls
 
 	first   head // of the file that was begun first
 	head    head // of the newest file
@@ -21,12 +22,11 @@ type teller struct {
 	model   string
 	updated int64
 	left    map[string]int
-	missing string            // a thread that it goes on from and that is not there
+	missing string // a thread that it goes on from and that is not there
 	held    bool
 	again   bool // what is told is the beginning of another rollout
 
 	*route
-	calls
 }
 
 // route is what is known while a path is told.
@@ -40,13 +40,13 @@ type route struct {
 	last    int  // the newest answer of the turn, or -1
 	events  bool // what a person said is repeated by an event
 	cwd     string
-	changed string            // the folder, since the last message
-	aloud   []string        // reasoning of which there is only the event; see [teller.event]
+	changed string   // the folder, since the last message
+	aloud   []string // reasoning of which there is only the event; see [teller.event]
 	metered
 }
 
 func newTeller(thread string) *teller {
-	return &teller{thread: thread, branches: branches{at: map[place]int{}}, left: map[string]int{}, calls: calls{started: map[string]string{}}}
+	return &teller{thread: thread, talk: branches{at: map[place]int{}}, left: map[string]int{}, tools: calls{started: map[string]string{}}}
 }
 
 // leave counts what is no talk, where its own rollout is told.
@@ -58,9 +58,9 @@ func (t *teller) leave(kind string) {
 
 // begin starts a path.
 func (t *teller) begin() {
-	t.cur = -1
+	t.talk.cur = -1
 	t.route = &route{last: -1}
-	t.calls = calls{started: t.started, names: map[string]string{}, runs: map[string]run{}, results: map[string]bool{}}
+	t.tools = calls{started: t.tools.started, names: map[string]string{}, runs: map[string]run{}, results: map[string]bool{}}
 }
 
 // finish ends a path. An answer that may still grow is held back; in a turn that nobody goes
@@ -80,7 +80,7 @@ func (t *teller) finish(current, live bool) {
 		}
 		t.close()
 	}
-	t.ends = append(t.ends, t.cur)
+	t.talk.ends = append(t.talk.ends, t.talk.cur)
 }
 
 // add puts a message at the end of the path, unless it says nothing.
@@ -93,10 +93,10 @@ func (t *teller) add(n node) {
 		t.changed = ""
 	}
 	n.turn, t.asked = t.turn, true
-	t.grow(n)
+	t.talk.grow(n)
 	t.updated = max(t.updated, n.entry.Message.CreatedAt)
 	if n.entry.Message.Role == scrollback.RoleAssistant {
-		t.last = t.cur
+		t.last = t.talk.cur
 	}
 }
 
@@ -179,12 +179,12 @@ func (t *teller) compacted(l *line) error {
 	if strings.TrimSpace(c.Message) == "" {
 		return nil
 	}
-	if t.cur >= 0 {
-		n := &t.nodes[t.cur]
+	if t.talk.cur >= 0 {
+		n := &t.talk.nodes[t.talk.cur]
 		text := n.entry.Message.Parts.Text()
 		if n.entry.Message.Role == scrollback.RoleAssistant && n.turn == t.turn && len(n.entry.Message.Parts.Calls()) == 0 &&
 			text != "" && strings.HasSuffix(c.Message, text) {
-			n.dropped, t.cur, t.last = true, n.parent, -1
+			n.dropped, t.talk.cur, t.last = true, n.parent, -1
 			t.spare = n.entry.Message.Usage
 		}
 	}

@@ -21,7 +21,7 @@ func (t *teller) conversation() (*scrollback.Conversation, *scrollback.Origin) {
 			meta[key] = value
 		}
 	}
-	o := &scrollback.Origin{ID: t.thread, Folder: cmp.Or(h.Cwd, t.folder), Root: t.root()}
+	o := &scrollback.Origin{ID: t.thread, Folder: cmp.Or(h.Cwd, t.folder), Root: t.talk.root()}
 	if h.Git != nil {
 		o.GitBranch = h.Git.Branch
 		if h.Git.Branch != "" {
@@ -51,7 +51,7 @@ func (r *reader) tell(t *teller) {
 		first.Agent = &transcript.AgentOf{Source: parent, CallID: r.started[t.thread]}
 	}
 	r.emit(first)
-	for e := range t.entries(source) {
+	for e := range t.talk.entries(source) {
 		if r.emit(e); r.gone {
 			return
 		}
