@@ -91,12 +91,13 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
 
-	"transcript/codex": {rooms: ". transcript transcript/tree", libs: "github.com/klauspost/compress/zstd",
+	"transcript/codex": {rooms: ". transcript transcript/foreign transcript/tree", libs: "github.com/klauspost/compress/zstd",
 		not: "os database/sql"},
 	"transcript/foreign": {libs: "modernc.org/sqlite"},
 	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
 	"internal/secrets":   {not: "context os database/sql time"},
 
+	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
 
 	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
+	"github.com/scrollback-ai/scrollback/transcript/opencode"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -20,7 +21,7 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{codex.Tool{}}
+	return []transcript.Tool{codex.Tool{}, opencode.Tool{}}
 }
 
 // Exporters lists what can be written.
