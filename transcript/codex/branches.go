@@ -77,6 +77,16 @@ func (b *branches) back(turns int64) {
 	}
 }
 
+// copy reports whether all there is was said in another thread.
+func (b *branches) copy() bool {
+	for _, n := range b.nodes {
+		if !n.shared {
+			return false
+		}
+	}
+	return len(b.nodes) > 0
+}
+
 // root is the first message on the first path.
 func (b *branches) root() string {
 	for _, n := range b.nodes {

@@ -139,7 +139,7 @@ func (r *reader) stretch(t *teller, s stretch, own, current bool) error {
 		}
 		l.shared = l.shared || l.thread != t.thread
 		if err := t.take(&l); err != nil && own {
-			r.bad(l.n, err.Error())
+			r.bad(l.n, why(err))
 		}
 		return !r.gone
 	})

@@ -2,7 +2,7 @@ package codex
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -65,12 +65,14 @@ func (l *line) event() (e happening, ok bool) {
 	return happening{Type: kind.Type, TurnID: kind.TurnID, Turns: kind.Turns, Message: kind.Text}, true
 }
 
+var errNoEvent = errors.New("it is no event")
+
 // event takes an event: where turns begin and end, and what items do not say. Texts of
 // events repeat items.
 func (t *teller) event(l *line) error {
 	e, ok := l.event()
 	if !ok {
-		return fmt.Errorf("the event is not one")
+		return errNoEvent
 	}
 	switch e.Type {
 	case "user_message":

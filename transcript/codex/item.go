@@ -210,6 +210,9 @@ func (t *teller) call(l *line, it item) {
 	case "tool_search_call":
 		name = "tool_search"
 	}
+	if name == "" {
+		name = "unknown"
+	}
 	a := t.answering(l, it)
 	a.add(piece{Part: scrollback.ToolCall{ID: id, Name: name, Arguments: args}})
 	if it.Type != "function_call" {

@@ -140,7 +140,7 @@ func parseLine(raw []byte, first bool) line {
 	}
 	l := line{ordinal: -1}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		l.bad = "malformed JSON: " + err.Error()
+		l.bad = why(err)
 		return l
 	}
 	l.at, l.kind, l.payload, l.summary = millis(v.Timestamp), v.Type, v.Payload, v.Metadata.Summary
@@ -150,7 +150,7 @@ func parseLine(raw []byte, first bool) line {
 	if v.Payload != nil {
 		return l
 	}
-	l.payload = bytes.Clone(raw)
+	l.payload = bytes.Clone(bytes.TrimSpace(raw))
 	switch {
 	case first && v.Type == "":
 		l.kind = "session_meta"
@@ -160,4 +160,20 @@ func parseLine(raw []byte, first bool) line {
 		l.kind = "response_item"
 	}
 	return l
+}
+
+// why says what is wrong with JSON.
+func why(err error) string {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		if kind.Field == "" {
+			return "it is " + kind.Value + " where an object should be"
+		}
+		return kind.Field + " is " + kind.Value
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return "malformed JSON: " + err.Error()
+	}
+	return err.Error()
 }

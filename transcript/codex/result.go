@@ -16,6 +16,9 @@ func (t *teller) result(l *line, it item) {
 	text, pieces, failed := t.output(it.Output)
 	failed = failed || it.Status == "failed"
 	call := it.CallID
+	if call == "" {
+		call = l.id()
+	}
 	name := t.tools.names[call]
 	n := l.message(it.ID, scrollback.RoleTool, nil)
 	if r, ran := t.tools.runs[call]; ran {

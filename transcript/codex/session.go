@@ -2,6 +2,8 @@ package codex
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -88,6 +90,9 @@ func (r *reader) session(s transcript.Session) error {
 			return err
 		}
 		named = names(r.place.FS)
+	}
+	if r.near.files[s.ID] == nil {
+		return fmt.Errorf("thread %s: %w", s.ID, fs.ErrNotExist)
 	}
 	for _, id := range r.near.family(s.ID) {
 		if err := r.thread(id, named[id]); err != nil || r.gone {

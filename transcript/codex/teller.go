@@ -118,12 +118,14 @@ func (t *teller) take(l *line) error {
 	case "world_state", "state":
 		t.leave("state")
 	case "":
-		return errors.New("the line has no type")
+		return errNoType
 	default:
 		t.leave("unknown")
 	}
 	return nil
 }
+
+var errNoType = errors.New("the line has no type")
 
 // meta takes what the file says about its thread: the first line counts, and only its own.
 func (t *teller) meta(l *line) {
@@ -175,8 +177,8 @@ func (t *teller) compacted(l *line) error {
 		return err
 	}
 	t.close()
-	t.leave("compaction")
 	if strings.TrimSpace(c.Message) == "" {
+		t.leave("compaction")
 		return nil
 	}
 	if t.talk.cur >= 0 {
@@ -185,12 +187,15 @@ func (t *teller) compacted(l *line) error {
 		if n.entry.Message.Role == scrollback.RoleAssistant && n.turn == t.turn && len(n.entry.Message.Parts.Calls()) == 0 &&
 			text != "" && strings.HasSuffix(c.Message, text) {
 			n.dropped, t.talk.cur, t.last = true, n.parent, -1
+			t.leave("compaction")
 			t.spare = n.entry.Message.Usage
 		}
 	}
 	n := l.message("", scrollback.RoleUser, scrollback.Say(c.Message))
 	n.note("compaction", true)
-	n.entry.Message.Usage = t.spare
+	if t.spare != nil {
+		n.note("usage", t.spare) // of the call that made it
+	}
 	t.spare, t.pending = nil, nil
 	t.add(n)
 	return nil

@@ -51,6 +51,9 @@ func (r *reader) tell(t *teller) {
 		first.Agent = &transcript.AgentOf{Source: parent, CallID: r.started[t.thread]}
 	}
 	r.emit(first)
+	if r.live && t.talk.copy() { // a fork that is being written, perhaps
+		t.talk, t.held = branches{cur: -1}, true
+	}
 	for e := range t.talk.entries(source) {
 		if r.emit(e); r.gone {
 			return
