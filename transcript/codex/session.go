@@ -6,11 +6,14 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
 
 // Sessions implements transcript.Tool: a session is a thread with the sub-agents that it
@@ -176,7 +179,7 @@ func madeAt(id string) (int64, bool) {
 
 // thread reads the files of a thread: those that a revert left first, the current one last.
 func (r *reader) thread(id, name string) error {
-	files := inOrder(r.place.FS, r.near.files[id])
+	files := r.currentLast(id)
 	t := newTeller(id)
 	for i, f := range files {
 		current := i == len(files)-1
@@ -192,4 +195,36 @@ func (r *reader) thread(id, name string) error {
 	}
 	r.tell(t)
 	return nil
+}
+
+// stateFile is the tool's index of its threads. It is asked only which of a thread's files is
+// the current one; without it, the one that was begun last is.
+const stateFile = "state_5.sqlite"
+
+// currentLast are the files of a thread with the one at the end that the tool goes on with.
+func (r *reader) currentLast(id string) []*file {
+	files := inOrder(r.place.FS, r.near.files[id])
+	if len(files) < 2 || r.place.Path == "" || r.alone {
+		return files
+	}
+	current := ""
+	// What cannot be read says nothing.
+	_ = foreign.Read(r.ctx, filepath.Join(r.place.Path, stateFile), func(db *foreign.DB) error {
+		current = ""
+		if !db.Has("threads", "id", "rollout_path") {
+			return nil
+		}
+		for row, err := range db.Rows("SELECT rollout_path FROM threads WHERE id = $1", id) {
+			if err != nil {
+				return err
+			}
+			current = path.Base(strings.ReplaceAll(row.Text("rollout_path"), `\`, "/"))
+		}
+		return nil
+	})
+	i := slices.IndexFunc(files, func(f *file) bool { return strings.TrimSuffix(path.Base(f.name), ".zst") == current })
+	if i < 0 {
+		return files
+	}
+	return append(slices.Delete(slices.Clone(files), i, i+1), files[i])
 }

@@ -230,15 +230,26 @@ func (w *writer) call(c scrollback.ToolCall, k kept) {
 		w.item("local_shell_call", fields{"status": "completed", "call_id": id, "action": c.Arguments})
 		return
 	case "web_search_call":
-		w.item("web_search_call", fields{"status": "completed", "action": c.Arguments})
+		w.item("web_search_call", fields{"id": id, "status": "completed", "action": c.Arguments})
 		return
 	}
 	w.names[id] = ""
-	f := fields{"name": c.Name, "arguments": string(c.Arguments), "call_id": id}
+	f := fields{"name": spelled(c.Name), "arguments": string(c.Arguments), "call_id": id}
 	if space := k.Namespaces[c.ID]; space != "" {
 		f["namespace"] = space
 	}
 	w.item("function_call", f)
+}
+
+// spelled is a name as the tool's models take it: of 1 to 64 ASCII letters, digits, _ and -.
+func spelled(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+	return cmp.Or(name[:min(len(name), 64)], "unknown")
 }
 
 // results writes the results of calls, and what else is in their message, with the last one.
