@@ -280,7 +280,8 @@ func TestHomesAndSniff(t *testing.T) {
 			}
 		}
 	}
-	for _, head := range []string{"", "{}", `{"id":"1","timestamp":"2026-03-01T10:00:00Z"}`, `{"type":"user","payload":{"id":"x","timestamp":"y"}}`} {
+	for _, head := range []string{"", "{}",
+		`{"id":"1","timestamp":"2026-03-01T10:00:00Z"}`, `{"type":"user","payload":{"id":"x","timestamp":"y"}}`} {
 		if (codex.Tool{}).Sniff("notes.jsonl", []byte(head)) {
 			t.Errorf("%q is taken for a rollout", head)
 		}
@@ -345,5 +346,6 @@ func TestTorn(t *testing.T) {
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("15:04:05.000") }
 
 func usage(u scrollback.Usage) string {
-	return fmt.Sprintf("in %d cached %d out %d reasoning %d total %d", u.InputTokens, u.CachedTokens, u.OutputTokens, u.ReasoningTokens, u.TotalTokens)
+	return fmt.Sprintf("in %d cached %d out %d reasoning %d total %d", u.InputTokens,
+		u.CachedTokens, u.OutputTokens, u.ReasoningTokens, u.TotalTokens)
 }

@@ -110,11 +110,14 @@ func (r run) whole(text string) string {
 		return text
 	}
 	at += len("\nOutput:\n")
-	if shown := text[at:]; len(r.Output) > len(shown) || cut(shown) && len(r.Output) > 0 {
+	if shown := text[at:]; len(r.Output) > len(shown) || cut(shown) && len(r.Output)+notice > len(shown) {
 		return text[:at] + r.Output
 	}
 	return text
 }
+
+// notice is about how long an output says that it is cut.
+const notice = 120
 
 // cut reports whether an output says that it is not whole.
 func cut(shown string) bool {

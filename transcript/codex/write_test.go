@@ -108,7 +108,8 @@ func TestWrittenReadsTheSame(t *testing.T) {
 // everything is a conversation of ours with all that there can be.
 func everything(t *testing.T) (scrollback.Conversation, []transcript.Entry) {
 	t.Helper()
-	c := scrollback.Conversation{ID: "01a20000-0000-7000-8000-0000000000e1", Title: "All <of> it", CreatedAt: 1772359200000, Roots: []string{"/home/eve"}}
+	c := scrollback.Conversation{ID: "01a20000-0000-7000-8000-0000000000e1", Title: "All <of> it", CreatedAt: 1772359200000,
+		Roots: []string{"/home/eve"}}
 	at := int64(1772359200000)
 	message := func(role scrollback.Role, parts ...scrollback.Part) transcript.Entry {
 		at += 1500
