@@ -32,8 +32,8 @@ func counts(entries []transcript.Entry) []string {
 		case e.Rewind != nil:
 			rewinds++
 		case e.End != nil:
-			out = append(out, fmt.Sprintf("%s: user %d, assistant %d, tool %d; calls %d, errors %d, thoughts %d, images %d, with usage %d; "+
-				"rewinds %d; left %v", e.Source[len(e.Source)-4:], roles[scrollback.RoleUser], roles[scrollback.RoleAssistant], roles[scrollback.RoleTool],
+			out = append(out, fmt.Sprintf("%s: user %d, assistant %d, tool %d; calls %d, errors %d, thoughts %d, "+
+				"images %d, with usage %d; rewinds %d; left %v", e.Source[len(e.Source)-4:], roles[scrollback.RoleUser], roles[scrollback.RoleAssistant], roles[scrollback.RoleTool],
 				calls, failed, thoughts, images, used, rewinds, strings.TrimPrefix(fmt.Sprint(e.End.Left), "map")))
 		default:
 			roles[e.Message.Role]++

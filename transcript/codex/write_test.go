@@ -111,9 +111,10 @@ func everything(t *testing.T) (scrollback.Conversation, []transcript.Entry) {
 	c := scrollback.Conversation{ID: "01a20000-0000-7000-8000-0000000000e1", Title: "All <of> it", CreatedAt: 1772359200000,
 		Roots: []string{"/home/eve"}}
 	at := int64(1772359200000)
-	message := func(role scrollback.Role, parts ...scrollback.Part) transcript.Entry {
+	message := func(role scrollback.Role, parts ...scrollback.Part) (e transcript.Entry) {
 		at += 1500
-		return transcript.Entry{Message: scrollback.Message{Role: role, Parts: parts, CreatedAt: at, Status: scrollback.StatusComplete}}
+		e.Message = scrollback.Message{Role: role, Parts: parts, CreatedAt: at, Status: scrollback.StatusComplete}
+		return e
 	}
 	picture := message(scrollback.RoleUser, scrollback.Text{Text: "Look at <this> & that"}, scrollback.Image{MediaType: "image/png", Name: "a b.png"})
 	picture.Bytes = map[int][]byte{1: pixel(t)}
