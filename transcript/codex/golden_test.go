@@ -33,7 +33,8 @@ func counts(entries []transcript.Entry) []string {
 			rewinds++
 		case e.End != nil:
 			out = append(out, fmt.Sprintf("%s: user %d, assistant %d, tool %d; calls %d, errors %d, thoughts %d, "+
-				"images %d, with usage %d; rewinds %d; left %v", e.Source[len(e.Source)-4:], roles[scrollback.RoleUser], roles[scrollback.RoleAssistant], roles[scrollback.RoleTool],
+				"images %d, with usage %d; rewinds %d; left %v", e.Source[len(e.Source)-4:],
+				roles[scrollback.RoleUser], roles[scrollback.RoleAssistant], roles[scrollback.RoleTool],
 				calls, failed, thoughts, images, used, rewinds, strings.TrimPrefix(fmt.Sprint(e.End.Left), "map")))
 		default:
 			roles[e.Message.Role]++

@@ -116,7 +116,8 @@ func everything(t *testing.T) (scrollback.Conversation, []transcript.Entry) {
 		e.Message = scrollback.Message{Role: role, Parts: parts, CreatedAt: at, Status: scrollback.StatusComplete}
 		return e
 	}
-	picture := message(scrollback.RoleUser, scrollback.Text{Text: "Look at <this> & that"}, scrollback.Image{MediaType: "image/png", Name: "a b.png"})
+	picture := message(scrollback.RoleUser, scrollback.Text{Text: "Look at <this> & that"},
+		scrollback.Image{MediaType: "image/png", Name: "a b.png"})
 	picture.Bytes = map[int][]byte{1: pixel(t)}
 	answer := message(scrollback.RoleAssistant, scrollback.Reasoning{Text: "first"}, scrollback.Text{Text: "I look."},
 		scrollback.ToolCall{ID: "c1", Name: "read_file", Arguments: json.RawMessage(`{"path":"x"}`)},
