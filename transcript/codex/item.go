@@ -28,6 +28,7 @@ type item struct {
 	Action    json.RawMessage `json:"action"`
 	Output    json.RawMessage `json:"output"`
 	Result    json.RawMessage `json:"result"`
+	Ours      *ours           `json:"scrollback"`
 	Said      struct {
 		Kinds []string `json:"content_item_kinds"`
 		Items []struct {
@@ -73,6 +74,9 @@ func (t *teller) item(l *line) error {
 	if t.doubt != nil {
 		t.leave("reminder")
 		t.doubt = nil
+	}
+	if it.Ours != nil && t.head.Originator == originator {
+		return t.own(l, it.Ours)
 	}
 	switch it.Type {
 	case "message":
@@ -123,7 +127,7 @@ func (t *teller) said(l *line, it item) {
 func (t *teller) answering(l *line, it item) *answer {
 	if t.answer == nil {
 		t.answer = &answer{node: l.message(it.ID, scrollback.RoleAssistant, nil), status: scrollback.StatusComplete, usage: t.pending}
-		t.pending, t.spare = nil, nil
+		t.pending, t.spare, t.aloud = nil, nil, nil
 	}
 	return t.answer
 }

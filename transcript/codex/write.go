@@ -16,15 +16,12 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// originator is who wrote a rollout of ours. Only there are events of reasoning read: the
-// items would be sent to a model that did not make them.
-const originator = "scrollback"
-
 // Write implements transcript.Exporter: a rollout that the tool resumes by the conversation's
 // id. Reasoning is shown there, and not sent; what the tool has no item for is a text.
 func (Tool) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	out := &writer{w: bufio.NewWriterSize(w, 64<<10), at: c.CreatedAt, names: map[string]string{}, id: string(c.ID)}
+	out := &writer{w: bufio.NewWriterSize(w, 64<<10), at: c.CreatedAt, names: map[string]string{}, said: map[string]string{}, id: string(c.ID)}
 	out.header(c)
+	out.flush()
 	for e, err := range entries {
 		if err != nil {
 			return err
@@ -48,24 +45,71 @@ type writer struct {
 	model string
 	total usage
 	names map[string]string // of calls that are not functions, by id
+	said  map[string]string // what calls are named where they are read, by id
 	calls int
+	group []written
 }
 
-// line writes a line.
-func (w *writer) line(kind string, payload any) {
-	if w.err != nil {
+// written is a line that is ready.
+type written struct {
+	kind    string
+	payload fields
+}
+
+// line gets a line ready.
+func (w *writer) line(kind string, payload fields) { w.group = append(w.group, written{kind, payload}) }
+
+// flush writes the lines that are ready.
+func (w *writer) flush() {
+	for _, l := range w.group {
+		raw := object(struct {
+			Timestamp string `json:"timestamp"`
+			Type      string `json:"type"`
+			Payload   any    `json:"payload"`
+		}{stamp(w.at), l.kind, l.payload})
+		if raw == nil && w.err == nil {
+			w.err = fmt.Errorf("codex: a %s cannot be written", l.kind)
+		}
+		if w.err == nil {
+			_, w.err = w.w.Write(append(raw, '\n'))
+		}
+	}
+	w.group = nil
+}
+
+// whole puts a message beside its items, if they do not say it as it is.
+func (w *writer) whole(e transcript.Entry) {
+	var lines []line
+	first := -1
+	for i, l := range w.group {
+		lines = append(lines, line{n: i + 2, thread: w.id, pos: i + 2, at: w.at, ordinal: -1, kind: l.kind, payload: object(l.payload)})
+		if first < 0 && l.kind == "response_item" {
+			first = i
+		}
+	}
+	if w.reads(lines, e) {
 		return
 	}
-	raw := object(struct {
-		Timestamp string `json:"timestamp"`
-		Type      string `json:"type"`
-		Payload   any    `json:"payload"`
-	}{stamp(w.at), kind, payload})
-	if raw == nil {
-		w.err = fmt.Errorf("codex: a %s cannot be written", kind)
+	e.Message.Parts = bare(e.Message.Parts)
+	content, err := transcript.Whole(e)
+	if err != nil {
+		w.err = err
 		return
 	}
-	_, w.err = w.w.Write(append(raw, '\n'))
+	if first < 0 { // it has no item: one that says nothing to a model
+		w.group = append([]written{{"response_item", fields{"type": "ghost_snapshot", "ghost_commit": fields{"id": "0",
+			"preexisting_untracked_files": []string{}, "preexisting_untracked_dirs": []string{}}}}}, w.group...)
+		first = 0
+	}
+	m := e.Message
+	for i, l := range w.group {
+		switch {
+		case i == first:
+			l.payload["scrollback"] = ours{Message: &message{m.Role, m.Name, content, m.Model, m.Status}}
+		case l.kind == "response_item":
+			l.payload["scrollback"] = ours{Part: true}
+		}
+	}
 }
 
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
@@ -130,6 +174,7 @@ func (w *writer) message(e transcript.Entry) {
 		w.at = m.CreatedAt
 	}
 	k := keptIn(m.Meta)
+	defer w.flush()
 	switch {
 	case k.Compaction:
 		w.line("compacted", fields{"message": m.Parts.Text()})
@@ -141,6 +186,12 @@ func (w *writer) message(e transcript.Entry) {
 		w.answer(e, k)
 	default:
 		w.results(e)
+	}
+	if !k.Compaction {
+		w.whole(e)
+	}
+	for _, c := range m.Parts.Calls() {
+		w.said[c.ID] = c.Name
 	}
 }
 
@@ -184,10 +235,10 @@ func (w *writer) answer(e transcript.Entry, k kept) {
 	if len(thought) > 0 {
 		w.line("event_msg", fields{"type": "agent_reasoning", "text": strings.Join(thought, "\n\n")})
 	}
-	w.used(m.Usage)
 	if m.Status == scrollback.StatusInterrupted {
 		w.line("event_msg", fields{"type": "turn_aborted", "reason": "interrupted"})
 	}
+	w.used(m.Usage)
 }
 
 func textOf(list []fields) string {
@@ -203,6 +254,7 @@ func textOf(list []fields) string {
 // used writes what a call has used, and what all have.
 func (w *writer) used(u *scrollback.Usage) {
 	if u == nil || u.InputTokens <= 0 && u.OutputTokens <= 0 {
+		w.line("event_msg", fields{"type": "token_count", "rate_limits": nil, "info": nil})
 		return
 	}
 	last := usage{u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.TotalTokens}

@@ -130,6 +130,15 @@ func everything(t *testing.T) (scrollback.Conversation, []transcript.Entry) {
 		message(scrollback.RoleTool, scrollback.ToolResult{CallID: "c1", Name: "read_file", Text: "no such file", IsError: true}),
 		message(scrollback.RoleTool, scrollback.ToolResult{CallID: "c2", Name: "shed_list", Text: "a rake"}),
 		stopped, message(scrollback.RoleUser, scrollback.Text{Text: "<environment_context>mine</environment_context>"}),
+		message(scrollback.RoleSystem, scrollback.Text{Text: "From now on in verse"}),
+		message(scrollback.RoleAssistant, scrollback.Text{Text: "One"}, scrollback.Reasoning{Text: "two"}, scrollback.Text{Text: "three"},
+			scrollback.ToolCall{ID: "c3", Name: "a", Arguments: json.RawMessage(`{}`)},
+			scrollback.ToolCall{ID: "c4", Name: "b.c", Arguments: json.RawMessage(`{}`)}),
+		message(scrollback.RoleTool, scrollback.ToolResult{CallID: "c3", Name: "a", Text: "A"},
+			scrollback.ToolResult{CallID: "c4", Name: "b.c", Text: "B"}),
+		message(scrollback.RoleAssistant, scrollback.Text{Text: "Twice"}), message(scrollback.RoleAssistant, scrollback.Text{Text: "in a row"}),
+		message(scrollback.RoleAssistant, scrollback.Reasoning{Text: "only thoughts"}),
+		message(scrollback.RoleUser, scrollback.Text{Text: "a"}, scrollback.Text{Text: "b"}),
 	}
 }
 
@@ -141,18 +150,6 @@ func pixel(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// A name that the tool's models would refuse is spelled in another way.
-func TestNamesAreSpelled(t *testing.T) {
-	c, list := everything(t)
-	list = list[1:2]
-	list[0].Message.Parts = scrollback.Parts{scrollback.ToolCall{ID: "c1", Name: "shed.list 道具", Arguments: json.RawMessage(`{"a":1}`)}}
-	_, got := thread(tooltest.Entries(t, codex.Tool{}, rollout(t, c, list)))
-	want := scrollback.Parts{scrollback.ToolCall{ID: "c1", Name: "shed_list___", Arguments: json.RawMessage(`{"a":1}`)}}
-	if diff := cmp.Diff(want, got[0].Message.Parts); diff != "" {
-		t.Error(diff)
-	}
 }
 
 func TestOursReadsTheSame(t *testing.T) {
@@ -168,16 +165,24 @@ func TestOursReadsTheSame(t *testing.T) {
 	}
 }
 
-// What the tool has no item for is a text there.
-func TestFilesAreTexts(t *testing.T) {
+// What the tool's models would refuse is spelled in another way, and what it has no item for
+// is a text; read here, it is what it was.
+func TestItems(t *testing.T) {
 	c, list := everything(t)
-	list = list[:1]
+	list[1].Message.Parts = scrollback.Parts{scrollback.ToolCall{ID: "c1", Name: "shed.list 道具", Arguments: json.RawMessage(`{"a":1}`)}}
 	list[0].Message.Parts = scrollback.Parts{scrollback.File{MediaType: "text/csv", Name: "beds.csv"}, scrollback.File{Name: "z.bin", Size: 3}}
 	list[0].Bytes = map[int][]byte{0: []byte("rose,1\n"), 1: {0xff, 0xfe, 0}}
-	_, got := thread(tooltest.Entries(t, codex.Tool{}, rollout(t, c, list)))
-	want := scrollback.Parts{scrollback.Text{Text: "[file beds.csv]\nrose,1\n"}, scrollback.Text{Text: "[file z.bin, 3 bytes]"}}
-	if diff := cmp.Diff(want, got[0].Message.Parts); diff != "" {
-		t.Error(diff)
+	files := rollout(t, c, list[:2])
+	_, got := thread(tooltest.Entries(t, codex.Tool{}, files))
+	if diff := cmp.Diff(said(t, list[:2]), said(t, got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, f := range files {
+		for _, want := range []string{`"name":"shed_list___"`, `"text":"[file beds.csv]\nrose,1\n"`, `"text":"[file z.bin, 3 bytes]"`} {
+			if !strings.Contains(string(f.Data), want) {
+				t.Errorf("%s is not in\n%s", want, f.Data)
+			}
+		}
 	}
 }
 
