@@ -97,6 +97,8 @@ var rooms = map[string]entry{
 	"transcript/foreign/foreigntest": {rooms: "transcript", libs: "modernc.org/sqlite"},
 	"transcript/mask":                {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
 	"internal/secrets":               {not: "context os database/sql time"},
+	"transcript/codex": {rooms: ". transcript transcript/foreign transcript/tree", libs: "github.com/klauspost/compress/zstd",
+		not: "os database/sql"},
 
 	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},

@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/claude"
 	"github.com/scrollback-ai/scrollback/transcript/claudecode"
+	"github.com/scrollback-ai/scrollback/transcript/codex"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/goose"
@@ -28,6 +29,7 @@ func Importers() []transcript.Importer {
 func Tools() []transcript.Tool {
 	return []transcript.Tool{
 		claudecode.Tool{},
+		codex.Tool{},
 		opencode.Tool{},
 		crush.Tool{},
 		goose.Tool{},
@@ -39,5 +41,5 @@ func Tools() []transcript.Tool {
 
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
-	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{}}
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{}, codex.Tool{}}
 }
