@@ -4,11 +4,15 @@ package all
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/chatgpt"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
+	"github.com/scrollback-ai/scrollback/transcript/claude"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
+	"github.com/scrollback-ai/scrollback/transcript/librechat"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
+	"github.com/scrollback-ai/scrollback/transcript/openwebui"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -19,7 +23,12 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{}
+	return []transcript.Tool{
+		chatgpt.Tool{},
+		claude.Tool{},
+		librechat.Tool{},
+		openwebui.Tool{},
+	}
 }
 
 // Exporters lists what can be written.

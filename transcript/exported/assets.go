@@ -169,3 +169,6 @@ func DataURL(address string) ([]byte, bool) {
 	text, err := url.PathUnescape(data)
 	return []byte(text), err == nil && text != ""
 }
+
+// Beside are the files beside a file of a place.
+func Beside(p transcript.Place, name string) *Assets { return &Assets{place: p, own: name} }

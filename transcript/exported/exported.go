@@ -107,7 +107,7 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 			return
 		}
 		defer file.Close()
-		seen, assets := map[string]bool{}, &Assets{place: p, own: s.Name}
+		seen, assets := map[string]bool{}, Beside(p, s.Name)
 		for item, err := range items(file) {
 			if err == nil {
 				err = ctx.Err()
