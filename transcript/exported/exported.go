@@ -186,6 +186,9 @@ func items(r io.Reader) iter.Seq2[item, error] {
 				return
 			}
 		}
+		if _, err := io.Copy(io.Discard, in); err != nil { // a zip knows at the end whether it is whole
+			yield(item{}, err)
+		}
 	}
 }
 
