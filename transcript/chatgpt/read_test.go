@@ -173,7 +173,8 @@ func exported(leaf string, nodes ...[3]string) fs.FS {
 			}
 		}
 		mapping[n[0]] = map[string]any{"id": n[0], "parent": n[1], "children": children, "message": map[string]any{"id": n[0],
-			"author": map[string]any{"role": role}, "create_time": 1767000000 + i, "content": map[string]any{"content_type": "text", "parts": []string{n[2]}}}}
+			"author": map[string]any{"role": role}, "create_time": 1767000000 + i,
+			"content": map[string]any{"content_type": "text", "parts": []string{n[2]}}}}
 	}
 	b, err := json.Marshal([]any{map[string]any{"id": "c", "title": "T", "mapping": mapping, "current_node": leaf}})
 	if err != nil {
@@ -197,10 +198,12 @@ func TestLaterExports(t *testing.T) {
 		t.Errorf("grown %s", got)
 	}
 	nodes = append(nodes, [3]string{"u3", "a1", "THREE"}, [3]string{"a3", "u3", "four"})
-	if got := script(t, exported("a3", nodes...)); got != "c: T; user | one; assistant | two; user | three; back to 2; user | THREE; assistant | four; end" {
+	if got := script(t, exported("a3", nodes...)); got != "c: T; user | one; assistant | two; user | three; back to 2; "+
+		"user | THREE; assistant | four; end" {
 		t.Errorf("edited %s", got)
 	}
-	if got := script(t, exported("u2", nodes...)); got != "c: T; user | one; assistant | two; user | THREE; assistant | four; back to 2; user | three; end" {
+	if got := script(t, exported("u2", nodes...)); got != "c: T; user | one; assistant | two; user | THREE; assistant | four; back to 2; "+
+		"user | three; end" {
 		t.Errorf("gone back %s", got)
 	}
 }
@@ -248,7 +251,8 @@ func (e *endless) Close() error                 { return nil }
 func TestStream(t *testing.T) {
 	e := &endless{}
 	n := 0
-	for entry, err := range (chatgpt.Tool{}).Read(t.Context(), transcript.Place{FS: e}, transcript.Session{Name: "conversations.json"}) {
+	p, s := transcript.Place{FS: e}, transcript.Session{Name: "conversations.json"}
+	for entry, err := range (chatgpt.Tool{}).Read(t.Context(), p, s) {
 		if err != nil || entry.Bad != nil {
 			t.Fatal(err, entry.Bad)
 		}

@@ -94,7 +94,7 @@ func (a *Assets) read(name string) ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > MaxAsset {
 		return nil, false
 	}

@@ -106,7 +106,7 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 			yield(transcript.Entry{}, err)
 			return
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }()
 		seen, assets := map[string]bool{}, Beside(p, s.Name)
 		for item, err := range items(file) {
 			if err == nil {
