@@ -237,8 +237,8 @@ func (e *endless) Read(b []byte) (int, error) {
 		if e.conversations == 0 {
 			e.left.WriteString("[")
 		}
-		fmt.Fprintf(&e.left, `{"id":"c%d","mapping":{"u":{"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":[%q]}}}}},`,
-			e.conversations, strings.Repeat("words ", 5000))
+		fmt.Fprintf(&e.left, `{"id":"c%d","mapping":{"u":{"message":{"author":{"role":"user"},`+
+			`"content":{"content_type":"text","parts":[%q]}}}}},`, e.conversations, strings.Repeat("words ", 5000))
 		e.conversations++
 	}
 	return e.left.Read(b)
