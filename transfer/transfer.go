@@ -37,7 +37,8 @@ import (
 type Options struct {
 	Importers []transcript.Importer
 	Exporters []transcript.Exporter
-	Limits    bundle.Limits // of bundles; zero fields are the defaults
+	Tools     []transcript.Tool // whose files are read like those of Importers, after them
+	Limits    bundle.Limits     // of bundles; zero fields are the defaults
 }
 
 // Transfer imports and exports conversations. It is safe for concurrent use.
@@ -64,25 +65,39 @@ const (
 	maxSkipped  = 1000 // bad lines that are listed; more are counted
 )
 
-// ImportRequest says how to read a file. An empty Format is recognised by the content;
-// Into adds everything to one existing conversation. AsCopy gives new ids to what a
-// bundle holds. Summarize asks models for summaries of what is folded on the way; a bundle
-// brings its own.
+// ImportRequest says how to read a file. An empty Format is recognised by the content, and
+// by Name, the file's base name, which may be empty; Into adds everything to one existing
+// conversation. AsCopy gives new ids to what a bundle holds. Summarize asks models for
+// summaries of what is folded on the way; a bundle brings its own. Mask replaces what looks
+// like a key or a token before anything of it is stored. ByFolder gives each working folder
+// a project of its own, named after it, unless Project is set. Again brings back what was
+// purged here; [Transfer.Import] always does.
 type ImportRequest struct {
 	Format    string
+	Name      string
 	Project   string
 	Into      scrollback.ConversationID
 	AsCopy    bool
 	Summarize bool
+	Mask      bool
+	ByFolder  bool
+	Again     bool
 	Progress  func(messages int64) // may be nil
 }
 
 // ImportResult says what an import brought. MoreSkipped counts bad lines that are not
-// listed in Skipped.
+// listed in Skipped. Left counts what is not talk and was left out, by kind; Masked counts
+// the secrets that were replaced. Held says that something was held back because it was
+// still being written. Deleted counts conversations that were put in the trash or purged
+// here, and were not brought again.
 type ImportResult struct {
 	Conversations []Imported       `json:"conversations"`
 	Skipped       []transcript.Bad `json:"skipped"`
 	MoreSkipped   int              `json:"more_skipped,omitempty"`
+	Left          map[string]int   `json:"left_out,omitempty"`
+	Masked        int              `json:"masked,omitempty"`
+	Held          bool             `json:"held,omitempty"`
+	Deleted       int              `json:"deleted,omitempty"`
 	// IDs are the new ids of a copy by those in the bundle: of conversations, branches and
 	// segments.
 	IDs map[string]string `json:"ids,omitempty"`
@@ -110,14 +125,16 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	if !v.Caller().May(scrollback.AccessWrite) {
 		return im.out, v.Caller().Lacks("transfer.Import", scrollback.AccessWrite)
 	}
-	format, err := t.format(r, q.Format)
+	format, err := formatOf(ctx, im, r)
 	switch {
 	case err != nil:
 		return im.out, err
+	case im.tool != nil:
+		return importTool(ctx, im, im.tool, im.place)
 	case format == nil && q.Summarize:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", "a bundle brings its own summaries")
 	case format == nil:
-		return t.importBundle(ctx, v, r, q)
+		return importBundle(ctx, &bundleImport{Transfer: t, view: v, q: q, r: readSeeker{&ctxReader{ctx, r}, r}})
 	case q.AsCopy:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
 	}
@@ -155,24 +172,32 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	return im.result(), err
 }
 
-// format chooses the reader of a file; nil means a bundle.
-func (t *Transfer) format(r io.ReadSeeker, name string) (transcript.Importer, error) {
+// formatOf chooses the reader of a file; nil means a bundle, or the importer's tool.
+func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Importer, error) {
+	name := im.q.Format
 	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
 	if err != nil && err != io.EOF {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
 	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+	file, err := newUpload(r, im.q.Name, head)
+	if err != nil {
+		return nil, err
 	}
 	if name == BundleFormat || name == "" && bundle.Sniff(head) {
 		return nil, nil
 	}
 	names := []string{BundleFormat}
-	for _, f := range t.o.Importers {
+	for _, f := range im.o.Importers {
 		if f.Name() == name || name == "" && f.Sniff(head) {
 			return f, nil
 		}
 		names = append(names, f.Name())
+	}
+	if im.tool, im.place, err = toolOf(ctx, im.Transfer, file, im.q); im.tool != nil || err != nil {
+		return nil, err
+	}
+	for _, tool := range im.o.Tools {
+		names = append(names, tool.Name())
 	}
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
