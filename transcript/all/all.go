@@ -7,11 +7,15 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/chatgpt"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/claude"
+	"github.com/scrollback-ai/scrollback/transcript/claudecode"
+	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transcript/goose"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 	"github.com/scrollback-ai/scrollback/transcript/librechat"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
+	"github.com/scrollback-ai/scrollback/transcript/opencode"
 	"github.com/scrollback-ai/scrollback/transcript/openwebui"
 )
 
@@ -24,6 +28,10 @@ func Importers() []transcript.Importer {
 // order they are tried.
 func Tools() []transcript.Tool {
 	return []transcript.Tool{
+		claudecode.Tool{},
+		opencode.Tool{},
+		crush.Tool{},
+		goose.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
@@ -33,5 +41,5 @@ func Tools() []transcript.Tool {
 
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
-	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}}
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{}}
 }
