@@ -91,7 +91,7 @@ var rooms = map[string]entry{
 
 	"transcript":     {rooms: ".", not: "context os database/sql"},
 	"transcript/all": {rooms: "transcript transcript/*"},
-	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
+	"transcript/*":   {rooms: ". transcript transcript/exported transcript/foreign transcript/tree", not: "os database/sql"},
 
 	"transcript/foreign":             {libs: "modernc.org/sqlite"},
 	"transcript/foreign/foreigntest": {rooms: "transcript", libs: "modernc.org/sqlite"},

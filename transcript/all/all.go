@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/librechat"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
+	"github.com/scrollback-ai/scrollback/transcript/openwebui"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -36,6 +37,7 @@ func Tools() []transcript.Tool {
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
+		openwebui.Tool{},
 	}
 }
 
