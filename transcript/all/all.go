@@ -5,6 +5,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
+	"github.com/scrollback-ai/scrollback/transcript/cline"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
@@ -19,7 +20,7 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{}
+	return []transcript.Tool{cline.Tool{}}
 }
 
 // Exporters lists what can be written.

@@ -1,0 +1,340 @@
+package cline
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// content is what a message says, with the bytes of its attachments.
+type content struct {
+	parts scrollback.Parts
+	bytes map[int][]byte
+}
+
+func (c *content) add(p scrollback.Part) { c.parts = append(c.parts, p) }
+
+// text adds a text, if it has words.
+func (c *content) text(s string) {
+	if s = strings.TrimSpace(s); s != "" {
+		c.add(scrollback.Text{Text: s})
+	}
+}
+
+// blocks are the pieces of a message: one of text if it is a bare one.
+func blocks(raw json.RawMessage) []map[string]json.RawMessage {
+	if s := text(raw); s != "" {
+		return []map[string]json.RawMessage{{"type": json.RawMessage(`"text"`), "text": raw}}
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	var out []map[string]json.RawMessage
+	for _, b := range list {
+		if f := fieldsOf(b); f != nil {
+			out = append(out, f)
+		} else if s := text(b); s != "" {
+			out = append(out, map[string]json.RawMessage{"type": json.RawMessage(`"text"`), "text": b})
+		}
+	}
+	return out
+}
+
+// assistant reads what a model said.
+func (t *talk) assistant(m scrollback.Message, raw json.RawMessage) {
+	var c content
+	t.spoken = ""
+	list := blocks(raw)
+	called := false
+	for _, b := range list {
+		called = called || isCall(b)
+	}
+	for i, b := range list {
+		kind := text(b["type"])
+		switch {
+		case kind == "text":
+			said, cut := interrupted(text(b["text"]))
+			if cut && m.Status == "" {
+				m.Status = scrollback.StatusInterrupted
+			}
+			if called {
+				c.text(said)
+			} else {
+				t.speaks(&c, said, i)
+			}
+		case kind == "thinking" || kind == "reasoning":
+			if thought := thoughtOf(b); thought != "" {
+				c.add(scrollback.Reasoning{Text: thought})
+			} else {
+				t.left["reasoning without text"]++
+			}
+		case kind == "redacted_thinking":
+			t.left["reasoning without text"]++
+		case isCall(b):
+			c.add(t.call(b, i))
+		case !c.attach(b):
+			t.left["block"]++
+		}
+	}
+	t.say(m, c)
+}
+
+// thoughtOf is the text of a block of reasoning.
+func thoughtOf(b map[string]json.RawMessage) string {
+	for _, name := range []string{"thinking", "text"} {
+		if s := text(b[name]); strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	var all []string
+	for _, s := range blocks(b["summary"]) {
+		if line := text(s["text"]); line != "" {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+func isCall(b map[string]json.RawMessage) bool {
+	kind := text(b["type"])
+	return kind == "tool_use" || kind == "tool-call"
+}
+
+func isResult(b map[string]json.RawMessage) bool {
+	kind := text(b["type"])
+	return kind == "tool_result" || kind == "tool-result"
+}
+
+// call is a block that calls a tool.
+func (t *talk) call(b map[string]json.RawMessage, i int) scrollback.ToolCall {
+	call := scrollback.ToolCall{ID: text(b["id"]), Name: text(b["name"]), Arguments: b["input"]}
+	if call.ID == "" {
+		call.ID = text(b["toolCallId"])
+	}
+	if call.ID == "" {
+		call.ID = fmt.Sprintf("call-%d-%d", t.index, i)
+	}
+	if call.Name == "" {
+		call.Name = text(b["toolName"])
+	}
+	if call.Name == "" {
+		call.Name = "tool"
+	}
+	if s := text(call.Arguments); s != "" && fieldsOf(json.RawMessage(s)) != nil {
+		call.Arguments = json.RawMessage(s) // a document within a text
+	}
+	if len(call.Arguments) == 0 {
+		call.Arguments = json.RawMessage(`{}`)
+	}
+	t.calls[call.ID] = call.Name
+	return call
+}
+
+// user reads what a person said, and the results of tools among it: these come first, as a
+// message of their own.
+func (t *talk) user(m scrollback.Message, raw json.RawMessage) {
+	var said, results content
+	answered := -1 // the part of results that answers a spoken call
+	for _, b := range blocks(raw) {
+		switch {
+		case isResult(b):
+			answered = -1
+			t.result(b, &results, &said)
+		case text(b["type"]) == "text":
+			words, folder, left := stripped(text(b["text"]))
+			if t.folder == "" {
+				t.folder = folder
+			}
+			t.left["reminder"] += left
+			if name, rest, ok := spokenResult(words); ok {
+				answered = len(results.parts)
+				results.add(t.answer(name))
+				words = rest
+			}
+			if answered >= 0 {
+				words = t.into(&results, answered, words)
+			}
+			said.text(words)
+		case answered >= 0 && results.attach(b), said.attach(b):
+		default:
+			t.left["block"]++
+		}
+	}
+	if t.title == "" {
+		t.title = said.parts.Text()
+	}
+	id := m.ID
+	if len(results.parts) > 0 {
+		m.Role = scrollback.RoleTool
+		t.say(m, results)
+		m.ID = id + "/2"
+	}
+	m.Role = scrollback.RoleUser
+	t.say(m, said)
+}
+
+// into adds a text to the result of a spoken call, and returns what the person said in it.
+func (t *talk) into(results *content, i int, words string) string {
+	r, ok := results.parts[i].(scrollback.ToolResult)
+	if !ok {
+		return words // it is one
+	}
+	words, own := spokenBy(r.Name, words)
+	r.Text = strings.TrimSpace(r.Text + "\n" + words)
+	results.parts[i] = r
+	return own
+}
+
+// answer is the result of the call that was spoken last, if it is of that tool.
+func (t *talk) answer(name string) scrollback.ToolResult {
+	id := t.spoken
+	if t.spoken = ""; id == "" || t.calls[id] != name {
+		id = fmt.Sprintf("result-%d-%s", t.index, name)
+	}
+	return scrollback.ToolResult{CallID: id, Name: name}
+}
+
+// result reads a block with the result of a call.
+func (t *talk) result(b map[string]json.RawMessage, results, said *content) {
+	r := scrollback.ToolResult{CallID: text(b["tool_use_id"]), IsError: yes(b["is_error"])}
+	if r.CallID == "" {
+		r.CallID = text(b["toolCallId"])
+	}
+	r.Name = t.calls[r.CallID]
+	if r.Name == "" {
+		r.Name = text(b["toolName"])
+	}
+	if r.CallID == "" {
+		r.CallID = fmt.Sprintf("result-%d", t.index)
+		r.Name = text(b["toolName"])
+	}
+	out := b["content"]
+	if out == nil {
+		out = b["output"]
+	}
+	at := len(results.parts)
+	results.add(r)
+	words, failed := t.outcome(out, results)
+	r.IsError = r.IsError || failed
+	var own string
+	r.Text, own = spokenBy(r.Name, words)
+	results.parts[at] = r
+	said.text(own)
+	for _, name := range t.agents {
+		if t.started[name] == "" && strings.Contains(r.Text, name) {
+			t.started[name] = r.CallID
+		}
+	}
+}
+
+// outcome is the text of a result, and whether it says that all of it failed: a text, a
+// list of blocks, a list of queries with results, or one of these as JSON in a text. Images
+// are attached.
+func (t *talk) outcome(raw json.RawMessage, results *content) (words string, failed bool) {
+	if s := text(raw); s != "" {
+		if inner := bytes.TrimSpace([]byte(s)); len(inner) > 0 && inner[0] == '[' && json.Valid(inner) {
+			if words, failed, ok := t.queries(inner, results); ok {
+				return words, failed
+			}
+		}
+		words, _, left := stripped(s)
+		t.left["reminder"] += left
+		return words, false
+	}
+	if f := fieldsOf(raw); f != nil {
+		if value := f["value"]; value != nil { // {type, value}
+			words, _ := t.outcome(value, results)
+			return words, strings.HasPrefix(text(f["type"]), "error")
+		}
+		raw = json.RawMessage("[" + string(raw) + "]")
+	}
+	words, failed, _ = t.queries(raw, results)
+	return words, failed
+}
+
+// queries is the text of a list of results; it is not ok if nothing in the list is one.
+func (t *talk) queries(raw json.RawMessage, results *content) (words string, failed, ok bool) {
+	var all []string
+	list := blocks(raw)
+	for _, b := range list {
+		switch {
+		case b["result"] != nil || b["query"] != nil || b["error"] != nil:
+			said := text(b["result"])
+			if said == "" && b["result"] != nil && string(b["result"]) != `""` && string(b["result"]) != "null" {
+				said = string(b["result"])
+			}
+			if said == "" {
+				said = text(b["error"])
+			}
+			if query := text(b["query"]); query != "" && len(list) > 1 {
+				said = query + "\n" + said
+			}
+			failed = string(b["success"]) == "false"
+			all, ok = append(all, said), true
+		case text(b["type"]) == "text":
+			words, _, left := stripped(text(b["text"]))
+			t.left["reminder"] += left
+			all, ok = append(all, words), true
+		case results.attach(b):
+			ok = true
+		}
+	}
+	return strings.Join(all, "\n\n"), failed && len(all) == 1, ok
+}
+
+// attach adds an image or a file, if the block is one that has its bytes or its address.
+func (c *content) attach(b map[string]json.RawMessage) bool {
+	kind := text(b["type"])
+	if kind != "image" && kind != "file" && kind != "document" {
+		return false
+	}
+	src := fieldsOf(b["source"])
+	media := first(src["media_type"], b["mediaType"], b["mimeType"], b["media_type"])
+	data := first(src["data"], src["url"], b["image"], b["data"], b["url"])
+	name := path.Base(strings.ReplaceAll(first(b["filename"], b["name"], b["title"]), `\`, "/"))
+	if name == "." || name == "/" {
+		name = ""
+	}
+	if strings.HasPrefix(data, "http://") || strings.HasPrefix(data, "https://") {
+		if kind != "image" {
+			return false
+		}
+		c.add(scrollback.Image{URL: data, MediaType: media, Name: name})
+		return true
+	}
+	if rest, ok := strings.CutPrefix(data, "data:"); ok {
+		var kinds string
+		kinds, data, _ = strings.Cut(rest, ",")
+		media = strings.TrimSuffix(kinds, ";base64")
+	}
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil || len(raw) == 0 {
+		return false
+	}
+	if c.bytes == nil {
+		c.bytes = map[int][]byte{}
+	}
+	c.bytes[len(c.parts)] = raw
+	if kind == "image" {
+		c.add(scrollback.Image{MediaType: media, Name: name})
+	} else {
+		c.add(scrollback.File{MediaType: media, Name: name})
+	}
+	return true
+}
+
+// first is the first of the texts that is not empty.
+func first(all ...json.RawMessage) string {
+	for _, raw := range all {
+		if s := text(raw); s != "" {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,363 @@
+package cline
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Read implements transcript.Tool.
+func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		r := &reader{ctx: ctx, p: p, live: p.Live(s), changed: s.Changed, yield: yield}
+		if strings.HasSuffix(path.Base(s.Name), runSuffix) {
+			r.run(s.Name)
+		} else {
+			r.tasks(path.Dir(s.Name))
+		}
+	}
+}
+
+// reader reads one session.
+type reader struct {
+	ctx     context.Context
+	p       transcript.Place
+	live    bool
+	changed int64
+	yield   func(transcript.Entry, error) bool
+	gone    bool // the caller stopped, or reading failed
+}
+
+func (r *reader) emit(e transcript.Entry) {
+	if !r.gone && !r.yield(e, nil) {
+		r.gone = true
+	}
+}
+
+func (r *reader) fail(err error) {
+	if !r.gone {
+		r.yield(transcript.Entry{}, err)
+		r.gone = true
+	}
+}
+
+// tasks reads a task and those it handed work to.
+func (r *reader) tasks(dir string) {
+	ids := map[string]string{}
+	for _, m := range family(r.p.FS, dir) {
+		ids[m.dir] = taskID(r.p, m.dir)
+		t := r.talk(ids[m.dir])
+		if m.parent != "" {
+			t.agent = &transcript.AgentOf{Source: ids[m.parent]}
+		}
+		t.title, t.folder, t.conv.Model = m.item.Task, m.item.Workspace, modelOf(r.p.FS, m.dir)
+		t.meta = map[string]any{"kind": "task", "mode": m.item.Mode, "status": m.item.Status, "parent_task": m.item.Parent}
+		t.clock, t.clocked = clockOf(r.p.FS, m.dir)
+		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < latest {
+			t.last = at // ids of tasks are times
+		}
+		if r.file(t, path.Join(m.dir, apiFile)); r.gone {
+			return
+		}
+	}
+}
+
+// run reads a session of the command line and its sub-agents.
+func (r *reader) run(name string) {
+	id := runID(name)
+	about := object(r.p.FS, path.Join(path.Dir(name), id+".json"))
+	t := r.talk(id)
+	t.headed(about)
+	var names []string
+	for _, agent := range agents(r.p.FS, name) {
+		names = append(names, strings.TrimPrefix(runID(agent), "agent_"))
+	}
+	t.agents = names
+	if r.file(t, name); r.gone {
+		return
+	}
+	for i, agent := range agents(r.p.FS, name) {
+		a := r.talk(id + "/" + runID(agent))
+		a.agent = &transcript.AgentOf{Source: id}
+		if i < len(names) {
+			a.agent.CallID = t.started[names[i]]
+		}
+		a.folder, a.meta = t.folder, map[string]any{"kind": "agent"}
+		if r.file(a, agent); r.gone {
+			return
+		}
+	}
+}
+
+// headed takes what a run's manifest says.
+func (t *talk) headed(f map[string]json.RawMessage) {
+	t.title, t.folder, t.conv.Model = text(fieldsOf(f["metadata"])["title"]), text(f["cwd"]), text(f["model"])
+	if t.folder == "" {
+		t.folder = text(f["workspace_root"])
+	}
+	if t.title == "" {
+		t.title = text(f["prompt"])
+	}
+	t.meta = map[string]any{"kind": "session", "provider": text(f["provider"]), "status": text(f["status"])}
+}
+
+// talk is a conversation while it is read.
+type talk struct {
+	r             *reader
+	source        string
+	agent         *transcript.AgentOf
+	conv          scrollback.Conversation
+	title, folder string
+	meta          map[string]any
+	begun         bool
+	left          map[string]int
+	held          bool
+
+	clock   []request
+	clocked bool
+	asked   int // messages of the user
+	last    int64
+	index   int
+	line    int
+
+	calls   map[string]string // names by ids
+	spoken  string            // the id of the last spoken call, without a result yet
+	agents  []string          // names of sub-agents
+	started map[string]string // of each the id of the call that told of it first
+}
+
+func (r *reader) talk(source string) *talk {
+	return &talk{r: r, source: source, left: map[string]int{}, calls: map[string]string{}, started: map[string]string{}}
+}
+
+// file reads the messages of a conversation and ends it.
+func (r *reader) file(t *talk, name string) {
+	f, err := r.p.FS.Open(name)
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	fault := t.document(f)
+	t.begin()
+	if fault != nil {
+		if t.held = r.live; !t.held {
+			r.emit(transcript.Entry{Bad: fault})
+		}
+	}
+	for kind, n := range t.left {
+		if n == 0 {
+			delete(t.left, kind)
+		}
+	}
+	r.emit(transcript.Entry{Source: t.source, End: &transcript.End{Held: t.held, Left: t.left}})
+}
+
+// document reads a file that is a list of messages or an object that has one, and returns
+// what is wrong with it.
+func (t *talk) document(f io.Reader) *transcript.Bad {
+	in := bufio.NewReader(f)
+	head, err := in.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		t.r.fail(err)
+		return nil
+	}
+	if head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n"); len(head) == 0 || head[0] != '{' {
+		return t.list(transcript.NewList(in, transcript.MaxLine))
+	}
+	d := transcript.NewDocument(in, transcript.MaxLine)
+	for {
+		name, err := d.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return t.fault(d, err)
+		case name == "messages":
+			if bad := t.list(d); bad != nil || t.held || t.r.gone {
+				return bad
+			}
+			continue
+		}
+		raw, err := d.Value()
+		if err != nil {
+			return t.fault(d, err)
+		}
+		if name == "system_prompt" && text(raw) != "" {
+			t.left["system prompt"]++
+		}
+	}
+}
+
+// fault is what is wrong with a file; if it could not be read, reading ends.
+func (t *talk) fault(d *transcript.Document, err error) *transcript.Bad {
+	bad, ours := d.Fault(err)
+	if !ours {
+		t.r.fail(err)
+		return nil
+	}
+	return &bad
+}
+
+func (t *talk) list(d *transcript.Document) *transcript.Bad {
+	for raw, err := range d.Items() {
+		if err != nil {
+			return t.fault(d, err)
+		}
+		if err := t.r.ctx.Err(); err != nil {
+			t.r.fail(err)
+			break
+		}
+		t.line = d.Line()
+		if !t.element(raw) || t.r.gone {
+			break
+		}
+	}
+	return nil
+}
+
+// begin describes the conversation, before its first message.
+func (t *talk) begin() {
+	if t.begun {
+		return
+	}
+	t.begun = true
+	c := t.conv
+	c.Title, c.CreatedAt, c.UpdatedAt = title(t.title), t.last, max(t.last, t.r.changed)
+	if t.meta == nil {
+		t.meta = map[string]any{}
+	}
+	t.meta["cwd"] = t.folder
+	c.Meta = meta(t.meta)
+	t.r.emit(transcript.Entry{
+		Source: t.source, Conversation: &c, Agent: t.agent, Origin: &scrollback.Origin{ID: t.source, Folder: t.folder},
+	})
+}
+
+// element reads one element of a list of messages. It returns false where reading waits.
+func (t *talk) element(raw json.RawMessage) bool {
+	t.index++
+	m := fieldsOf(raw)
+	role := text(m["role"])
+	if role == "" && text(m["type"]) == "reasoning" {
+		role = "assistant"
+		m["content"] = json.RawMessage("[" + string(raw) + "]")
+	}
+	if m == nil || role != "user" && role != "assistant" && role != "tool" {
+		t.r.emit(transcript.Entry{Bad: &transcript.Bad{Line: t.line, Reason: fmt.Sprintf("message %d has no role that is known", t.index)}})
+		return true
+	}
+	at, usage, ok := t.time(m, role)
+	if !ok {
+		t.held = true
+		return false
+	}
+	about := fieldsOf(m["metadata"])
+	failed := yes(about["displayOnly"]) && text(about["displayRole"]) == "error"
+	switch {
+	case yes(about["displayOnly"]) && !failed:
+		t.left["display"]++
+		return true
+	case yes(m["isTruncationMarker"]):
+		t.left["marker"]++
+		return true
+	}
+	id := text(m["id"])
+	if id == "" {
+		sum := sha256.Sum256(append([]byte(role), m["content"]...))
+		id = fmt.Sprintf("%d-%s", t.index, hex.EncodeToString(sum[:6]))
+	}
+	msg := scrollback.Message{ID: scrollback.MessageID(id), CreatedAt: at}
+	if yes(m["isSummary"]) {
+		msg.Meta = meta(map[string]any{"compaction": true})
+	}
+	if role != "assistant" {
+		t.user(msg, m["content"])
+		return true
+	}
+	msg.Role, msg.Model, msg.Usage = scrollback.RoleAssistant, model(m), metrics(m, usage)
+	if failed {
+		msg.Status, msg.Meta = scrollback.StatusFailed, meta(map[string]any{"error": true})
+	}
+	t.assistant(msg, m["content"])
+	return true
+}
+
+// time is when a message was, and what its call used as the page has it. It is not ok if
+// the page has not come so far.
+func (t *talk) time(m map[string]json.RawMessage, role string) (at int64, usage *scrollback.Usage, ok bool) {
+	if role == "user" {
+		t.asked++
+	}
+	at = moment(m["ts"])
+	i := t.asked - 1
+	switch {
+	case i >= 0 && i < len(t.clock):
+		if at == 0 {
+			at = t.clock[i].at
+		}
+		usage = t.clock[i].usage
+	case at == 0 && t.clocked && t.r.live:
+		return 0, nil, false
+	}
+	t.last = max(t.last, at)
+	return t.last, usage, true
+}
+
+// model is what made a message.
+func model(m map[string]json.RawMessage) string {
+	f := fieldsOf(m["modelInfo"])
+	if id := text(f["modelId"]); id != "" {
+		return id
+	}
+	return text(f["id"])
+}
+
+// metrics is what a message says that its call used, else what the page says.
+func metrics(m map[string]json.RawMessage, page *scrollback.Usage) *scrollback.Usage {
+	f := fieldsOf(m["metrics"])
+	if f == nil {
+		return page
+	}
+	if n := fieldsOf(f["tokens"]); n != nil {
+		if u := usageOf(n["prompt"], n["completion"], n["cached"], nil, f["cost"]); u != nil {
+			return u
+		}
+	}
+	price := f["cost"]
+	if price == nil {
+		price = f["totalCost"]
+	}
+	in, read, written := number(f["inputTokens"]), number(f["cacheReadTokens"]), number(f["cacheWriteTokens"])
+	if in >= read+written { // here it has them
+		raw := json.RawMessage(strconv.FormatFloat(in-read-written, 'f', 0, 64))
+		f["inputTokens"] = raw
+	}
+	if u := usageOf(f["inputTokens"], f["outputTokens"], f["cacheReadTokens"], f["cacheWriteTokens"], price); u != nil {
+		return u
+	}
+	return page
+}
+
+// say yields a message, if it says something.
+func (t *talk) say(m scrollback.Message, c content) {
+	if len(c.parts) == 0 {
+		return
+	}
+	t.begin()
+	m.Parts = c.parts
+	t.r.emit(transcript.Entry{Line: t.line, Source: t.source, Message: m, Bytes: c.bytes})
+}
