@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/aider"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/cline"
@@ -20,7 +21,7 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{cline.Tool{}}
+	return []transcript.Tool{cline.Tool{}, aider.Tool{}}
 }
 
 // Exporters lists what can be written.

@@ -156,8 +156,12 @@ func TestHeaders(t *testing.T) {
 			e.Conversation.CreatedAt != c.created {
 			t.Errorf("%s %d: %+v of %+v", c.place, c.index, e.Conversation, e.Origin)
 		}
-		if c.parent == "" && e.Agent != nil || c.parent != "" && (e.Agent == nil || *e.Agent != transcript.AgentOf{Source: c.parent, CallID: c.call}) {
-			t.Errorf("%s %d is an agent of %+v", c.place, c.index, e.Agent)
+		var of transcript.AgentOf
+		if e.Agent != nil {
+			of = *e.Agent
+		}
+		if of != (transcript.AgentOf{Source: c.parent, CallID: c.call}) {
+			t.Errorf("%s %d is an agent of %+v", c.place, c.index, of)
 		}
 	}
 }
@@ -194,8 +198,11 @@ func TestDetails(t *testing.T) {
 // A task that is live waits for the times of its page; at rest it does without.
 func TestWaits(t *testing.T) {
 	const at = 1760000000000
-	files := fstest.MapFS{"api_conversation_history.json": {Data: []byte(`[{"role":"user","content":"one"},{"role":"assistant","content":"two"},` +
-		`{"role":"user","content":"three"}]`)}, "ui_messages.json": {Data: []byte(`[{"ts":1760000000001,"say":"api_req_started","text":"{}"},`)}}
+	files := fstest.MapFS{
+		"api_conversation_history.json": {Data: []byte(`[{"role":"user","content":"one"},{"role":"assistant","content":"two"},` +
+			`{"role":"user","content":"three"}]`)},
+		"ui_messages.json": {Data: []byte(`[{"ts":1760000000001,"say":"api_req_started","text":"{}"},`)},
+	}
 	for live, want := range map[bool][]string{
 		true:  {"shop: one", "user | one", "assistant | two", "end held"},
 		false: {"shop: one", "user | one", "assistant | two", "user | three", "end"},
