@@ -79,6 +79,12 @@ func TestScripts(t *testing.T) {
 		`assistant | It is drawn.`,
 		`user | Thanks`,
 		`end[reasoning without text:1 reminder:2]`,
+		"1760000200000: Read both",
+		"user | Read both",
+		`assistant | Both. | calls toolu_a read_file {"path": "a"} | calls toolu_b read_file {"path": "b"}`,
+		"tool | result of toolu_a read_file: A | result of toolu_b read_file: B",
+		"assistant | A and B.",
+		"end[reminder:4]",
 	})
 	same(t, scripted(t, "roo"), []string{
 		`0199-parent: Plan the shop`,
@@ -173,6 +179,10 @@ func TestDetails(t *testing.T) {
 		InputTokens: 110, CachedTokens: 100, OutputTokens: 5, TotalTokens: 115, Cost: 0.01, Currency: "USD",
 	}) {
 		t.Errorf("the page's times and counts are not those of %+v, %+v", old.Message, old.Message.Usage)
+	}
+	both := found(t, editor, "Both.").Message
+	if both.CreatedAt != 1760000200010 || both.Usage == nil || both.Usage.CacheWriteTokens != 40 || both.Usage.Cost != 0.04 {
+		t.Errorf("the page's times and counts are not those of %+v, %+v", both, both.Usage)
 	}
 	look := found(t, editor, "I look")
 	if look.Message.Model != "gpt-5" || look.Message.CreatedAt != 1760000101000 || look.Message.Usage.InputTokens != 70 {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -49,7 +50,7 @@ func blocks(raw json.RawMessage) []map[string]json.RawMessage {
 // assistant reads what a model said.
 func (t *talk) assistant(m scrollback.Message, raw json.RawMessage) {
 	var c content
-	t.spoken = ""
+	t.open = nil
 	list := blocks(raw)
 	called := false
 	for _, b := range list {
@@ -132,7 +133,7 @@ func (t *talk) call(b map[string]json.RawMessage, i int) scrollback.ToolCall {
 	if len(call.Arguments) == 0 {
 		call.Arguments = json.RawMessage(`{}`)
 	}
-	t.calls[call.ID] = call.Name
+	t.calls[call.ID], t.open = call.Name, append(t.open, call.ID)
 	return call
 }
 
@@ -191,13 +192,16 @@ func (t *talk) into(results *content, i int, words string) string {
 	return own
 }
 
-// answer is the result of the call that was spoken last, if it is of that tool.
+// answer is the result, in words, of the first call of a tool in the last message that has
+// none yet.
 func (t *talk) answer(name string) scrollback.ToolResult {
-	id := t.spoken
-	if t.spoken = ""; id == "" || t.calls[id] != name {
-		id = fmt.Sprintf("result-%d-%s", t.index, name)
+	for i, id := range t.open {
+		if t.calls[id] == name {
+			t.open = slices.Delete(t.open, i, i+1)
+			return scrollback.ToolResult{CallID: id, Name: name}
+		}
 	}
-	return scrollback.ToolResult{CallID: id, Name: name}
+	return scrollback.ToolResult{CallID: fmt.Sprintf("result-%d-%s", t.index, name), Name: name}
 }
 
 // result reads a block with the result of a call.
@@ -207,6 +211,7 @@ func (t *talk) result(b map[string]json.RawMessage, results, said *content) {
 		r.CallID = text(b["toolCallId"])
 	}
 	r.Name = t.calls[r.CallID]
+	t.open = slices.DeleteFunc(t.open, func(id string) bool { return id == r.CallID })
 	if r.Name == "" {
 		r.Name = text(b["toolName"])
 	}

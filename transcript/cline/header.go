@@ -143,13 +143,34 @@ type request struct {
 	usage *scrollback.Usage
 }
 
-// clockOf are the requests of a task's page, and whether there is such a file.
-func clockOf(files fs.FS, dir string) (requests []request, there bool) {
+// clock are the requests of a task's page, in their order and by the index of the message
+// that asked; older pages have no indexes.
+type clock struct {
+	there bool
+	list  []request
+	by    map[int]request
+	last  int // the largest index
+}
+
+// of is the request of a message of the user, by its index among all messages and among
+// those of the user, and whether the page has come so far.
+func (c clock) of(index, asked int) (request, bool) {
+	if len(c.by) > 0 {
+		return c.by[index], index <= c.last
+	}
+	if asked < len(c.list) {
+		return c.list[asked], true
+	}
+	return request{}, false
+}
+
+func clockOf(files fs.FS, dir string) clock {
 	f, err := files.Open(path.Join(dir, uiFile))
 	if err != nil {
-		return nil, false
+		return clock{}
 	}
 	defer func() { _ = f.Close() }() // it was only read
+	c := clock{there: true, by: map[int]request{}, last: -1}
 	for raw, err := range transcript.NewList(f, transcript.MaxLine).Items() {
 		if err != nil {
 			break // it is being written
@@ -159,10 +180,18 @@ func clockOf(files fs.FS, dir string) (requests []request, there bool) {
 			continue
 		}
 		told := fieldsOf(json.RawMessage(text(m["text"])))
-		requests = append(requests, request{moment(m["ts"]), usageOf(told["tokensIn"], told["tokensOut"], told["cacheReads"],
-			told["cacheWrites"], told["cost"])})
+		r := request{moment(m["ts"]), usageOf(told["tokensIn"], told["tokensOut"], told["cacheReads"], told["cacheWrites"], told["cost"])}
+		c.list = append(c.list, r)
+		var before int // the index of the message before the one that asks
+		if m["conversationHistoryIndex"] == nil || json.Unmarshal(m["conversationHistoryIndex"], &before) != nil {
+			continue
+		}
+		if was, again := c.by[before+1]; again {
+			r.at = was.at // it was tried again
+		}
+		c.by[before+1], c.last = r, max(c.last, before+1)
 	}
-	return requests, true
+	return c
 }
 
 // usageOf is what a call used: in, out, read from the cache, written to it, and its price.

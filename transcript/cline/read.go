@@ -65,7 +65,7 @@ func (r *reader) tasks(dir string) {
 		}
 		t.title, t.folder, t.conv.Model = m.item.Task, m.item.Workspace, modelOf(r.p.FS, m.dir)
 		t.meta = map[string]any{"kind": "task", "mode": m.item.Mode, "status": m.item.Status, "parent_task": m.item.Parent}
-		t.clock, t.clocked = clockOf(r.p.FS, m.dir)
+		t.clock = clockOf(r.p.FS, m.dir)
 		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < latest {
 			t.last = at // ids of tasks are times
 		}
@@ -126,15 +126,15 @@ type talk struct {
 	left          map[string]int
 	held          bool
 
-	clock   []request
-	clocked bool
-	asked   int // messages of the user
+	clock   clock
+	asked   int     // messages of the user
+	request request // of the last of them
 	last    int64
 	index   int
 	line    int
 
 	calls   map[string]string // names by ids
-	spoken  string            // the id of the last spoken call, without a result yet
+	open    []string          // the ids of the calls of the last message that have no result yet
 	agents  []string          // names of sub-agents
 	started map[string]string // of each the id of the call that told of it first
 }
@@ -299,21 +299,22 @@ func (t *talk) element(raw json.RawMessage) bool {
 // time is when a message was, and what its call used as the page has it. It is not ok if
 // the page has not come so far.
 func (t *talk) time(m map[string]json.RawMessage, role string) (at int64, usage *scrollback.Usage, ok bool) {
-	if role == "user" {
-		t.asked++
-	}
 	at = moment(m["ts"])
-	i := t.asked - 1
-	switch {
-	case i >= 0 && i < len(t.clock):
-		if at == 0 {
-			at = t.clock[i].at
+	if role == "user" {
+		r, known := t.clock.of(t.index-1, t.asked)
+		t.request = r
+		if t.asked++; at == 0 && !known && t.clock.there && t.r.live {
+			return 0, nil, false
 		}
-		usage = t.clock[i].usage
-	case at == 0 && t.clocked && t.r.live:
-		return 0, nil, false
+	}
+	if at == 0 {
+		at = t.request.at
 	}
 	t.last = max(t.last, at)
+	if role != "assistant" {
+		return t.last, nil, true
+	}
+	usage, t.request.usage = t.request.usage, nil // it is of one answer
 	return t.last, usage, true
 }
 
@@ -326,11 +327,11 @@ func model(m map[string]json.RawMessage) string {
 	return text(f["id"])
 }
 
-// metrics is what a message says that its call used, else what the page says.
+// metrics is what the page says that a call used, else what its message says.
 func metrics(m map[string]json.RawMessage, page *scrollback.Usage) *scrollback.Usage {
 	f := fieldsOf(m["metrics"])
-	if f == nil {
-		return page
+	if f == nil || page != nil {
+		return page // it has more
 	}
 	if n := fieldsOf(f["tokens"]); n != nil {
 		if u := usageOf(n["prompt"], n["completion"], n["cached"], nil, f["cost"]); u != nil {

@@ -38,7 +38,7 @@ func (t *talk) speaks(c *content, said string, i int) {
 	c.text(said[:from])
 	id := fmt.Sprintf("spoken-%d-%d", t.index, i)
 	c.add(scrollback.ToolCall{ID: id, Name: name, Arguments: arguments(said[from+len(name)+2 : to-len(name)-3])})
-	t.calls[id], t.spoken = name, id
+	t.calls[id], t.open = name, append(t.open, id)
 	c.text(said[to:])
 }
 
@@ -107,6 +107,9 @@ func spokenBy(tool, s string) (rest, own string) {
 // dropped are elements that the tool puts around what a person says, for the model.
 var dropped = []string{"environment_details", "explicit_instructions", "system-reminder", "system_reminder"}
 
+// reminders are how pieces begin that the tool says to the model.
+var reminders = []string{"# task_progress ", "# TODO LIST ", "# Todo List "}
+
 // unwrapped are elements around what a person said.
 var unwrapped = []string{"task", "user_input", "user_message", "feedback"}
 
@@ -137,6 +140,11 @@ func stripped(s string) (words, folder string, left int) {
 		_, inner, _ := strings.Cut(s, "<user_message>")
 		inner, _, _ = strings.Cut(inner, "</user_message>")
 		return strings.TrimSpace(inner), folder, left + 1
+	}
+	for _, begin := range reminders {
+		if strings.HasPrefix(s, begin) {
+			return "", folder, left + 1
+		}
 	}
 	for _, name := range unwrapped {
 		if inner, ok := inside(s, name); ok {
