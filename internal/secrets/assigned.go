@@ -15,7 +15,7 @@ var (
 	about = set("name ref id ids type types path file files filename dir url uri endpoint length len size count limit max min hash field " +
 		"fields label title hint placeholder policy expires expiry expiration ttl at age prefix suffix index format mode reset " +
 		"algorithm version env var variable provider manager store storage rotation usage budget window tokens per error " +
-		"message text header arn description regex pattern validator class selector input")
+		"sha md fingerprint digest checksum integrity thumbprint message text header arn description regex pattern validator class selector input")
 	open = set("public publishable csrf xsrf foreign primary cache sort partition max min input output total prompt completion " +
 		"next page continuation special stop eos bos pad unk")
 	chinese = []string{"密码", "口令", "密钥", "令牌", "秘钥", "密碼", "密鑰", "權杖"}
@@ -26,6 +26,9 @@ const mostName = 64
 
 // strengthOf is how much a name says, and what its value is called.
 func strengthOf(name string) (by strength, what string) {
+	if name == "PWD" || name == "OLDPWD" {
+		return none, "" // folders
+	}
 	var words [12]string
 	var low [mostName]byte
 	n, from := 0, 0

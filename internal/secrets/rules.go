@@ -190,6 +190,9 @@ func (r rule) sure(s string, at span, body string) span {
 			return span{}
 		}
 	case "sk-", "fw_", "hf_", "xai-", "tvly-", "LTAI", "AKID", "oy2", "4b1d", "A3-", "EAAC", "EAAM":
+		if at.from > 0 && (s[at.from-1] == '-' || s[at.from-1] == '+') { // in the middle of base64
+			return span{}
+		}
 		if r.begin != "A3-" && longest(body) < 16 || !mixed(body) && r.begin != "hf_" {
 			return span{}
 		}

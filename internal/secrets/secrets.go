@@ -245,7 +245,7 @@ func address(s string, i int) span {
 	case at < 0:
 	case colon >= 0 && colon < at:
 		password := s[colon+1 : at]
-		if len(password) >= 3 && !stands(password) && !placeholder(password) && !strings.ContainsAny(password, "$%{}*") {
+		if len(password) >= 4 && !stands(password) && !placeholder(password) && !strings.ContainsAny(password, "$%{}*[]") {
 			return span{colon + 1, at, "password"}
 		}
 		if strings.Contains(password, "%") && entropy(password) > 2.5 && !strings.HasPrefix(password, "%") {
