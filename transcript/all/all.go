@@ -7,10 +7,13 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/archived"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/cline"
+	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transcript/goose"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
+	"github.com/scrollback-ai/scrollback/transcript/opencode"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -21,7 +24,7 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{cline.Tool{}, aider.Tool{}}
+	return []transcript.Tool{opencode.Tool{}, crush.Tool{}, goose.Tool{}, cline.Tool{}, aider.Tool{}}
 }
 
 // Exporters lists what can be written.
