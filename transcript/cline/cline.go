@@ -101,13 +101,13 @@ func (Tool) Homes(m transcript.Machine) []string {
 			out = append(out, dir)
 		}
 	}
-	for _, dir := range []string{m.Getenv("CLINE_DATA_DIR"), m.Getenv("CLINE_DIR"), path.Join(m.Home, ".cline")} {
-		switch {
-		case dir == "":
-		case dir == m.Getenv("CLINE_DATA_DIR"):
+	out = append(out, path.Join(m.Home, ".cline/data"))
+	if dir := m.Getenv("CLINE_DIR"); dir != "" {
+		out = append(out, path.Join(dir, "data"))
+	}
+	for _, name := range []string{"CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"} {
+		if dir := m.Getenv(name); dir != "" {
 			out = append(out, dir)
-		default:
-			out = append(out, path.Join(dir, "data"))
 		}
 	}
 	slices.Sort(out)

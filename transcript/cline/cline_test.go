@@ -185,7 +185,7 @@ func TestDetails(t *testing.T) {
 		t.Errorf("the page's times and counts are not those of %+v, %+v", both, both.Usage)
 	}
 	look := found(t, editor, "I look")
-	if look.Message.Model != "gpt-5" || look.Message.CreatedAt != 1760000101000 || look.Message.Usage.InputTokens != 70 {
+	if look.Message.Model != "gpt-5" || look.Message.CreatedAt != 1760000101000 || look.Message.Usage.InputTokens != 50 {
 		t.Errorf("%+v, %+v", look.Message, look.Message.Usage)
 	}
 	for _, said := range []string{"Draw a cart", "The page is shown"} {
@@ -250,8 +250,8 @@ func TestHomes(t *testing.T) {
 		"darwin": {map[string]string{"CLINE_DIR": "/x"}, []string{
 			"/home/u/Library/Application Support/Cursor/User/globalStorage/rooveterinaryinc.roo-cline", "/x/data", "/home/u/.cline/data",
 		}},
-		"windows": {map[string]string{"APPDATA": `C:\Users\u\AppData\Roaming`, "CLINE_DATA_DIR": "/y"}, []string{
-			`C:\Users\u\AppData\Roaming/VSCodium/User/globalStorage/saoudrizwan.claude-dev`, "/y",
+		"windows": {map[string]string{"APPDATA": `C:\Users\u\AppData\Roaming`, "CLINE_DATA_DIR": "/y", "CLINE_SESSION_DATA_DIR": "/z"}, []string{
+			`C:\Users\u\AppData\Roaming/VSCodium/User/globalStorage/saoudrizwan.claude-dev`, "/y", "/z",
 		}},
 	} {
 		m := transcript.Machine{System: system, Home: "/home/u", Getenv: func(name string) string { return c.env[name] }}

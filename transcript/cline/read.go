@@ -333,24 +333,23 @@ func metrics(m map[string]json.RawMessage, page *scrollback.Usage) *scrollback.U
 	if f == nil || page != nil {
 		return page // it has more
 	}
-	if n := fieldsOf(f["tokens"]); n != nil {
-		if u := usageOf(n["prompt"], n["completion"], n["cached"], nil, f["cost"]); u != nil {
-			return u
-		}
-	}
 	price := f["cost"]
 	if price == nil {
 		price = f["totalCost"]
 	}
-	in, read, written := number(f["inputTokens"]), number(f["cacheReadTokens"]), number(f["cacheWriteTokens"])
-	if in >= read+written { // here it has them
-		raw := json.RawMessage(strconv.FormatFloat(in-read-written, 'f', 0, 64))
-		f["inputTokens"] = raw
+	if n := fieldsOf(f["tokens"]); n != nil {
+		return usageOf(uncached(n["prompt"], n["cached"], nil), n["completion"], n["cached"], nil, price)
 	}
-	if u := usageOf(f["inputTokens"], f["outputTokens"], f["cacheReadTokens"], f["cacheWriteTokens"], price); u != nil {
-		return u
+	read, written := f["cacheReadTokens"], f["cacheWriteTokens"]
+	return usageOf(uncached(f["inputTokens"], read, written), f["outputTokens"], read, written, price)
+}
+
+// uncached is what did not come from the cache: some versions count that in, others do not.
+func uncached(in, read, written json.RawMessage) json.RawMessage {
+	if cached := number(read) + number(written); number(in) >= cached {
+		return json.RawMessage(strconv.FormatFloat(number(in)-cached, 'f', 0, 64))
 	}
-	return page
+	return in
 }
 
 // say yields a message, if it says something.
