@@ -146,7 +146,7 @@ func TestHeaders(t *testing.T) {
 		{"roo", 0, "/home/u/roo", "",
 			`{"cline":{"cwd":"/home/u/roo","kind":"task","mode":"orchestrator","status":"delegated"}}`, "", "", 1760000000000},
 		{"roo", 1, "/home/u/roo", "",
-			`{"cline":{"cwd":"/home/u/roo","kind":"task","parent_task":"0199-parent"}}`, "0199-parent", "", 1760000000002},
+			`{"cline":{"cwd":"/home/u/roo","kind":"task","parent_task":"0199-parent"}}`, "0199-parent", "toolu_1", 1760000000002},
 		{"cli", 0, "/home/u/cli", "gpt-5",
 			`{"cline":{"cwd":"/home/u/cli","kind":"session","provider":"openai","status":"completed"}}`, "", "", 1760000000000},
 		{"cli", 1, "/home/u/cli", "", `{"cline":{"cwd":"/home/u/cli","kind":"agent"}}`, "1760000000000_ab1cd", "t2", 1760000000001},
@@ -285,9 +285,12 @@ func TestSniff(t *testing.T) {
 // A file by itself is read as well as the folder around it; circles of tasks end.
 func TestPlaces(t *testing.T) {
 	circle := fstest.MapFS{}
-	for id, child := range map[string]string{"a": "b", "b": "a", "c": "c"} {
+	child := func(id string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(`{"childIds":["` + id + `","../escape","missing","..","a/b",7]}`)}
+	}
+	for id, next := range map[string]string{"a": "b", "b": "a", "c": "c"} {
 		circle["tasks/"+id+"/api_conversation_history.json"] = &fstest.MapFile{Data: []byte(`[{"role":"user","content":"hello"}]`)}
-		circle["tasks/"+id+"/history_item.json"] = &fstest.MapFile{Data: []byte(`{"childIds":["` + child + `"]}`)}
+		circle["tasks/"+id+"/history_item.json"] = child(next)
 	}
 	for name, c := range map[string]struct {
 		files fs.FS

@@ -133,8 +133,16 @@ func (t *talk) call(b map[string]json.RawMessage, i int) scrollback.ToolCall {
 	if len(call.Arguments) == 0 {
 		call.Arguments = json.RawMessage(`{}`)
 	}
-	t.calls[call.ID], t.open = call.Name, append(t.open, call.ID)
+	t.called(call)
 	return call
+}
+
+// called remembers a call for its result.
+func (t *talk) called(call scrollback.ToolCall) {
+	t.calls[call.ID], t.open = call.Name, append(t.open, call.ID)
+	if call.Name == "new_task" {
+		t.handovers = append(t.handovers, call.ID)
+	}
 }
 
 // user reads what a person said, and the results of tools among it: these come first, as a

@@ -12,6 +12,7 @@ import (
 	"io"
 	"iter"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,13 +57,13 @@ func (r *reader) fail(err error) {
 
 // tasks reads a task and those it handed work to.
 func (r *reader) tasks(dir string) {
-	ids := map[string]string{}
+	read := map[string]*talk{}
 	for _, m := range family(r.p.FS, dir) {
-		ids[m.dir] = taskID(r.p, m.dir)
-		t := r.talk(ids[m.dir])
-		if m.parent != "" {
-			t.agent = &transcript.AgentOf{Source: ids[m.parent]}
+		t := r.talk(taskID(r.p, m.dir))
+		if read[m.dir] = t; m.parent != "" {
+			t.agent = &transcript.AgentOf{Source: read[m.parent].source, CallID: read[m.parent].handed(path.Base(m.dir))}
 		}
+		t.children = m.item.Children
 		t.title, t.folder, t.conv.Model = m.item.Task, m.item.Workspace, modelOf(r.p.FS, m.dir)
 		t.meta = map[string]any{"kind": "task", "mode": m.item.Mode, "status": m.item.Status, "parent_task": m.item.Parent}
 		t.clock = clockOf(r.p.FS, m.dir)
@@ -73,6 +74,14 @@ func (r *reader) tasks(dir string) {
 			return
 		}
 	}
+}
+
+// handed is the call that handed work to a task, if there are as many such calls as tasks.
+func (t *talk) handed(id string) string {
+	if i := slices.Index(t.children, id); i >= 0 && len(t.children) == len(t.handovers) {
+		return t.handovers[i]
+	}
+	return ""
 }
 
 // run reads a session of the command line and its sub-agents.
@@ -133,10 +142,13 @@ type talk struct {
 	index   int
 	line    int
 
-	calls   map[string]string // names by ids
-	open    []string          // the ids of the calls of the last message that have no result yet
-	agents  []string          // names of sub-agents
-	started map[string]string // of each the id of the call that told of it first
+	calls  map[string]string // names by ids
+	open   []string          // the ids of the calls of the last message that have no result yet
+	agents []string          // names of sub-agents
+
+	children  []string          // tasks that work was handed to
+	handovers []string          // the ids of the calls that did so
+	started   map[string]string // of each the id of the call that told of it first
 }
 
 func (r *reader) talk(source string) *talk {

@@ -37,8 +37,9 @@ func (t *talk) speaks(c *content, said string, i int) {
 	}
 	c.text(said[:from])
 	id := fmt.Sprintf("spoken-%d-%d", t.index, i)
-	c.add(scrollback.ToolCall{ID: id, Name: name, Arguments: arguments(said[from+len(name)+2 : to-len(name)-3])})
-	t.calls[id], t.open = name, append(t.open, id)
+	call := scrollback.ToolCall{ID: id, Name: name, Arguments: arguments(said[from+len(name)+2 : to-len(name)-3])}
+	c.add(call)
+	t.called(call)
 	c.text(said[to:])
 }
 
