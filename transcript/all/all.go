@@ -3,11 +3,13 @@ package all
 
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/aider"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
 	"github.com/scrollback-ai/scrollback/transcript/chatgpt"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/claude"
 	"github.com/scrollback-ai/scrollback/transcript/claudecode"
+	"github.com/scrollback-ai/scrollback/transcript/cline"
 	"github.com/scrollback-ai/scrollback/transcript/codex"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
@@ -34,6 +36,8 @@ func Tools() []transcript.Tool {
 		opencode.Tool{},
 		crush.Tool{},
 		goose.Tool{},
+		cline.Tool{},
+		aider.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
