@@ -158,6 +158,16 @@ func TestWhereFilesAre(t *testing.T) {
 	if want := "d 1: x; a 1: x; b 1: x"; got != want {
 		t.Errorf("what is found is %s, want %s", got, want)
 	}
+	named := transcript.Place{FS: fstest.MapFS{"upload": one("u"), "other": one("o")}, Name: "upload"}
+	n := 0
+	for s, err := range format.Sessions(t.Context(), named) {
+		if n++; err != nil || s.Name != "upload" {
+			t.Errorf("a file that was named is %+v, %v", s, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("a file that was named is %d sessions", n)
+	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	var last error

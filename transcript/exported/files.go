@@ -26,7 +26,7 @@ func (f Format) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[tran
 	return func(yield func(transcript.Session, error) bool) {
 		looks := 0
 		for name, d := range walk(ctx, p) {
-			if !candidate(name) || f.Never != nil && f.Never(path.Base(name)) {
+			if name != p.Name && !candidate(name) || f.Never != nil && f.Never(path.Base(name)) {
 				continue
 			}
 			if looks++; looks > maxLooks {
