@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // ErrDeleted is the reason of an error about conversations of a tool that were put in the
@@ -67,6 +68,9 @@ func bring(ctx context.Context, t *Transfer, v *engine.View, b *bringing) (Impor
 	for entry, err := range b.Tool.Read(ctx, b.Place, b.Session.Session) {
 		if err == nil {
 			err = canceled(ctx)
+		}
+		if err == nil && b.q.Mask {
+			im.out.Masked += mask.Entry(&entry)
 		}
 		if err == nil && entry.Bad != nil {
 			im.skip(*entry.Bad)
@@ -204,7 +208,7 @@ func (b *bringing) end(ctx context.Context, key string, how transcript.End) erro
 		return nil // one that said nothing, or others go on there
 	}
 	err := b.leave(ctx, key)
-	if s := c.source; err == nil && s.began && !s.deleted {
+	if err == nil {
 		err = b.note(ctx, c, how.Held)
 	}
 	return err
@@ -232,6 +236,9 @@ func (b *bringing) leave(ctx context.Context, key string) error {
 // when all of the session is.
 func (b *bringing) note(ctx context.Context, c *importing, held bool) error {
 	s := c.source
+	if c.ID == "" {
+		return nil // it said nothing, was deleted here, or could not be made
+	}
 	o := s.Origin
 	o.Conversation, o.Shared, o.Stamp, o.ImportedAt = c.ID, s.shared, b.Stamp, s.was.ImportedAt
 	if o.ImportedAt == 0 || c.Messages > 0 || c.Created {
@@ -276,7 +283,7 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 		}
 		c := b.im.open[key]
 		e := b.leave(ctx, key)
-		if s := c.source; e == nil && s.began && !s.deleted {
+		if e == nil {
 			e = b.note(ctx, c, false)
 		}
 		err = errors.Join(err, e)

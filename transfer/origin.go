@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 
@@ -211,7 +212,8 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 	if want.Project, err = b.project(ctx, s, a); err != nil {
 		return err
 	}
-	if len(want.Meta) > maxMeta {
+	var object map[string]json.RawMessage
+	if len(want.Meta) > maxMeta || json.Unmarshal(want.Meta, &object) != nil {
 		want.Meta = nil
 	}
 	for _, key := range []string{s.Origin.ID, s.Origin.ID + "\x00again"} {
@@ -233,7 +235,9 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 		default:
 			made, c.Created, err = im.view.Create(ctx, want)
 		}
-		c.ID, c.untitled = made.ID, c.Created && made.Title == ""
+		if err == nil {
+			c.ID, c.untitled = made.ID, c.Created && made.Title == ""
+		}
 		if scrollback.CodeOf(err) != scrollback.Conflict {
 			break // else one of that id was purged, and others inherit from it
 		}

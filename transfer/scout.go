@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // maxFollowers bounds how many conversations a source is compared with at once.
@@ -42,6 +43,9 @@ func (b *bringing) scout(ctx context.Context, s *source) (*follower, error) {
 		}
 		if entry.Rewind == nil {
 			told++
+		}
+		if b.q.Mask {
+			mask.Entry(&entry)
 		}
 		for _, f := range all {
 			if err := f.hear(ctx, b.im, entry); err != nil {

@@ -93,9 +93,10 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
 
-	"transcript/foreign": {libs: "modernc.org/sqlite"},
-	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
-	"internal/secrets":   {not: "context os database/sql time"},
+	"transcript/foreign":             {libs: "modernc.org/sqlite"},
+	"transcript/foreign/foreigntest": {rooms: "transcript", libs: "modernc.org/sqlite"},
+	"transcript/mask":                {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
+	"internal/secrets":               {not: "context os database/sql time"},
 
 	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
@@ -128,8 +129,10 @@ var rooms = map[string]entry{
 	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
 		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived",
+	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived transcript/mask " +
+		"transcript/zipped transfer/bundles",
 		libs: "github.com/google/uuid", not: "database/sql os"},
+	"transfer/bundles": {rooms: ". archive bundle engine store", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer websearch",

@@ -57,7 +57,7 @@ func named(p transcript.Place) ([]transcript.Session, error) {
 	if err != nil || info.IsDir() {
 		return nil, err
 	}
-	if first, ok := peek(p.FS, p.Name); path.Ext(p.Name) == ".jsonl" && ok {
+	if first, ok := peek(p.FS, p.Name); ok && path.Base(p.Name) != typed {
 		return []transcript.Session{survey(p.FS, p.Name, info, first)}, nil
 	}
 	return nil, nil

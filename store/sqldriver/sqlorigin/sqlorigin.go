@@ -189,3 +189,8 @@ func Drop(ctx context.Context, tx *sqlrow.Session, id scrollback.ConversationID,
 	}
 	return tx.Run(ctx, `DELETE FROM origins WHERE conversation_id = $1`, id)
 }
+
+// Sweep removes the origins of a conversation that is not there.
+func Sweep(ctx context.Context, tx *sqlrow.Session, id scrollback.ConversationID) error {
+	return tx.Run(ctx, `DELETE FROM origins WHERE conversation_id = $1 AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = origins.conversation_id)`, id)
+}
