@@ -130,13 +130,15 @@ func eachField(dec *json.Decoder, value func(key string) bool) bool {
 
 // take reads one value of a head. It ends at the instructions.
 func take(dec *json.Decoder, key string, fields map[string]json.RawMessage) bool {
-	if key == "base_instructions" || key == "instructions" {
+	if key == "base_instructions" {
 		return false
 	}
 	var raw json.RawMessage
 	if dec.Decode(&raw) != nil {
 		return false
 	}
-	fields[key] = raw
+	if key != "instructions" { // of older ones, in which what says who started it comes after
+		fields[key] = raw
+	}
 	return true
 }

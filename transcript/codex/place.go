@@ -23,8 +23,9 @@ type file struct {
 	thread  string // by its name
 	begun   string // by its name, in the time of the place where it was written
 	size    int64
-	changed int64 // Unix ms
-	head    *head // once it was read
+	changed int64  // Unix ms
+	head    *head  // once it was read
+	bad     string // why it cannot be read
 }
 
 // rolloutName has the local time, the thread, and what tells the files of a thread apart.
@@ -32,8 +33,9 @@ var rolloutName = regexp.MustCompile(`^rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-
 
 // Bounds of what is looked through.
 const (
-	maxFiles = 500_000
-	maxDepth = 8
+	maxFiles   = 500_000
+	maxDepth   = 8
+	maxReverts = 500 // files of a thread: of more, the newest
 )
 
 // days are the folders of days that are looked through, as 2026/11/22; all without them.
@@ -125,9 +127,12 @@ func (f *file) know(fsys fs.FS) head {
 	}
 	f.head = &head{}
 	in, err := openRollout(fsys, f.name)
-	if err == nil {
+	switch {
+	case err == nil:
 		*f.head, _ = readHead(in)
 		_ = in.Close() // it was only read
+	case !errors.Is(err, fs.ErrNotExist):
+		f.bad = err.Error()
 	}
 	if f.thread == "" {
 		f.thread = f.head.ID
@@ -219,7 +224,7 @@ func inOrder(fsys fs.FS, files []*file) []*file {
 // session is what is brought as one: a thread and what it started.
 func (t *threads) session(fsys fs.FS, id string, named map[string]string) transcript.Session {
 	files := inOrder(fsys, t.files[id])
-	s := transcript.Session{ID: id, Name: files[len(files)-1].name}
+	s := transcript.Session{ID: id, Name: files[len(files)-1].name, Bad: files[len(files)-1].bad}
 	h := sha256.New()
 	for _, member := range t.family(id) {
 		for _, f := range t.files[member] {
@@ -252,7 +257,7 @@ func single(p transcript.Place) (*file, transcript.Session, error) {
 	if f.thread == "" {
 		f.thread = path.Base(p.Name)
 	}
-	s := transcript.Session{ID: f.thread, Name: p.Name, Bytes: f.size, Changed: f.changed}
+	s := transcript.Session{ID: f.thread, Name: p.Name, Bytes: f.size, Changed: f.changed, Bad: f.bad}
 	s.Stamp = fmt.Sprintf("%d-%d", f.size, f.changed)
 	return f, s, nil
 }

@@ -204,6 +204,7 @@ const stateFile = "state_5.sqlite"
 // currentLast are the files of a thread with the one at the end that the tool goes on with.
 func (r *reader) currentLast(id string) []*file {
 	files := inOrder(r.place.FS, r.near.files[id])
+	files = files[max(0, len(files)-maxReverts):]
 	if len(files) < 2 || r.place.Path == "" || r.alone {
 		return files
 	}
