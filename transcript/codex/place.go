@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,6 +22,7 @@ import (
 type file struct {
 	name    string // in the place
 	thread  string // by its name
+	id      string // of the file: the thread's, or its own after a revert
 	begun   string // by its name, in the time of the place where it was written
 	size    int64
 	changed int64  // Unix ms
@@ -117,7 +119,15 @@ func rollout(name string, e fs.DirEntry) *file {
 	if err != nil {
 		return nil // it was moved meanwhile
 	}
-	return &file{name: name, thread: strings.ToLower(m[2]), begun: m[1], size: info.Size(), changed: info.ModTime().UnixMilli()}
+	f := &file{name: name, size: info.Size(), changed: info.ModTime().UnixMilli()}
+	f.named(m)
+	return f
+}
+
+// named takes what a file's name says, as [rolloutName] finds it.
+func (f *file) named(m []string) {
+	f.thread, f.begun = strings.ToLower(m[2]), m[1]
+	f.id = cmp.Or(strings.ToLower(strings.TrimPrefix(m[3], "_")), f.thread)
 }
 
 // know reads the head of a file. What has none is the thread that its name says.
@@ -164,6 +174,7 @@ func names(fsys fs.FS) map[string]string {
 
 // threads are the threads of some files, and who started whom.
 type threads struct {
+	ids   map[string]*file // by id of the file
 	files map[string][]*file
 	below map[string][]string
 	above map[string]string
@@ -173,8 +184,9 @@ type threads struct {
 // arrange groups files by thread. A thread whose parent is not among them, or that started
 // itself, has none.
 func arrange(fsys fs.FS, all []*file) *threads {
-	t := &threads{files: map[string][]*file{}, below: map[string][]string{}, above: map[string]string{}}
+	t := &threads{ids: map[string]*file{}, files: map[string][]*file{}, below: map[string][]string{}, above: map[string]string{}}
 	for _, f := range all {
+		t.ids[f.id] = f
 		if t.files[f.thread] == nil {
 			t.order = append(t.order, f.thread)
 		}
@@ -249,7 +261,7 @@ func single(p transcript.Place) (*file, transcript.Session, error) {
 	}
 	f := &file{name: p.Name, size: info.Size(), changed: info.ModTime().UnixMilli()}
 	if m := rolloutName.FindStringSubmatch(path.Base(p.Name)); m != nil {
-		f.thread, f.begun = strings.ToLower(m[2]), m[1]
+		f.named(m)
 	}
 	if h := f.know(p.FS); h.ID != "" {
 		f.thread = h.ID
@@ -257,6 +269,7 @@ func single(p transcript.Place) (*file, transcript.Session, error) {
 	if f.thread == "" {
 		f.thread = path.Base(p.Name)
 	}
+	f.id = cmp.Or(f.id, f.thread)
 	s := transcript.Session{ID: f.thread, Name: p.Name, Bytes: f.size, Changed: f.changed, Bad: f.bad}
 	s.Stamp = fmt.Sprintf("%d-%d", f.size, f.changed)
 	return f, s, nil
