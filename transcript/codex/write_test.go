@@ -181,6 +181,22 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// A summary is one there, whichever tool has made it.
+func TestSummaries(t *testing.T) {
+	c, list := everything(t)
+	list = list[len(list)-1:]
+	list[0].Message.Parts = scrollback.Say("So far: roses")
+	for meta, want := range map[string]bool{`{"codex":{"compaction":true}}`: true, `{"some_tool":{"x":1,"compaction":true}}`: true,
+		`{"some_tool":{"compaction":false},"other":"compaction"}`: false, "": false} {
+		list[0].Message.Meta = json.RawMessage(meta)
+		for _, f := range rollout(t, c, list) {
+			if got := strings.Contains(string(f.Data), `"type":"compacted","payload":{"message":"So far: roses"}`); got != want {
+				t.Errorf("%s: %v, in\n%s", meta, got, f.Data)
+			}
+		}
+	}
+}
+
 func TestWriteFails(t *testing.T) {
 	c, list := everything(t)
 	full := fmt.Errorf("full")
