@@ -18,8 +18,8 @@ type stretch struct {
 // maxChain bounds how many rollouts one goes on from.
 const maxChain = 200
 
-// chain is the path of a rollout: what its bases have of it, and itself last. missing is a
-// thread that it goes on from and that is not there.
+// chain is the path of a rollout: what its bases have of it, and itself last. missing is
+// what it goes on from and is not there.
 func (r *reader) chain(f *file, end int64, seen []string) (out []stretch, missing string, err error) {
 	if slices.Contains(seen, f.name) || len(seen) >= maxChain {
 		return nil, f.thread, nil
@@ -29,38 +29,17 @@ func (r *reader) chain(f *file, end int64, seen []string) (out []stretch, missin
 		return nil, "", err
 	}
 	if b := h.Base; b != nil {
-		under, err := r.before(b.Thread, f)
+		under, err := r.fileOf(b.ID)
 		if err != nil {
 			return nil, "", err
 		}
 		if under == nil {
-			missing = b.Thread
+			missing = b.ID
 		} else if out, missing, err = r.chain(under, min(b.End, end), append(seen, f.name)); err != nil {
 			return nil, "", err
 		}
 	}
 	return append(out, stretch{f, end}), missing, nil
-}
-
-// before is the file of a thread that was its current one when another file was begun.
-func (r *reader) before(thread string, f *file) (*file, error) {
-	files, err := r.basesOf(thread)
-	if err != nil {
-		return nil, err
-	}
-	begun := f.know(r.place.FS).time()
-	for _, g := range slices.Backward(files) {
-		if g.name != f.name && g.know(r.place.FS).time() <= begun && (thread != f.thread || older(r.place.FS, g, f)) {
-			return g, nil
-		}
-	}
-	return nil, nil
-}
-
-// older reports whether one file of a thread was begun before another one.
-func older(fsys fs.FS, a, b *file) bool {
-	pair := inOrder(fsys, []*file{a, b})
-	return pair[0] == a
 }
 
 // whole is all that a rollout says about its thread.
@@ -202,8 +181,8 @@ func (r *reader) copies(f *file, depth int) (*copies, error) {
 		return c, nil
 	}
 	c.on = true
-	under, err := r.before(c.thread, f)
-	if err != nil || under == nil {
+	under, err := r.fileOf(c.thread)
+	if err != nil || under == nil || under.name == f.name {
 		return c, err
 	}
 	up, err := r.copies(under, depth+1)

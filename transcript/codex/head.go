@@ -30,10 +30,11 @@ type head struct {
 	tagged bool // its line has a type, as all but the oldest have
 }
 
-// base is where a rollout goes on from: the lines of a thread before an ordinal.
+// base is where a rollout goes on from: the lines of a file before an ordinal. A file has the
+// id of its thread, or, after a revert, that at the end of its name.
 type base struct {
-	Thread string `json:"thread_id"`
-	End    int64  `json:"end_ordinal_exclusive"`
+	ID  string `json:"thread_id"`
+	End int64  `json:"end_ordinal_exclusive"`
 }
 
 // parent is the thread that started this one as a sub-agent, or empty.
@@ -130,13 +131,15 @@ func eachField(dec *json.Decoder, value func(key string) bool) bool {
 
 // take reads one value of a head. It ends at the instructions.
 func take(dec *json.Decoder, key string, fields map[string]json.RawMessage) bool {
-	if key == "base_instructions" || key == "instructions" {
+	if key == "base_instructions" {
 		return false
 	}
 	var raw json.RawMessage
 	if dec.Decode(&raw) != nil {
 		return false
 	}
-	fields[key] = raw
+	if key != "instructions" { // of older ones, in which what says who started it comes after
+		fields[key] = raw
+	}
 	return true
 }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,10 +22,12 @@ import (
 type file struct {
 	name    string // in the place
 	thread  string // by its name
+	id      string // of the file: the thread's, or its own after a revert
 	begun   string // by its name, in the time of the place where it was written
 	size    int64
-	changed int64 // Unix ms
-	head    *head // once it was read
+	changed int64  // Unix ms
+	head    *head  // once it was read
+	bad     string // why it cannot be read
 }
 
 // rolloutName has the local time, the thread, and what tells the files of a thread apart.
@@ -32,8 +35,9 @@ var rolloutName = regexp.MustCompile(`^rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-
 
 // Bounds of what is looked through.
 const (
-	maxFiles = 500_000
-	maxDepth = 8
+	maxFiles   = 500_000
+	maxDepth   = 8
+	maxReverts = 500 // files of a thread: of more, the newest
 )
 
 // days are the folders of days that are looked through, as 2026/11/22; all without them.
@@ -115,7 +119,15 @@ func rollout(name string, e fs.DirEntry) *file {
 	if err != nil {
 		return nil // it was moved meanwhile
 	}
-	return &file{name: name, thread: strings.ToLower(m[2]), begun: m[1], size: info.Size(), changed: info.ModTime().UnixMilli()}
+	f := &file{name: name, size: info.Size(), changed: info.ModTime().UnixMilli()}
+	f.named(m)
+	return f
+}
+
+// named takes what a file's name says, as [rolloutName] finds it.
+func (f *file) named(m []string) {
+	f.thread, f.begun = strings.ToLower(m[2]), m[1]
+	f.id = cmp.Or(strings.ToLower(strings.TrimPrefix(m[3], "_")), f.thread)
 }
 
 // know reads the head of a file. What has none is the thread that its name says.
@@ -125,9 +137,12 @@ func (f *file) know(fsys fs.FS) head {
 	}
 	f.head = &head{}
 	in, err := openRollout(fsys, f.name)
-	if err == nil {
+	switch {
+	case err == nil:
 		*f.head, _ = readHead(in)
 		_ = in.Close() // it was only read
+	case !errors.Is(err, fs.ErrNotExist):
+		f.bad = err.Error()
 	}
 	if f.thread == "" {
 		f.thread = f.head.ID
@@ -159,6 +174,7 @@ func names(fsys fs.FS) map[string]string {
 
 // threads are the threads of some files, and who started whom.
 type threads struct {
+	ids   map[string]*file // by id of the file
 	files map[string][]*file
 	below map[string][]string
 	above map[string]string
@@ -168,8 +184,9 @@ type threads struct {
 // arrange groups files by thread. A thread whose parent is not among them, or that started
 // itself, has none.
 func arrange(fsys fs.FS, all []*file) *threads {
-	t := &threads{files: map[string][]*file{}, below: map[string][]string{}, above: map[string]string{}}
+	t := &threads{ids: map[string]*file{}, files: map[string][]*file{}, below: map[string][]string{}, above: map[string]string{}}
 	for _, f := range all {
+		t.ids[f.id] = f
 		if t.files[f.thread] == nil {
 			t.order = append(t.order, f.thread)
 		}
@@ -219,7 +236,7 @@ func inOrder(fsys fs.FS, files []*file) []*file {
 // session is what is brought as one: a thread and what it started.
 func (t *threads) session(fsys fs.FS, id string, named map[string]string) transcript.Session {
 	files := inOrder(fsys, t.files[id])
-	s := transcript.Session{ID: id, Name: files[len(files)-1].name}
+	s := transcript.Session{ID: id, Name: files[len(files)-1].name, Bad: files[len(files)-1].bad}
 	h := sha256.New()
 	for _, member := range t.family(id) {
 		for _, f := range t.files[member] {
@@ -244,7 +261,7 @@ func single(p transcript.Place) (*file, transcript.Session, error) {
 	}
 	f := &file{name: p.Name, size: info.Size(), changed: info.ModTime().UnixMilli()}
 	if m := rolloutName.FindStringSubmatch(path.Base(p.Name)); m != nil {
-		f.thread, f.begun = strings.ToLower(m[2]), m[1]
+		f.named(m)
 	}
 	if h := f.know(p.FS); h.ID != "" {
 		f.thread = h.ID
@@ -252,7 +269,8 @@ func single(p transcript.Place) (*file, transcript.Session, error) {
 	if f.thread == "" {
 		f.thread = path.Base(p.Name)
 	}
-	s := transcript.Session{ID: f.thread, Name: p.Name, Bytes: f.size, Changed: f.changed}
+	f.id = cmp.Or(f.id, f.thread)
+	s := transcript.Session{ID: f.thread, Name: p.Name, Bytes: f.size, Changed: f.changed, Bad: f.bad}
 	s.Stamp = fmt.Sprintf("%d-%d", f.size, f.changed)
 	return f, s, nil
 }

@@ -86,7 +86,7 @@ func (r *reader) session(s transcript.Session) error {
 		if err != nil {
 			return err
 		}
-		r.near = &threads{files: map[string][]*file{f.thread: {f}}, above: map[string]string{}, below: map[string][]string{}}
+		r.near = &threads{ids: map[string]*file{f.id: f}, files: map[string][]*file{f.thread: {f}}, above: map[string]string{}, below: map[string][]string{}}
 		s.ID, r.alone = f.thread, true
 	} else {
 		if err := r.look(s); err != nil {
@@ -133,39 +133,38 @@ func (r *reader) everything() (*threads, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.all = &threads{files: map[string][]*file{}}
-		for _, f := range all {
-			r.all.files[f.thread] = append(r.all.files[f.thread], f)
-		}
 		if r.near == nil {
 			r.all = arrange(r.place.FS, all)
+			return r.all, nil
+		}
+		r.all = &threads{ids: map[string]*file{}}
+		for _, f := range all {
+			r.all.ids[f.id] = f
 		}
 	}
 	return r.all, nil
 }
 
-// basesOf are the files of a thread from which another may go on, wherever they are, in the
-// order they were begun.
-func (r *reader) basesOf(id string) ([]*file, error) {
-	files := r.near.files[id]
-	if files == nil || r.alone {
-		// An id begins with when it was made: its file is in the folder of that day, or archived.
-		if at, ok := madeAt(id); ok {
-			all, err := list(r.ctx, r.place.FS, around(at, at))
-			if err != nil {
-				return nil, err
-			}
-			files = slices.DeleteFunc(all, func(f *file) bool { return f.thread != id })
-		}
+// fileOf is the file of an id, wherever it is; nil if it is not there.
+func (r *reader) fileOf(id string) (*file, error) {
+	if f := r.near.ids[id]; f != nil {
+		return f, nil
 	}
-	if len(files) == 0 {
-		all, err := r.everything()
+	// An id begins with when it was made: its file is in the folder of that day, or archived.
+	if at, ok := madeAt(id); ok && r.all == nil {
+		all, err := list(r.ctx, r.place.FS, around(at, at))
 		if err != nil {
 			return nil, err
 		}
-		files = all.files[id]
+		if i := slices.IndexFunc(all, func(f *file) bool { return f.id == id }); i >= 0 {
+			return all[i], nil
+		}
 	}
-	return inOrder(r.place.FS, files), nil
+	all, err := r.everything()
+	if err != nil {
+		return nil, err
+	}
+	return all.ids[id], nil
 }
 
 // madeAt is when an id was made, in Unix ms, if it says so.
@@ -204,6 +203,7 @@ const stateFile = "state_5.sqlite"
 // currentLast are the files of a thread with the one at the end that the tool goes on with.
 func (r *reader) currentLast(id string) []*file {
 	files := inOrder(r.place.FS, r.near.files[id])
+	files = files[max(0, len(files)-maxReverts):]
 	if len(files) < 2 || r.place.Path == "" || r.alone {
 		return files
 	}

@@ -123,19 +123,35 @@ type kept struct {
 	GitCommit  string            `json:"git_commit"`
 	Provider   string            `json:"provider"`
 	Version    string            `json:"version"`
-	Compaction bool              `json:"compaction"`
 	Kinds      map[string]string `json:"kinds"`
 	Namespaces map[string]string `json:"namespaces"`
 	Phase      string            `json:"phase"`
 }
 
 func keptIn(meta json.RawMessage) kept {
-	var v struct {
-		Kept kept `json:"codex"`
-	}
+	var all map[string]json.RawMessage
+	var own kept
 	// A meta of another shape holds nothing of ours.
-	_ = json.Unmarshal(meta, &v)
-	return v.Kept
+	_ = json.Unmarshal(meta, &all)
+	_ = json.Unmarshal(all[Name], &own)
+	return own
+}
+
+// summarizes reports whether a message is the summary of a compaction, of whichever tool.
+func summarizes(m scrollback.Message) bool {
+	var all map[string]json.RawMessage
+	if m.Role != scrollback.RoleUser || len(m.Parts.Text()) == 0 || json.Unmarshal(m.Meta, &all) != nil {
+		return false
+	}
+	for _, raw := range all {
+		var v struct {
+			Compaction bool `json:"compaction"`
+		}
+		if json.Unmarshal(raw, &v) == nil && v.Compaction {
+			return true
+		}
+	}
+	return false
 }
 
 // header writes what the rollout says about its thread.
@@ -173,10 +189,10 @@ func (w *writer) message(e transcript.Entry) {
 	if m.CreatedAt != 0 {
 		w.at = m.CreatedAt
 	}
-	k := keptIn(m.Meta)
+	k, summary := keptIn(m.Meta), summarizes(m)
 	defer w.flush()
 	switch {
-	case k.Compaction:
+	case summary:
 		w.line("compacted", fields{"message": m.Parts.Text()})
 	case m.Role == scrollback.RoleSystem:
 		w.item("message", fields{"role": "developer", "content": w.content(e, "input_text")})
@@ -187,7 +203,7 @@ func (w *writer) message(e transcript.Entry) {
 	default:
 		w.results(e)
 	}
-	if !k.Compaction {
+	if !summary {
 		w.whole(e)
 	}
 	for _, c := range m.Parts.Calls() {

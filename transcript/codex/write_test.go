@@ -158,11 +158,6 @@ func TestOursReadsTheSame(t *testing.T) {
 	if diff := cmp.Diff(said(t, want), said(t, got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if folder := os.Getenv("CODEX_ROLLOUT"); folder != "" { // to try it with the program
-		if err := os.CopyFS(folder, rollout(t, c, want)); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // What the tool's models would refuse is spelled in another way, and what it has no item for
@@ -181,6 +176,22 @@ func TestItems(t *testing.T) {
 		for _, want := range []string{`"name":"shed_list___"`, `"text":"[file beds.csv]\nrose,1\n"`, `"text":"[file z.bin, 3 bytes]"`} {
 			if !strings.Contains(string(f.Data), want) {
 				t.Errorf("%s is not in\n%s", want, f.Data)
+			}
+		}
+	}
+}
+
+// A summary is one there, whichever tool has made it.
+func TestSummaries(t *testing.T) {
+	c, list := everything(t)
+	list = list[len(list)-1:]
+	list[0].Message.Parts = scrollback.Say("So far: roses")
+	for meta, want := range map[string]bool{`{"codex":{"compaction":true}}`: true, `{"some_tool":{"x":1,"compaction":true}}`: true,
+		`{"some_tool":{"compaction":false},"other":"compaction"}`: false, "": false} {
+		list[0].Message.Meta = json.RawMessage(meta)
+		for _, f := range rollout(t, c, list) {
+			if got := strings.Contains(string(f.Data), `"type":"compacted","payload":{"message":"So far: roses"}`); got != want {
+				t.Errorf("%s: %v, in\n%s", meta, got, f.Data)
 			}
 		}
 	}
