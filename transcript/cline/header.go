@@ -1,6 +1,7 @@
 package cline
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"path"
@@ -67,7 +68,7 @@ func object(files fs.FS, name string) map[string]json.RawMessage {
 // fieldsOf is an object's; what is none has no fields.
 func fieldsOf(raw json.RawMessage) map[string]json.RawMessage {
 	var f map[string]json.RawMessage
-	if json.Unmarshal(raw, &f) != nil {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &f) != nil {
 		return nil
 	}
 	return f
@@ -76,7 +77,7 @@ func fieldsOf(raw json.RawMessage) map[string]json.RawMessage {
 // text is a text; what is none is empty.
 func text(raw json.RawMessage) string {
 	var s string
-	if json.Unmarshal(raw, &s) != nil {
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
 		return ""
 	}
 	return s
