@@ -136,6 +136,11 @@ var rooms = map[string]entry{
 		libs: "github.com/google/uuid", not: "database/sql os"},
 	"transfer/bundles": {rooms: ". archive bundle engine store", not: "database/sql os"},
 
+	"collect": {rooms: ". collect/registered engine transcript transcript/zipped transfer", libs: "github.com/fsnotify/fsnotify",
+		not: "database/sql"},
+	"collect/registered": {rooms: "transcript", libs: "github.com/pelletier/go-toml/v2 github.com/tailscale/hujson go.yaml.in/yaml/v3",
+		not: "context database/sql time"},
+
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer websearch",
 		libs: "gocloud.dev/blob", not: "database/sql"},
@@ -173,7 +178,9 @@ var rooms = map[string]entry{
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
 	"cmd/scrollback/console": {rooms: "terminal terminal/markdown", not: "context database/sql"},
 	"cmd/scrollback/find":    {rooms: ". engine", not: "os io database/sql"},
-	"cmd/scrollback/home":    {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/gather": {rooms: ". cmd/scrollback/config cmd/scrollback/home collect engine terminal terminal/columns transcript " +
+		"transcript/all transcript/geminicli transfer", not: "database/sql"},
+	"cmd/scrollback/home": {rooms: ".", not: "context database/sql"},
 	"cmd/scrollback/usage": {rooms: ". cmd/scrollback/manual server/language terminal/columns", libs: "github.com/alecthomas/kong",
 		not: "context os database/sql"},
 	"cmd/scrollback/complete": {libs: "github.com/alecthomas/kong", not: "context os database/sql"},

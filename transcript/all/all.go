@@ -38,6 +38,7 @@ func Tools() []transcript.Tool {
 		goose.Tool{},
 		cline.Tool{},
 		aider.Tool{},
+		geminicli.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
