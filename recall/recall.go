@@ -3,7 +3,7 @@
 // and runs the recall tools that a model calls.
 //
 // Words it adds: reader (recall for one caller), room (how big a result for a
-// model may be).
+// model may be), ground (where an asker works).
 //
 // Invariants: it only reads; a conversation or ref that is not the caller's is
 // not_found; a tool's result is JSON that fits its room, and what did not fit is
@@ -43,6 +43,7 @@ type Reader struct {
 	store   *store.Store
 	archive *archive.Archive
 	door    Door
+	ground  Ground
 }
 
 // New makes a reader for a door's caller.
@@ -180,6 +181,9 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		return r.store.Search(ctx, q)
 	}
 	var err error
+	if q, err = r.ground.search(q); err != nil || q.InFolders && len(q.Folders) == 0 {
+		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
+	}
 	if q.Projects, err = r.door.Projects(q.Project, q.Projects); err != nil {
 		return scrollback.SearchResult{}, err
 	}

@@ -21,9 +21,8 @@ type scope struct {
 
 // scopeOf is the scope of a query.
 func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*scope, error) {
-	o := &scope{s: s, projects: q.Projects, lines: map[int64]*driver.Line{}, numbers: map[scrollback.BranchID]int64{}}
 	if q.Conversation == "" {
-		return o, nil
+		return s.scopeWithout(nil, q.Projects), nil
 	}
 	head, err := s.d.Read.Head(ctx, q.Conversation)
 	if err != nil {
@@ -36,6 +35,12 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 	if lines, err = s.letThrough(ctx, lines, q.Projects); err != nil {
 		return nil, err
 	}
+	return s.scopeWithin(lines), nil
+}
+
+// scopeWithin is the scope of some lines.
+func (s *searching) scopeWithin(lines []driver.Line) *scope {
+	o := s.scopeWithout(nil, nil)
 	o.within = []driver.Run{}
 	for _, l := range lines {
 		o.know(l)
@@ -45,7 +50,16 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 		}
 	}
 	slices.SortFunc(o.within, func(a, b driver.Run) int { return comparePlaces(a.First, b.First) })
-	return o, nil
+	return o
+}
+
+// scopeWithout is the scope of all lines of some projects but a few.
+func (s *searching) scopeWithout(lines []driver.Line, projects []string) *scope {
+	o := &scope{s: s, projects: projects, lines: map[int64]*driver.Line{}, numbers: map[scrollback.BranchID]int64{}}
+	for _, l := range lines {
+		o.lines[l.Number] = nil
+	}
+	return o
 }
 
 // letThrough leaves out the lines of other projects.
