@@ -44,6 +44,7 @@ type Store struct {
 	Move     Move       // whole histories on their way from database to database
 	Projects Projects   // what conversations are grouped by, and inherit from
 	Agents   Agents     // conversations that work for others
+	Origins  Origins    // where imported conversations come from
 	Feed     *feed.Feed // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
@@ -88,6 +89,9 @@ type (
 
 	// Agents finds sub-agents, which go to the trash and away with whom they work for.
 	Agents struct{ s *Store }
+
+	// Origins keeps where imported conversations come from.
+	Origins struct{ s *Store }
 )
 
 // Options tune a store; the zero value works. Image is called from several
@@ -118,7 +122,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
 	}
 	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
-	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}
+	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents, s.Origins = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}, Origins{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
@@ -189,6 +193,9 @@ type (
 
 	// Adopt is a batch of a history that was made elsewhere.
 	Adopt = driver.Adopt
+
+	// OriginQuery pages through origins.
+	OriginQuery = driver.OriginQuery
 
 	// AuditWalk receives the rows of an audit.
 	AuditWalk = driver.AuditWalk

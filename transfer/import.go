@@ -19,7 +19,8 @@ type importer struct {
 	view   *engine.View
 	q      ImportRequest
 	format string
-	file   string // its SHA-256
+	file   string   // its SHA-256
+	from   *Session // of a tool, or nil
 	open   map[string]*importing
 	order  []*importing
 	out    ImportResult

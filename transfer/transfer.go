@@ -37,7 +37,8 @@ import (
 type Options struct {
 	Importers []transcript.Importer
 	Exporters []transcript.Exporter
-	Limits    bundle.Limits // of bundles; zero fields are the defaults
+	Tools     []transcript.Tool // whose files are read like those of Importers, after them
+	Limits    bundle.Limits     // of bundles; zero fields are the defaults
 }
 
 // Transfer imports and exports conversations. It is safe for concurrent use.
@@ -64,25 +65,39 @@ const (
 	maxSkipped  = 1000 // bad lines that are listed; more are counted
 )
 
-// ImportRequest says how to read a file. An empty Format is recognised by the content;
-// Into adds everything to one existing conversation. AsCopy gives new ids to what a
-// bundle holds. Summarize asks models for summaries of what is folded on the way; a bundle
-// brings its own.
+// ImportRequest says how to read a file. An empty Format is recognised by the content, and
+// by Name, the file's base name, which may be empty; Into adds everything to one existing
+// conversation. AsCopy gives new ids to what a bundle holds. Summarize asks models for
+// summaries of what is folded on the way; a bundle brings its own. Mask replaces what looks
+// like a key or a token before anything of it is stored. ByFolder gives each working folder
+// a project of its own, named after it, unless Project is set. Again brings back what was
+// purged here; [Transfer.Import] always does.
 type ImportRequest struct {
 	Format    string
+	Name      string
 	Project   string
 	Into      scrollback.ConversationID
 	AsCopy    bool
 	Summarize bool
+	Mask      bool
+	ByFolder  bool
+	Again     bool
 	Progress  func(messages int64) // may be nil
 }
 
 // ImportResult says what an import brought. MoreSkipped counts bad lines that are not
-// listed in Skipped.
+// listed in Skipped. Left counts what is not talk and was left out, by kind; Masked counts
+// the secrets that were replaced. Held says that something was held back because it was
+// still being written. Deleted counts conversations that were put in the trash or purged
+// here, and were not brought again.
 type ImportResult struct {
 	Conversations []Imported       `json:"conversations"`
 	Skipped       []transcript.Bad `json:"skipped"`
 	MoreSkipped   int              `json:"more_skipped,omitempty"`
+	Left          map[string]int   `json:"left_out,omitempty"`
+	Masked        int              `json:"masked,omitempty"`
+	Held          bool             `json:"held,omitempty"`
+	Deleted       int              `json:"deleted,omitempty"`
 	// IDs are the new ids of a copy by those in the bundle: of conversations, branches and
 	// segments.
 	IDs map[string]string `json:"ids,omitempty"`

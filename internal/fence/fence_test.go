@@ -51,7 +51,7 @@ var rooms = map[string]entry{
 	"store/driver":        {rooms: ".", not: "database/sql os time io"},
 	"store/memdriver":     {rooms: ". store/driver store/memdriver/memaccess", not: "database/sql os time"},
 	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlfeed " +
-		"store/sqldriver/sqlindex store/sqldriver/sqlrow",
+		"store/sqldriver/sqlindex store/sqldriver/sqlorigin store/sqldriver/sqlrow",
 		libs: "github.com/pressly/goose/v3", not: "os"},
 	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest store/drivertest/limittest",
 		libs: "github.com/google/go-cmp", not: "database/sql os"},
@@ -62,6 +62,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaudit":  {rooms: ". internal/postings store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlindex": {rooms: ". internal/postings store/driver store/sqldriver/sqlrow",
 		not: "os"},
+	"store/sqldriver/sqlorigin":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/drivertest/sourcetest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/shapetest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},

@@ -2,30 +2,73 @@ package driver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/scrollback-ai/scrollback"
 )
 
 // Origins keeps where imported conversations come from. They go with their conversation
-// when it is purged.
+// when it is purged; what stays is only a mark that it was, which tells nothing to whoever
+// does not know what it was called.
 type Origins interface {
-	// Put stores an origin, in the place of the one of the same conversation, tool and id.
-	// It is not_found if there is no such conversation.
-	Put(ctx context.Context, o scrollback.Origin) error
+	// Put stores an origin, in the place of the one of the same conversation, tool and id,
+	// and of the one that conversation instead has of them, unless that is empty. It is
+	// not_found if there is no such conversation. One that was purged under that tool and id
+	// from the same project is no longer marked so.
+	Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error
 
 	// List returns origins by tool, id and conversation, ascending; see [OriginQuery].
 	List(ctx context.Context, q OriginQuery) ([]scrollback.Origin, error)
+
+	// Purged reports whether a conversation of one of some projects, or any if they are nil,
+	// was purged that had an origin of this tool and id, and has not come back.
+	Purged(ctx context.Context, tool, id string, projects []string) (bool, error)
 }
 
 // OriginQuery pages through origins. Each field that is set narrows it.
 type OriginQuery struct {
 	Tool, ID      string
 	Root          string
-	Place         string
+	Place, Name   string
 	Folder        string // that one, or below it
 	Conversations []scrollback.ConversationID
 	Projects      []string          // of the conversations; nil for no such bound
 	Trash         bool              // with those of conversations in the trash
 	After         scrollback.Origin // begin behind its Tool, ID and Conversation
 	Limit         int               // 0 means 200, at most 10,000
+}
+
+// Bounds of a page of origins.
+const (
+	originsDefault = 200
+	originsMax     = 10_000
+)
+
+// Size is how many origins a page has at most.
+func (q OriginQuery) Size() int {
+	if q.Limit <= 0 {
+		return originsDefault
+	}
+	return min(q.Limit, originsMax)
+}
+
+// Below are the bounds of the folders below q.Folder: those from first on that come before
+// end, in the order of bytes. Folders are divided by a slash, or as Windows does it.
+func (q OriginQuery) Below() (bounds [2][2]string) {
+	for i, c := range []byte{'/', '\\'} {
+		base := q.Folder
+		if n := len(base); n > 0 && base[n-1] == c { // the root of a disk
+			base = base[:n-1]
+		}
+		bounds[i] = [2]string{base + string(c), base + string(c+1)}
+	}
+	return bounds
+}
+
+// PurgedKey is what is kept of an origin that was purged: who knows the tool and the id finds
+// it again, and nobody else learns them.
+func PurgedKey(tool, id string) string {
+	sum := sha256.Sum256([]byte(tool + "\x00" + id))
+	return hex.EncodeToString(sum[:])
 }

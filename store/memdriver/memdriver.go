@@ -45,6 +45,8 @@ type database struct {
 	learned                   map[string]scrollback.Learned
 	changes                   changes
 	projects                  map[string]scrollback.Project
+	origins                   []scrollback.Origin // by tool, id and conversation
+	purged                    map[[2]string]bool  // by the key of an origin and a project
 	tallies                   map[string]driver.Tally // Most is how much there is
 	allowed                   map[scrollback.KeyID]scrollback.Limits
 }
@@ -64,6 +66,7 @@ type (
 
 	projects struct{ *database }
 	limits   struct{ *database }
+	origins  struct{ *database }
 )
 
 // New makes an empty database.
@@ -71,7 +74,7 @@ func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
-		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Close: db.close}
+		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Origins: origins{db}, Close: db.close}
 }
 
 func empty() *database {
@@ -85,6 +88,7 @@ func empty() *database {
 		learned:   map[string]scrollback.Learned{},
 		changes:   changes{committed: make(chan struct{}, 1)},
 		projects:  map[string]scrollback.Project{},
+		purged:    map[[2]string]bool{},
 		tallies:   map[string]driver.Tally{},
 		allowed:   map[scrollback.KeyID]scrollback.Limits{},
 		indexed:   indexed{documents: map[driver.Place]driver.Document{}},

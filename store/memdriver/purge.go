@@ -56,6 +56,12 @@ func (db purging) forget(th *thread, now int64) {
 		delete(db.turns, id)
 		delete(db.steps, id)
 	}
+	db.origins = slices.DeleteFunc(db.origins, func(o scrollback.Origin) bool {
+		if o.Conversation == th.ID {
+			db.purged[[2]string{driver.PurgedKey(o.Tool, o.ID), th.Project}] = true
+		}
+		return o.Conversation == th.ID
+	})
 	th.turns, th.turn, th.receipts, th.texts = nil, "", nil, nil
 	th.Conversation = scrollback.Conversation{ID: th.ID, Project: th.Project, Parent: th.Parent, Ancestors: th.Ancestors, Version: th.Version,
 		Branch: th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{}, PinnedSeqs: []int64{}}

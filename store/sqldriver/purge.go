@@ -7,6 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlorigin"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -97,6 +98,9 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 		return err
 	}
 	if err := sqlrow.DropSent(ctx, j.tx, j.c.ID); err != nil {
+		return err
+	}
+	if err := sqlorigin.Drop(ctx, j.tx, j.c.ID, j.c.Project); err != nil {
 		return err
 	}
 	if err := j.tx.Run(ctx, `DELETE FROM turns WHERE conversation_id = $1`, j.c.ID); err != nil {

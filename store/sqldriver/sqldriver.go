@@ -29,6 +29,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlorigin"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -82,7 +83,7 @@ func New(d Database) *driver.Driver {
 	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Listed: db.Dialect.Numbered}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
-		Feed: feed{db}, Projects: projects{db}, Ready: db.ready, Close: db.close}
+		Feed: feed{db}, Projects: projects{db}, Origins: sqlorigin.Origins(keys), Ready: db.ready, Close: db.close}
 }
 
 // database is what the parts of a driver share.

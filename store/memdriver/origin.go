@@ -1,0 +1,85 @@
+package memdriver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// byOrigin is the order of origins.
+func byOrigin(a, b scrollback.Origin) int {
+	return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
+}
+
+// Put implements [driver.Origins].
+func (db origins) Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
+	const op = "memdriver.PutOrigin"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	th := db.threads[o.Conversation]
+	if th == nil || th.PurgedAt != 0 {
+		return scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", o.Conversation)
+	}
+	db.database.origins = slices.DeleteFunc(db.database.origins, func(was scrollback.Origin) bool {
+		return was.Tool == o.Tool && was.ID == o.ID && (was.Conversation == o.Conversation || was.Conversation == instead)
+	})
+	at, _ := slices.BinarySearchFunc(db.database.origins, o, byOrigin)
+	db.database.origins = slices.Insert(db.database.origins, at, o)
+	delete(db.purged, [2]string{driver.PurgedKey(o.Tool, o.ID), th.Project})
+	return nil
+}
+
+// List implements [driver.Origins].
+func (db origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
+	end, err := db.read(ctx, "memdriver.Origins")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []scrollback.Origin
+	for _, o := range db.database.origins {
+		th := db.threads[o.Conversation]
+		switch {
+		case len(out) == q.Size():
+		case q.After.Tool+q.After.ID != "" && byOrigin(o, q.After) <= 0:
+		case !q.Trash && th.DeletedAt != 0 || q.Projects != nil && !slices.Contains(q.Projects, th.Project):
+		case q.Tool != "" && q.Tool != o.Tool || q.ID != "" && q.ID != o.ID || q.Root != "" && q.Root != o.Root || q.Place != "" && q.Place != o.Place || q.Name != "" && q.Name != o.Name:
+		case q.Conversations != nil && !slices.Contains(q.Conversations, o.Conversation):
+		case q.Folder != "" && !below(q, o.Folder):
+		default:
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// below reports whether a folder is that of a query, or below it.
+func below(q driver.OriginQuery, folder string) bool {
+	for _, b := range q.Below() {
+		if folder >= b[0] && folder < b[1] {
+			return true
+		}
+	}
+	return folder == q.Folder
+}
+
+// Purged implements [driver.Origins].
+func (db origins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+	end, err := db.read(ctx, "memdriver.PurgedOrigin")
+	defer end()
+	if err != nil {
+		return false, err
+	}
+	for of := range db.purged {
+		if of[0] == driver.PurgedKey(tool, id) && (projects == nil || slices.Contains(projects, of[1])) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
