@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"iter"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
@@ -245,37 +244,6 @@ func (s *Store) trace(ctx context.Context, hits []scrollback.Hit) error {
 		}
 	}
 	return err
-}
-
-// Of are where conversations come from, as far as readers may know it: not where a tool keeps
-// them on the machine that brought them. Of several copies one counts that has messages of its
-// own.
-func (p Origins) Of(ctx context.Context, ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	all, err := p.s.d.Origins.List(ctx, driver.OriginQuery{Conversations: ids, Trash: true, Limit: copiesMost * len(ids)})
-	out, shared := map[scrollback.ConversationID]scrollback.Origin{}, map[scrollback.ConversationID]bool{}
-	for _, o := range all {
-		if _, known := out[o.Conversation]; !known || shared[o.Conversation] && !o.Shared {
-			shared[o.Conversation] = o.Shared
-			out[o.Conversation] = scrollback.Origin{Tool: o.Tool, ID: o.ID, Conversation: o.Conversation, Folder: o.Folder, GitBranch: o.GitBranch,
-				ImportedAt: o.ImportedAt}
-		}
-	}
-	return out, err
-}
-
-// copiesMost is how many copies of a conversation are looked at.
-const copiesMost = 50
-
-// Worked are the branches of what was worked on in some folders; see [WorkedQuery].
-func (p Origins) Worked(ctx context.Context, q WorkedQuery) ([]Worked, error) {
-	if q.Projects != nil && len(q.Projects) == 0 {
-		return nil, nil
-	}
-	return p.s.d.Index.Worked(ctx, q)
 }
 
 // Candidates are what Search ranks, for whoever learns what to rank by; see

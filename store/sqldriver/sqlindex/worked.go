@@ -72,5 +72,5 @@ func inFolders(q driver.WorkedQuery) (string, []any, error) {
 		}
 	}
 	return `SELECT o.conversation_id FROM origins o WHERE o.folder <> '' AND (` + strings.Join(origins, " OR ") + `)
-		UNION SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND c.roots <> '' AND (` + strings.Join(own, " OR ") + `)`, args, nil
+		UNION SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND (` + strings.Join(own, " OR ") + `)`, args, nil
 }

@@ -30,3 +30,6 @@ CREATE TABLE purged_origins (
     project TEXT NOT NULL,
     PRIMARY KEY (origin, project)
 ) WITHOUT ROWID;
+
+-- The conversations that have folders of their own are found by them.
+CREATE INDEX conversations_roots ON conversations (roots) WHERE roots <> '[]';
