@@ -28,6 +28,7 @@ var scans = []string{
 	"SCAN json_each VIRTUAL TABLE", // a list that was given
 	"SCAN conversations USING COVERING INDEX conversations_project",
 	"SCAN conversations USING COVERING INDEX conversations_trash",
+	"SCAN c USING COVERING INDEX conversations_roots", // only those that have folders of their own
 	"SCAN keys", "SCAN k", // when one is made or all are listed; how many there may be is bounded
 }
 
