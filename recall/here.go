@@ -64,7 +64,7 @@ func (r *Reader) On(ctx context.Context, g Ground) (*Reader, error) {
 	if g.Folders, err = folders(g.Folders); err != nil {
 		return nil, err
 	}
-	on := &Reader{store: r.store, archive: r.archive, door: r.door, ground: g}
+	on := &Reader{store: r.store, archive: r.archive, door: r.door, ground: g, within: g.Folders}
 	switch g.Scope {
 	case "", scrollback.ScopeAll:
 		return on, nil
@@ -87,16 +87,30 @@ func (r *Reader) On(ctx context.Context, g Ground) (*Reader, error) {
 	return on, nil
 }
 
-// search is a search that begins on the ground, or in folders that it names itself, and stays
-// on the ground if its scope does.
-func (g Ground) search(q scrollback.SearchQuery) (scrollback.SearchQuery, error) {
+// Named returns a reader for an asker that works in other folders than its ground says. It
+// sees no more for that.
+func (r *Reader) Named(names []string) (*Reader, error) {
+	names, err := folders(names)
+	named := *r
+	named.ground.Folders = r.kept(names)
+	return &named, err
+}
+
+// kept are the folders in which the reader may look.
+func (r *Reader) kept(names []string) []string {
+	if r.ground.Scope != ScopeFolder {
+		return names
+	}
+	return slices.DeleteFunc(names, func(f string) bool { return !store.WorkedQuery{Folders: r.within}.Has(f) })
+}
+
+// onGround is a search that begins on the ground, or in folders that it names itself, and
+// stays on the ground if its scope does.
+func (r *Reader) onGround(q scrollback.SearchQuery) (scrollback.SearchQuery, error) {
 	named, err := folders(q.Folders)
-	q.Folders, q.InFolders = named, q.InFolders || g.Scope == ScopeFolder
-	switch {
-	case len(named) == 0:
-		q.Folders = g.Folders
-	case g.Scope == ScopeFolder:
-		q.Folders = slices.DeleteFunc(named, func(f string) bool { return !store.WorkedQuery{Folders: g.Folders}.Has(f) })
+	q.InFolders = q.InFolders || r.ground.Scope == ScopeFolder
+	if q.Folders = r.kept(named); len(named) == 0 {
+		q.Folders = r.ground.Folders
 	}
 	return q, err
 }

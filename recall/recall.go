@@ -44,6 +44,7 @@ type Reader struct {
 	archive *archive.Archive
 	door    Door
 	ground  Ground
+	within  []string // the folders of its scope, if that is those
 }
 
 // New makes a reader for a door's caller.
@@ -181,7 +182,7 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		return r.store.Search(ctx, q)
 	}
 	var err error
-	if q, err = r.ground.search(q); err != nil || q.InFolders && len(q.Folders) == 0 {
+	if q, err = r.onGround(q); err != nil || q.InFolders && len(q.Folders) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
 	}
 	if q.Projects, err = r.door.Projects(q.Project, q.Projects); err != nil {

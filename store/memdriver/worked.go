@@ -16,21 +16,7 @@ func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 	if err != nil {
 		return nil, err
 	}
-	here := map[scrollback.ConversationID]bool{}
-	for id, th := range db.threads {
-		here[id] = slices.ContainsFunc(th.Roots, q.Has)
-	}
-	for _, o := range db.origins {
-		here[o.Conversation] = here[o.Conversation] || q.Has(o.Folder)
-	}
-	for more := true; more; {
-		more = false
-		for id, th := range db.threads {
-			if th.AgentOf != nil && here[th.AgentOf.ID] && !here[id] {
-				here[id], more = true, true
-			}
-		}
-	}
+	here := db.workedOn(q)
 	var out []driver.Worked
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
@@ -47,4 +33,42 @@ func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 	}
 	slices.SortFunc(out, func(a, b driver.Worked) int { return cmp.Compare(a.Number, b.Number) })
 	return out, nil
+}
+
+// WorkedLines implements [driver.Index].
+func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
+	end, err := db.read(ctx, "memdriver.WorkedLines")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	here := db.workedOn(q)
+	var out []int64
+	for _, b := range db.branches {
+		if here[b.Conversation] {
+			out = append(out, b.number)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// workedOn are the conversations that were worked on in the query's folders.
+func (db *database) workedOn(q driver.WorkedQuery) map[scrollback.ConversationID]bool {
+	here := map[scrollback.ConversationID]bool{}
+	for id, th := range db.threads {
+		here[id] = slices.ContainsFunc(th.Roots, q.Has)
+	}
+	for _, o := range db.origins {
+		here[o.Conversation] = here[o.Conversation] || q.Has(o.Folder)
+	}
+	for more := true; more; {
+		more = false
+		for id, th := range db.threads {
+			if th.AgentOf != nil && here[th.AgentOf.ID] && !here[id] {
+				here[id], more = true, true
+			}
+		}
+	}
+	return here
 }

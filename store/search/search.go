@@ -81,27 +81,25 @@ func (s *searching) ranked(ctx context.Context, q scrollback.SearchQuery, now ti
 		Rank(f.best, s.w)
 		return f, err
 	}
-	worked, err := s.look.Worked(ctx, driver.WorkedQuery{Folders: q.Folders, Projects: q.Projects})
+	numbers, err := s.look.WorkedLines(ctx, driver.WorkedQuery{Folders: q.Folders})
 	if err != nil {
 		return found{}, err
 	}
-	lines := make([]driver.Line, len(worked))
-	for i, w := range worked {
-		lines[i] = w.Line
-	}
-	here, err := s.findIn(ctx, q, now, s.scopeWithin(lines))
+	here, err := s.findIn(ctx, q, now, s.scopeOn(numbers, true, q.Projects))
 	Rank(here.best, s.w)
 	if err != nil || q.InFolders {
 		return here, err
 	}
-	f, err := s.findIn(ctx, q, now, s.scopeWithout(lines, q.Projects))
+	f, err := s.findIn(ctx, q, now, s.scopeOn(numbers, false, q.Projects))
 	if err != nil {
 		return f, err
 	}
 	Rank(f.best, s.w)
 	f.best, f.all = append(here.best, f.best...), here.all && f.all
-	for _, l := range lines { // hits of either are looked at from here
-		f.scope.know(l)
+	for _, l := range here.scope.lines { // hits of either are looked at from here
+		if l != nil {
+			f.scope.know(*l)
+		}
 	}
 	return f, nil
 }

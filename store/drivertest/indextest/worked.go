@@ -2,6 +2,7 @@ package indextest
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -31,6 +32,15 @@ func (w *bench) worked(q driver.WorkedQuery, want ...scrollback.Conversation) []
 		wanted = append(wanted, c.ID)
 	}
 	w.same("worked on in "+string(must(json.Marshal(q))), wanted, ids)
+	lines, err := w.Index.WorkedLines(w.ctx, q)
+	w.ok(err)
+	w.same("the numbers are sorted", true, slices.IsSorted(lines))
+	let, err := w.Index.Lines(w.ctx, driver.LineQuery{Numbers: lines, Projects: q.Projects})
+	w.ok(err)
+	w.same("the numbers", len(got), len(let))
+	for _, g := range got {
+		w.same("the line", g.Line, let[g.Number])
+	}
 	return got
 }
 

@@ -1,6 +1,7 @@
 package sqlindex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,17 +31,37 @@ func (db Index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 			out = append(out, w)
 		}
 		return nil
-	}, `WITH RECURSIVE here (id) AS (`+there+`
-			UNION SELECT a.id FROM here JOIN conversations a ON a.agent_of = here.id AND a.agent_of <> '')
-		`+lineColumns+`, c.project, c.agent_of <> '', c.branch = b.id,
+	}, there+lineColumns+`, c.project, c.agent_of <> '', c.branch = b.id, 
 			coalesce((SELECT m.created_at FROM messages m WHERE m.branch = b.id AND m.seq = b.head_seq), 0)
-		FROM here JOIN conversations c ON c.id = here.id JOIN branches b ON b.conversation_id = c.id
-		WHERE c.deleted_at = 0 ORDER BY b.n`, args...)
+		FROM here CROSS JOIN conversations c CROSS JOIN branches b
+		WHERE c.id = here.id AND c.deleted_at = 0 AND b.conversation_id = c.id`, args...)
+	slices.SortFunc(out, func(a, b driver.Worked) int { return cmp.Compare(a.Number, b.Number) })
 	return out, db.Wrap(op, err)
 }
 
-// inFolders selects the conversations that were worked on in the query's folders, without
-// their sub-agents.
+// WorkedLines implements [driver.Index].
+func (db Index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
+	const op = "sqldriver.WorkedLines"
+	if len(q.Folders) == 0 {
+		return nil, nil
+	}
+	there, args, err := inFolders(q)
+	if err != nil {
+		return nil, db.Wrap(op, err)
+	}
+	var out []int64
+	err = db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+		var n int64
+		err := r.Scan(&n)
+		out = append(out, n)
+		return err
+	}, there+`SELECT b.n FROM here CROSS JOIN branches b WHERE b.conversation_id = here.id`, args...)
+	slices.Sort(out)
+	return out, db.Wrap(op, err)
+}
+
+// inFolders makes a table here of the conversations that were worked on in the query's
+// folders. CROSS, here and behind it, says that tables are read in this order.
 func inFolders(q driver.WorkedQuery) (string, []any, error) {
 	var origins, own []string
 	var args []any
@@ -71,6 +92,8 @@ func inFolders(q driver.WorkedQuery) (string, []any, error) {
 			}
 		}
 	}
-	return `SELECT o.conversation_id FROM origins o WHERE o.folder <> '' AND (` + strings.Join(origins, " OR ") + `)
-		UNION SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND (` + strings.Join(own, " OR ") + `)`, args, nil
+	return `WITH RECURSIVE here (id) AS (
+		SELECT o.conversation_id FROM origins o WHERE o.folder <> '' AND (` + strings.Join(origins, " OR ") + `)
+		UNION SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND c.roots <> '' AND (` + strings.Join(own, " OR ") + `)
+		UNION SELECT a.id FROM here CROSS JOIN conversations a WHERE a.agent_of = here.id AND a.agent_of <> '' ORDER BY 1) `, args, nil
 }
