@@ -147,6 +147,10 @@ func (r *Reader) Conversation(ctx context.Context, id scrollback.ConversationID)
 	return h.Conversation, err
 }
 
+// Projects limits a list to what the caller may see: to the project that is named, if any.
+// Nil means no limit.
+func (r *Reader) Projects(name string) ([]string, error) { return r.door.Projects(name, nil) }
+
 // Origins are where conversations of the caller come from, by conversation; those that were
 // not imported have none.
 func (r *Reader) Origins(ctx context.Context, ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {

@@ -23,6 +23,7 @@ type asker struct {
 	*recall.Reader
 	view   *engine.View
 	ground recall.Ground
+	only   bool // a list has only what was worked on in the ground's folders
 }
 
 // bounded says that there is more than the asker may see.

@@ -55,7 +55,7 @@ func (db Index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64,
 		err := r.Scan(&n)
 		out = append(out, n)
 		return err
-	}, there+`SELECT b.n FROM here CROSS JOIN branches b WHERE b.conversation_id = here.id`, args...)
+	}, there+`SELECT b.n FROM here CROSS JOIN branches b WHERE b.conversation_id = here.id AND b.n > 0`, args...)
 	slices.Sort(out)
 	return out, db.Wrap(op, err)
 }
