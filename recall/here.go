@@ -159,7 +159,45 @@ func (r *Reader) Origins(ctx context.Context, ids []scrollback.ConversationID) (
 			return nil, err
 		}
 	}
-	return r.store.Origins.Of(ctx, ids)
+	return r.origins(ctx, ids)
+}
+
+// copiesMost is how many copies of a conversation are looked at.
+const copiesMost = 50
+
+// origins are where conversations come from, as far as readers may know it: not where a tool
+// keeps them on the machine that brought them. Of several copies one counts that has messages
+// of its own.
+func (r *Reader) origins(ctx context.Context, ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	all, err := r.store.Origins.List(ctx, store.OriginQuery{Conversations: ids, Trash: true, Limit: copiesMost * len(ids)})
+	out, shared := map[scrollback.ConversationID]scrollback.Origin{}, map[scrollback.ConversationID]bool{}
+	for _, o := range all {
+		if _, known := out[o.Conversation]; !known || shared[o.Conversation] && !o.Shared {
+			shared[o.Conversation] = o.Shared
+			out[o.Conversation] = scrollback.Origin{Tool: o.Tool, ID: o.ID, Conversation: o.Conversation, Folder: o.Folder, GitBranch: o.GitBranch,
+				ImportedAt: o.ImportedAt}
+		}
+	}
+	return out, err
+}
+
+// trace says of hits where their conversations come from.
+func (r *Reader) trace(ctx context.Context, found scrollback.SearchResult) (scrollback.SearchResult, error) {
+	var ids []scrollback.ConversationID
+	for _, h := range found.Hits {
+		ids = append(ids, h.ConversationID)
+	}
+	from, err := r.origins(ctx, ids)
+	for i, h := range found.Hits {
+		if o, ok := from[h.ConversationID]; ok {
+			found.Hits[i].Origin = &o
+		}
+	}
+	return found, err
 }
 
 // bounded is a door behind which there are only some conversations, or projects.

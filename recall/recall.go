@@ -179,7 +179,7 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		if _, err := r.door.Head(ctx, q.Conversation); err != nil {
 			return scrollback.SearchResult{}, err
 		}
-		return r.store.Search(ctx, q)
+		return r.looked(ctx, q)
 	}
 	var err error
 	if q, err = r.onGround(q); err != nil || q.InFolders && len(q.Folders) == 0 {
@@ -188,7 +188,15 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 	if q.Projects, err = r.door.Projects(q.Project, q.Projects); err != nil {
 		return scrollback.SearchResult{}, err
 	}
-	return r.store.Search(ctx, q)
+	return r.looked(ctx, q)
+}
+
+func (r *Reader) looked(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	found, err := r.store.Search(ctx, q)
+	if err != nil {
+		return found, err
+	}
+	return r.trace(ctx, found)
 }
 
 // Artifact opens the bytes of an artifact for a conversation that mentions it.

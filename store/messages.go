@@ -225,25 +225,7 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	if l.Look.Stopped() {
 		out.Truncated, out.Total, out.Conversations = true, 0, 0
 	}
-	if err == nil {
-		err = s.trace(ctx, out.Hits)
-	}
 	return out, err
-}
-
-// trace says of hits where their conversations come from.
-func (s *Store) trace(ctx context.Context, hits []scrollback.Hit) error {
-	ids := []scrollback.ConversationID{}
-	for _, h := range hits {
-		ids = append(ids, h.ConversationID)
-	}
-	from, err := s.Origins.Of(ctx, ids)
-	for i := range hits {
-		if o, ok := from[hits[i].ConversationID]; ok {
-			hits[i].Origin = &o
-		}
-	}
-	return err
 }
 
 // Candidates are what Search ranks, for whoever learns what to rank by; see

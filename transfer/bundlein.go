@@ -46,14 +46,13 @@ type bundleImport struct {
 // to write its messages, and to write what is derived from them. Until the last write
 // nobody sees a conversation that is new here, and one that is here only gets longer; an
 // import that was cut off continues when it is repeated.
-func (t *Transfer) importBundle(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
+func importBundle(ctx context.Context, b *bundleImport) (ImportResult, error) {
 	out := ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
-	if q.Into != "" {
+	if b.q.Into != "" {
 		return out, scrollback.ParamErrorf("transfer.Import", "into", "a bundle keeps its own conversation: it cannot be added to another")
 	}
-	b := &bundleImport{Transfer: t, view: v, q: q, r: readSeeker{&ctxReader{ctx, r}, r}}
-	if q.AsCopy {
-		b.copy = bundle.NewCopy(t.store.NewID())
+	if b.q.AsCopy {
+		b.copy = bundle.NewCopy(b.store.NewID())
 	}
 	if err := b.judge(ctx); err != nil {
 		return out, err

@@ -129,7 +129,7 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 			err = attach(i, p.Artifact)
 		case scrollback.ToolResult:
 			if p.Artifact != "" {
-				p.Text, err = t.text(ctx, p.Artifact)
+				p.Text, err = textOf(ctx, t, p.Artifact)
 				p.Artifact = ""
 				entry.Message.Parts[i] = p
 			}
@@ -142,8 +142,8 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 	return entry, nil
 }
 
-// text reads a whole text artifact; one that is not text is invalid.
-func (t *Transfer) text(ctx context.Context, id scrollback.ArtifactID) (string, error) {
+// textOf reads a whole text artifact; one that is not text is invalid.
+func textOf(ctx context.Context, t *Transfer, id scrollback.ArtifactID) (string, error) {
 	f, _, err := t.archive.OpenArtifact(ctx, id)
 	if err != nil {
 		return "", err

@@ -31,6 +31,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // Options configure a transfer; the zero value handles only bundles.
@@ -125,14 +126,18 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	if !v.Caller().May(scrollback.AccessWrite) {
 		return im.out, v.Caller().Lacks("transfer.Import", scrollback.AccessWrite)
 	}
-	format, err := t.format(r, q.Format)
+	format, err := formatOf(ctx, im, r)
 	switch {
 	case err != nil:
 		return im.out, err
+	case im.tool != nil:
+		return importTool(ctx, im, im.tool, im.place)
 	case format == nil && q.Summarize:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", "a bundle brings its own summaries")
+	case format == nil && q.Mask:
+		return im.out, scrollback.ParamErrorf("transfer.Import", "mask", "a bundle comes as it is: it cannot be masked")
 	case format == nil:
-		return t.importBundle(ctx, v, r, q)
+		return importBundle(ctx, &bundleImport{Transfer: t, view: v, q: q, r: readSeeker{&ctxReader{ctx, r}, r}})
 	case q.AsCopy:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
 	}
@@ -144,6 +149,9 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	im.format = format.Name()
 	read := 0
 	for entry, err := range format.Read(&ctxReader{ctx, r}) {
+		if err == nil && q.Mask {
+			im.out.Masked += mask.Entry(&entry)
+		}
 		if err == nil && entry.Bad != nil {
 			im.skip(*entry.Bad)
 			continue
@@ -170,8 +178,9 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	return im.result(), err
 }
 
-// format chooses the reader of a file; nil means a bundle.
-func (t *Transfer) format(r io.ReadSeeker, name string) (transcript.Importer, error) {
+// formatOf chooses the reader of a file; nil means a bundle, or the importer's tool.
+func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Importer, error) {
+	name := im.q.Format
 	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
 	if err != nil && err != io.EOF {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
@@ -183,11 +192,23 @@ func (t *Transfer) format(r io.ReadSeeker, name string) (transcript.Importer, er
 		return nil, nil
 	}
 	names := []string{BundleFormat}
-	for _, f := range t.o.Importers {
+	for _, f := range im.o.Importers {
 		if f.Name() == name || name == "" && f.Sniff(head) {
 			return f, nil
 		}
 		names = append(names, f.Name())
+	}
+	for _, tool := range im.o.Tools {
+		names = append(names, tool.Name())
+	}
+	if len(im.o.Tools) > 0 {
+		file, err := newUpload(r, im.q.Name, head)
+		if err == nil {
+			im.tool, im.place, err = toolOf(ctx, im.Transfer, file, im.q)
+		}
+		if im.tool != nil || err != nil {
+			return nil, err
+		}
 	}
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))

@@ -68,6 +68,7 @@ var rooms = map[string]entry{
 	"store/drivertest/shapetest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/viewtest":    {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+	"store/drivertest/origintest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/indextest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
@@ -96,6 +97,7 @@ var rooms = map[string]entry{
 	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
 	"internal/secrets":   {not: "context os database/sql time"},
 
+	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
 
 	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
@@ -126,7 +128,8 @@ var rooms = map[string]entry{
 	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
 		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived",
+	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived transcript/mask " +
+		"transcript/zipped",
 		libs: "github.com/google/uuid", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +

@@ -393,4 +393,16 @@ var chinese = map[string]string{
 	"a sub-agent stays in the project of the conversation that it works for":                                      "子代理只能留在它所服务的对话的项目中",
 	"sub-agents are not allowed here: start scrollback with --agents, or set agents.allowed in the configuration": "此处不允许子代理：请用 --agents 启动 scrollback，或在配置中设置 agents.allowed",
 	"the conversation that this sub-agent works for is in the trash: restore %s":                                  "这个子代理所服务的对话在回收站中：请恢复 %s",
+
+	// Archives of exports.
+	"the zip lists more than %d MB of names":                                                  "zip 的文件列表超过 %s MB",
+	"the zip is damaged, or not all of it is there: %v":                                       "zip 已损坏或不完整：%s",
+	"the zip has more than %d files":                                                          "zip 中的文件超过 %s 个",
+	"the zip has a name that leads outside: %.80q":                                            "zip 中有指向外部的名称：%s",
+	"the zip says that its files take more bytes than it has":                                 "zip 声称其文件占用的字节数超过它本身",
+	"the zip would unpack to more than %d GB":                                                 "zip 解压后会超过 %s GB",
+	"%.80q in the zip is encrypted; unpack it with its password, and import the folder":       "zip 中的 %s 已加密；请用密码解压，再导入文件夹",
+	"%.80q in the zip would unpack to more than %d times of what it takes":                    "zip 中的 %s 解压后会超过其大小的 %s 倍",
+	"%.80q in the zip is packed in a way that is not known; unpack it, and import the folder": "zip 中的 %s 使用了未知的压缩方式；请解压后导入文件夹",
+	"%.80q in the zip is damaged: %v":                                                         "zip 中的 %s 已损坏：%s",
 }

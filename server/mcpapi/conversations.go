@@ -45,6 +45,7 @@ func (f *face) conversations(ctx context.Context, by asker, raw json.RawMessage)
 		Limit                          int
 	}
 	a, err := recall.Arguments[args](orEmpty(raw))
+	sees := by
 	if err == nil {
 		err = limited(a.Limit)
 	}
@@ -71,7 +72,7 @@ func (f *face) conversations(ctx context.Context, by asker, raw json.RawMessage)
 			return nil, false
 		}
 		if len(list) == 0 {
-			p.Note = f.nothing(ctx, by)
+			p.Note = f.nothing(ctx, sees)
 		}
 		return p, limit > 1
 	})

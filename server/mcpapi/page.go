@@ -62,7 +62,7 @@ func (a asker) page(ctx context.Context, q scrollback.ListQuery) ([]scrollback.C
 		if out, next, err = a.here(ctx, here, q); err != nil || next != "" || a.only || a.ground.Scope == recall.ScopeFolder {
 			return out, next, err
 		}
-		if len(out) == q.Limit {
+		if rest = ""; len(out) == q.Limit {
 			return out, cursorElse, nil
 		}
 	}

@@ -81,6 +81,7 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 	}
 	var name, folder string
 	var err error
+	sees := a
 	id := f.only
 	if f.only == "" {
 		if name, err = taken(args, "conversation", "an id, the beginning of one, or latest"); err == nil && tool == searchTool {
@@ -110,7 +111,7 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 	}
 	text, err := a.Call(ctx, id, tool, rest, recall.RoomMax)
 	if err == nil && id == "" {
-		if why := f.nothing(ctx, a); why != "" {
+		if why := f.nothing(ctx, sees); why != "" {
 			return recall.Fit(recall.RoomMax, func(int) (any, bool) { return map[string]any{"hits": []any{}, "note": why}, false })
 		}
 	}
