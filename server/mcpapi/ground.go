@@ -61,23 +61,58 @@ func (a asker) at(folder string) (asker, error) {
 // client says when it is asked for the first time. A client that cannot be asked, or says
 // nothing that can be used, works nowhere.
 func (f *face) folders(ctx context.Context, s *mcp.ServerSession) []string {
-	if len(f.roots) > 0 || s == nil || !f.asks {
+	if s != nil {
+		if known, ok := f.known.Load(s); ok {
+			return known.([]string)
+		}
+	}
+	if !f.askable(s) || asksInside(s) {
 		return f.roots
-	}
-	if known, ok := f.known.Load(s); ok {
-		return known.([]string)
-	}
-	p := s.InitializeParams()
-	if p == nil || p.Capabilities == nil || p.Capabilities.RootsV2 == nil { //nolint:staticcheck // clients have it
-		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, rootsTime)
 	defer cancel()
-	var out []string
-	said, err := s.ListRoots(ctx, nil) //nolint:staticcheck // the same
+	said, err := s.ListRoots(ctx, nil) //nolint:staticcheck // what clients have
 	if err != nil {
 		f.log.Debug("the client did not say where it works", "error", err)
-	} else {
+	}
+	return f.heard(s, said)
+}
+
+// askable reports whether a client is to be asked where it works.
+func (f *face) askable(s *mcp.ServerSession) bool {
+	if len(f.roots) > 0 || s == nil || !f.asks || f.only != "" {
+		return false
+	}
+	if _, known := f.known.Load(s); known {
+		return false
+	}
+	p := s.InitializeParams()
+	return p != nil && p.Capabilities != nil && p.Capabilities.RootsV2 != nil //nolint:staticcheck // what clients have
+}
+
+// asksInside reports whether the protocol of a client has no requests by the server: what it
+// wants to know is the result of the client's request, which then comes again.
+func asksInside(s *mcp.ServerSession) bool { return s.InitializeParams().ProtocolVersion >= "2026-07-28" }
+
+// rootsAsked names what a client of such a protocol is asked.
+const rootsAsked = "roots"
+
+// ask is what such a client is to be asked before its request is done, or nil.
+func (f *face) ask(s *mcp.ServerSession, said mcp.InputResponseMap) mcp.InputRequestMap {
+	if !f.askable(s) || !asksInside(s) {
+		return nil
+	}
+	if got, ok := said[rootsAsked]; ok {
+		roots, _ := got.(*mcp.ListRootsResult) //nolint:staticcheck // what clients have
+		f.heard(s, roots)
+		return nil
+	}
+	return mcp.InputRequestMap{rootsAsked: &mcp.ListRootsParams{}} //nolint:staticcheck // the same
+}
+
+// heard keeps what a client says about where it works; nil is nothing.
+func (f *face) heard(s *mcp.ServerSession, said *mcp.ListRootsResult) (out []string) { //nolint:staticcheck // what clients have
+	if said != nil {
 		for _, r := range said.Roots {
 			if name, err := recall.Folder(fromURI(r.URI)); err == nil {
 				out = append(out, both(name)...)

@@ -55,6 +55,9 @@ func (f *face) addPrompts(s *mcp.Server) {
 
 // prompt fills a prompt in, with what a first look-up finds.
 func (f *face) prompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+		return &mcp.GetPromptResult{InputRequests: asked}, nil
+	}
 	a, err := f.asker(ctx, r.Session)
 	if err != nil {
 		return nil, wire(err)

@@ -30,6 +30,9 @@ func (f *face) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadR
 	if len(parts) != 3 || f.only != "" && parts[0] != string(f.only) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
+	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+		return &mcp.ReadResourceResult{InputRequests: asked}, nil
+	}
 	a, err := f.asker(ctx, r.Session)
 	if err != nil {
 		return nil, wire(err)

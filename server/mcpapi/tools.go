@@ -25,6 +25,9 @@ func (f *face) addTools(s *mcp.Server) {
 // structure, so both hold all of it. The model should learn about its mistakes, so they
 // are results too.
 func (f *face) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+		return &mcp.CallToolResult{InputRequests: asked}, nil
+	}
 	a, err := f.asker(ctx, r.Session)
 	var text string
 	if err == nil {
