@@ -92,7 +92,9 @@ func (f *face) askable(s *mcp.ServerSession) bool {
 
 // asksInside reports whether the protocol of a client has no requests by the server: what it
 // wants to know is the result of the client's request, which then comes again.
-func asksInside(s *mcp.ServerSession) bool { return s.InitializeParams().ProtocolVersion >= "2026-07-28" }
+func asksInside(s *mcp.ServerSession) bool {
+	return s.InitializeParams().ProtocolVersion >= "2026-07-28"
+}
 
 // rootsAsked names what a client of such a protocol is asked.
 const rootsAsked = "roots"

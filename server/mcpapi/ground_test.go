@@ -1,6 +1,7 @@
 package mcpapi_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -413,5 +414,64 @@ func TestCatchUp(t *testing.T) {
 	text, talks = caughtUp(t, s, "")
 	if talks[0]["tool"] != "aider" || strings.Count(text, "\n\nRecord:\n") != 1 {
 		t.Errorf("a hostile talk makes it %s", text)
+	}
+}
+
+// A client of an older protocol is asked by a request of its own, once, and again when it says
+// that this has changed. One that has no answer works nowhere.
+func TestAskOldClients(t *testing.T) {
+	r, ids := folders(t)
+	in, client := io.Pipe()
+	heard, out := io.Pipe()
+	ended := make(chan error, 1)
+	s := mcpapi.New(r.View, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
+	go func() { ended <- mcpapi.Run(t.Context(), s, in, out) }()
+	lines := bufio.NewReader(heard)
+	say := func(line string) {
+		t.Helper()
+		if _, err := io.WriteString(client, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear := func() (said struct {
+		ID     json.RawMessage
+		Method string
+		Result struct{ StructuredContent searched }
+	}) {
+		t.Helper()
+		line, err := lines.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &said)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		return said
+	}
+	say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},` +
+		`"clientInfo":{"name":"t","version":"1"}}}`)
+	hear()
+	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for i, rule := range []struct{ answer, first string }{{`"result":{"roots":[{"uri":"file:///src/other"}]}`, "beside"}, {"", "beside"},
+		{`"error":{"code":-32603,"message":"no"}`, ""}, {"", ""}, {`"result":{"roots":[{"uri":"file:///src/app/cmd"}]}`, "cmd"}} {
+		if rule.answer != "" && i > 0 {
+			say(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+		}
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"context_search","arguments":{"query":"key mat"}}}`, i+1))
+		got := hear()
+		if (got.Method == "roots/list") != (rule.answer != "") {
+			t.Fatalf("%d: the server says %+v", i, got)
+		}
+		if rule.answer != "" {
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, got.ID, rule.answer))
+			got = hear()
+		}
+		if order := got.Result.StructuredContent.order(ids); len(order) != 4 || rule.first != "" && order[0] != rule.first {
+			t.Errorf("%d: hits are in %q, want %q first", i, order, rule.first)
+		}
+	}
+	client.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
