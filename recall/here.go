@@ -72,12 +72,12 @@ func (r *Reader) On(ctx context.Context, g Ground) (*Reader, error) {
 	default:
 		return nil, scrollback.ParamErrorf("recall.On", "scope", "a scope is folder, project or all, not %q", g.Scope)
 	}
-	worked, err := on.worked(ctx)
+	there, err := worked(ctx, on)
 	if err != nil {
 		return nil, err
 	}
-	b := bounded{Door: r.door, projects: []string{}, ids: map[scrollback.ConversationID]bool{}, whole: g.Scope == scrollback.ScopeProject}
-	for _, w := range worked {
+	b := bounded{door: r.door, projects: []string{}, ids: map[scrollback.ConversationID]bool{}, whole: g.Scope == scrollback.ScopeProject}
+	for _, w := range there {
 		b.ids[w.Conversation] = true
 		b.projects = append(b.projects, w.Project)
 	}
@@ -92,12 +92,12 @@ func (r *Reader) On(ctx context.Context, g Ground) (*Reader, error) {
 func (r *Reader) Named(names []string) (*Reader, error) {
 	names, err := folders(names)
 	named := *r
-	named.ground.Folders = r.kept(names)
+	named.ground.Folders = kept(r, names)
 	return &named, err
 }
 
 // kept are the folders in which the reader may look.
-func (r *Reader) kept(names []string) []string {
+func kept(r *Reader, names []string) []string {
 	if r.ground.Scope != ScopeFolder {
 		return names
 	}
@@ -106,17 +106,17 @@ func (r *Reader) kept(names []string) []string {
 
 // onGround is a search that begins on the ground, or in folders that it names itself, and
 // stays on the ground if its scope does.
-func (r *Reader) onGround(q scrollback.SearchQuery) (scrollback.SearchQuery, error) {
+func onGround(r *Reader, q scrollback.SearchQuery) (scrollback.SearchQuery, error) {
 	named, err := folders(q.Folders)
 	q.InFolders = q.InFolders || r.ground.Scope == ScopeFolder
-	if q.Folders = r.kept(named); len(named) == 0 {
+	if q.Folders = kept(r, named); len(named) == 0 {
 		q.Folders = r.ground.Folders
 	}
 	return q, err
 }
 
 // worked are the branches of what was worked on in the ground's folders.
-func (r *Reader) worked(ctx context.Context) ([]store.Worked, error) {
+func worked(ctx context.Context, r *Reader) ([]store.Worked, error) {
 	if len(r.ground.Folders) == 0 {
 		return nil, nil
 	}
@@ -130,9 +130,9 @@ func (r *Reader) worked(ctx context.Context) ([]store.Worked, error) {
 // Here lists the conversations that were worked on in the ground's folders, without
 // sub-agents: first that in which something was said last.
 func (r *Reader) Here(ctx context.Context) ([]Here, error) {
-	worked, err := r.worked(ctx)
+	there, err := worked(ctx, r)
 	var out []Here
-	for _, w := range worked {
+	for _, w := range there {
 		if w.Current && !w.Agent {
 			out = append(out, Here{w.Conversation, w.At})
 		}
@@ -159,7 +159,7 @@ func (r *Reader) Origins(ctx context.Context, ids []scrollback.ConversationID) (
 			return nil, err
 		}
 	}
-	return r.origins(ctx, ids)
+	return origins(ctx, r, ids)
 }
 
 // copiesMost is how many copies of a conversation are looked at.
@@ -168,7 +168,7 @@ const copiesMost = 50
 // origins are where conversations come from, as far as readers may know it: not where a tool
 // keeps them on the machine that brought them. Of several copies one counts that has messages
 // of its own.
-func (r *Reader) origins(ctx context.Context, ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {
+func origins(ctx context.Context, r *Reader, ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -186,12 +186,12 @@ func (r *Reader) origins(ctx context.Context, ids []scrollback.ConversationID) (
 }
 
 // trace says of hits where their conversations come from.
-func (r *Reader) trace(ctx context.Context, found scrollback.SearchResult) (scrollback.SearchResult, error) {
+func trace(ctx context.Context, r *Reader, found scrollback.SearchResult) (scrollback.SearchResult, error) {
 	var ids []scrollback.ConversationID
 	for _, h := range found.Hits {
 		ids = append(ids, h.ConversationID)
 	}
-	from, err := r.origins(ctx, ids)
+	from, err := origins(ctx, r, ids)
 	for i, h := range found.Hits {
 		if o, ok := from[h.ConversationID]; ok {
 			found.Hits[i].Origin = &o
@@ -202,7 +202,7 @@ func (r *Reader) trace(ctx context.Context, found scrollback.SearchResult) (scro
 
 // bounded is a door behind which there are only some conversations, or projects.
 type bounded struct {
-	Door
+	door     Door
 	projects []string
 	ids      map[scrollback.ConversationID]bool
 	whole    bool // all conversations of the projects
@@ -210,7 +210,11 @@ type bounded struct {
 
 // Head implements [Door].
 func (b bounded) Head(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
-	h, err := b.Door.Head(ctx, id)
+	return b.seen(ctx, id)
+}
+
+func (b bounded) seen(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
+	h, err := b.door.Head(ctx, id)
 	if err == nil && !b.ids[id] && !(b.whole && slices.Contains(b.projects, h.Project)) {
 		return store.Head{}, scrollback.Errorf(scrollback.NotFound, "recall", "no conversation %s", id)
 	}
@@ -219,7 +223,7 @@ func (b bounded) Head(ctx context.Context, id scrollback.ConversationID) (store.
 
 // Allow implements [Door].
 func (b bounded) Allow(ctx context.Context, id scrollback.ConversationID) error {
-	_, err := b.Head(ctx, id)
+	_, err := b.seen(ctx, id)
 	return err
 }
 
@@ -230,5 +234,5 @@ func (b bounded) Projects(name string, within []string) ([]string, error) {
 	} else {
 		within = slices.DeleteFunc(slices.Clone(within), func(p string) bool { return !slices.Contains(b.projects, p) })
 	}
-	return b.Door.Projects(name, within)
+	return b.door.Projects(name, within)
 }

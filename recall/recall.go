@@ -179,24 +179,24 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		if _, err := r.door.Head(ctx, q.Conversation); err != nil {
 			return scrollback.SearchResult{}, err
 		}
-		return r.looked(ctx, q)
+		return looked(ctx, r, q)
 	}
 	var err error
-	if q, err = r.onGround(q); err != nil || q.InFolders && len(q.Folders) == 0 {
+	if q, err = onGround(r, q); err != nil || q.InFolders && len(q.Folders) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
 	}
 	if q.Projects, err = r.door.Projects(q.Project, q.Projects); err != nil {
 		return scrollback.SearchResult{}, err
 	}
-	return r.looked(ctx, q)
+	return looked(ctx, r, q)
 }
 
-func (r *Reader) looked(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+func looked(ctx context.Context, r *Reader, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
 	found, err := r.store.Search(ctx, q)
 	if err != nil {
 		return found, err
 	}
-	return r.trace(ctx, found)
+	return trace(ctx, r, found)
 }
 
 // Artifact opens the bytes of an artifact for a conversation that mentions it.

@@ -16,7 +16,7 @@ func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 	if err != nil {
 		return nil, err
 	}
-	here := db.workedOn(q)
+	here := workedOn(db.database, q)
 	var out []driver.Worked
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
@@ -42,7 +42,7 @@ func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64,
 	if err != nil {
 		return nil, err
 	}
-	here := db.workedOn(q)
+	here := workedOn(db.database, q)
 	var out []int64
 	for _, b := range db.branches {
 		if here[b.Conversation] {
@@ -54,7 +54,7 @@ func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64,
 }
 
 // workedOn are the conversations that were worked on in the query's folders.
-func (db *database) workedOn(q driver.WorkedQuery) map[scrollback.ConversationID]bool {
+func workedOn(db *database, q driver.WorkedQuery) map[scrollback.ConversationID]bool {
 	here := map[scrollback.ConversationID]bool{}
 	for id, th := range db.threads {
 		here[id] = slices.ContainsFunc(th.Roots, q.Has)

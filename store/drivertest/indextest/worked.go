@@ -9,7 +9,7 @@ import (
 )
 
 // made creates a conversation that says something, unless it is nothing.
-func (w *bench) made(c scrollback.Conversation, texts ...string) scrollback.Conversation {
+func made(w *bench, c scrollback.Conversation, texts ...string) scrollback.Conversation {
 	w.t.Helper()
 	c = w.create(c, scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))})
 	if len(texts) > 0 {
@@ -20,7 +20,7 @@ func (w *bench) made(c scrollback.Conversation, texts ...string) scrollback.Conv
 
 // worked wants what was worked on in some folders to be some conversations, in the order in
 // which they were made.
-func (w *bench) worked(q driver.WorkedQuery, want ...scrollback.Conversation) []driver.Worked {
+func worked(w *bench, q driver.WorkedQuery, want ...scrollback.Conversation) []driver.Worked {
 	w.t.Helper()
 	got, err := w.Index.Worked(w.ctx, q)
 	w.ok(err)
@@ -59,10 +59,10 @@ func testWorked(w *bench) {
 		w.ok(w.Origins.Put(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID, Folder: folder}, ""))
 	}
 	own := func(project string, roots ...string) scrollback.Conversation {
-		return w.made(scrollback.Conversation{Project: project, Roots: append([]string{}, roots...)}, "one", "two")
+		return made(w, scrollback.Conversation{Project: project, Roots: append([]string{}, roots...)}, "one", "two")
 	}
 	agent := func(of scrollback.Conversation) scrollback.Conversation {
-		return w.made(scrollback.Conversation{Project: of.Project, Roots: []string{}, AgentOf: &scrollback.AgentRef{ID: of.ID}})
+		return made(w, scrollback.Conversation{Project: of.Project, Roots: []string{}, AgentOf: &scrollback.AgentRef{ID: of.ID}})
 	}
 	brought := own("one")
 	from(brought, "/src/app")
@@ -78,35 +78,35 @@ func testWorked(w *bench) {
 	quoted := own("one", `/src/a"b&c`)
 	windows := own("two", `C:\Users\me\app`)
 	from(windows, `C:\Users\me\app`)
-	gone := w.made(scrollback.Conversation{Project: "one", Roots: []string{"/src/app"}, DeletedAt: 5})
+	gone := made(w, scrollback.Conversation{Project: "one", Roots: []string{"/src/app"}, DeletedAt: 5})
 	from(gone, "/src/app")
 
 	app := driver.WorkedQuery{Folders: []string{"/src/app"}}
-	got := w.worked(app, brought, below, rooted, agents, deep)
+	got := worked(w, app, brought, below, rooted, agents, deep)
 	for i, g := range got {
 		w.same("is a sub-agent", i > 2, g.Agent)
 		w.same("is current", true, g.Current)
 	}
-	w.same("the newest message", w.at(brought, 2).CreatedAt, got[0].At)
+	w.same("the newest message", at(w, brought, 2).CreatedAt, got[0].At)
 	w.same("of one without messages", int64(0), got[3].At)
 	w.same("project", "two", got[1].Project)
 	app.Projects = []string{"two", "three"}
-	w.worked(app, below)
+	worked(w, app, below)
 	app.Projects = []string{}
-	w.worked(app)
-	w.worked(driver.WorkedQuery{Folders: []string{"/src/app/cmd", "/elsewhere"}}, below, rooted)
-	w.worked(driver.WorkedQuery{Folders: []string{"/src/other"}}, brought, agents, deep)
-	w.worked(driver.WorkedQuery{Folders: []string{`/src/a"b&c`}}, quoted)
-	w.worked(driver.WorkedQuery{Folders: []string{`C:\Users`}}, windows)
-	w.worked(driver.WorkedQuery{Folders: []string{`C:\users`, "/nowhere"}})
-	w.worked(driver.WorkedQuery{})
+	worked(w, app)
+	worked(w, driver.WorkedQuery{Folders: []string{"/src/app/cmd", "/elsewhere"}}, below, rooted)
+	worked(w, driver.WorkedQuery{Folders: []string{"/src/other"}}, brought, agents, deep)
+	worked(w, driver.WorkedQuery{Folders: []string{`/src/a"b&c`}}, quoted)
+	worked(w, driver.WorkedQuery{Folders: []string{`C:\Users`}}, windows)
+	worked(w, driver.WorkedQuery{Folders: []string{`C:\users`, "/nowhere"}})
+	worked(w, driver.WorkedQuery{})
 	all, err := w.Index.Worked(w.ctx, driver.WorkedQuery{Folders: []string{""}, Projects: []string{"two"}})
 	w.ok(err)
 	w.same("of all of a disk", 1, len(all))
 }
 
 // at is a message of a conversation's first branch.
-func (w *bench) at(c scrollback.Conversation, seq int64) scrollback.Message {
+func at(w *bench, c scrollback.Conversation, seq int64) scrollback.Message {
 	w.t.Helper()
 	ms, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: seq, To: seq})
 	w.ok(err)
