@@ -147,9 +147,9 @@ func (r *Reader) Conversation(ctx context.Context, id scrollback.ConversationID)
 	return h.Conversation, err
 }
 
-// Projects limits a list to what the caller may see: to the project that is named, if any.
+// SeenProjects limits a list to what the caller may see: to the project that is named, if any.
 // Nil means no limit.
-func (r *Reader) Projects(name string) ([]string, error) { return r.door.Projects(name, nil) }
+func (r *Reader) SeenProjects(name string) ([]string, error) { return r.door.Projects(name, nil) }
 
 // Origins are where conversations of the caller come from, by conversation; those that were
 // not imported have none.

@@ -121,7 +121,7 @@ func (a asker) others(ctx context.Context, here []recall.Here, q scrollback.List
 		first[h.ID] = true
 	}
 	var err error
-	if q.Projects, err = a.Projects(q.Project); err != nil {
+	if q.Projects, err = a.SeenProjects(q.Project); err != nil {
 		return nil, "", err
 	}
 	var out []scrollback.Conversation
