@@ -163,7 +163,8 @@ var rooms = map[string]entry{
 	"server/restapi/spec":     {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
 	"server/tour":             {not: "context os database/sql"},
 	"server/webui":            {not: "database/sql os", net: true},
-	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", not: "database/sql",
+	"recall/catchup":          {rooms: ". compact/work internal/clip recall token transcript", not: "context database/sql os"},
+	"server/mcpapi": {rooms: ". engine internal/clip recall recall/catchup", libs: "github.com/modelcontextprotocol/go-sdk", not: "database/sql",
 		net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
