@@ -20,6 +20,7 @@ type Session struct {
 	Tool  transcript.Tool
 	Place transcript.Place
 	transcript.Session
+	Shares bool // other sessions are in the same file
 }
 
 // Bring imports a session of a tool from where that keeps it. Each of its conversations is
@@ -321,7 +322,7 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 
 // vanished marks conversations that the session had, and has no more.
 func (b *bringing) vanished(ctx context.Context) error {
-	if b.at == "" || b.Stamp == "" {
+	if b.at == "" || b.Stamp == "" || b.Shares { // what another session has is not gone
 		return nil
 	}
 	q := OriginQuery{Tool: b.Tool.Name(), Place: b.at, Name: b.Session.Name, Limit: originsPage}
