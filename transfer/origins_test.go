@@ -18,6 +18,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -492,4 +494,74 @@ func count(r transfer.ImportResult) (n int64) {
 		n += c.Messages
 	}
 	return n
+}
+
+// growing is a tool whose session has grown whenever it is read again.
+type growing struct {
+	files
+	reads int
+	steps []talk
+}
+
+func (g *growing) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+	now := g.steps[min(g.reads, len(g.steps)-1)]
+	g.reads++
+	return files{s.Name: {now}}.Read(ctx, p, s)
+}
+
+// A session that is written while it is read loses nothing: what came too late comes next time,
+// because its stamp is another by then.
+func TestBringWhileItIsWritten(t *testing.T) {
+	texts := []string{"one", "two", "three", "four", "five"}
+	for split := range 5 {
+		h := newHome(t)
+		h.bring(files{"a": {line("a", texts...)}}, "a")
+		whole := line("b", append(slices.Clone(texts[:4]), "else", "where")...)
+		g := &growing{steps: []talk{whole.first(1 + split), whole.first(2 + split), whole}}
+		for i := range 3 {
+			s := transfer.Session{Tool: g, Place: h.place, Session: transcript.Session{ID: "b", Name: "b", Stamp: fmt.Sprint(i)}}
+			if _, err := h.Transfer.Bring(context.Background(), h.View, s, transfer.ImportRequest{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.has(whole)
+		c, err := h.Get(context.Background(), h.of("b").Conversation)
+		if err != nil || c.Parent == nil || c.Parent.Seq != 4 {
+			t.Errorf("split %d: %+v, %v", split, c.Parent, err)
+		}
+	}
+}
+
+// An import that was cut off anywhere goes on where it ended, and a database that fails once
+// loses and doubles nothing.
+func TestBringCutOff(t *testing.T) {
+	texts := []string{"one", "two", "three", "four"}
+	a, b := line("a", texts...), line("b", append(slices.Clone(texts[:2]), "else")...)
+	b.Agents = []talk{{ID: "agent", Call: "call", Nodes: []node{{ID: "z", Text: "z"}}, Leaf: "z"}}
+	f := files{"a": {a}, "b": {b}}
+	place := transcript.Place{Path: "/home/me/.talks", Name: "."}
+	for at := int64(0); ; at++ {
+		mem, faulty := memdriver.New(), &faulttest.Faulty{At: at / 2, Lost: at%2 == 1}
+		o := enginetest.Options{Driver: mem, NoFolds: true, NoTitleCalls: true}
+		h := &home{enginetest.New(t, o, modeltest.Say("x")), place}
+		h.bring(f, "a")
+		o.Driver = faulty.Wrap(mem)
+		_, err := (&home{enginetest.New(t, o, modeltest.Say("x")), place}).try(f, "b", transfer.ImportRequest{})
+		failed := faulty.Calls() > faulty.At
+		h.bring(f, "b")
+		h.has(b)
+		h.has(b.Agents[0])
+		if c, err := h.Get(context.Background(), h.of("b").Conversation); err != nil || c.Parent == nil || c.Parent.Seq != 2 || c.Messages != 3 {
+			t.Errorf("call %d: %+v, %v", at, c, err)
+		}
+		if all, err := h.Transfer.Stamps(context.Background(), h.View, "talks", place.Path); err != nil || all["b"] != f.session("b").Stamp {
+			t.Errorf("call %d: %v, %v", at, all, err)
+		}
+		if !failed {
+			if err != nil || at < 20 {
+				t.Errorf("%d calls, %v", at, err)
+			}
+			return
+		}
+	}
 }

@@ -227,16 +227,20 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		return nil, nil
 	}
 	names := []string{BundleFormat}
-	for _, f := range im.o.Importers {
-		if f.Name() == name || name == "" && f.Sniff(head) {
+	var last transcript.Importer
+	for i, f := range im.o.Importers {
+		names = append(names, f.Name())
+		if f.Name() != name && (name != "" || !f.Sniff(head)) {
+			continue
+		}
+		if last = f; name != "" || i < len(im.o.Importers)-1 {
 			return f, nil
 		}
-		names = append(names, f.Name())
 	}
-	for _, tool := range im.o.Tools {
-		names = append(names, tool.Name())
-	}
-	if len(im.o.Tools) > 0 {
+	if len(im.o.Tools) > 0 { // the last importer takes what others leave
+		for _, tool := range im.o.Tools {
+			names = append(names, tool.Name())
+		}
 		file, err := newUpload(r, im.q.Name, head)
 		if err == nil {
 			im.tool, im.place, err = toolOf(ctx, im.Transfer, file, im.q)
@@ -244,6 +248,12 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		if im.tool != nil || err != nil {
 			return nil, err
 		}
+		if _, err := r.Seek(0, io.SeekStart); err != nil {
+			return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+		}
+	}
+	if last != nil {
+		return last, nil
 	}
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
