@@ -21,9 +21,10 @@ type thread struct {
 	in      []int // of each node in a chain the answer
 	hang    []int // of each talk what it comes after
 
-	summaries map[int][]int // by what they come after
-	last      int           // the node that the file says is the last one
-	lastAt    int           // how many nodes stood before the file said so
+	summed map[int]int // the newest summary behind a talk, by that
+	sums   map[int]int // which talk a summary stands behind, maybe behind other summaries
+	last   int         // the node that the file says is the last one
+	lastAt int         // how many nodes stood before the file said so
 }
 
 // reply is an answer of a model: its lines and the results of its calls.
@@ -52,7 +53,7 @@ func (r *reply) ended(lines []*line) string {
 // link puts the nodes of a thread in relation. Lines with an id that was there are left out before.
 func link(lines []*line) *thread {
 	n := len(lines)
-	t := &thread{lines: lines, at: make(map[string]int, n), summaries: map[int][]int{}, last: -1,
+	t := &thread{lines: lines, at: make(map[string]int, n), summed: map[int]int{}, sums: map[int]int{}, last: -1,
 		parent: make([]int, n), above: make([]int, n), lost: make([]bool, n), of: make([]int, n), link: make([]int, n), in: make([]int, n), hang: make([]int, n)}
 	for i, l := range lines {
 		t.at[l.UUID] = i

@@ -20,8 +20,11 @@ func (t *thread) place() {
 				t.hang[i] = t.after(t.parent[i], i)
 			}
 		}
-		if l.kind == summary && t.hang[i] >= 0 {
-			t.summaries[t.hang[i]] = append(t.summaries[t.hang[i]], i)
+		if at := t.hang[i]; l.kind == summary && at >= 0 {
+			if first, known := t.sums[at]; known {
+				at = first
+			}
+			t.summed[at], t.sums[i] = i, at
 		}
 	}
 }
@@ -73,18 +76,14 @@ func (t *thread) after(p, i int) int {
 			at = r.chain[k]
 		}
 	}
-	for {
-		next := -1
-		for _, s := range t.summaries[at] {
-			if s < i {
-				next = s
-			}
-		}
-		if next <= at {
-			return at
-		}
-		at = next
+	first, known := t.sums[at]
+	if !known {
+		first = at
 	}
+	if newest, known := t.summed[first]; known && newest > at && newest < i {
+		return newest
+	}
+	return at
 }
 
 // close finds the answers behind which something else stands, and those that were stopped.
