@@ -14,7 +14,8 @@ import (
 // "result id text", "failed id text", "cut: text".
 func talk(lines ...string) (out []scrollback.Message) {
 	for i, l := range lines {
-		m := scrollback.Message{Seq: int64(i + 1), Role: scrollback.RoleAssistant, Status: scrollback.StatusComplete, CreatedAt: int64(i+1) * 60_000}
+		m := scrollback.Message{Seq: int64(i + 1), Role: scrollback.RoleAssistant, Status: scrollback.StatusComplete,
+			CreatedAt: int64(i+1) * 60_000}
 		word, rest, _ := strings.Cut(l, " ")
 		id, text, _ := strings.Cut(rest, " ")
 		switch word {
@@ -22,7 +23,8 @@ func talk(lines ...string) (out []scrollback.Message) {
 			name, args, _ := strings.Cut(text, " ")
 			m.Parts = scrollback.Parts{scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(args)}}
 		case "result", "failed":
-			m.Role, m.Parts = scrollback.RoleTool, scrollback.Parts{scrollback.ToolResult{CallID: id, Name: "t", Text: text, IsError: word == "failed"}}
+			m.Role = scrollback.RoleTool
+			m.Parts = scrollback.Parts{scrollback.ToolResult{CallID: id, Name: "t", Text: text, IsError: word == "failed"}}
 		case "cut:":
 			m.Status, m.Parts = scrollback.StatusInterrupted, scrollback.Parts{scrollback.Text{Text: rest}}
 		default:
@@ -75,7 +77,8 @@ func TestOpen(t *testing.T) {
 			`request without an answer: Mend it. | call without a result: bash {"command":"make"}`},
 		{"a list", []string{"user: Mend it.", claude, "result 1 ok", "assistant: On it."}, "to-do: mend the crane | to-do: test it"},
 		{"a newer list", []string{"user: Mend it.", claude, "result 1 ok", codex, "result 2 ok", "assistant: On it."}, "to-do: paint it"},
-		{"a list that is done", []string{"user: Mend it.", claude, "result 1 ok", `call 3 TodoWrite {"todos":[{"content":"a","status":"completed"}]}`,
+		{"a list that is done", []string{"user: Mend it.", claude, "result 1 ok",
+			`call 3 TodoWrite {"todos":[{"content":"a","status":"completed"}]}`,
 			"result 3 ok",
 			"assistant: Done."}, ""},
 		{"a list that is text", []string{"user: Mend it.", `call 1 todo__write {"content":"- [x] mend\n- [ ] 刷漆\n"}`, "result 1 ok",
@@ -122,7 +125,8 @@ func TestTools(t *testing.T) {
 	ms[1].Model, ms[3].Model = "claude-nine", "gpt-nine"
 	out, text := recordOf(t, 1200, catchup.Talk{Conversation: scrollback.Conversation{ID: "c"}, Messages: ms,
 		Origin: &scrollback.Origin{Tool: "codex"}})
-	if c := out.Conversations[0]; c.Tool != "codex, then scrollback" || c.Model != "gpt-nine" || len(c.Asked) != 2 || c.Answered.Text != "Again." {
+	c := out.Conversations[0]
+	if c.Tool != "codex, then scrollback" || c.Model != "gpt-nine" || len(c.Asked) != 2 || c.Answered.Text != "Again." {
 		t.Errorf("it says %s", text)
 	}
 }
