@@ -20,6 +20,7 @@ type Session struct {
 	Tool  transcript.Tool
 	Place transcript.Place
 	transcript.Session
+	Shares bool // other sessions are in the same file
 }
 
 // Bring imports a session of a tool from where that keeps it. Each of its conversations is
@@ -108,6 +109,7 @@ type bringing struct {
 // source is what a tool says of a conversation, and what is known of it.
 type source struct {
 	transcript.Entry
+	key               string            // of what is open
 	scrollback.Origin                   // as it will be
 	was               scrollback.Origin // as it was, if it was here
 	began             bool              // our conversation is chosen
@@ -130,7 +132,7 @@ func (b *bringing) take(ctx context.Context, entry transcript.Entry) error {
 	c := b.im.open[key]
 	if c == nil && entry.End == nil {
 		c = &importing{firsts: map[onPath]*stored{}, source: b.sourceOf(entry)}
-		c.source.deleted = b.q.Into != "" && entry.Agent != nil
+		c.source.key, c.source.deleted = key, b.q.Into != "" && entry.Agent != nil
 		b.im.open[key] = c
 	}
 	switch {
@@ -167,6 +169,14 @@ func (b *bringing) sourceOf(entry transcript.Entry) *source {
 
 // begin finds or makes the conversation of a source.
 func (b *bringing) begin(ctx context.Context, c *importing) error {
+	err := b.find(ctx, c)
+	if err != nil {
+		delete(b.im.open, c.source.key)
+	}
+	return err
+}
+
+func (b *bringing) find(ctx context.Context, c *importing) error {
 	s := c.source
 	s.began = true
 	if s.deleted { // a sub-agent that would go into another conversation
@@ -306,7 +316,7 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 
 // vanished marks conversations that the session had, and has no more.
 func (b *bringing) vanished(ctx context.Context) error {
-	if b.at == "" || b.Stamp == "" {
+	if b.at == "" || b.Stamp == "" || b.Shares { // what another session has is not gone
 		return nil
 	}
 	q := OriginQuery{Tool: b.Tool.Name(), Place: b.at, Name: b.Session.Name, Limit: originsPage}

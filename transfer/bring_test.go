@@ -99,7 +99,8 @@ func (t talk) read(of *transcript.AgentOf, yield func(transcript.Entry, error) b
 		if sum[1]%2 == 1 {
 			role = scrollback.RoleAssistant
 		}
-		m := scrollback.Message{ID: scrollback.MessageID(n.ID), Role: role, Parts: enginetest.Say(n.Text), CreatedAt: 1_700_000_000_000 + int64(sum[0])*1000}
+		m := scrollback.Message{ID: scrollback.MessageID(n.ID), Role: role, Parts: enginetest.Say(n.Text),
+			CreatedAt: 1_700_000_000_000 + int64(sum[0])*1000}
 		nodes[i] = tree.Node{ID: n.ID, Parent: n.Parent, Entries: []transcript.Entry{{Message: m}}}
 	}
 	for e := range tree.Entries(t.ID, nodes, t.Leaf) {
@@ -331,7 +332,9 @@ func TestBringForksAreNotCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if of := h.of(first.ID).Conversation; entire != (c.ID == of) || !entire && shared > 0 && (c.Parent == nil || c.Parent.ID != of || c.Parent.Seq != int64(shared)) {
+		of := h.of(first.ID).Conversation
+		forked := c.Parent != nil && c.Parent.ID == of && c.Parent.Seq == int64(shared)
+		if entire != (c.ID == of) || !entire && !forked {
 			t.Fatalf("%d shared with %s: %+v", shared, of, c)
 		}
 	})

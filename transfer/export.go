@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
 
 // ExportRequest says how to write a conversation. Format empty is a bundle; only
@@ -30,7 +31,7 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		return err
 	}
 	if q.Format == "" || q.Format == BundleFormat {
-		return t.exportBundle(ctx, v, id, q, w)
+		return bundles.Export(ctx, desk(t, v), id, bundles.ExportRequest{Materialize: q.Materialize, Progress: q.Progress}, w)
 	}
 	names := []string{BundleFormat}
 	for _, f := range t.o.Exporters {

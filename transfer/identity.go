@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/title"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
 
 // conversation finds or makes the conversation of an entry.
@@ -120,7 +121,7 @@ func plan(im *importer, key string, want *scrollback.Conversation) error {
 	}
 	want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
 	project := want.Project
-	if err := localize(im.view, want, project); err != nil {
+	if err := bundles.Localize(im.view, want, project); err != nil {
 		return err
 	}
 	want.Project, want.Roots = project, nil

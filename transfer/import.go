@@ -136,6 +136,9 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	}
 	if !c.fresh {
 		found, err := im.follow(ctx, c, e)
+		if err == nil && !found && im.grown(ctx, c) {
+			found, err = im.follow(ctx, c, e)
+		}
 		if err != nil || found {
 			return err // nil: it is there
 		}
@@ -313,11 +316,25 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	return m.likeness == e.likeness, nil
 }
 
+// grown reports whether the branch that the file is on has grown since it was looked at:
+// another import of the same file may have written what comes next.
+func (im *importer) grown(ctx context.Context, c *importing) bool {
+	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
+	if err != nil || head.Branch.ID != c.at.ID || head.Branch.HeadSeq <= c.at.HeadSeq {
+		return false // an error comes again when the file is left
+	}
+	c.at, c.known = head.Branch, nil
+	return true
+}
+
 // leave makes the file's position the head: what it says next is not there.
 func (im *importer) leave(ctx context.Context, c *importing) error {
 	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite) // somebody may have continued while the file was followed
 	if err != nil {
 		return err
+	}
+	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq > c.at.HeadSeq {
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody continued conversation %s while it was imported; import the file again", c.ID)
 	}
 	c.head, c.fresh, c.known = head, true, nil
 	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {

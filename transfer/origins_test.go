@@ -18,6 +18,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -31,7 +33,8 @@ func TestOriginOfASession(t *testing.T) {
 	f := files{"2026/a.talk": {a}}
 	out := h.bring(f, "2026/a.talk")
 	got := h.of("a")
-	want := scrollback.Origin{Tool: "talks", ID: "a", Conversation: out.Conversations[0].ID, Root: "n0one", Folder: "/home/me/work", GitBranch: "feature/x",
+	want := scrollback.Origin{Tool: "talks", ID: "a", Conversation: out.Conversations[0].ID, Root: "n0one",
+		Folder: "/home/me/work", GitBranch: "feature/x",
 		Place: "/home/me/.talks", Name: "2026/a.talk", Stamp: f.session("2026/a.talk").Stamp, ImportedAt: h.Clock.Load()}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the origin (-want +got):\n%s", d)
@@ -76,8 +79,8 @@ func TestStampsOfSessions(t *testing.T) {
 	cut.Cut = true
 	f = files{"s": {a, cut, c}}
 	out, err := h.try(f, "s", transfer.ImportRequest{})
-	if scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(err.Error(), "the disk is on fire") || len(out.Conversations) != 2 {
-		t.Errorf("cut off: %+v, %v", out, err)
+	if enginetest.WantCode(t, err, scrollback.Unavailable, "the disk is on fire"); len(out.Conversations) != 2 {
+		t.Errorf("cut off: %+v", out)
 	}
 	stamp(f, false)
 	f = files{"s": {a, b, c}}
@@ -252,7 +255,8 @@ func TestBringAgents(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	parent, child, below := h.of("a").Conversation, h.of("sub").Conversation, h.of("deep").Conversation
-	for id, want := range map[scrollback.ConversationID]*scrollback.AgentRef{parent: nil, child: {ID: parent, CallID: "call-1"}, below: {ID: child, CallID: "call-2"}} {
+	for id, want := range map[scrollback.ConversationID]*scrollback.AgentRef{parent: nil, child: {ID: parent, CallID: "call-1"},
+		below: {ID: child, CallID: "call-2"}} {
 		c, err := h.Get(ctx, id)
 		if d := cmp.Diff(want, c.AgentOf); d != "" || err != nil || c.Project != "p" {
 			t.Errorf("%+v, %v: %s", c, err, d)
@@ -490,4 +494,74 @@ func count(r transfer.ImportResult) (n int64) {
 		n += c.Messages
 	}
 	return n
+}
+
+// growing is a tool whose session has grown whenever it is read again.
+type growing struct {
+	files
+	reads int
+	steps []talk
+}
+
+func (g *growing) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+	now := g.steps[min(g.reads, len(g.steps)-1)]
+	g.reads++
+	return files{s.Name: {now}}.Read(ctx, p, s)
+}
+
+// A session that is written while it is read loses nothing: what came too late comes next time,
+// because its stamp is another by then.
+func TestBringWhileItIsWritten(t *testing.T) {
+	texts := []string{"one", "two", "three", "four", "five"}
+	for split := range 5 {
+		h := newHome(t)
+		h.bring(files{"a": {line("a", texts...)}}, "a")
+		whole := line("b", append(slices.Clone(texts[:4]), "else", "where")...)
+		g := &growing{steps: []talk{whole.first(1 + split), whole.first(2 + split), whole}}
+		for i := range 3 {
+			s := transfer.Session{Tool: g, Place: h.place, Session: transcript.Session{ID: "b", Name: "b", Stamp: fmt.Sprint(i)}}
+			if _, err := h.Transfer.Bring(context.Background(), h.View, s, transfer.ImportRequest{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.has(whole)
+		c, err := h.Get(context.Background(), h.of("b").Conversation)
+		if err != nil || c.Parent == nil || c.Parent.Seq != 4 {
+			t.Errorf("split %d: %+v, %v", split, c.Parent, err)
+		}
+	}
+}
+
+// An import that was cut off anywhere goes on where it ended, and a database that fails once
+// loses and doubles nothing.
+func TestBringCutOff(t *testing.T) {
+	texts := []string{"one", "two", "three", "four"}
+	a, b := line("a", texts...), line("b", append(slices.Clone(texts[:2]), "else")...)
+	b.Agents = []talk{{ID: "agent", Call: "call", Nodes: []node{{ID: "z", Text: "z"}}, Leaf: "z"}}
+	f := files{"a": {a}, "b": {b}}
+	place := transcript.Place{Path: "/home/me/.talks", Name: "."}
+	for at := int64(0); ; at++ {
+		mem, faulty := memdriver.New(), &faulttest.Faulty{At: at / 2, Lost: at%2 == 1}
+		o := enginetest.Options{Driver: mem, NoFolds: true, NoTitleCalls: true}
+		h := &home{enginetest.New(t, o, modeltest.Say("x")), place}
+		h.bring(f, "a")
+		o.Driver = faulty.Wrap(mem)
+		_, err := (&home{enginetest.New(t, o, modeltest.Say("x")), place}).try(f, "b", transfer.ImportRequest{})
+		failed := faulty.Calls() > faulty.At
+		h.bring(f, "b")
+		h.has(b)
+		h.has(b.Agents[0])
+		if c, err := h.Get(context.Background(), h.of("b").Conversation); err != nil || c.Parent == nil || c.Parent.Seq != 2 || c.Messages != 3 {
+			t.Errorf("call %d: %+v, %v", at, c, err)
+		}
+		if all, err := h.Transfer.Stamps(context.Background(), h.View, "talks", place.Path); err != nil || all["b"] != f.session("b").Stamp {
+			t.Errorf("call %d: %v, %v", at, all, err)
+		}
+		if !failed {
+			if err != nil || at < 20 {
+				t.Errorf("%d calls, %v", at, err)
+			}
+			return
+		}
+	}
 }

@@ -82,14 +82,15 @@ type commands struct {
 	Trash     trashCmd     `cmd:"" help:"Put a conversation in the trash."`
 	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
 	Purge     purgeCmd     `cmd:"" help:"Remove a conversation permanently."`
-	Import    importCmd    `cmd:"" help:"Import a transcript, an archive or a bundle."`
+	Import    importCmd    `cmd:"" help:"Import a transcript, an archive or a bundle, or what other tools keep on this machine."`
+	Watch     watchCmd     `cmd:"" help:"Follow what other tools keep on this machine, and import what changes."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
 	Archive   archiveCmd   `cmd:"" help:"Write a full JSON copy of a conversation beside its data; list and read such copies."`
 	Projects  projectsCmd  `cmd:"" help:"List projects; store what their conversations inherit."`
 	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Keys      keysCmd      `cmd:"" help:"Make, list, limit and revoke the keys that others use a server with."`
-	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can."`
+	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can. Or look at other tools."`
 	VersionOf versionCmd   `name:"version" cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command."`
 

@@ -91,11 +91,14 @@ var rooms = map[string]entry{
 
 	"transcript":     {rooms: ".", not: "context os database/sql"},
 	"transcript/all": {rooms: "transcript transcript/*"},
-	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
+	"transcript/*":   {rooms: ". transcript transcript/exported transcript/foreign transcript/tree", not: "os database/sql"},
 
-	"transcript/foreign": {libs: "modernc.org/sqlite"},
-	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
-	"internal/secrets":   {not: "context os database/sql time"},
+	"transcript/foreign":             {libs: "modernc.org/sqlite"},
+	"transcript/foreign/foreigntest": {rooms: "transcript", libs: "modernc.org/sqlite"},
+	"transcript/mask":                {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
+	"internal/secrets":               {not: "context os database/sql time"},
+	"transcript/codex": {rooms: ". transcript transcript/foreign transcript/tree", libs: "github.com/klauspost/compress/zstd",
+		not: "os database/sql"},
 
 	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
@@ -129,8 +132,14 @@ var rooms = map[string]entry{
 		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
 	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived transcript/mask " +
-		"transcript/zipped",
+		"transcript/zipped transfer/bundles",
 		libs: "github.com/google/uuid", not: "database/sql os"},
+	"transfer/bundles": {rooms: ". archive bundle engine store", not: "database/sql os"},
+
+	"collect": {rooms: ". collect/registered engine transcript transcript/zipped transfer", libs: "github.com/fsnotify/fsnotify",
+		not: "database/sql"},
+	"collect/registered": {rooms: "transcript", libs: "github.com/pelletier/go-toml/v2 github.com/tailscale/hujson go.yaml.in/yaml/v3",
+		not: "context database/sql time"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer websearch",
@@ -170,7 +179,9 @@ var rooms = map[string]entry{
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
 	"cmd/scrollback/console": {rooms: "terminal terminal/markdown", not: "context database/sql"},
 	"cmd/scrollback/find":    {rooms: ". engine", not: "os io database/sql"},
-	"cmd/scrollback/home":    {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/gather": {rooms: ". cmd/scrollback/config cmd/scrollback/home collect engine terminal terminal/columns transcript " +
+		"transcript/all transcript/geminicli transfer", not: "database/sql"},
+	"cmd/scrollback/home": {rooms: ".", not: "context database/sql"},
 	"cmd/scrollback/usage": {rooms: ". cmd/scrollback/manual server/language terminal/columns", libs: "github.com/alecthomas/kong",
 		not: "context os database/sql"},
 	"cmd/scrollback/complete": {libs: "github.com/alecthomas/kong", not: "context os database/sql"},

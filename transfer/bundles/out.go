@@ -1,4 +1,4 @@
-package transfer
+package bundles
 
 import (
 	"bytes"
@@ -10,15 +10,20 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/bundle"
-	"github.com/scrollback-ai/scrollback/engine"
 )
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
+// ExportRequest says how to write a bundle: with Materialize it has the Markdown files of
+// segments too.
+type ExportRequest struct {
+	Materialize bool
+	Progress    func(messages, total int64) // may be nil
+}
+
 // bundleExport is a bundle being exported.
 type bundleExport struct {
-	*Transfer
-	view    *engine.View
+	Desk
 	q       ExportRequest
 	w       *bundle.Writer
 	parts   []*portion // those inherited from first, the conversation itself last
@@ -36,10 +41,10 @@ type portion struct {
 	segments []scrollback.SegmentID
 }
 
-// exportBundle writes a whole conversation: all its branches, and what is on its path of
+// Export writes a whole conversation: all its branches, and what is on its path of
 // those that it inherits from.
-func (t *Transfer) exportBundle(ctx context.Context, v *engine.View, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
-	x := &bundleExport{Transfer: t, view: v, q: q, written: map[scrollback.SegmentID]bool{}}
+func Export(ctx context.Context, d Desk, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
+	x := &bundleExport{Desk: d, q: q, written: map[scrollback.SegmentID]bool{}}
 	if err := x.plan(ctx, id); err != nil {
 		return err
 	}
@@ -47,7 +52,7 @@ func (t *Transfer) exportBundle(ctx context.Context, v *engine.View, id scrollba
 	if err != nil {
 		return err
 	}
-	if x.w, err = bundle.NewWriter(w, id, t.o.Limits); err != nil {
+	if x.w, err = bundle.NewWriter(w, id, x.Limits); err != nil {
 		return err
 	}
 	for _, a := range art {
@@ -66,11 +71,11 @@ func (t *Transfer) exportBundle(ctx context.Context, v *engine.View, id scrollba
 // plan finds out which branches of which conversations belong to the bundle, and how
 // far.
 func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) error {
-	head, err := x.view.Bulk().Head(ctx, id, scrollback.AccessRead)
+	head, err := x.View.Bulk().Head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return err
 	}
-	own, err := x.store.Move.Branches(ctx, id)
+	own, err := x.Store.Move.Branches(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -88,7 +93,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	}
 	for _, b := range own {
 		for seq := b.AtSeq; b.Parent != "" && !mine[b.Parent]; seq = b.AtSeq {
-			if b, err = x.store.Move.Branch(ctx, b.Parent); err != nil {
+			if b, err = x.Store.Move.Branch(ctx, b.Parent); err != nil {
 				return err
 			}
 			of := others[b.Conversation]
@@ -128,7 +133,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 
 // draft is the newest turn of a conversation if what it wrote is no message yet, or nil.
 func (x *bundleExport) draft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
-	t, err := x.store.Turns.Last(ctx, id)
+	t, err := x.Store.Turns.Last(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
 	}
@@ -157,7 +162,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 		if err != nil {
 			return nil, err
 		}
-		for r, err := range x.store.Refs.Own(ctx, p.ID, scrollback.RefArtifact) {
+		for r, err := range x.Store.Refs.Own(ctx, p.ID, scrollback.RefArtifact) {
 			if err != nil {
 				return nil, err
 			}
@@ -172,7 +177,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 			if before[id] {
 				continue
 			}
-			r, err := x.store.Refs.In(ctx, lineage, scrollback.ArtifactRef(id))
+			r, err := x.Store.Refs.In(ctx, lineage, scrollback.ArtifactRef(id))
 			if err != nil {
 				return nil, err
 			}
@@ -197,7 +202,7 @@ func artifactOf(r scrollback.RefEntry) scrollback.Artifact {
 func (x *bundleExport) named(ctx context.Context, p *portion) (map[scrollback.ArtifactID]bool, error) {
 	out := map[scrollback.ArtifactID]bool{}
 	for _, b := range p.branches {
-		for m, err := range x.store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
+		for m, err := range x.Store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
 			if err != nil {
 				return nil, err
 			}
@@ -211,7 +216,7 @@ func (x *bundleExport) named(ctx context.Context, p *portion) (map[scrollback.Ar
 
 // artifact writes the bytes of an artifact.
 func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) error {
-	f, size, err := x.archive.OpenArtifact(ctx, a.ID)
+	f, size, err := x.Archive.OpenArtifact(ctx, a.ID)
 	if err != nil {
 		return err
 	}
@@ -246,7 +251,7 @@ func (x *bundleExport) portion(ctx context.Context, p *portion) error {
 		}
 	}
 	for _, b := range p.branches {
-		for m, err := range x.store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
+		for m, err := range x.Store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
 			if err == nil {
 				err = x.w.Message(m)
 			}
@@ -266,7 +271,7 @@ func (x *bundleExport) portion(ctx context.Context, p *portion) error {
 
 // segments writes the segments that lie on the portion.
 func (x *bundleExport) segments(ctx context.Context, p *portion) error {
-	for r, err := range x.store.Refs.Own(ctx, p.ID, scrollback.RefHistory) {
+	for r, err := range x.Store.Refs.Own(ctx, p.ID, scrollback.RefHistory) {
 		if err != nil {
 			return err
 		}
@@ -277,7 +282,7 @@ func (x *bundleExport) segments(ctx context.Context, p *portion) error {
 		if err != nil {
 			return scrollback.Wrap(scrollback.Internal, "transfer.Export", err)
 		}
-		found, err := x.store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)})
+		found, err := x.Store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)})
 		if err != nil {
 			return err
 		}
@@ -293,12 +298,12 @@ func (x *bundleExport) segments(ctx context.Context, p *portion) error {
 // files writes the Markdown files of a portion's segments.
 func (x *bundleExport) files(ctx context.Context, p *portion) error {
 	for _, id := range p.segments {
-		found, err := x.store.Segments(ctx, []scrollback.SegmentID{id})
+		found, err := x.Store.Segments(ctx, []scrollback.SegmentID{id})
 		if err != nil {
 			return err
 		}
 		var text bytes.Buffer
-		if err := x.archive.Write(ctx, &text, id); err != nil {
+		if err := x.Archive.Write(ctx, &text, id); err != nil {
 			return err
 		}
 		if err := x.w.File(found[0], text.Bytes()); err != nil {
@@ -310,7 +315,7 @@ func (x *bundleExport) files(ctx context.Context, p *portion) error {
 
 // folds writes the receipts, except those that came while the bundle was written.
 func (x *bundleExport) folds(ctx context.Context, p *portion) error {
-	for f, err := range x.store.Move.Folds(ctx, p.ID) {
+	for f, err := range x.Store.Move.Folds(ctx, p.ID) {
 		if err != nil {
 			return err
 		}

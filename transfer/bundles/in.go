@@ -1,4 +1,4 @@
-package transfer
+package bundles
 
 import (
 	"bytes"
@@ -12,9 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
-	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/transcript"
 )
 
 // The results of the import of a bundle.
@@ -24,14 +22,37 @@ const (
 	ResultUnchanged = "unchanged"
 )
 
+// Bounds of one write of messages.
+const (
+	importBatch = 256
+	importBytes = 1 << 20
+)
+
 // adoptBatch is how many segments, views, mentions or receipts one transaction
 // brings.
 const adoptBatch = 64
 
+// ImportRequest says how to read a bundle: into which project, if it is not its own, and
+// whether with new ids.
+type ImportRequest struct {
+	Project  string
+	AsCopy   bool
+	Progress func(messages int64) // may be nil
+}
+
+// Imported is the conversation of a bundle, and what came of it. Messages counts those newly
+// written, Total those that it has now. IDs are the new ids of a copy by those in the bundle.
+type Imported struct {
+	ID       scrollback.ConversationID
+	Messages int64
+	Total    int64
+	Result   string
+	IDs      map[string]string
+}
+
 // bundleImport is a bundle being imported.
 type bundleImport struct {
-	*Transfer
-	view  *engine.View
+	Desk
 	q     ImportRequest
 	r     io.ReadSeeker
 	copy  *bundle.Copy // nil where ids stay
@@ -42,43 +63,34 @@ type bundleImport struct {
 	manifest bundle.Manifest // as it was checked
 }
 
-// importBundle reads a bundle three times: to check it and compare it with what is here,
-// to write its messages, and to write what is derived from them. Until the last write
-// nobody sees a conversation that is new here, and one that is here only gets longer; an
-// import that was cut off continues when it is repeated.
-func importBundle(ctx context.Context, b *bundleImport) (ImportResult, error) {
-	out := ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
-	if b.q.Into != "" {
-		return out, scrollback.ParamErrorf("transfer.Import", "into", "a bundle keeps its own conversation: it cannot be added to another")
-	}
-	if b.q.AsCopy {
-		b.copy = bundle.NewCopy(b.store.NewID())
+// Import reads a bundle three times: to check it and compare it with what is here, to write
+// its messages, and to write what is derived from them. Until the last write nobody sees a
+// conversation that is new here, and one that is here only gets longer; an import that was
+// cut off continues when it is repeated.
+func Import(ctx context.Context, d Desk, r io.ReadSeeker, q ImportRequest) (Imported, error) {
+	b := &bundleImport{Desk: d, q: q, r: r}
+	if q.AsCopy {
+		b.copy = bundle.NewCopy(b.Store.NewID())
 	}
 	if err := b.judge(ctx); err != nil {
-		return out, err
+		return Imported{}, err
 	}
 	did, err := b.decide()
 	if err == nil && did != ResultUnchanged {
 		err = b.write(ctx)
 	}
 	if err != nil {
-		return out, err
+		return Imported{}, err
 	}
 	main, total := b.main(), b.main().Messages
 	if did != ResultUnchanged {
 		total = main.branches[main.conv.Branch].HeadSeq
 	}
-	out.Conversations = append(out.Conversations, Imported{ID: main.conv.ID, Created: did == ResultCreated, Messages: b.count, Total: total, Result: did})
+	out := Imported{ID: main.conv.ID, Messages: b.count, Total: total, Result: did}
 	if b.copy != nil {
 		out.IDs = b.copy.Names
 	}
 	return out, nil
-}
-
-// readSeeker joins a reader and a seeker of the same file.
-type readSeeker struct {
-	io.Reader
-	io.Seeker
 }
 
 func (b *bundleImport) main() *arrival { return b.order[len(b.order)-1] }
@@ -105,7 +117,7 @@ func (b *bundleImport) judge(ctx context.Context) error {
 		v.Message = nil
 	}
 	var err error
-	if b.manifest, err = bundle.Check(b.r, b.o.Limits, render, v); err == nil && b.copy == nil {
+	if b.manifest, err = bundle.Check(b.r, b.Limits, render, v); err == nil && b.copy == nil {
 		err = b.at.End(ctx)
 	}
 	return err
@@ -121,26 +133,26 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 			return err
 		}
 	}
-	if err := localize(b.view, &c.Conversation, b.q.Project); err != nil {
+	if err := Localize(b.View, &c.Conversation, b.q.Project); err != nil {
 		return err
 	}
-	if err := b.store.Move.Admits(c.Conversation); err != nil {
+	if err := b.Store.Move.Admits(c.Conversation); err != nil {
 		return err
 	}
 	if b.copy != nil {
-		b.copy.Add(string(c.ID), b.store.NewID())
+		b.copy.Add(string(c.ID), b.Store.NewID())
 		c.ID = scrollback.ConversationID(b.copy.Names[string(c.ID)])
 	}
 	b.at = &arrival{conv: c, branches: map[scrollback.BranchID]scrollback.Branch{}, mentions: map[scrollback.ArtifactID]scrollback.Artifact{},
 		made: map[scrollback.SegmentID]*scrollback.Segment{}}
 	b.order = append(b.order, b.at)
 	var err error
-	if b.at.Arrival, err = b.store.Move.Arrive(ctx, c.ID); err != nil {
+	if b.at.Arrival, err = b.Store.Move.Arrive(ctx, c.ID); err != nil {
 		return err
 	}
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
 	switch {
-	case b.at.Known && !b.view.Caller().Sees(b.at.Project): // also one that was purged and has heirs
+	case b.at.Known && !b.View.Caller().Sees(b.at.Project): // also one that was purged and has heirs
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in a project that is not yours; %s", c.ID, asCopy)
 	case !b.at.seen():
 		return nil
@@ -204,7 +216,7 @@ func (b *bundleImport) messages(ctx context.Context) error {
 	n := -1
 	err := b.walk(bundle.Visit{
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
-			got, _, err := b.archive.PutArtifact(ctx, r, size)
+			got, _, err := b.Archive.PutArtifact(ctx, r, size)
 			if err == nil && got != id {
 				err = errBundleChanged
 			}
@@ -215,7 +227,7 @@ func (b *bundleImport) messages(ctx context.Context) error {
 				return err
 			}
 			b.at.conv = c
-			return localize(b.view, &b.at.conv.Conversation, b.q.Project)
+			return Localize(b.View, &b.at.conv.Conversation, b.q.Project)
 		},
 		Branch: func(r bundle.Branch) error { b.at.branches[r.ID] = r.Branch; return nil },
 		Mention: func(a scrollback.Artifact) error {
@@ -282,7 +294,7 @@ func (b *bundleImport) flush(ctx context.Context) error {
 	if grow == nil {
 		return nil
 	}
-	if err := b.store.Move.Adopt(ctx, store.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
+	if err := b.Store.Move.Adopt(ctx, store.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
 		return err
 	}
 	if b.q.Progress != nil {
@@ -297,9 +309,9 @@ func (b *bundleImport) rest(ctx context.Context) error {
 	err := b.walk(bundle.Visit{
 		// It is mentioned by now. Before that, a purge elsewhere may have removed it.
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
-			has, err := b.archive.Has(ctx, id)
+			has, err := b.Archive.Has(ctx, id)
 			if err == nil && !has {
-				_, _, err = b.archive.PutArtifact(ctx, r, size)
+				_, _, err = b.Archive.PutArtifact(ctx, r, size)
 			}
 			return err
 		},
@@ -331,7 +343,7 @@ func (b *bundleImport) rest(ctx context.Context) error {
 			c.RetellEnvironment()
 		}
 	}
-	return b.store.Move.Adopt(ctx, a.final, a.last...)
+	return b.Store.Move.Adopt(ctx, a.final, a.last...)
 }
 
 // segment stores a segment that is not here.
@@ -361,7 +373,7 @@ func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error 
 	var err error
 	if len(s.Children) == 0 {
 		var ms []scrollback.Message
-		if ms, err = b.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq); err != nil {
+		if ms, err = b.Store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq); err != nil {
 			return err
 		}
 		if s.Hash, err = scrollback.HashMessages(ms); err == nil {
@@ -415,7 +427,7 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 		a.final.Views = append(a.final.Views, view)
 		return nil
 	case !old && r.HeadSeq == r.AtSeq:
-		if err := b.store.Move.Adopt(ctx, store.Adopt{Conversation: a.whole()}, empty); err != nil {
+		if err := b.Store.Move.Adopt(ctx, store.Adopt{Conversation: a.whole()}, empty); err != nil {
 			return err
 		}
 	}
@@ -430,7 +442,7 @@ func (b *bundleImport) spill(ctx context.Context, enough int) error {
 		return nil
 	}
 	p.Conversation = b.at.whole()
-	err := b.store.Move.Adopt(ctx, *p)
+	err := b.Store.Move.Adopt(ctx, *p)
 	*p = store.Adopt{}
 	return err
 }
@@ -440,7 +452,7 @@ func (b *bundleImport) walk(v bundle.Visit) error {
 	if b.copy != nil {
 		v = b.copy.Visit(v)
 	}
-	m, err := bundle.Walk(b.r, b.o.Limits, v)
+	m, err := bundle.Walk(b.r, b.Limits, v)
 	if err == nil && !slices.Equal(m.Entries, b.manifest.Entries) {
 		err = errBundleChanged
 	}
@@ -449,7 +461,7 @@ func (b *bundleImport) walk(v bundle.Visit) error {
 
 // discard takes back what a failed copy wrote, as far as it can: nobody sees it.
 func (b *bundleImport) discard(ctx context.Context, id scrollback.ConversationID) {
-	if purged, err := b.store.Purge(ctx, id, 0); err == nil {
-		_, _, _ = b.archive.Drop(ctx, id, purged.Loose)
+	if purged, err := b.Store.Purge(ctx, id, 0); err == nil {
+		_, _, _ = b.Archive.Drop(ctx, id, purged.Loose)
 	}
 }

@@ -1,4 +1,15 @@
-package transfer
+// Package bundles writes conversations as bundles, which hold a conversation whole, and reads
+// them back.
+//
+// Words it adds: arrival (one conversation of a bundle, compared with what is here), desk
+// (for whom, and between what, bundles go).
+//
+// Invariants: a bundle is checked completely before anything of it is written, and nobody
+// sees a conversation that is new here until its last write; what is written belongs to the
+// caller's projects.
+//
+// It may not know models, windows or the files of other tools.
+package bundles
 
 import (
 	"cmp"
@@ -6,10 +17,20 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/store"
 )
+
+// Desk is the caller for whom bundles are written and read, the store and the archive of the
+// engine that is behind it, and bounds, of which zero fields are the defaults.
+type Desk struct {
+	View    *engine.View
+	Store   *store.Store
+	Archive *archive.Archive
+	Limits  bundle.Limits
+}
 
 // arrival is one conversation of a bundle: what the bundle says about it, and what is
 // here. Ids are those that it has here.
@@ -55,10 +76,10 @@ func (a *arrival) late(seq int64) bool { return a.seen() && len(a.last) > 0 && s
 // seen reports whether people already see the conversation.
 func (a *arrival) seen() bool { return a.Known && !a.Hidden }
 
-// localize makes a conversation's own fields fit this installation: no folders, limit,
+// Localize makes a conversation's own fields fit this installation: no folders, limit,
 // recall scope or sub-agents from elsewhere, and only a model, a policy and numbers that are known here.
 // Its project must be the caller's.
-func localize(v *engine.View, c *scrollback.Conversation, project string) (err error) {
+func Localize(v *engine.View, c *scrollback.Conversation, project string) (err error) {
 	if c.Project, err = v.Bulk().Project(cmp.Or(project, c.Project)); err != nil {
 		return err
 	}
