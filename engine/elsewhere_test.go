@@ -15,7 +15,8 @@ import (
 )
 
 // picture is a PNG of one pixel.
-var picture, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+var picture, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk" +
+	"+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
 // elsewhere is talk as other tools keep it, each line a trap for some provider: names and ids
 // that a wire refuses, ids that come twice, calls without results and results without calls,

@@ -164,8 +164,8 @@ var rooms = map[string]entry{
 	"server/tour":             {not: "context os database/sql"},
 	"server/webui":            {not: "database/sql os", net: true},
 	"recall/catchup":          {rooms: ". compact/work internal/clip recall token transcript", not: "context database/sql os"},
-	"server/mcpapi": {rooms: ". engine internal/clip recall recall/catchup", libs: "github.com/modelcontextprotocol/go-sdk", not: "database/sql",
-		net: true},
+	"server/mcpapi": {rooms: ". engine internal/clip recall recall/catchup", libs: "github.com/modelcontextprotocol/go-sdk",
+		not: "database/sql", net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
 	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words title", not: "database/sql",

@@ -129,7 +129,7 @@ type stand struct {
 // standOf finds out where a talk stands.
 func standOf(t Talk) stand {
 	s := stand{Talk: t, work: work.Of(t.Messages)}
-	results, ended := map[string]bool{}, map[string]bool{}
+	results := map[string]bool{}
 	for i := range t.Messages {
 		m := &t.Messages[i]
 		if tool := s.by(m); !slices.Contains(s.tools, tool) {
@@ -152,7 +152,7 @@ func standOf(t Talk) stand {
 		case scrollback.RoleSystem, scrollback.RoleTool:
 		}
 	}
-	s.requests(ended)
+	s.requests()
 	s.unended(results)
 	s.open = append(s.open, todos(t.Messages)...)
 	return s
@@ -166,21 +166,22 @@ func (s *stand) by(m *scrollback.Message) string {
 	return ownTool
 }
 
-// requests notes the turns that did not end well, and the last request if nothing was said to
+// requests notes a turn that did not end well, if it is the last, and the last request if nothing was said to
 // it.
-func (s *stand) requests(seen map[string]bool) {
-	for _, t := range s.Turns {
+func (s *stand) requests() {
+	left := s.Turns[max(0, len(s.Turns)-1):]
+	if n := len(s.Messages); n > 0 && len(left) > 0 && left[0].AfterSeq < s.Messages[n-1].Seq { // somebody went on
+		left = nil
+	}
+	for _, t := range left {
 		why := ""
 		if t.Error != nil {
 			why = ": " + t.Error.Message
 		}
-		if what := "turn " + string(t.State); !seen[what] {
-			seen[what] = true
-			s.open = append(s.open, open{t.AfterSeq, what + why, t.Content})
-		}
+		s.open = append(s.open, open{t.AfterSeq, "turn " + string(t.State) + why, t.Content})
 	}
 	n := len(s.asked)
-	if n > 0 && s.answered == nil && len(s.Turns) == 0 {
+	if n > 0 && s.answered == nil && len(left) == 0 {
 		m := s.asked[n-1]
 		s.open = append(s.open, open{m.Seq, "request without an answer", m.Parts.Text()})
 	}
@@ -208,11 +209,11 @@ func (s *stand) unended(results map[string]bool) {
 
 // tell says where a talk stands in as many words; of the newest the last two requests.
 func (s stand) tell(l level, newest bool) told {
-	out := told{ID: s.ID, Title: clip.Line(s.Title, min(l.runes, 80)), Tool: strings.Join(s.tools, ", then "), Model: clip.Line(s.Model, 60),
+	out := told{ID: s.ID, Title: clip.Line(s.Title, min(l.runes, 80)), Tool: strings.Join(s.tools, ", then "), Model: clip.Line(s.Model, min(l.runes, 60)),
 		Last: time.UnixMilli(s.At()).UTC().Format("2006-01-02T15:04Z"), Messages: s.Conversation.Messages,
 		Tools: s.work.Line(l.tools, token.Count)}
 	if o := s.Origin; o != nil {
-		out.GitBranch, out.Folder = clip.Line(o.GitBranch, 80), clip.Line(o.Folder, 200)
+		out.GitBranch, out.Folder = clip.Line(o.GitBranch, min(l.runes, 80)), clip.Line(o.Folder, min(3*l.runes, 200))
 	}
 	asked := s.asked[max(0, len(s.asked)-1):]
 	if newest {

@@ -45,7 +45,8 @@ func brought(t *testing.T, r *enginetest.Rig, o scrollback.Origin, project strin
 func folders(t *testing.T) (r *enginetest.Rig, ids map[string]scrollback.ConversationID) {
 	t.Helper()
 	r, ids = enginetest.New(t, enginetest.Options{}), map[string]scrollback.ConversationID{}
-	for i, c := range []struct{ id, tool, folder, project string }{{"app", "codex", "/src/app", "one"}, {"cmd", "claude-code", "/src/app/cmd", "two"},
+	for i, c := range []struct{ id, tool, folder, project string }{
+		{"app", "codex", "/src/app", "one"}, {"cmd", "claude-code", "/src/app/cmd", "two"},
 		{"beside", "crush", "/src/other", "two"}, {"far", "aider", "/srv", "three"}} {
 		ids[c.id] = brought(t, r, scrollback.Origin{Tool: c.tool, ID: c.id, Folder: c.folder, GitBranch: "b-" + c.id, Place: "/home/me/secret"},
 			c.project, fmt.Sprintf(`{"role":"user","content":"Where is the key of %s?","created_at":%d}`, c.id, 1_760_000_000_000+i*60_000),
@@ -142,7 +143,8 @@ func TestFolderComesFirst(t *testing.T) {
 	first("as it was started", here(s, nil), "cmd", "far")
 	_, s = client(t, r.View, mcpapi.Options{}, "file:///nowhere")
 	first("nowhere", here(s, nil))
-	bad, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "context_search", Arguments: map[string]any{"query": "key", "folder": "src"}})
+	bad, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "context_search",
+		Arguments: map[string]any{"query": "key", "folder": "src"}})
 	if err != nil || !bad.IsError || !strings.Contains(bad.Content[0].(*mcp.TextContent).Text, "absolute") {
 		t.Errorf("a folder that is not absolute: %+v, %v", bad, err)
 	}
@@ -244,7 +246,9 @@ func TestRecallScope(t *testing.T) {
 		for _, args := range []map[string]any{{"query": "key mat"}, {"query": "key mat", "folder": "/srv"}} {
 			var got searched
 			called(t, s, "context_search", args, &got)
-			if sees := got.order(ids); !slices.Equal(slices.Sorted(slices.Values(sees)), rule.sees) && (args["folder"] == nil || rule.o.Scope != "folder") {
+			sees := got.order(ids)
+			same := slices.Equal(slices.Sorted(slices.Values(sees)), rule.sees)
+			if !same && (args["folder"] == nil || rule.o.Scope != "folder") {
 				t.Errorf("%s: %v finds %q, want %q", what, args, sees, rule.sees)
 			} else if args["folder"] != nil && rule.o.Scope == "folder" && slices.Contains(sees, "far") {
 				t.Errorf("%s: a folder that is named lets far through", what)
@@ -307,7 +311,8 @@ func TestReadAbandonedBranch(t *testing.T) {
 	if _, err := r.Branches().Rewind(t.Context(), id, engine.Point{Seq: new(int64(1))}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Import(t.Context(), strings.NewReader(`{"role":"assistant","content":"The key is gone for good."}`), transfer.ImportRequest{Into: id}); err != nil {
+	other := strings.NewReader(`{"role":"assistant","content":"The key is gone for good."}`)
+	if _, err := r.Import(t.Context(), other, transfer.ImportRequest{Into: id}); err != nil {
 		t.Fatal(err)
 	}
 	s := connected(t, r.View, mcpapi.Options{})
@@ -330,7 +335,7 @@ func TestReadAbandonedBranch(t *testing.T) {
 		}
 		var opened struct{ Content string }
 		called(t, s, "context_read", args, &opened)
-		if !strings.Contains(opened.Content, rule.want) || strings.Contains(opened.Content, rule.not) || !strings.Contains(opened.Content, "#1 user") {
+		if text := opened.Content; !strings.Contains(text, rule.want) || strings.Contains(text, rule.not) || !strings.Contains(text, "#1 user") {
 			t.Errorf("around 2 on %q is %s", rule.branch, opened.Content)
 		}
 		var page pageOfMessages
@@ -379,7 +384,8 @@ func TestCatchUp(t *testing.T) {
 	r, ids := folders(t)
 	s := connected(t, r.View, mcpapi.Options{Roots: []string{"/src"}})
 	text, talks := caughtUp(t, s, "")
-	if len(talks) != 3 || talks[0]["conversation"] != string(ids["beside"]) || talks[0]["tool"] != "crush" || talks[0]["git_branch"] != "b-beside" {
+	if first := talks[0]; len(talks) != 3 || first["conversation"] != string(ids["beside"]) || first["tool"] != "crush" ||
+		first["git_branch"] != "b-beside" {
 		t.Fatalf("it says %s", text)
 	}
 	if again, _ := caughtUp(t, s, ""); again != text {
@@ -401,9 +407,11 @@ func TestCatchUp(t *testing.T) {
 	for n := range 8 {
 		var lines []string
 		for i := range 40 {
-			lines = append(lines, fmt.Sprintf(`{"role":"user","content":%q,"created_at":%d}`, strings.Repeat("请把码头起重机的钥匙登记到仓库门禁系统。", 40), 1_770_000_000_000+n*100_000+i*100))
+			lines = append(lines, fmt.Sprintf(`{"role":"user","content":%q,"created_at":%d}`,
+				strings.Repeat("请把码头起重机的钥匙登记到仓库门禁系统。", 40), 1_770_000_000_000+n*100_000+i*100))
 		}
-		brought(t, r, scrollback.Origin{Tool: "opencode", ID: fmt.Sprint("长", n), Folder: "/src/" + strings.Repeat("很长的文件夹", 60)}, "", lines...)
+		long := scrollback.Origin{Tool: "opencode", ID: fmt.Sprint("长", n), Folder: "/src/" + strings.Repeat("很长的文件夹", 60)}
+		brought(t, r, long, "", lines...)
 	}
 	if text, talks := caughtUp(t, s, ""); len(talks) < 2 || !strings.Contains(text, "request without an answer") {
 		t.Errorf("of long talks it says %s", text)
@@ -448,8 +456,8 @@ func TestAskOldClients(t *testing.T) {
 		}
 		return said
 	}
-	say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},` +
-		`"clientInfo":{"name":"t","version":"1"}}}`)
+	say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"t","version":"1"}}}`)
 	hear()
 	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	for i, rule := range []struct{ answer, first string }{{`"result":{"roots":[{"uri":"file:///src/other"}]}`, "beside"}, {"", "beside"},
@@ -457,7 +465,8 @@ func TestAskOldClients(t *testing.T) {
 		if rule.answer != "" && i > 0 {
 			say(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 		}
-		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"context_search","arguments":{"query":"key mat"}}}`, i+1))
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"context_search",`+
+			`"arguments":{"query":"key mat"}}}`, i+1))
 		got := hear()
 		if (got.Method == "roots/list") != (rule.answer != "") {
 			t.Fatalf("%d: the server says %+v", i, got)
