@@ -96,10 +96,12 @@ func (d diary) Read(_ context.Context, p transcript.Place, s transcript.Session)
 			return
 		}
 		folder := strings.TrimSpace(lines[0])
-		all := []transcript.Entry{{Source: s.ID, Conversation: &scrollback.Conversation{Title: s.ID}, Origin: &scrollback.Origin{ID: s.ID, Folder: folder}}}
+		all := []transcript.Entry{{Source: s.ID, Conversation: &scrollback.Conversation{Title: s.ID},
+			Origin: &scrollback.Origin{ID: s.ID, Folder: folder}}}
 		for i, line := range lines[1:] {
-			all = append(all, transcript.Entry{Source: s.ID, Line: i + 2, Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(s.ID, "-", i)),
-				Role: scrollback.RoleUser, Parts: scrollback.Say(strings.TrimSpace(line)), CreatedAt: int64(1_700_000_000_000 + i)}})
+			all = append(all, transcript.Entry{Source: s.ID, Line: i + 2, Message: scrollback.Message{
+				ID: scrollback.MessageID(fmt.Sprint(s.ID, "-", i)), Role: scrollback.RoleUser,
+				Parts: scrollback.Say(strings.TrimSpace(line)), CreatedAt: int64(1_700_000_000_000 + i)}})
 		}
 		all = append(all, transcript.Entry{Source: s.ID, End: &transcript.End{Held: held, Left: map[string]int{"blank": 1}}})
 		for _, e := range all {
@@ -136,7 +138,9 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{T: t, home: home, sb: sb, reads: new(atomic.Int64)}
-	d.tool = diary{name: "diary", reads: d.reads, homes: func(m transcript.Machine) []string { return []string{filepath.Join(m.Home, "diaries")} }}
+	d.tool = diary{name: "diary", reads: d.reads, homes: func(m transcript.Machine) []string {
+		return []string{filepath.Join(m.Home, "diaries")}
+	}}
 	d.o = collect.Options{Tools: []transcript.Tool{d.tool}, Machine: collect.Here(home)}
 	return d
 }
@@ -331,7 +335,8 @@ func TestOneThatFails(t *testing.T) {
 	d.write("diaries/a.diary", "/work", "FAULT")
 	d.write("diaries/b.diary", "/work", "tuesday")
 	f := d.bring()
-	if f.Failed != 1 || f.New != 1 || len(f.Problems) != 1 || f.Problems[0].Session != "a.diary" || !strings.Contains(f.Problems[0].Reason, "torn") {
+	if f.Failed != 1 || f.New != 1 || len(f.Problems) != 1 ||
+		f.Problems[0].Session != "a.diary" || !strings.Contains(f.Problems[0].Reason, "torn") {
 		t.Errorf("%+v", f)
 	}
 	d.write("diaries/a.diary", "/work", "monday")

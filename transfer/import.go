@@ -136,7 +136,7 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	}
 	if !c.fresh {
 		found, err := im.follow(ctx, c, e)
-		if err == nil && !found && im.grown(ctx, c) {
+		if err == nil && !found && grown(ctx, im, c) {
 			found, err = im.follow(ctx, c, e)
 		}
 		if err != nil || found {
@@ -318,7 +318,7 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 
 // grown reports whether the branch that the file is on has grown since it was looked at:
 // another import of the same file may have written what comes next.
-func (im *importer) grown(ctx context.Context, c *importing) bool {
+func grown(ctx context.Context, im *importer, c *importing) bool {
 	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil || head.Branch.ID != c.at.ID || head.Branch.HeadSeq <= c.at.HeadSeq {
 		return false // an error comes again when the file is left

@@ -75,7 +75,7 @@ func measure(ctx context.Context, s size) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what is left is in a temporary folder
 	b := bench{filepath.Join(dir, "home"), filepath.Join(dir, "data"), filepath.Join(dir, "scrollback")}
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/scrollback").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)

@@ -22,7 +22,9 @@ type keeper struct {
 
 func newKeeper(t *testing.T) *keeper { return &keeper{t, t.TempDir(), t.TempDir()} }
 
-func (k *keeper) env() []string { return []string{"HOME=" + k.home, "XDG_DATA_HOME=", "GEMINI_CLI_HOME="} }
+func (k *keeper) env() []string {
+	return []string{"HOME=" + k.home, "XDG_DATA_HOME=", "GEMINI_CLI_HOME="}
+}
 
 // says adds something to a session, or begins it.
 func (k *keeper) says(session, word string) {
@@ -42,9 +44,11 @@ func (k *keeper) says(session, word string) {
 	}
 	text := ""
 	if info.Size() == 0 {
-		text = fmt.Sprintf(`{"sessionId":%q,"projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z"}`+"\n", session)
+		text = fmt.Sprintf(`{"sessionId":%q,"projectHash":"p","startTime":"2026-01-01T00:00:00.000Z",`+
+			`"lastUpdated":"2026-01-01T00:00:00.000Z"}`+"\n", session)
 	}
-	text += fmt.Sprintf(`{"id":%q,"timestamp":"2026-01-01T00:00:01.000Z","type":"user","content":[{"text":"about %s"}]}`+"\n", word, word)
+	text += fmt.Sprintf(`{"id":%q,"timestamp":"2026-01-01T00:00:01.000Z","type":"user",`+
+		`"content":[{"text":"about %s"}]}`+"\n", word, word)
 	if _, err := f.WriteString(text); err != nil {
 		k.Fatal(err)
 	}
