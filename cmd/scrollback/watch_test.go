@@ -22,7 +22,9 @@ type keeper struct {
 
 func newKeeper(t *testing.T) *keeper { return &keeper{t, t.TempDir(), t.TempDir()} }
 
-func (k *keeper) env() []string { return []string{"HOME=" + k.home, "XDG_DATA_HOME=", "GEMINI_CLI_HOME="} }
+func (k *keeper) env() []string {
+	return []string{"HOME=" + k.home, "XDG_DATA_HOME=", "GEMINI_CLI_HOME="}
+}
 
 // says adds something to a session, or begins it.
 func (k *keeper) says(session, word string) {
