@@ -11,9 +11,8 @@ import (
 )
 
 type mcpCmd struct {
-	Conversation string   `help:"Serve this conversation only." placeholder:"ID"`
-	Root         []string `help:"Folder in which the client works, instead of what it says itself: what was said about it comes first. May be given several times." placeholder:"DIR" sep:"none"`
-	RecallScope  string   `help:"What is served besides: folder (nothing), project (the projects of that folder's conversations) or all." enum:"folder,project,all" default:"all"`
+	Conversation string `help:"Serve this conversation only." placeholder:"ID"`
+	RecallScope  string `help:"What is served besides what was said about the folders of --root, or those that the client names: folder (nothing), project (the projects of their conversations) or all." enum:"folder,project,all" default:"all"`
 }
 
 // Run implements the command.
@@ -25,10 +24,12 @@ func (c *mcpCmd) Run(g *globals) error {
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().NewFolder+"\n", folder)
 	}
-	for i, root := range c.Root {
-		if c.Root[i], err = filepath.Abs(root); err != nil {
+	var roots []string // where the client works; a folder need not be there any more
+	for _, root := range g.Root {
+		if root, err = filepath.Abs(root); err != nil {
 			return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 		}
+		roots = append(roots, root)
 	}
 	open := g.with
 	if _, err := os.Stat(filepath.Join(folder, "scrollback.db")); err == nil {
@@ -44,6 +45,6 @@ func (c *mcpCmd) Run(g *globals) error {
 			only = id
 		}
 		return mcpapi.Run(g.ctx, mcpapi.New(a.View, mcpapi.Options{Version: version(), Conversation: only, Folder: folder,
-			Roots: c.Root, Scope: c.RecallScope, Log: g.logger()}), g.stdin, g.stdout)
+			Roots: roots, Scope: c.RecallScope, Log: g.logger()}), g.stdin, g.stdout)
 	})
 }
