@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // maxCurrency is how long the name of a currency may be, in bytes.
@@ -140,4 +141,21 @@ func (p Origins) List(ctx context.Context, q OriginQuery) ([]scrollback.Origin, 
 // purged that came from this tool under this id, and has not been brought again.
 func (p Origins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
 	return p.s.d.Origins.Purged(ctx, tool, id, projects)
+}
+
+// Words that origins share with the drivers.
+type (
+	// WorkedQuery finds conversations by where was worked on them.
+	WorkedQuery = driver.WorkedQuery
+
+	// Worked is a branch of such a conversation.
+	Worked = driver.Worked
+)
+
+// Worked are the branches of what was worked on in some folders; see [WorkedQuery].
+func (p Origins) Worked(ctx context.Context, q WorkedQuery) ([]Worked, error) {
+	if q.Projects != nil && len(q.Projects) == 0 {
+		return nil, nil
+	}
+	return p.s.d.Index.Worked(ctx, q)
 }

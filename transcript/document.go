@@ -141,8 +141,11 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 			}
 		}
 		_, err := d.dec.Token()
-		if d.bare && errors.Is(err, io.EOF) && d.in.err == nil {
+		if d.bare && errors.Is(err, io.EOF) {
 			err = nil
+		}
+		if err == nil {
+			err = d.in.err
 		}
 		if d.err = err; err != nil {
 			yield(nil, err)

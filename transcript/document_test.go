@@ -28,7 +28,8 @@ func TestList(t *testing.T) {
 		"a value that is long":  {`["` + strings.Repeat("x", 9000) + `"]`, "", "longer than 8192 bytes"},
 		"long, of short values": {"[" + strings.Repeat(`"0123456789",`, 2000) + "1]", strings.Repeat(`"0123456789" `, 2000) + "1", ""},
 	} {
-		for how, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
+		for how, r := range map[string]io.Reader{"at once": strings.NewReader(c.text),
+			"byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
 			d := transcript.NewList(r, 8192)
 			var got []string
 			fault := ""

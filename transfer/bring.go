@@ -80,6 +80,9 @@ func bring(ctx context.Context, t *Transfer, v *engine.View, b *bringing) (Impor
 		if err == nil {
 			err = b.take(ctx, entry)
 		}
+		if b.deleted {
+			break
+		}
 		if err != nil {
 			failed = scrollback.Wrap(scrollback.Unavailable, op, err)
 			break
@@ -104,6 +107,8 @@ type bringing struct {
 	held  map[string]bool // conversations of which something was held back
 	first *noted          // its stamp is stored last: until then the session is not here whole
 	stood int             // conversations that were looked for
+
+	deleted bool // the conversation that the session is
 }
 
 // source is what a tool says of a conversation, and what is known of it.
@@ -193,6 +198,7 @@ func (b *bringing) find(ctx context.Context, c *importing) error {
 		return err
 	case s.deleted:
 		b.im.out.Deleted++
+		b.deleted = s.Origin.ID == b.Session.ID
 		return nil
 	case s.shared:
 		c.slot = len(b.im.slots)

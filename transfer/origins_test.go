@@ -135,6 +135,15 @@ func TestGoneAndBack(t *testing.T) {
 	if all, err := h.Transfer.Origins(ctx, stranger, transfer.OriginQuery{}); err != nil || len(all) != 0 {
 		t.Errorf("of others: %v, %v", all, err)
 	}
+	named := transfer.OriginQuery{Projects: []string{scrollback.DefaultProject}}
+	if all, err := h.Transfer.Origins(ctx, stranger, named); err != nil || len(all) != 0 {
+		t.Errorf("of a project of others: %v, %v", all, err)
+	}
+	if all, err := h.Transfer.Stamps(ctx, stranger, "talks", "/home/me/.talks"); err != nil || len(all) != 0 {
+		t.Errorf("stamps of others: %v, %v", all, err)
+	}
+	_, err = h.Transfer.Origins(ctx, h.Engine.As(scrollback.Caller{}), transfer.OriginQuery{})
+	enginetest.WantCode(t, err, scrollback.Refused, "")
 }
 
 // A conversation is where it was first brought: another project later makes no second one,
@@ -214,6 +223,20 @@ func TestBringDeleted(t *testing.T) {
 	}
 	h.has(f["t"][0])
 	h.bring(f, "t")
+}
+
+// A session that was deleted here is read no further than to know it.
+func TestBringDeletedReadsLittle(t *testing.T) {
+	h := newHome(t)
+	f := files{"a": {line("a", "one", "two")}}
+	h.bring(f, "a")
+	if _, err := h.Trash(context.Background(), h.of("a").Conversation); err != nil {
+		t.Fatal(err)
+	}
+	f["a"][0].Cut = true // whoever reads to the end fails
+	if _, err := h.try(f, "a", transfer.ImportRequest{}); !errors.Is(err, transfer.ErrDeleted) {
+		t.Errorf("%v", err)
+	}
 }
 
 // A purged conversation from which another inherits can be brought back too.

@@ -43,7 +43,7 @@ type globals struct {
 	Limit          int64            `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
 	Effort         string           `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
 	SummaryTimeout string           `help:"How long a request that does not fit waits for a summary, such as 30s or 2m; 0s for not at all ($$SCROLLBACK_SUMMARY_TIMEOUT)." placeholder:"TIME"`
-	Root           []string         `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
+	Root           []string         `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. For mcp: where the client works. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
 	JSON           bool             `help:"Print JSON, as the API does." name:"json"`
 	Version        kong.VersionFlag `help:"Print the version."`
 

@@ -147,7 +147,7 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 type exportCmd struct {
 	one
 	Output      string `short:"o" help:"File to write. Default: standard output." placeholder:"FILE"`
-	Format      string `help:"bundle (everything, to be imported elsewhere), jsonl, gemini-cli, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle." placeholder:"F"`
+	Format      string `help:"bundle (everything, to be imported elsewhere), jsonl, claude-code, codex, gemini-cli, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle." placeholder:"F"`
 	Materialize bool   `help:"Include the Markdown files of compacted segments in a bundle."`
 }
 

@@ -91,12 +91,14 @@ var rooms = map[string]entry{
 
 	"transcript":     {rooms: ".", not: "context os database/sql"},
 	"transcript/all": {rooms: "transcript transcript/*"},
-	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
+	"transcript/*":   {rooms: ". transcript transcript/exported transcript/foreign transcript/tree", not: "os database/sql"},
 
 	"transcript/foreign":             {libs: "modernc.org/sqlite"},
 	"transcript/foreign/foreigntest": {rooms: "transcript", libs: "modernc.org/sqlite"},
 	"transcript/mask":                {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
 	"internal/secrets":               {not: "context os database/sql time"},
+	"transcript/codex": {rooms: ". transcript transcript/foreign transcript/tree", libs: "github.com/klauspost/compress/zstd",
+		not: "os database/sql"},
 
 	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
@@ -161,8 +163,9 @@ var rooms = map[string]entry{
 	"server/restapi/spec":     {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
 	"server/tour":             {not: "context os database/sql"},
 	"server/webui":            {not: "database/sql os", net: true},
-	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", not: "database/sql",
-		net: true},
+	"recall/catchup":          {rooms: ". compact/work internal/clip recall token transcript", not: "context database/sql os"},
+	"server/mcpapi": {rooms: ". engine internal/clip recall recall/catchup", libs: "github.com/modelcontextprotocol/go-sdk",
+		not: "database/sql", net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
 	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words title", not: "database/sql",

@@ -69,7 +69,7 @@ func ascends(s string) bool {
 var hints = []string{
 	"example", "placeholder", "changeme", "change_me", "change-me", "replace", "your_", "your-", "yourkey", "yourtoken", "your.",
 	"xxxx", "****", "....", "redacted", "masked", "dummy", "sample", "insert", "todo", "fake", "mock", "test", "undefined",
-	"process.env", "environ", "getenv", "secrets.", "${", "{{", "$(", "<", "…",
+	"&lt;", "process.env", "environ", "getenv", "secrets.", "${", "{{", "$(", "<", "…",
 }
 
 // placeholder reports whether a value stands for another one, or is an example.
@@ -90,7 +90,8 @@ func placeholder(s string) bool {
 // everybody uses, and types.
 var known = set("password passwd pass pwd secret token key postgres root admin user username guest mysql redis rabbitmq minioadmin " +
 	"int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 utf8 utf-8 sha1 sha256 sha512 md5 base64 oauth2 bytes32 " +
-	"http2 string255 varchar255 p4ssw0rd hs256 rs256 es256 aes256 null none true false nil basic bearer")
+	"http2 string255 varchar255 p4ssw0rd hs256 rs256 es256 aes256 null none true false nil basic bearer " +
+	"abcd 1234 foobar pserver anoncvs")
 
 func set(words string) map[string]bool {
 	out := map[string]bool{}
@@ -115,7 +116,7 @@ const (
 
 // makeup is of what a value consists.
 type makeup struct {
-	lower, upper, digits, symbols, joints int // joints: - _ .
+	lower, upper, digits, symbols, joints int // joints: - _ . :
 	changes                               int // from a small letter or a digit to a capital, or back
 	odd                                   bool
 }
@@ -134,7 +135,7 @@ func makeupOf(s string) (m makeup) {
 		case class[b]&isDigit != 0:
 			m.digits++
 			kind = '0'
-		case b == '-' || b == '_' || b == '.':
+		case b == '-' || b == '_' || b == '.' || b == ':':
 			m.joints++
 		case b <= ' ' || b >= 0x7f:
 			m.odd = true
@@ -166,7 +167,7 @@ func secret(v string, quoted bool, by strength) bool {
 		return false
 	case !quoted && m.joints > 0 && strings.Contains(v, ".") && entropy(v) < 4:
 		return false // config.token2
-	case strings.Contains(v, "/") && (m.digits == 0 || entropy(v) < 4 || strings.HasPrefix(v, "/") && m.upper == 0):
+	case strings.Contains(v, "/") && (m.digits == 0 || entropy(v) < 4 || v[0] == '/' && (m.upper == 0 || longest(v) < 20)):
 		return false // a path
 	case letters == 0:
 		return false // numbers, dates
@@ -184,19 +185,20 @@ func secret(v string, quoted bool, by strength) bool {
 		return entropy(v) >= 3 && (letters > 2 && m.digits > 1 && m.joints*5 < len(v) && !worded(v) || unruly(v, m)) ||
 			len(v) >= 24 && longest(v) >= 16
 	}
-	return len(v) >= leastWeak && entropy(v) >= 3.5 && mixed(v) && longest(v) >= 16 && !hashed(v, m)
+	return len(v) >= leastWeak && entropy(v) >= 3.5 && mixed(v) && longest(v) >= 16 && !worded(v) && !hashed(v, m) &&
+		!strings.HasPrefix(v, "MFkwEwYH") && !strings.HasPrefix(v, "MIIBIjAN") // public keys
 }
 
 // unruly reports whether letters alone look random: capitals come and go.
 func unruly(v string, m makeup) bool {
-	return len(v) >= 16 && m.lower > 2 && m.upper > 2 && m.changes*3 >= len(v) && entropy(v) >= 3.5
+	return len(v) >= 16 && m.lower > 2 && m.upper > 2 && m.changes*5 >= 2*len(v) && entropy(v) >= 3.5
 }
 
 // worded reports whether a value is words with at most a short number at the end of each.
 func worded(v string) bool {
 	for _, piece := range strings.FieldsFunc(v, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' }) {
 		letters := strings.TrimRight(piece, "0123456789")
-		if strings.ContainsAny(letters, "0123456789") || len(piece)-len(letters) > 4 || makeupOf(letters).changes > 3 {
+		if strings.ContainsAny(letters, "0123456789") || len(piece)-len(letters) > 4 || makeupOf(letters).changes*3 > max(len(letters), 6) {
 			return false
 		}
 	}

@@ -57,7 +57,7 @@ func (a *api) transfer() {
 	addSample(a)
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
-			queryParam("format", huma.TypeString, "bundle (the default), jsonl, gemini-cli, mtm or ipynb"),
+			queryParam("format", huma.TypeString, "bundle (the default), jsonl, claude-code, codex, gemini-cli, mtm or ipynb"),
 			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")},
 		Responses: spec.Returns(http.StatusOK, spec.File("application/zstd"), spec.File("application/x-ndjson"),
 			spec.File("application/json"), spec.File("application/x-ipynb+json"))},

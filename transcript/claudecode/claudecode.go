@@ -22,7 +22,6 @@ package claudecode
 import (
 	"bytes"
 	"encoding/json"
-	"path"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -61,7 +60,7 @@ func join(folder, name string) string {
 
 // Sniff implements transcript.Tool.
 func (Tool) Sniff(name string, head []byte) bool {
-	return path.Ext(name) == ".jsonl" && name != typed && sniff(head)
+	return name != typed && sniff(head)
 }
 
 // typed is the file with what was typed in all sessions: prompts without answers.

@@ -165,7 +165,7 @@ func TestSniff(t *testing.T) {
 		{"a.jsonl", node[:70], true},
 		{"a.jsonl", `{"type":"mode","mode":"normal","sessionId":"s"}` + "\n" + node, true},
 		{"a.jsonl", `{"type":"summary","summary":"S","leafUuid":"u"}` + "\n", true},
-		{"a.json", node, false},
+		{"file", node, true}, // one that was piped in
 		{"history.jsonl", node, false},
 		{"a.jsonl", `{"display":"x","project":"/p","timestamp":1}` + "\n", false},
 		{"a.jsonl", `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s"}}` + "\n", false},

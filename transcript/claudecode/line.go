@@ -237,8 +237,8 @@ func stampOf(text string) int64 {
 	return t.UnixMilli()
 }
 
-// node reports whether a line is one of the tree.
-func (l *line) node() bool { return l.UUID != "" && nodes[l.Type] }
+// node reports whether a line is one of the tree; later versions may have other types of them.
+func (l *line) node() bool { return l.UUID != "" }
 
 // target is the node that a boundary continues: what was kept of the past, or else the
 // last node of it.

@@ -21,9 +21,10 @@ type thread struct {
 	in      []int // of each node in a chain the answer
 	hang    []int // of each talk what it comes after
 
-	summaries map[int][]int // by what they come after
-	last      int           // the node that the file says is the last one
-	lastAt    int           // how many nodes stood before the file said so
+	summed map[int]int // the newest summary behind a talk, by that
+	sums   map[int]int // which talk a summary stands behind, maybe behind other summaries
+	last   int         // the node that the file says is the last one
+	lastAt int         // how many nodes stood before the file said so
 }
 
 // reply is an answer of a model: its lines and the results of its calls.
@@ -52,7 +53,7 @@ func (r *reply) ended(lines []*line) string {
 // link puts the nodes of a thread in relation. Lines with an id that was there are left out before.
 func link(lines []*line) *thread {
 	n := len(lines)
-	t := &thread{lines: lines, at: make(map[string]int, n), summaries: map[int][]int{}, last: -1,
+	t := &thread{lines: lines, at: make(map[string]int, n), summed: map[int]int{}, sums: map[int]int{}, last: -1,
 		parent: make([]int, n), above: make([]int, n), lost: make([]bool, n), of: make([]int, n), link: make([]int, n), in: make([]int, n), hang: make([]int, n)}
 	for i, l := range lines {
 		t.at[l.UUID] = i
@@ -267,127 +268,6 @@ func (t *thread) ancestor(i int) int {
 	}
 	if at >= 0 && t.lines[at].kind == answer {
 		return at
-	}
-	return -1
-}
-
-// place finds what each talk comes after.
-func (t *thread) place() {
-	for i, l := range t.lines {
-		t.hang[i] = -1
-		switch {
-		case !l.talks() || l.kind == answer && t.answers[t.of[i]].head() != i:
-			continue
-		case t.link[i] >= 0 && t.beside(t.over(i)):
-			t.hang[i] = t.over(i)
-		case t.link[i] > 0:
-			t.hang[i] = t.answers[t.in[i]].chain[t.link[i]-1]
-		case t.link[i] == 0:
-			t.hang[i] = t.answers[t.in[i]].head()
-		default:
-			if t.hang[i] = t.again(i); t.hang[i] < 0 {
-				t.hang[i] = t.after(t.parent[i], i)
-			}
-		}
-		if l.kind == summary && t.hang[i] >= 0 {
-			t.summaries[t.hang[i]] = append(t.summaries[t.hang[i]], i)
-		}
-	}
-}
-
-// beside reports whether a talk is a result that is in no chain: its call is not there, or
-// was answered before.
-func (t *thread) beside(i int) bool { return i >= 0 && t.lines[i].kind == result && t.link[i] < 0 }
-
-// again is what a result comes after that hangs on an answer beside the result of the same
-// call: what that comes after. It is -1 for anything else.
-func (t *thread) again(i int) int {
-	at := t.over(i)
-	if t.lines[i].kind != result || at < 0 || t.of[at] < 0 {
-		return -1
-	}
-	r := t.answers[t.of[at]]
-	for _, p := range t.lines[i].pieces {
-		if got, ok := p.part.(scrollback.ToolResult); ok {
-			if k, given := r.given[got.CallID]; given && k > 0 {
-				return r.chain[k-1]
-			} else if given {
-				return r.head()
-			}
-		}
-	}
-	return -1
-}
-
-// after is the talk that something comes after which stands at i in the file and hangs on
-// the node p: behind the results that were there, and behind what p was compacted to.
-func (t *thread) after(p, i int) int {
-	if p < 0 {
-		return -1
-	}
-	at := t.above[p]
-	if at < 0 || at == i {
-		return -1
-	}
-	if t.beside(at) {
-		return at
-	}
-	if a := max(t.of[at], t.in[at]); a >= 0 {
-		r := t.answers[a]
-		k := t.link[at]
-		for k+1 < len(r.chain) && r.chain[k+1] < i {
-			k++
-		}
-		if at = r.head(); k >= 0 {
-			at = r.chain[k]
-		}
-	}
-	for {
-		next := -1
-		for _, s := range t.summaries[at] {
-			if s < i {
-				next = s
-			}
-		}
-		if next <= at {
-			return at
-		}
-		at = next
-	}
-}
-
-// close finds the answers behind which something else stands, and those that were stopped.
-func (t *thread) close() {
-	for i, l := range t.lines {
-		switch {
-		case l.kind == stopped:
-			if at := t.above[i]; at >= 0 && t.of[at] >= 0 {
-				t.answers[t.of[at]].stopped, t.answers[t.of[at]].closed = true, true
-			} else if at >= 0 && t.in[at] >= 0 {
-				t.answers[t.in[at]].closed = true
-			}
-		case l.kind == prompt || l.kind == summary || l.kind == answer && t.answers[t.of[i]].head() == i:
-			if at := t.hang[i]; at >= 0 {
-				if a := max(t.of[at], t.in[at]); a >= 0 {
-					t.answers[a].closed = true
-				}
-			}
-		case l.kind == limit || l.Type == "system" && l.Subtype == "turn_duration":
-			if at := t.above[i]; at >= 0 && t.of[at] >= 0 {
-				t.answers[t.of[at]].closed = true
-			}
-		}
-	}
-}
-
-// leaf is the talk that the current path ends with: what the file named last, unless
-// there are nodes behind that.
-func (t *thread) leaf() int {
-	if t.last >= 0 && t.lastAt == len(t.lines) {
-		return t.after(t.last, t.lastAt)
-	}
-	if n := len(t.lines); n > 0 {
-		return t.after(n-1, n)
 	}
 	return -1
 }

@@ -94,7 +94,7 @@ func (a *Assets) read(name string) ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > MaxAsset {
 		return nil, false
 	}
@@ -169,3 +169,6 @@ func DataURL(address string) ([]byte, bool) {
 	text, err := url.PathUnescape(data)
 	return []byte(text), err == nil && text != ""
 }
+
+// Beside are the files beside a file of a place.
+func Beside(p transcript.Place, name string) *Assets { return &Assets{place: p, own: name} }

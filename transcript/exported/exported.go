@@ -106,8 +106,8 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 			yield(transcript.Entry{}, err)
 			return
 		}
-		defer file.Close()
-		seen, assets := map[string]bool{}, &Assets{place: p, own: s.Name}
+		defer func() { _ = file.Close() }()
+		seen, assets := map[string]bool{}, Beside(p, s.Name)
 		for item, err := range items(file) {
 			if err == nil {
 				err = ctx.Err()
@@ -185,6 +185,9 @@ func items(r io.Reader) iter.Seq2[item, error] {
 			if !yield(it, nil) {
 				return
 			}
+		}
+		if _, err := io.Copy(io.Discard, in); err != nil { // a zip knows at the end whether it is whole
+			yield(item{}, err)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (f Format) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[tran
 	return func(yield func(transcript.Session, error) bool) {
 		looks := 0
 		for name, d := range walk(ctx, p) {
-			if !candidate(name) || f.Never != nil && f.Never(path.Base(name)) {
+			if name != p.Name && !candidate(name) || f.Never != nil && f.Never(path.Base(name)) {
 				continue
 			}
 			if looks++; looks > maxLooks {
@@ -76,7 +76,7 @@ func beginning(files fs.FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	return io.ReadAll(io.LimitReader(file, headBytes))
 }
 
@@ -85,7 +85,12 @@ func beginning(files fs.FS, name string) ([]byte, error) {
 func walk(ctx context.Context, p transcript.Place) iter.Seq2[string, fs.DirEntry] {
 	return func(yield func(string, fs.DirEntry) bool) {
 		n := 0
-		depth := func(name string) int { return strings.Count(strings.TrimPrefix(name, p.Name), "/") }
+		depth := func(name string) int {
+			if p.Name != "." {
+				name = strings.TrimPrefix(name, p.Name+"/")
+			}
+			return strings.Count(name, "/") + 1
+		}
 		_ = fs.WalkDir(p.FS, p.Name, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
 			base := path.Base(name)
 			switch {

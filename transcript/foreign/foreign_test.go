@@ -352,7 +352,7 @@ func TestWhileAToolWrites(t *testing.T) {
 			r.run("loop")
 			good := 0
 			var newest int64
-			for tries := 0; tries < 40 && good < 12; tries++ {
+			for tries := 0; tries < 20 && good < 5; tries++ {
 				var a, b int64
 				first := true
 				err := foreign.Read(t.Context(), path, func(db *foreign.DB) error {

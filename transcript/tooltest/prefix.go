@@ -14,7 +14,7 @@ import (
 const small = 3 << 10
 
 // beginnings is how many beginnings of a file are read at most.
-const beginnings = 400
+const beginnings = 250
 
 // prefixes reads the beginnings of each file while it is live: what they say is the
 // beginning of what the whole says, on its path or on one of its branches. An importer

@@ -7,19 +7,14 @@ package tooltest
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
-	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -142,90 +137,6 @@ func (v variant) place(t *testing.T) (transcript.Place, func()) {
 	return p, func() { _ = os.RemoveAll(folder) }
 }
 
-// reading is what a place gave.
-type reading struct {
-	sessions []transcript.Session
-	entries  [][]transcript.Entry // of each session
-	errs     []error              // of each session
-	err      error                // of the list
-}
-
-// most bounds what a fixture and its mutants may give.
-const most = 20_000
-
-// read reads all sessions of a place; a live one as if it had changed a moment ago.
-func (v variant) read(p transcript.Place, live bool) (r reading) {
-	ctx := context.Background()
-	for s, err := range v.Tool.Sessions(ctx, p) {
-		if err != nil {
-			r.err = err
-			break
-		}
-		r.sessions = append(r.sessions, s)
-		if len(r.sessions) > most {
-			r.err = fmt.Errorf("more than %d sessions", most)
-			break
-		}
-	}
-	n := 0
-	for _, s := range r.sessions {
-		var entries []transcript.Entry
-		var failed error
-		if live {
-			p.Now = s.Changed + 1
-		} else {
-			p.Now = max(s.Changed+day, written+day)
-		}
-		if s.Bad == "" {
-			for e, err := range v.Tool.Read(ctx, p, s) {
-				if failed != nil {
-					failed = fmt.Errorf("%w: something follows an error: %w", errBroken, failed)
-					break
-				}
-				if failed = err; err == nil {
-					entries = append(entries, e)
-				}
-				if n++; n > most {
-					failed = fmt.Errorf("%w: more than %d entries", errBroken, most)
-					break
-				}
-			}
-		}
-		r.entries, r.errs = append(r.entries, entries), append(r.errs, failed)
-	}
-	return r
-}
-
-// String is a reading in full, one line an entry.
-func (r reading) String() string {
-	var b strings.Builder
-	for i, s := range r.sessions {
-		fmt.Fprintf(&b, "session %+v: %v\n", s, r.errs[i])
-		for _, e := range r.entries[i] {
-			b.WriteString(line(e) + "\n")
-		}
-	}
-	fmt.Fprintf(&b, "%v", r.err)
-	return b.String()
-}
-
-// line is an entry in full.
-func line(e transcript.Entry) string {
-	raw, err := json.Marshal(e)
-	return fmt.Sprintf("%s %v", raw, err)
-}
-
-// firstDifference is where two texts part, line by line.
-func firstDifference(a, b string) string {
-	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range as {
-		if i >= len(bs) || as[i] != bs[i] {
-			return fmt.Sprintf("line %d: %.300s\nor %.300s", i+1, as[i], slices.Concat(bs, make([]string, len(as)))[i])
-		}
-	}
-	return "more lines"
-}
-
 // contract holds of the fixture as it is, at rest and live.
 func (v variant) contract(t *testing.T) {
 	p, done := v.place(t)
@@ -299,74 +210,4 @@ func (v variant) early(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Entries are those of all sessions of a place that was given, at rest; an error fails
-// the test.
-func Entries(t *testing.T, tool transcript.Tool, files fs.FS) []transcript.Entry {
-	t.Helper()
-	v := variant{Case: Case{Tool: tool, FS: files}}
-	r := v.read(transcript.Place{FS: files, Name: ".", Now: written + day}, false)
-	if r.err != nil {
-		t.Fatal(r.err)
-	}
-	for i, err := range r.errs {
-		if err != nil {
-			t.Fatalf("session %s: %v", r.sessions[i].ID, err)
-		}
-	}
-	return slices.Concat(r.entries...)
-}
-
-// Script is entries as short lines: who says what, calls, results, rewinds and ends.
-func Script(entries []transcript.Entry) []string {
-	var out []string
-	for _, e := range entries {
-		switch {
-		case e.Bad != nil:
-			out = append(out, fmt.Sprintf("bad %d: %s", e.Bad.Line, e.Bad.Reason))
-		case e.Conversation != nil:
-			out = append(out, strings.TrimSpace(fmt.Sprintf("%s: %s", e.Source, e.Conversation.Title)))
-		case e.Rewind != nil:
-			out = append(out, fmt.Sprintf("back to %d", *e.Rewind))
-		case e.End != nil:
-			end := "end"
-			if e.End.Held {
-				end += " held"
-			}
-			if len(e.End.Left) > 0 {
-				end += strings.TrimPrefix(fmt.Sprint(e.End.Left), "map")
-			}
-			out = append(out, end)
-		default:
-			out = append(out, said(e.Message))
-		}
-	}
-	return out
-}
-
-// said is a message on one line.
-func said(m scrollback.Message) string {
-	var b strings.Builder
-	b.WriteString(string(m.Role))
-	if m.Status != "" && m.Status != scrollback.StatusComplete {
-		b.WriteString(" (" + string(m.Status) + ")")
-	}
-	for _, p := range m.Parts {
-		switch p := p.(type) {
-		case scrollback.Text:
-			fmt.Fprintf(&b, " | %s", p.Text)
-		case scrollback.Reasoning:
-			fmt.Fprintf(&b, " | thinks %s", p.Text)
-		case scrollback.ToolCall:
-			fmt.Fprintf(&b, " | calls %s %s %s", p.ID, p.Name, p.Arguments)
-		case scrollback.ToolResult:
-			fmt.Fprintf(&b, " | %s of %s %s: %s", map[bool]string{false: "result", true: "error"}[p.IsError], p.CallID, p.Name, p.Text)
-		case scrollback.Image:
-			fmt.Fprintf(&b, " | image %s %s", p.MediaType, path.Base(p.Name))
-		case scrollback.File:
-			fmt.Fprintf(&b, " | file %s %s", p.MediaType, path.Base(p.Name))
-		}
-	}
-	return strings.ReplaceAll(b.String(), "\n", "⏎")
 }

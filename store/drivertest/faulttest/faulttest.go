@@ -322,6 +322,16 @@ func (f faultyIndex) LinesOf(ctx context.Context, ids []scrollback.ConversationI
 	return faulty(f.of, "LinesOf", func() ([]driver.Line, error) { return f.Index.LinesOf(ctx, ids) })
 }
 
+// Worked implements [driver.Index].
+func (f faultyIndex) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Worked, error) {
+	return faulty(f.of, "Worked", func() ([]driver.Worked, error) { return f.Index.Worked(ctx, q) })
+}
+
+// WorkedLines implements [driver.Index].
+func (f faultyIndex) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
+	return faulty(f.of, "WorkedLines", func() ([]int64, error) { return f.Index.WorkedLines(ctx, q) })
+}
+
 // Marks implements [driver.Index].
 func (f faultyIndex) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
 	return faulty(f.of, "Marks", func() ([]driver.Mark, error) { return f.Index.Marks(ctx, places) })

@@ -29,8 +29,9 @@ var scans = []string{
 	"SCAN json_each VIRTUAL TABLE", // a list that was given
 	"SCAN conversations USING COVERING INDEX conversations_project",
 	"SCAN conversations USING COVERING INDEX conversations_trash",
-	"SCAN origins USING INDEX origins_id", // all of them, in order
-	"SCAN keys", "SCAN k",                 // when one is made or all are listed; how many there may be is bounded
+	"SCAN c USING COVERING INDEX conversations_roots", // only those that have folders of their own
+	"SCAN origins USING INDEX origins_id",             // all of them, in order
+	"SCAN keys", "SCAN k",                             // when one is made or all are listed; how many there may be is bounded
 }
 
 // sorted are parts of the statements whose order no index has: by rank, and lists of the
