@@ -190,7 +190,7 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 				step.Messages = n
 				s.step(step)
 			}})
-			if err := ctx.Err(); err != nil {
+			if err := ctx.Err(); err != nil && out.Err != nil {
 				return scrollback.Wrap(scrollback.Canceled, op, err)
 			}
 			s.told(f, at, one, out)
