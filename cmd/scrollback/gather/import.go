@@ -129,6 +129,9 @@ func nothing(o collect.Options) error {
 	if o.Path != "" {
 		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", "))
 	}
+	if len(names) > 1 {
+		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists where was looked", strings.Join(names, ", "))
+	}
 	var where []string
 	for _, tool := range o.Tools {
 		if slices.Contains(names, tool.Name()) {
