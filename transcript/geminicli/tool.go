@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -216,7 +217,7 @@ func (r *reading) folder(meta json.RawMessage) string {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	root, err := io.ReadAll(io.LimitReader(f, maxRoot))
-	if named := strings.TrimSpace(string(root)); err == nil && filepath.IsAbs(named) {
+	if named := strings.TrimSpace(string(root)); err == nil && filepath.IsAbs(named) && utf8.ValidString(named) {
 		return named
 	}
 	return ""
