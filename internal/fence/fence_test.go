@@ -180,7 +180,7 @@ var rooms = map[string]entry{
 		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive engine internal/standing internal/terms recall model store store/index store/search " +
-		"store/sqldriver/sqlite token",
+		"store/sqldriver/sqlite token transcript transcript/claudecode transfer",
 		libs: "gocloud.dev/blob"},
 
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
