@@ -42,7 +42,10 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ..
 		return c, false, err
 	}
 	now := s.Now()
-	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, now, 0, nil, nil
+	c.Version, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, 0, nil, nil
+	if c.CreatedAt <= 0 || c.CreatedAt > now { // one that was begun elsewhere is older
+		c.CreatedAt = now
+	}
 	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
 	if len(begins) == 0 {
 		return s.d.Log.Create(ctx, c, b)

@@ -89,7 +89,7 @@ var rooms = map[string]entry{
 
 	"model/modeltest/*": {rooms: ". model model/modeltest wire", net: true, not: "database/sql"},
 
-	"transcript":     {rooms: ".", not: "context os database/sql"},
+	"transcript":     {rooms: ".", not: "os database/sql"},
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript transcript/exported transcript/foreign transcript/tree", not: "os database/sql"},
 
