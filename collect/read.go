@@ -42,7 +42,7 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 	q.Progress = j.progress
 	out := outcome{was: k.of(key, j.session.Stamp, j.shares), Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
 	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view, transfer.Session{Tool: only, Place: j.place.Place, Session: j.session, Shares: j.shares}, q)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && out.Err != nil {
 		return out
 	}
 	for _, folder := range only.folders {

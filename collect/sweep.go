@@ -190,6 +190,9 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 				step.Messages = n
 				s.step(step)
 			}})
+			if err := ctx.Err(); err != nil && out.Err != nil {
+				return scrollback.Wrap(scrollback.Canceled, op, err)
+			}
 			s.told(f, at, one, out)
 		}
 		step.Sessions, step.Messages = step.Sessions+1, 0
