@@ -193,6 +193,22 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 	})
 }
 
+// Date makes a conversation as old as its newest message is elsewhere, at, in Unix ms, unless
+// it has grown meanwhile: what was imported stands in lists where it belongs.
+func (s *Store) Date(ctx context.Context, id scrollback.ConversationID, messages, at int64) error {
+	const op = "store.Date"
+	_, err := s.d.Log.Patch(ctx, id, min(at, s.Now()), func(c *scrollback.Conversation) error {
+		if c.Messages != messages {
+			return scrollback.Errorf(scrollback.Conflict, op, "the conversation has grown")
+		}
+		return nil
+	})
+	if scrollback.CodeOf(err) == scrollback.Conflict {
+		return nil
+	}
+	return err
+}
+
 // Head returns a conversation and its current branch.
 func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (Head, error) {
 	return s.d.Read.Head(ctx, id)
