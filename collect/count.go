@@ -17,12 +17,12 @@ func (s *sweep) count(ctx context.Context, f *Found, at spot, j job) {
 		switch {
 		case err != nil:
 			if ctx.Err() == nil {
-				s.told(f, at, one, outcome{Change: Change{Err: err}})
+				s.told(f, whereOf(at, p), one, outcome{Change: Change{Err: err}})
 			}
 			return
 		case e.Bad != nil:
 			f.BadLines++
-			f.problem(Problem{Place: at.path, Session: one.Name, Line: e.Bad.Line, Reason: e.Bad.Reason})
+			f.problem(Problem{Place: whereOf(at, p), Session: one.Name, Line: e.Bad.Line, Reason: e.Bad.Reason})
 		case e.Conversation != nil:
 			conversations++
 		case e.End != nil:
@@ -37,5 +37,5 @@ func (s *sweep) count(ctx context.Context, f *Found, at spot, j job) {
 		s.known.worked(folder)
 	}
 	f.Conversations, f.Messages = f.Conversations+conversations, f.Messages+messages
-	s.told(f, at, one, outcome{was: was, excluded: only.all(), Change: Change{ImportResult: out}})
+	s.told(f, whereOf(at, p), one, outcome{was: was, excluded: only.all(), Change: Change{ImportResult: out}})
 }

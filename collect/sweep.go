@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -193,7 +194,7 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 			if err := ctx.Err(); err != nil && out.Err != nil {
 				return scrollback.Wrap(scrollback.Canceled, op, err)
 			}
-			s.told(f, at, one, out)
+			s.told(f, whereOf(at, p), one, out)
 		}
 		step.Sessions, step.Messages = step.Sessions+1, 0
 		step.Bytes += one.Bytes
@@ -208,7 +209,7 @@ func (s *sweep) step(at Step) {
 }
 
 // told adds what came of reading a session to the report.
-func (s *sweep) told(f *Found, at spot, one transcript.Session, out outcome) {
+func (s *sweep) told(f *Found, where string, one transcript.Session, out outcome) {
 	switch {
 	case out.excluded:
 		f.Excluded++
@@ -217,14 +218,14 @@ func (s *sweep) told(f *Found, at spot, one transcript.Session, out outcome) {
 		f.Deleted++
 	case out.Err != nil:
 		f.Failed++
-		f.problem(Problem{Place: at.path, Session: one.Name, Reason: why(out.Err)})
+		f.problem(Problem{Place: where, Session: one.Name, Reason: why(out.Err)})
 	case out.was == isNew:
 		f.New++
 	default:
 		f.Changed++
 	}
 	if !out.excluded {
-		f.took(at.path, one, out.ImportResult)
+		f.took(where, one, out.ImportResult)
 	}
 }
 
@@ -236,7 +237,7 @@ func (s *sweep) wanted(f *Found, at spot, j job) bool {
 	switch {
 	case one.Bad != "":
 		f.Failed++
-		f.problem(Problem{Place: at.path, Session: one.Name, Reason: one.Bad})
+		f.problem(Problem{Place: whereOf(at, p), Session: one.Name, Reason: one.Bad})
 		return false
 	case s.excluded(pathOf(p.Place, one)):
 		f.Excluded++
@@ -255,3 +256,6 @@ func (j judgement) stands(p transcript.Place, one transcript.Session, now time.T
 	}
 	return !j.held || p.Live(one)
 }
+
+// whereOf is the folder that a session's file is in, or the zip.
+func whereOf(at spot, p opened) string { return cmp.Or(p.Path, at.path) }
