@@ -91,8 +91,9 @@ const (
 // quoted. Conversation, Project, Role, From and To narrow it too; Limit 0 means
 // SearchDefault; Around is how many neighbours on each side of the first SearchNear hits;
 // Order is OrderRelevance or OrderTime, by which each page is ordered. Offset begins at a
-// later page, as Next says. Folder puts first what was said where work was in it or below. A hit's content is Passage characters (0: its share of 2,000
-// tokens), those that match best.
+// later page, as Next says. Folders puts first what was said where work was in one of them or
+// below; InFolders leaves out the rest. A hit's content is Passage characters (0: its share of
+// 2,000 tokens), those that match best.
 type SearchQuery struct {
 	Query        string
 	Conversation ConversationID
@@ -106,7 +107,8 @@ type SearchQuery struct {
 	Order        string
 	Passage      int
 	Agents       []ConversationID // with Conversation: its sub-agents, whose messages count as its own
-	Folder       string           // absolute
+	Folders      []string         // absolute; they do not count with Conversation
+	InFolders    bool
 	Except       []MessageID      // leave these out, as hits and as neighbours
 }
 
@@ -125,7 +127,7 @@ type SearchResult struct {
 
 // Hit is a message that matched. Snippet is an excerpt of the message, and Spans the
 // [from, to) character (code point) ranges of Snippet that matched. OnPath says
-// that the message is on its conversation's current path; Ref is where to read it if
+// that the message is on its conversation's current path; else Branch has it. Ref is where to read it if
 // it is folded, and Card what stands for it in the window. Pinned says that the window
 // carries it in any case; Inside, that the words are in a file or a result that the
 // message holds, not in what is said.
@@ -140,6 +142,7 @@ type Hit struct {
 	Spans          [][2]int       `json:"spans"`
 	Score          float64        `json:"score"`
 	OnPath         bool           `json:"on_path"`
+	Branch         BranchID       `json:"branch,omitempty"`
 	Ref            *Ref           `json:"ref,omitempty"`
 	Card           *Card          `json:"card,omitempty"`
 	Pinned         bool           `json:"pinned,omitempty"`

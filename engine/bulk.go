@@ -24,9 +24,6 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 // that is not the caller's.
 func (b Bulk) Project(name string) (string, error) { return b.v.door.project(name) }
 
-// Projects limits what the caller looks through, as in [store.OriginQuery].
-func (b Bulk) Projects(within []string) ([]string, error) { return b.v.door.projects("", within) }
-
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
 	Begin     store.Head // as it stood when it was opened

@@ -210,6 +210,9 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := r.Transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
 			return err
 		}),
+		"Transfer.Gone": write(func(v *engine.View) error {
+			return r.Transfer.Gone(ctx, v, []scrollback.Origin{{Tool: "tool", ID: "theirs", Conversation: o.id}}, 1)
+		}),
 	}
 }
 
@@ -221,7 +224,7 @@ func nothing(func(transcript.Entry, error) bool) {}
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Projects.List": true,
-	"Transfer.Archives": true}
+	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true} // the last two in transfer
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.

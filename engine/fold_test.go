@@ -255,7 +255,7 @@ func TestFullDisk(t *testing.T) {
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
-	r := enginetest.New(t, enginetest.Options{Driver: open(120)}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{Driver: open(140)}, enginetest.Chatter())
 	id := r.NewConversation()
 	var full error
 	said := 0

@@ -175,7 +175,7 @@ func assemble(at places, o *Options) (*Scrollback, error) {
 		e.Model = offline.Name
 	}
 	e.Models, e.ModelNames, e.Catalog = known.find, known.names, known.catalog
-	s.Transfer = transfer.New(s.Store, s.Archive, transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Limits: o.Bundles})
+	s.Transfer = transfer.New(s.Store, s.Archive, transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Tools: transcripts.Tools(), Limits: o.Bundles})
 	e.Archive = transfer.OnCompact(s.Transfer)
 	if o.SearXNG != "" {
 		searcher, err := websearch.New(o.SearXNG, cmp.Or(o.Agent, "scrollback"))

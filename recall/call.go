@@ -204,6 +204,12 @@ func grep(ctx context.Context, c call) (string, error) {
 type briefHit struct {
 	Conversation scrollback.ConversationID `json:"conversation_id,omitempty"` // if it is not the one searched
 	brief
+	Tool      string `json:"tool,omitempty"` // where the conversation was imported from, if it is not the one searched
+	Folder    string `json:"folder,omitempty"`
+	GitBranch string `json:"git_branch,omitempty"`
+	// Abandoned is the branch of a message that is not on its conversation's current path.
+	Abandoned scrollback.BranchID `json:"abandoned_branch,omitempty"`
+
 	Ref    *scrollback.Ref `json:"ref,omitempty"`
 	Before []brief         `json:"before,omitempty"`
 	After  []brief         `json:"after,omitempty"`
@@ -465,10 +471,13 @@ func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRune
 	}
 	out := make([]briefHit, len(hits))
 	for i, h := range hits {
-		out[i] = briefHit{Ref: h.Ref, Before: near(h.Before), After: near(h.After),
+		out[i] = briefHit{Ref: h.Ref, Before: near(h.Before), After: near(h.After), Abandoned: h.Branch,
 			brief: brief{h.Seq, h.Role, time.UnixMilli(h.CreatedAt).UTC().Format(time.DateOnly), h.Content}}
 		if h.ConversationID != searched {
 			out[i].Conversation = h.ConversationID
+			if o := h.Origin; o != nil {
+				out[i].Tool, out[i].Folder, out[i].GitBranch = o.Tool, o.Folder, o.GitBranch
+			}
 		}
 	}
 	return out

@@ -3,7 +3,7 @@
 // and runs the recall tools that a model calls.
 //
 // Words it adds: reader (recall for one caller), room (how big a result for a
-// model may be).
+// model may be), ground (where an asker works).
 //
 // Invariants: it only reads; a conversation or ref that is not the caller's is
 // not_found; a tool's result is JSON that fits its room, and what did not fit is
@@ -43,6 +43,8 @@ type Reader struct {
 	store   *store.Store
 	archive *archive.Archive
 	door    Door
+	ground  Ground
+	within  []string // the folders of its scope, if that is those
 }
 
 // New makes a reader for a door's caller.
@@ -177,13 +179,24 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		if _, err := r.door.Head(ctx, q.Conversation); err != nil {
 			return scrollback.SearchResult{}, err
 		}
-		return r.store.Search(ctx, q)
+		return looked(ctx, r, q)
 	}
 	var err error
+	if q, err = onGround(r, q); err != nil || q.InFolders && len(q.Folders) == 0 {
+		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
+	}
 	if q.Projects, err = r.door.Projects(q.Project, q.Projects); err != nil {
 		return scrollback.SearchResult{}, err
 	}
-	return r.store.Search(ctx, q)
+	return looked(ctx, r, q)
+}
+
+func looked(ctx context.Context, r *Reader, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	found, err := r.store.Search(ctx, q)
+	if err != nil {
+		return found, err
+	}
+	return trace(ctx, r, found)
 }
 
 // Artifact opens the bytes of an artifact for a conversation that mentions it.

@@ -101,7 +101,8 @@ func (p Branches) pinsOn(ctx context.Context, h Head, b scrollback.Branch, seq i
 
 // Fork makes a conversation that continues another after message seq of one of its
 // branches, without copying anything. c carries the new one's own fields; what the log
-// decides is filled in; a fork is nobody's sub-agent. A parent in the trash is not_found.
+// decides is filled in; a fork is nobody's sub-agent. It has the id that c has, if any: the
+// conversation that has it already is returned as it is. A parent in the trash is not_found.
 func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq int64, c scrollback.Conversation) (scrollback.Conversation, error) {
 	const op = "store.Branches.Fork"
 	if h.DeletedAt != 0 {
@@ -114,7 +115,9 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	if c.PinnedSeqs, err = p.pinsOn(ctx, h, from, seq); err != nil {
 		return c, err
 	}
-	c.ID = scrollback.ConversationID(p.s.newID())
+	if c.ID == "" {
+		c.ID = scrollback.ConversationID(p.s.newID())
+	}
 	if err := complete(op, &c); err != nil {
 		return c, err
 	}
@@ -146,7 +149,8 @@ func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64
 }
 
 // Continuations returns the other branches of a conversation that continue after message
-// seq of a branch's path: the one that owns the message, and those that leave it there.
+// seq of a branch's path: the one that owns the message, those that leave it there, and, of
+// a fork, those that inherit it and more.
 func (p Branches) Continuations(ctx context.Context, id scrollback.ConversationID, b scrollback.Branch, seq int64) ([]scrollback.Branch, error) {
 	var owner scrollback.BranchID
 	if seq > 0 {
@@ -157,8 +161,29 @@ func (p Branches) Continuations(ctx context.Context, id scrollback.ConversationI
 		owner = m.Branch
 	}
 	all, err := p.s.d.Read.Branches(ctx, id)
-	return slices.DeleteFunc(all, func(o scrollback.Branch) bool {
-		leaves := o.Parent == owner && o.AtSeq == seq
-		return o.ID == b.ID || o.HeadSeq <= seq || o.ID != owner && !leaves
-	}), err
+	own := map[scrollback.BranchID]bool{}
+	for _, o := range all {
+		own[o.ID] = true
+	}
+	var out []scrollback.Branch
+	for _, o := range all {
+		goes := o.ID == owner || o.Parent == owner && o.AtSeq == seq
+		if !goes && o.AtSeq > seq && !own[o.Parent] && err == nil {
+			goes, err = p.passes(ctx, o, seq, owner)
+		}
+		if goes && o.ID != b.ID && o.HeadSeq > seq {
+			out = append(out, o)
+		}
+	}
+	return out, err
+}
+
+// passes reports whether a branch's path has a message that a branch owns, or begins where
+// that has none.
+func (p Branches) passes(ctx context.Context, b scrollback.Branch, seq int64, owner scrollback.BranchID) (bool, error) {
+	if seq == 0 {
+		return true, nil
+	}
+	m, err := p.s.At(ctx, b, seq)
+	return m.Branch == owner, err
 }

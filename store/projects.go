@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // maxCurrency is how long the name of a currency may be, in bytes.
@@ -113,4 +115,47 @@ func completeProject(op string, p *scrollback.Project) error {
 func (s *Store) Entitle(ctx context.Context, e Entitle) (bool, error) {
 	e.Now, e.Usage = s.Now(), booked(e.Usage)
 	return s.d.Log.Entitle(ctx, e)
+}
+
+// Put stores where a conversation comes from, in the place of what it had of the same tool
+// and id; so does what another conversation, instead, had of them, unless that is empty.
+// It is not_found if there is no such conversation, and invalid without a tool and an id.
+func (p Origins) Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
+	if o.Tool == "" || o.ID == "" || o.Conversation == "" {
+		return scrollback.Errorf(scrollback.Invalid, "store.Origins.Put", "an origin needs a tool, an id and a conversation")
+	}
+	o.ImportedAt = cmp.Or(o.ImportedAt, p.s.Now())
+	return p.s.d.Origins.Put(ctx, o, instead)
+}
+
+// List returns a page of origins by tool, id and conversation, ascending; none for an empty,
+// but not nil, list of projects or conversations.
+func (p Origins) List(ctx context.Context, q OriginQuery) ([]scrollback.Origin, error) {
+	if q.Projects != nil && len(q.Projects) == 0 || q.Conversations != nil && len(q.Conversations) == 0 {
+		return nil, nil
+	}
+	return p.s.d.Origins.List(ctx, q)
+}
+
+// Purged reports whether a conversation of one of some projects, or any if they are nil, was
+// purged that came from this tool under this id, and has not been brought again.
+func (p Origins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+	return p.s.d.Origins.Purged(ctx, tool, id, projects)
+}
+
+// Words that origins share with the drivers.
+type (
+	// WorkedQuery finds conversations by where was worked on them.
+	WorkedQuery = driver.WorkedQuery
+
+	// Worked is a branch of such a conversation.
+	Worked = driver.Worked
+)
+
+// Worked are the branches of what was worked on in some folders; see [WorkedQuery].
+func (p Origins) Worked(ctx context.Context, q WorkedQuery) ([]Worked, error) {
+	if q.Projects != nil && len(q.Projects) == 0 {
+		return nil, nil
+	}
+	return p.s.d.Index.Worked(ctx, q)
 }

@@ -130,6 +130,17 @@ func Grep(w io.Writer, found scrollback.GrepResult) error {
 	return err
 }
 
+// whereFrom says with which tool something was said, and on which git branch.
+func whereFrom(o *scrollback.Origin) string {
+	switch {
+	case o == nil:
+		return ""
+	case o.GitBranch == "":
+		return " · " + columns.Clip(o.Tool, 40)
+	}
+	return " · " + columns.Clip(o.Tool, 40) + " (" + columns.Clip(o.GitBranch, 60) + ")"
+}
+
 // Hits writes what a search found, best first, and behind it, as behind says it, how much of
 // the log is in the index of search, if that is not all.
 func Hits(w io.Writer, found scrollback.SearchResult, behind string) error {
@@ -145,7 +156,10 @@ func Hits(w io.Writer, found scrollback.SearchResult, behind string) error {
 		if h.Ref != nil {
 			where = "  " + string(*h.Ref)
 		}
-		fmt.Fprintf(w, "%s #%d %s · %s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt), where)
+		if !h.OnPath {
+			where = " · on an abandoned branch"
+		}
+		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt), whereFrom(h.Origin), where)
 		for _, m := range h.Before {
 			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.Clip(m.Parts.Text(), 100))
 		}

@@ -11,28 +11,55 @@ import (
 )
 
 // Document reads a file that is one JSON object: field by field, and the items of a list
-// one by one.
+// one by one. Or it reads one that is a list; see [NewList].
 type Document struct {
-	dec *json.Decoder
-	in  *paced
-	err error
+	dec  *json.Decoder
+	in   *paced
+	bare bool // the items stand by themselves
+	err  error
 }
 
 // NewDocument begins to read a file. A value in it may have at most most bytes.
 func NewDocument(r io.Reader, most int) *Document {
+	d := begin(r, most)
+	_, d.err = d.open('{')
+	return d
+}
+
+// NewList begins to read a file that is a list, or has one value after the other without
+// one. It has no fields, and its items are read once.
+func NewList(r io.Reader, most int) *Document {
+	d := begin(r, most)
+	d.bare = d.in.next() != '['
+	return d
+}
+
+func begin(r io.Reader, most int) *Document {
 	in := bufio.NewReader(r)
 	if mark, _ := in.Peek(3); string(mark) == "\uFEFF" {
 		_, _ = in.Discard(3) // they were just seen
 	}
 	d := &Document{in: &paced{r: in, max: most}}
 	d.dec = json.NewDecoder(d.in)
-	_, d.err = d.open('{')
 	return d
 }
 
 // Fields are the names of the fields that a file which begins with head has there.
-func Fields(head []byte) map[string]bool {
-	d, seen := NewDocument(bytes.NewReader(head), MaxLine), map[string]bool{}
+func Fields(head []byte) map[string]bool { return fields(NewDocument(bytes.NewReader(head), MaxLine)) }
+
+// ItemFields are the names of the fields that the first object of a list has, in a file
+// which begins with head; or those of the object that the file is.
+func ItemFields(head []byte) map[string]bool {
+	d := begin(bytes.NewReader(head), MaxLine)
+	if d.in.next() == '[' {
+		_, _ = d.open('[') // it was just seen
+	}
+	_, d.err = d.open('{')
+	return fields(d)
+}
+
+func fields(d *Document) map[string]bool {
+	seen := map[string]bool{}
 	for {
 		name, err := d.Next()
 		if err != nil {
@@ -55,14 +82,19 @@ func (d *Document) open(want json.Delim) (null bool, err error) {
 	return null, err
 }
 
+// more reports whether another field or item follows.
+func (d *Document) more() bool {
+	d.in.left = d.in.max
+	return d.dec.More()
+}
+
 // Next returns the name of the next field, whose value must then be read; io.EOF after the
 // last.
 func (d *Document) Next() (string, error) {
 	if d.err != nil {
 		return "", d.err
 	}
-	d.in.left = d.in.max
-	if !d.dec.More() {
+	if !d.more() {
 		if _, d.err = d.dec.Token(); d.err == nil {
 			d.err = io.EOF
 		} else if errors.Is(d.err, io.EOF) {
@@ -92,22 +124,31 @@ func (d *Document) Value() (json.RawMessage, error) {
 // early can read no further field.
 func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		var null bool
-		if null, d.err = d.open('['); null {
-			return
+		if !d.bare {
+			var null bool
+			if null, d.err = d.open('['); null {
+				return
+			}
 		}
 		if d.err != nil {
 			yield(nil, d.err)
 			return
 		}
-		for d.dec.More() {
+		for d.more() {
 			raw, err := d.Value()
 			if !yield(raw, err) || err != nil {
 				return
 			}
 		}
-		if _, d.err = d.dec.Token(); d.err != nil {
-			yield(nil, d.err)
+		_, err := d.dec.Token()
+		if d.bare && errors.Is(err, io.EOF) {
+			err = nil
+		}
+		if err == nil {
+			err = d.in.err
+		}
+		if d.err = err; err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -133,13 +174,27 @@ const mostBreaks = 1 << 20
 
 // paced reads so many bytes until it is allowed more, and knows where lines end.
 type paced struct {
-	r      io.Reader
+	r      *bufio.Reader
 	max    int
 	left   int
 	at     int64
 	breaks []int64 // between what was counted and what was read
 	lines  int
 	err    error // of r
+}
+
+// next is the first byte that is not read yet and is no space, or 0.
+func (p *paced) next() byte {
+	for n := 1; n <= p.r.Size(); n++ {
+		b, err := p.r.Peek(n)
+		if err != nil {
+			return 0
+		}
+		if c := b[n-1]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c
+		}
+	}
+	return 0
 }
 
 func (p *paced) Read(b []byte) (int, error) {

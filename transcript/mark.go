@@ -111,6 +111,15 @@ func Meaning(raw []byte) any {
 	return string(raw)
 }
 
+// IDOf is what the file of an imported message calls it, or empty.
+func IDOf(meta json.RawMessage) scrollback.MessageID {
+	var m struct {
+		Source struct{ ID scrollback.MessageID }
+	}
+	_ = json.Unmarshal(meta, &m) // what is not ours has none
+	return m.Source.ID
+}
+
 // MarkOf is the hash in the meta of an imported message, or empty.
 func MarkOf(meta json.RawMessage) string {
 	var m struct {

@@ -167,7 +167,7 @@ func (t Archives) message(ctx context.Context, m scrollback.Message, failed []sc
 		room -= size*4/3 + 4
 		attached[i] = id
 		if r, ok := p.(scrollback.ToolResult); ok {
-			text, err := t.of.text(ctx, id)
+			text, err := textOf(ctx, t.of, id)
 			if scrollback.CodeOf(err) == scrollback.Invalid {
 				continue // its bytes stand beside it
 			}

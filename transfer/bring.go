@@ -3,117 +3,350 @@ package transfer
 import (
 	"context"
 	"errors"
-	"path/filepath"
+	"maps"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // ErrDeleted is the reason of an error about conversations of a tool that were put in the
 // trash or purged here: they are not brought again.
 var ErrDeleted = errors.New("it was deleted here")
 
-// OriginQuery pages through origins.
-type OriginQuery = store.OriginQuery
-
 // Session is a session of a tool, where that keeps it.
 type Session struct {
 	Tool  transcript.Tool
 	Place transcript.Place
 	transcript.Session
-}
-
-// PlaceOf is what origins call a place: its path, or empty for what was uploaded.
-func PlaceOf(p transcript.Place) string {
-	if p.Path == "" || p.Name == "." || p.Name == "" {
-		return p.Path
-	}
-	return filepath.Join(p.Path, filepath.FromSlash(p.Name))
+	Shares bool // other sessions are in the same file
 }
 
 // Bring imports a session of a tool from where that keeps it. Each of its conversations is
 // known again by its origin: the same session again changes nothing, and one that grew
 // extends them. One that copies the beginning of another, under the ids that this has, becomes
-// a fork of it; one that has nothing else is that conversation.
+// a fork of it; one that has nothing else is that conversation. An import of the same session
+// that goes on meanwhile is waited out once.
 //
 // It is conflict because of [ErrDeleted] if all that it has was deleted here.
 func (t *Transfer) Bring(ctx context.Context, v *engine.View, s Session, q ImportRequest) (ImportResult, error) {
+	out, err := bring(ctx, t, v, &bringing{Session: s, q: q})
+	if scrollback.CodeOf(err) != scrollback.Conflict || errors.Is(err, ErrDeleted) || ctx.Err() != nil {
+		return out, err
+	}
+	again, err := bring(ctx, t, v, &bringing{Session: s, q: q})
+	for _, c := range out.Conversations {
+		again.count(c)
+	}
+	return again, err
+}
+
+// count adds what an earlier attempt has done.
+func (r *ImportResult) count(was Imported) {
+	for i, c := range r.Conversations {
+		if c.ID == was.ID {
+			r.Conversations[i].Created, r.Conversations[i].Messages = c.Created || was.Created, c.Messages+was.Messages
+			return
+		}
+	}
+	r.Conversations = append(r.Conversations, was)
+}
+
+// bring makes one attempt.
+func bring(ctx context.Context, t *Transfer, v *engine.View, b *bringing) (ImportResult, error) {
 	const op = "transfer.Bring"
-	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}, format: s.Tool.Name(), from: &s}
+	im := &importer{Transfer: t, view: v, q: b.q, open: map[string]*importing{}, format: b.Tool.Name(), from: b}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
+	b.im, b.at, b.ids, b.held = im, PlaceOf(b.Place), map[string]scrollback.ConversationID{}, map[string]bool{}
 	if !v.Caller().May(scrollback.AccessWrite) {
 		return im.out, v.Caller().Lacks(op, scrollback.AccessWrite)
 	}
-	for entry, err := range s.Tool.Read(ctx, s.Place, s.Session) {
+	if b.Bad != "" {
+		return im.out, scrollback.ParamErrorf(op, "file", "%s cannot be read: %s", b.Session.Name, b.Bad)
+	}
+	var failed error
+	for entry, err := range b.Tool.Read(ctx, b.Place, b.Session.Session) {
+		if err == nil {
+			err = canceled(ctx)
+		}
+		if err == nil && b.q.Mask {
+			im.out.Masked += mask.Entry(&entry)
+		}
 		if err == nil && entry.Bad != nil {
 			im.skip(*entry.Bad)
 			continue
 		}
-		if err == nil && entry.End == nil {
-			err = im.take(ctx, entry)
+		if err == nil {
+			err = b.take(ctx, entry)
+		}
+		if b.deleted {
+			break
 		}
 		if err != nil {
-			err = errors.Join(scrollback.Wrap(scrollback.Unavailable, op, err), im.writing.wait(im), im.each(context.WithoutCancel(ctx), im.end))
-			return im.result(), err
+			failed = scrollback.Wrap(scrollback.Unavailable, op, err)
+			break
 		}
 	}
-	err := errors.Join(im.writing.wait(im), im.each(ctx, im.end))
+	err := b.finish(context.WithoutCancel(ctx), failed)
 	return im.result(), err
 }
 
-// Origins lists where conversations of the caller come from, by tool, id and conversation.
-func (t *Transfer) Origins(ctx context.Context, v *engine.View, q OriginQuery) ([]scrollback.Origin, error) {
-	var err error
-	if q.Projects, err = v.Bulk().Projects(q.Projects); err != nil {
-		return nil, err
-	}
-	return t.store.Origins.List(ctx, q)
+func canceled(ctx context.Context) error {
+	return scrollback.Wrap(scrollback.Canceled, "transfer.Bring", ctx.Err())
 }
 
-// Gone notes when the places of some origins no longer had them, in Unix ms; 0 says that they
-// have them. Origins of others are not_found.
-func (t *Transfer) Gone(ctx context.Context, v *engine.View, origins []scrollback.Origin, at int64) error {
-	for _, o := range origins {
-		if _, err := v.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite); err != nil {
-			return err
-		}
-		now, err := t.store.Origins.List(ctx, OriginQuery{Tool: o.Tool, ID: o.ID, Conversations: []scrollback.ConversationID{o.Conversation}, Trash: true})
-		if err != nil {
-			return err
-		}
-		for _, o := range now {
-			if o.GoneAt = at; err == nil {
-				err = t.store.Origins.Put(ctx, o, "")
-			}
-		}
-		if err != nil {
+// bringing is a session of a tool being imported. What its source calls a conversation leads
+// to one of ours when its first message comes: what says nothing becomes none.
+type bringing struct {
+	Session
+	q     ImportRequest
+	im    *importer
+	at    string // the place, as origins have it
+	ids   map[string]scrollback.ConversationID
+	held  map[string]bool // conversations of which something was held back
+	first *noted          // its stamp is stored last: until then the session is not here whole
+	stood int             // conversations that were looked for
+
+	deleted bool // the conversation that the session is
+}
+
+// source is what a tool says of a conversation, and what is known of it.
+type source struct {
+	transcript.Entry
+	key               string            // of what is open
+	scrollback.Origin                   // as it will be
+	was               scrollback.Origin // as it was, if it was here
+	began             bool              // our conversation is chosen
+	deleted           bool              // it was deleted here
+	shared            bool              // all of it is in another conversation
+}
+
+// noted is an origin to be stored.
+type noted struct {
+	scrollback.Origin
+	was scrollback.Origin
+}
+
+// take takes an entry of the session.
+func (b *bringing) take(ctx context.Context, entry transcript.Entry) error {
+	key := entry.Source
+	if b.q.Into != "" && b.im.open[key] == nil && entry.Agent == nil {
+		key = "" // all in one
+	}
+	c := b.im.open[key]
+	if c == nil && entry.End == nil {
+		c = &importing{firsts: map[onPath]*stored{}, source: b.sourceOf(entry)}
+		c.source.key, c.source.deleted = key, b.q.Into != "" && entry.Agent != nil
+		b.im.open[key] = c
+	}
+	switch {
+	case entry.End != nil:
+		return b.end(ctx, key, *entry.End)
+	case entry.Conversation != nil:
+		return nil
+	case !c.source.began:
+		if err := b.begin(ctx, c); err != nil {
 			return err
 		}
 	}
-	return nil
+	switch {
+	case c.source.deleted || c.source.shared:
+		return nil
+	case entry.Rewind != nil:
+		return b.im.rewind(ctx, c, *entry.Rewind)
+	}
+	return b.im.hear(ctx, c, entry)
 }
 
-// Stamps are the stamps of the sessions of a tool's place, by name, that are here whole as they
-// were then: one that still has its stamp needs not be brought.
-func (t *Transfer) Stamps(ctx context.Context, v *engine.View, tool, place string) (map[string]string, error) {
-	out := map[string]string{}
-	q := OriginQuery{Tool: tool, Place: place, Limit: 10_000}
+// sourceOf is what an entry says of its conversation.
+func (b *bringing) sourceOf(entry transcript.Entry) *source {
+	s := &source{Entry: entry}
+	if entry.Origin != nil {
+		s.Origin = *entry.Origin
+	}
+	s.Origin = scrollback.Origin{Tool: b.Tool.Name(), ID: s.Origin.ID, Root: s.Root, Folder: s.Folder, GitBranch: s.GitBranch, Place: b.at, Name: b.Session.Name}
+	if s.Origin.ID == "" {
+		s.Origin.ID = entry.Source
+	}
+	return s
+}
+
+// begin finds or makes the conversation of a source.
+func (b *bringing) begin(ctx context.Context, c *importing) error {
+	err := b.find(ctx, c)
+	if err != nil {
+		delete(b.im.open, c.source.key)
+	}
+	return err
+}
+
+func (b *bringing) find(ctx context.Context, c *importing) error {
+	s := c.source
+	s.began = true
+	if s.deleted { // a sub-agent that would go into another conversation
+		return nil
+	}
+	b.stood++
+	if b.q.Into != "" {
+		c.ID = b.q.Into
+		return b.im.enter(ctx, c)
+	}
+	err := b.choose(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case s.deleted:
+		b.im.out.Deleted++
+		b.deleted = s.Origin.ID == b.Session.ID
+		return nil
+	case s.shared:
+		c.slot = len(b.im.slots)
+		b.im.slots = append(b.im.slots, c.Imported)
+	default:
+		err = b.im.enter(ctx, c)
+	}
+	b.ids[s.Source] = c.ID
+	return err
+}
+
+// end ends a conversation, stores where it comes from, and forgets it.
+func (b *bringing) end(ctx context.Context, key string, how transcript.End) error {
+	for kind, n := range how.Left {
+		if b.im.out.Left == nil {
+			b.im.out.Left = map[string]int{}
+		}
+		b.im.out.Left[kind] += n
+	}
+	b.im.out.Held = b.im.out.Held || how.Held
+	c := b.im.open[key]
+	if c == nil || b.q.Into != "" {
+		return nil // one that said nothing, or others go on there
+	}
+	err := b.leave(ctx, key)
+	if err == nil {
+		err = b.note(ctx, c, how.Held)
+	}
+	return err
+}
+
+// leave writes what is left of a conversation, and forgets it.
+func (b *bringing) leave(ctx context.Context, key string) error {
+	im, c := b.im, b.im.open[key]
+	delete(im.open, key)
+	if c.backlog == nil {
+		return nil
+	}
+	err := im.end(ctx, c)
+	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
+		err = im.store.Date(ctx, c.ID, c.Total, c.said)
+	}
+	im.slots[c.slot], im.asked = c.Imported, both(im.asked, c.backlog.Asked)
+	for i, o := range im.order {
+		if o == c {
+			im.order = append(im.order[:i], im.order[i+1:]...)
+			break
+		}
+	}
+	return err
+}
+
+// note stores where a conversation comes from, now that all of it is here; of the first one
+// when all of the session is.
+func (b *bringing) note(ctx context.Context, c *importing, held bool) error {
+	s := c.source
+	if c.ID == "" {
+		return nil // it said nothing, was deleted here, or could not be made
+	}
+	o := s.Origin
+	o.Conversation, o.Shared, o.Stamp, o.ImportedAt = c.ID, s.shared, b.Stamp, s.was.ImportedAt
+	if o.ImportedAt == 0 || c.Messages > 0 || c.Created {
+		o.ImportedAt = b.im.store.Now()
+	}
+	if held {
+		b.held[o.ID], o.Stamp = true, ""
+	}
+	if o.Folder == "" {
+		o.Folder, o.GitBranch = s.was.Folder, s.was.GitBranch
+	}
+	if b.at == "" { // a copy of it
+		o.Place, o.Name, o.Stamp, o.GoneAt = s.was.Place, s.was.Name, s.was.Stamp, s.was.GoneAt
+	}
+	n := &noted{o, s.was}
+	if b.first == nil {
+		b.first = n
+		return nil
+	}
+	return n.put(ctx, b.im)
+}
+
+func (n *noted) put(ctx context.Context, im *importer) error {
+	if n.Origin == n.was {
+		return nil
+	}
+	return im.store.Origins.Put(ctx, n.Origin, n.was.Conversation)
+}
+
+// finish ends what is still open. After a failure what was read before it is good, and the
+// next attempt continues from it.
+func (b *bringing) finish(ctx context.Context, failed error) error {
+	err := errors.Join(failed, b.im.writing.wait(b.im))
+	stamp := b.Stamp
+	for key := range maps.Clone(b.im.open) {
+		if err != nil {
+			b.Stamp = ""
+		}
+		if b.q.Into != "" {
+			err = errors.Join(err, b.leave(ctx, key))
+			continue
+		}
+		c := b.im.open[key]
+		e := b.leave(ctx, key)
+		if e == nil {
+			e = b.note(ctx, c, false)
+		}
+		err = errors.Join(err, e)
+	}
+	if b.Stamp = stamp; b.first != nil {
+		if err != nil {
+			b.first.Stamp = ""
+		}
+		err = errors.Join(err, b.first.put(ctx, b.im))
+	}
+	if err == nil && b.q.Into == "" {
+		err = b.vanished(ctx)
+	}
+	if n := b.im.out.Deleted; err == nil && n > 0 && n == b.stood {
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "%s was deleted here, and is not imported again by itself: name its file to bring it back",
+			b.Session.Name).Because(ErrDeleted)
+	}
+	return err
+}
+
+// vanished marks conversations that the session had, and has no more.
+func (b *bringing) vanished(ctx context.Context) error {
+	if b.at == "" || b.Stamp == "" || b.Shares { // what another session has is not gone
+		return nil
+	}
+	q := OriginQuery{Tool: b.Tool.Name(), Place: b.at, Name: b.Session.Name, Limit: originsPage}
 	for {
-		page, err := t.Origins(ctx, v, q)
+		page, err := b.im.Origins(ctx, b.im.view, q)
 		if err != nil {
-			return nil, err
+			return err
+		}
+		there := maps.Clone(b.held)
+		for _, o := range page {
+			there[o.ID] = there[o.ID] || o.Stamp == b.Stamp
 		}
 		for _, o := range page {
-			if was, known := out[o.Name]; known && was != o.Stamp {
-				out[o.Name] = "" // a part of it is not
-			} else if o.GoneAt == 0 {
-				out[o.Name] = o.Stamp
+			if !there[o.ID] && o.GoneAt == 0 {
+				if o.GoneAt = b.im.store.Now(); err == nil {
+					err = b.im.store.Origins.Put(ctx, o, "")
+				}
 			}
 		}
-		if len(page) < q.Limit {
-			return out, nil
+		if err != nil || len(page) < q.Limit {
+			return err
 		}
 		q.After = page[len(page)-1]
 	}

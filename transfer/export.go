@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
 
 // ExportRequest says how to write a conversation. Format empty is a bundle; only
@@ -30,7 +31,7 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		return err
 	}
 	if q.Format == "" || q.Format == BundleFormat {
-		return t.exportBundle(ctx, v, id, q, w)
+		return bundles.Export(ctx, desk(t, v), id, bundles.ExportRequest{Materialize: q.Materialize, Progress: q.Progress}, w)
 	}
 	names := []string{BundleFormat}
 	for _, f := range t.o.Exporters {
@@ -129,7 +130,7 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 			err = attach(i, p.Artifact)
 		case scrollback.ToolResult:
 			if p.Artifact != "" {
-				p.Text, err = t.text(ctx, p.Artifact)
+				p.Text, err = textOf(ctx, t, p.Artifact)
 				p.Artifact = ""
 				entry.Message.Parts[i] = p
 			}
@@ -142,8 +143,8 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 	return entry, nil
 }
 
-// text reads a whole text artifact; one that is not text is invalid.
-func (t *Transfer) text(ctx context.Context, id scrollback.ArtifactID) (string, error) {
+// textOf reads a whole text artifact; one that is not text is invalid.
+func textOf(ctx context.Context, t *Transfer, id scrollback.ArtifactID) (string, error) {
 	f, _, err := t.archive.OpenArtifact(ctx, id)
 	if err != nil {
 		return "", err

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/google/uuid"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/title"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -19,10 +16,14 @@ type importer struct {
 	view   *engine.View
 	q      ImportRequest
 	format string
-	file   string   // its SHA-256
-	from   *Session // of a tool, or nil
+	file   string          // its SHA-256
+	tool   transcript.Tool // of a file that is one's, or nil
+	place  transcript.Place
+	from   *bringing // of a tool, or nil
 	open   map[string]*importing
 	order  []*importing
+	slots  []Imported   // of all conversations, in the order in which they were begun
+	asked  engine.Asked // for those that have ended
 	out    ImportResult
 	count  int64
 	cells  bool // of a notebook; see [Transfer.Follow]
@@ -51,6 +52,11 @@ type importing struct {
 	own    bool                 // somebody had gone on there without the file
 	newest scrollback.MessageID // of the conversation as it stood
 	all    bool                 // the file has said all that the conversation says
+	theirs bool                 // an import brought the newest
+	slot   int                  // in the result
+	source *source              // of a tool, or nil
+	moved  bool                 // the source has changed since its last import
+	said   int64                // when the newest of what was brought was said, in Unix ms
 
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
@@ -86,18 +92,20 @@ func (im *importer) skip(b transcript.Bad) {
 
 // result is what has been done so far.
 func (im *importer) result() ImportResult {
-	im.out.Conversations = im.out.Conversations[:0]
-	var asked engine.Asked
+	im.out.Conversations = append(im.out.Conversations[:0], im.slots...)
+	asked := im.asked
 	for _, c := range im.order {
-		im.out.Conversations = append(im.out.Conversations, c.Imported)
-		if im.q.Summarize {
-			asked.Calls, asked.Summaries, asked.Cost = asked.Calls+c.backlog.Asked.Calls, asked.Summaries+c.backlog.Asked.Summaries, asked.Cost+c.backlog.Asked.Cost
-		}
+		im.out.Conversations[c.slot] = c.Imported
+		asked = both(asked, c.backlog.Asked)
 	}
 	if im.q.Summarize {
 		im.out.Asked = &asked
 	}
 	return im.out
+}
+
+func both(a, b engine.Asked) engine.Asked {
+	return engine.Asked{Calls: a.Calls + b.Calls, Summaries: a.Summaries + b.Summaries, Cost: a.Cost + b.Cost}
 }
 
 // each does something with all conversations, and returns the first error.
@@ -123,21 +131,15 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 
 // hear takes a message of a conversation's file.
 func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Entry) error {
-	mark, err := transcript.Mark(entry)
+	m, e, err := heard(entry)
 	if err != nil {
 		return err
 	}
-	m := entry.Message
-	m.ID, m.Meta = "", mark
-	if m.Role == scrollback.RoleUser && len(m.Parts) > 0 && len(m.Parts.Results()) == len(m.Parts) {
-		m.Role = scrollback.RoleTool
-	}
 	if !c.fresh {
-		e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark)}
-		if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusInterrupted {
-			e.draft = scrollback.TurnID(entry.Message.ID)
-		}
 		found, err := im.follow(ctx, c, e)
+		if err == nil && !found && grown(ctx, im, c) {
+			found, err = im.follow(ctx, c, e)
+		}
 		if err != nil || found {
 			return err // nil: it is there
 		}
@@ -164,6 +166,7 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	if err != nil {
 		return err
 	}
+	c.said = max(c.said, m.CreatedAt)
 	c.batch = append(c.batch, in)
 	if im.pending++; im.pending >= 4*importBatch {
 		return im.each(ctx, im.flush)
@@ -172,6 +175,21 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 		return im.write(ctx, c)
 	}
 	return nil
+}
+
+// heard is a message of a file as it is stored, and as it is looked for.
+func heard(entry transcript.Entry) (scrollback.Message, *said, error) {
+	mark, err := transcript.Mark(entry)
+	m := entry.Message
+	m.ID, m.Meta = "", mark
+	if m.Role == scrollback.RoleUser && len(m.Parts) > 0 && len(m.Parts.Results()) == len(m.Parts) {
+		m.Role = scrollback.RoleTool
+	}
+	e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark), id: entry.Message.ID}
+	if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusInterrupted {
+		e.draft = scrollback.TurnID(entry.Message.ID)
+	}
+	return m, e, err
 }
 
 // rewind goes back to the first n messages of the file's path.
@@ -190,8 +208,9 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 type said struct {
 	transcript.Entry
 	mark     string
-	likeness string            // once it was asked for
-	draft    scrollback.TurnID // of an answer that was cut off: its turn, if the file is an export of ours
+	id       scrollback.MessageID // that the file gives it
+	likeness string               // once it was asked for
+	draft    scrollback.TurnID    // of an answer that was cut off: its turn, if the file is an export of ours
 }
 
 // follow looks for the file's next message among those that come next, on whichever
@@ -277,7 +296,8 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	if e.draft != "" && e.draft == m.TurnID && m.Role == scrollback.RoleAssistant {
 		return true, nil // what the draft became
 	}
-	if at := e.Message.CreatedAt; m.Role != e.Message.Role || at != 0 && at != m.CreatedAt {
+	again := im.from != nil && e.id != "" && transcript.IDOf(m.Meta) == e.id // perhaps replayed with another time
+	if at := e.Message.CreatedAt; m.Role != e.Message.Role || !again && at != 0 && at != m.CreatedAt {
 		return false, nil
 	}
 	if m.likeness == "" {
@@ -298,11 +318,25 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	return m.likeness == e.likeness, nil
 }
 
+// grown reports whether the branch that the file is on has grown since it was looked at:
+// another import of the same file may have written what comes next.
+func grown(ctx context.Context, im *importer, c *importing) bool {
+	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
+	if err != nil || head.Branch.ID != c.at.ID || head.Branch.HeadSeq <= c.at.HeadSeq {
+		return false // an error comes again when the file is left
+	}
+	c.at, c.known = head.Branch, nil
+	return true
+}
+
 // leave makes the file's position the head: what it says next is not there.
 func (im *importer) leave(ctx context.Context, c *importing) error {
 	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite) // somebody may have continued while the file was followed
 	if err != nil {
 		return err
+	}
+	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq > c.at.HeadSeq {
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody continued conversation %s while it was imported; import the file again", c.ID)
 	}
 	c.head, c.fresh, c.known = head, true, nil
 	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {
@@ -349,7 +383,8 @@ func (im *importer) entitle(ctx context.Context, c *importing) error {
 func (im *importer) end(ctx context.Context, c *importing) error {
 	failed := errors.Join(im.flush(ctx, c), im.entitle(ctx, c))
 	back := c.left != "" && (c.own || c.Messages == 0)
-	if !back && (failed != nil || c.Messages == 0) {
+	went := c.moved && c.theirs && !c.own // the source went back, and nobody has gone on here
+	if !back && (failed != nil || c.Messages == 0 && !went) {
 		return failed
 	}
 	now, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
@@ -371,95 +406,4 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 		c.head, c.Total = head, head.Messages
 	}
 	return errors.Join(failed, err)
-}
-
-// conversation finds or makes the conversation of an entry.
-func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*importing, error) {
-	key := entry.Source
-	if im.q.Into != "" {
-		key = ""
-	}
-	if c := im.open[key]; c != nil {
-		return c, nil
-	}
-	c := &importing{firsts: map[onPath]*stored{}}
-	if err := im.choose(ctx, c, key, entry); err != nil {
-		return nil, err
-	}
-	var err error
-	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
-		return nil, err
-	}
-	c.backlog.Summarize = im.q.Summarize
-	head := c.backlog.Begin
-	if head.DeletedAt != 0 {
-		return nil, scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
-	}
-	c.head, c.at, c.Total = head, head.Branch, head.Messages
-	if im.q.Into != "" {
-		c.fresh, c.base = true, head.Messages
-	} else if n := head.Branch.HeadSeq; n > 0 {
-		last, err := im.store.At(ctx, head.Branch, n)
-		if err != nil {
-			return nil, err
-		}
-		c.newest = last.ID
-	}
-	im.open[key] = c
-	im.order = append(im.order, c)
-	return c, nil
-}
-
-// choose says which conversation an entry belongs to: the one that everything goes into,
-// the one that was exported and comes back under its own id, or that of the source.
-func (im *importer) choose(ctx context.Context, c *importing, key string, entry transcript.Entry) error {
-	if im.q.Into != "" {
-		c.ID = im.q.Into
-		return nil
-	}
-	if key != "" {
-		own, err := im.view.Bulk().Head(ctx, scrollback.ConversationID(key), scrollback.AccessWrite)
-		copied := err == nil && im.q.Project != "" && im.q.Project != own.Project // asked for by name
-		if code := scrollback.CodeOf(err); code != scrollback.NotFound && code != scrollback.Invalid && !copied {
-			c.ID = own.ID
-			return err
-		}
-	}
-	var want scrollback.Conversation
-	if entry.Conversation != nil {
-		want = *entry.Conversation
-	}
-	if im.q.Project != "" {
-		want.Project = im.q.Project
-	}
-	own, err := im.view.Bulk().Project(want.Project)
-	if err != nil {
-		return err
-	}
-	if own != scrollback.DefaultProject { // of two callers with the same file each has its own
-		want.Project = own
-	}
-	identity := im.format + "\x00" + key + "\x00" + want.Project
-	if key == "" {
-		identity = "file\x00" + im.file + "\x00" + want.Project
-	}
-	want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
-	project := want.Project
-	if err := localize(im.view, &want, project); err != nil {
-		return err
-	}
-	want.Project, want.Roots = project, nil
-	if scrollback.CheckTools(want.Settings.Tools) != nil {
-		want.Settings.Tools = nil
-	}
-	want.Title = clip.Line(want.Title, 400)
-	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
-		want.Title = title.FromPrompt(entry.Message.Parts)
-	}
-	made, created, err := im.view.Create(ctx, want)
-	if err != nil {
-		return err
-	}
-	c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
-	return nil
 }

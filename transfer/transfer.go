@@ -1,14 +1,15 @@
 // Package transfer brings conversations in and takes them out: files of other tools,
 // and bundles, which hold a conversation whole.
 //
-// Words it adds: arrival (one conversation of a bundle, compared with what is here),
-// mark (what a message of a file is known by when the file comes again), likeness (what any
-// message is known by when it comes back from another tool).
+// Words it adds: mark (what a message of a file is known by when the file comes again),
+// likeness (what any message is known by when it comes back from another tool), bringing
+// (reading a session of a tool from where that keeps it), follower (a conversation that begins
+// as a source does).
 //
 // Invariants: the same file again changes nothing, and one that grew extends the
-// conversation; an import that was cut off continues when it is repeated; a bundle is
-// checked completely before anything of it is written, and nobody sees a conversation
-// that is new here until its last write; what is written belongs to the caller's projects.
+// conversation; an import that was cut off continues when it is repeated; what a tool calls
+// a conversation leads to one of the caller's at most; what is written belongs to the
+// caller's projects.
 //
 // It works for a caller, through the view that [engine.Engine.As] returns. It may not
 // know models, windows or wire formats.
@@ -31,6 +32,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
+	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
 
 // Options configure a transfer; the zero value handles only bundles.
@@ -53,6 +56,13 @@ type Transfer struct {
 func New(s *store.Store, a *archive.Archive, o Options) *Transfer {
 	return &Transfer{store: s, archive: a, o: o}
 }
+
+// The results of the import of a bundle.
+const (
+	ResultCreated   = bundles.ResultCreated
+	ResultExtended  = bundles.ResultExtended
+	ResultUnchanged = bundles.ResultUnchanged
+)
 
 // BundleFormat is the name of the format that holds a whole conversation.
 const BundleFormat = "bundle"
@@ -125,14 +135,18 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	if !v.Caller().May(scrollback.AccessWrite) {
 		return im.out, v.Caller().Lacks("transfer.Import", scrollback.AccessWrite)
 	}
-	format, err := t.format(r, q.Format)
+	format, err := formatOf(ctx, im, r)
 	switch {
 	case err != nil:
 		return im.out, err
+	case im.tool != nil:
+		return importTool(ctx, im, im.tool, im.place)
 	case format == nil && q.Summarize:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", "a bundle brings its own summaries")
+	case format == nil && q.Mask:
+		return im.out, scrollback.ParamErrorf("transfer.Import", "mask", "a bundle comes as it is: it cannot be masked")
 	case format == nil:
-		return t.importBundle(ctx, v, r, q)
+		return importBundle(ctx, im, r)
 	case q.AsCopy:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
 	}
@@ -144,6 +158,9 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	im.format = format.Name()
 	read := 0
 	for entry, err := range format.Read(&ctxReader{ctx, r}) {
+		if err == nil && q.Mask {
+			im.out.Masked += mask.Entry(&entry)
+		}
 		if err == nil && entry.Bad != nil {
 			im.skip(*entry.Bad)
 			continue
@@ -170,8 +187,35 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	return im.result(), err
 }
 
-// format chooses the reader of a file; nil means a bundle.
-func (t *Transfer) format(r io.ReadSeeker, name string) (transcript.Importer, error) {
+// desk is for whom bundles are written and read.
+func desk(t *Transfer, v *engine.View) bundles.Desk {
+	return bundles.Desk{View: v, Store: t.store, Archive: t.archive, Limits: t.o.Limits}
+}
+
+// importBundle reads a bundle.
+func importBundle(ctx context.Context, im *importer, r io.ReadSeeker) (ImportResult, error) {
+	out, q := im.out, im.q
+	if q.Into != "" {
+		return out, scrollback.ParamErrorf("transfer.Import", "into", "a bundle keeps its own conversation: it cannot be added to another")
+	}
+	b, err := bundles.Import(ctx, desk(im.Transfer, im.view), readSeeker{&ctxReader{ctx, r}, r},
+		bundles.ImportRequest{Project: q.Project, AsCopy: q.AsCopy, Progress: q.Progress})
+	if err == nil {
+		out.IDs = b.IDs
+		out.Conversations = append(out.Conversations, Imported{ID: b.ID, Created: b.Result == ResultCreated, Messages: b.Messages, Total: b.Total, Result: b.Result})
+	}
+	return out, err
+}
+
+// readSeeker joins a reader and a seeker of the same file.
+type readSeeker struct {
+	io.Reader
+	io.Seeker
+}
+
+// formatOf chooses the reader of a file; nil means a bundle, or the importer's tool.
+func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Importer, error) {
+	name := im.q.Format
 	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
 	if err != nil && err != io.EOF {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
@@ -183,11 +227,33 @@ func (t *Transfer) format(r io.ReadSeeker, name string) (transcript.Importer, er
 		return nil, nil
 	}
 	names := []string{BundleFormat}
-	for _, f := range t.o.Importers {
-		if f.Name() == name || name == "" && f.Sniff(head) {
+	var last transcript.Importer
+	for i, f := range im.o.Importers {
+		names = append(names, f.Name())
+		if f.Name() != name && (name != "" || !f.Sniff(head)) {
+			continue
+		}
+		if last = f; name != "" || i < len(im.o.Importers)-1 {
 			return f, nil
 		}
-		names = append(names, f.Name())
+	}
+	if len(im.o.Tools) > 0 { // the last importer takes what others leave
+		for _, tool := range im.o.Tools {
+			names = append(names, tool.Name())
+		}
+		file, err := newUpload(r, im.q.Name, head)
+		if err == nil {
+			im.tool, im.place, err = toolOf(ctx, im.Transfer, file, im.q)
+		}
+		if im.tool != nil || err != nil {
+			return nil, err
+		}
+		if _, err := r.Seek(0, io.SeekStart); err != nil {
+			return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+		}
+	}
+	if last != nil {
+		return last, nil
 	}
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))

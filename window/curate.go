@@ -213,6 +213,7 @@ func mention(kind, name, where string) scrollback.Text {
 func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 	results, rest := item, item
 	rest.Role, rest.Kind, rest.Name = scrollback.RoleUser, scrollback.KindRepair, c.spell.speakerName(item.Name)
+	open := slices.Clone(c.open)
 	for _, p := range parts {
 		switch q := p.(type) {
 		case scrollback.ToolResult:
@@ -234,6 +235,7 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 		}
 	}
 	if len(results.Parts) > 0 {
+		slices.SortStableFunc(results.Parts, func(a, b scrollback.Part) int { return callAt(open, a) - callAt(open, b) }) // some servers insist
 		c.items = append(c.items, results)
 		rest.Weight = scrollback.Weight{} // the message is weighed once
 	}
@@ -246,6 +248,12 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 	if len(c.open) == 0 {
 		c.release()
 	}
+}
+
+// callAt is the place of a result's call among calls, or -1.
+func callAt(calls []openCall, p scrollback.Part) int {
+	r, _ := p.(scrollback.ToolResult)
+	return slices.IndexFunc(calls, func(c openCall) bool { return c.ID == r.CallID })
 }
 
 // result returns a result with the id of its call, and its name where the dialect needs

@@ -16,11 +16,16 @@ import (
 )
 
 type doctorCmd struct {
+	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Check everything that is stored (the default)."`
+	Agents doctorAgentsCmd `cmd:"" help:"Say what is found of other tools on this machine, how current it is here, and whether they have this program as an MCP server."`
+}
+
+type doctorCheckCmd struct {
 	Repair bool `help:"Copy the database, then repair what can be repaired."`
 }
 
 // Run implements the command.
-func (c *doctorCmd) Run(g *globals) error {
+func (c *doctorCheckCmd) Run(g *globals) error {
 	var progress doctor.Progress
 	wipe := func() {}
 	if isTerminal(g.stderr) {

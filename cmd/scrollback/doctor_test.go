@@ -172,6 +172,8 @@ var damages = []struct {
 	{name: "receipts of nothing", kind: "orphan", sql: []string{`UPDATE receipts SET conversation_id = 'gone'`}},
 	{name: "a mention by nobody", kind: "orphan", sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
 	{name: "a version of nobody's file", kind: "orphan", sql: []string{`INSERT INTO message_sources VALUES ('gone', 'a.md', 1, 'x', 'b', 1)`}},
+	{name: "where nobody's conversation comes from", kind: "orphan",
+		sql: []string{`INSERT INTO origins VALUES ('gone', 'a-tool', 'x', '', '', '', '', '', '', 0, 1, 0)`}},
 	{name: "a shown summary lost", kind: "view",
 		sql: []string{`UPDATE branches SET view = json_set(view, '$.summary', ` +
 			`json('{"segment":"gone","first_seq":1,"last_seq":2,"tokens":3}')) WHERE id = ` + folded}},

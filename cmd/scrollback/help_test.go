@@ -21,6 +21,7 @@ import (
 // where nothing was before.
 func TestExamples(t *testing.T) {
 	t.Chdir(t.TempDir())
+	t.Setenv("HOME", t.TempDir()) // where other tools are looked for
 	data := t.TempDir()
 	t.Setenv("SCROLLBACK_DATA", data)
 	word := regexp.MustCompile(`"[^"]*"|\S+`)
@@ -56,7 +57,12 @@ func TestExamples(t *testing.T) {
 					t.Errorf("the example of %s is %s", e.Command, e.Line)
 				}
 				if e.Command == "serve" {
-					serveExample(t, args)
+					args[len(args)-1] = "127.0.0.1:0"
+					goingOn(t, args, "http://127.0.0.1:")
+					return
+				}
+				if e.Command == "watch" {
+					goingOn(t, args, "following")
 					return
 				}
 				var out, errs bytes.Buffer
@@ -71,23 +77,28 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// serveExample runs a server until it says where it is; its port must be free.
-func serveExample(t *testing.T, args []string) {
+// goingOn runs what does not end by itself until it says something.
+func goingOn(t *testing.T, args []string, says string) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	r, w := io.Pipe()
 	go func() {
-		buf := make([]byte, 200)
-		if n, _ := r.Read(buf); !strings.Contains(string(buf[:n]), "http://127.0.0.1:") {
-			t.Errorf("it says %q", buf[:n])
+		defer stop()
+		var said strings.Builder
+		for buf := make([]byte, 200); !strings.Contains(said.String(), says); {
+			n, err := r.Read(buf)
+			if said.Write(buf[:n]); err != nil {
+				t.Errorf("it says %q", said.String())
+				return
+			}
 		}
 		stop()
 		io.Copy(io.Discard, r)
 	}()
-	args = slices.Clone(args)
-	args[len(args)-1] = "127.0.0.1:0"
-	if code := run(ctx, args, strings.NewReader(""), w, os.Stderr); code != 0 {
-		t.Errorf("serve: exit %d", code)
+	code := run(ctx, args, strings.NewReader(""), w, os.Stderr)
+	w.Close()
+	if code != 0 {
+		t.Errorf("%v: exit %d", args, code)
 	}
 }
 
@@ -109,7 +120,7 @@ func TestHelpIsWhole(t *testing.T) {
 		}
 	}
 	told = slices.DeleteFunc(told, func(s string) bool { // those that stand for their defaults
-		return s == "context" || s == "notebook" || s == "projects" || s == "keys"
+		return s == "context" || s == "notebook" || s == "projects" || s == "keys" || s == "doctor"
 	})
 	slices.Sort(there)
 	slices.Sort(told)

@@ -43,7 +43,7 @@ type globals struct {
 	Limit          int64            `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
 	Effort         string           `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
 	SummaryTimeout string           `help:"How long a request that does not fit waits for a summary, such as 30s or 2m; 0s for not at all ($$SCROLLBACK_SUMMARY_TIMEOUT)." placeholder:"TIME"`
-	Root           []string         `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
+	Root           []string         `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. For mcp: where the client works. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
 	JSON           bool             `help:"Print JSON, as the API does." name:"json"`
 	Version        kong.VersionFlag `help:"Print the version."`
 
@@ -82,14 +82,15 @@ type commands struct {
 	Trash     trashCmd     `cmd:"" help:"Put a conversation in the trash."`
 	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
 	Purge     purgeCmd     `cmd:"" help:"Remove a conversation permanently."`
-	Import    importCmd    `cmd:"" help:"Import a transcript, an archive or a bundle."`
+	Import    importCmd    `cmd:"" help:"Import a transcript, an archive or a bundle, or what other tools keep on this machine."`
+	Watch     watchCmd     `cmd:"" help:"Follow what other tools keep on this machine, and import what changes."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
 	Archive   archiveCmd   `cmd:"" help:"Write a full JSON copy of a conversation beside its data; list and read such copies."`
 	Projects  projectsCmd  `cmd:"" help:"List projects; store what their conversations inherit."`
 	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Keys      keysCmd      `cmd:"" help:"Make, list, limit and revoke the keys that others use a server with."`
-	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can."`
+	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can. Or look at other tools."`
 	VersionOf versionCmd   `name:"version" cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command."`
 

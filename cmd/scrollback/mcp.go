@@ -12,6 +12,7 @@ import (
 
 type mcpCmd struct {
 	Conversation string `help:"Serve this conversation only." placeholder:"ID"`
+	RecallScope  string `help:"What is served besides what was said about the folders of --root, or those that the client names: folder (nothing), project (the projects of their conversations) or all." enum:"folder,project,all" default:"all"`
 }
 
 // Run implements the command.
@@ -22,6 +23,13 @@ func (c *mcpCmd) Run(g *globals) error {
 	}
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().NewFolder+"\n", folder)
+	}
+	var roots []string // where the client works; a folder need not be there any more
+	for _, root := range g.Root {
+		if root, err = filepath.Abs(root); err != nil {
+			return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+		}
+		roots = append(roots, root)
 	}
 	open := g.with
 	if _, err := os.Stat(filepath.Join(folder, "scrollback.db")); err == nil {
@@ -36,6 +44,7 @@ func (c *mcpCmd) Run(g *globals) error {
 			}
 			only = id
 		}
-		return mcpapi.Run(g.ctx, mcpapi.New(a.View, mcpapi.Options{Version: version(), Conversation: only, Folder: folder, Log: g.logger()}), g.stdin, g.stdout)
+		return mcpapi.Run(g.ctx, mcpapi.New(a.View, mcpapi.Options{Version: version(), Conversation: only, Folder: folder,
+			Roots: roots, Scope: c.RecallScope, Log: g.logger()}), g.stdin, g.stdout)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
@@ -20,7 +21,8 @@ type serveCmd struct {
 	Insecure bool   `help:"Serve other machines although there are no keys: whoever reaches the address may do everything."`
 	ReadOnly bool   `help:"Change nothing: conversations can be read, searched and exported. The data folder need not be writable."`
 	agentsFlag
-	Rate string `name:"rate-limit" help:"Chats of each key, or else address, such as 100/h; off for no limit ($$SCROLLBACK_RATE_LIMIT). Default: 20/h where other machines reach the server." placeholder:"N/h"`
+	Watch bool   `help:"Follow what other tools keep on this machine, as scrollback watch does; the config file says which."`
+	Rate  string `name:"rate-limit" help:"Chats of each key, or else address, such as 100/h; off for no limit ($$SCROLLBACK_RATE_LIMIT). Default: 20/h where other machines reach the server." placeholder:"N/h"`
 }
 
 // Run implements the command.
@@ -47,6 +49,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			return err
 		}
 	}
+	if c.Watch && c.ReadOnly {
+		return scrollback.ParamErrorf("scrollback", "watch", "--watch imports, and --read-only changes nothing: leave one out")
+	}
 	c.allow(g)
 	mode := local.Make
 	if c.ReadOnly {
@@ -61,11 +66,16 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
+	var beside sync.WaitGroup
+	ctx, stop := context.WithCancel(g.ctx)
+	defer func() { stop(); beside.Wait() }()
 	if g.set.TrashDays > 0 && !c.ReadOnly {
-		var sweeping sync.WaitGroup
-		ctx, stop := context.WithCancel(g.ctx)
-		sweeping.Go(func() { g.sweep(ctx, a) })
-		defer func() { stop(); sweeping.Wait() }()
+		beside.Go(func() { g.sweep(ctx, a) })
+	}
+	if (c.Watch || g.set.Watch) && !c.ReadOnly {
+		p := g.gathering(a)
+		p.Ctx = ctx
+		beside.Go(func() { gather.Beside(p) })
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Limits: g.set.Limits.API(),
 		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts,

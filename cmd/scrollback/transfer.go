@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
@@ -22,8 +19,10 @@ import (
 )
 
 type importCmd struct {
-	File      string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: every session of that tool."`
-	From      string `help:"Format (bundle, archive, gemini-cli, chat-server, mtm, ipynb, jsonl). Default: recognised by the file's content." placeholder:"F"`
+	File   string `arg:"" optional:"" help:"File, zip or folder to read, or - for standard input. With --from and no file: what is found on this machine."`
+	From   string `help:"all, or a tool, whose conversations are looked for where it keeps them (claude-code, codex, opencode, crush, goose, cline, aider, gemini-cli; several with commas); or the format of FILE (those, chatgpt, claude, librechat, open-webui, bundle, archive, chat-server, mtm, ipynb, jsonl). Default: recognised by its content." placeholder:"F"`
+	DryRun bool   `help:"Say what would be imported, and import nothing."`
+	gather.Flags
 	Project   string `help:"Project to import into." placeholder:"P"`
 	Into      string `help:"Conversation to add to." placeholder:"ID"`
 	AsCopy    bool   `help:"Import a bundle under new ids, and list them."`
@@ -32,81 +31,35 @@ type importCmd struct {
 
 // Run implements the command.
 func (c *importCmd) Run(g *globals) error {
-	if c.File == "" && c.From == "" {
-		return scrollback.ParamErrorf("scrollback", "file", "name a file, or the tool whose files to find: --from %s", geminicli.Name)
+	in := gather.Import{Flags: c.Flags, File: c.File, From: c.From, Project: c.Project, DryRun: c.DryRun, Summarize: c.Summarize, Single: c.Into != "" || c.AsCopy}
+	if kept, err := in.Named(); err != nil || kept {
+		if err == nil {
+			err = in.Run(g.gathering(nil))
+		}
+		return err
+	}
+	if c.DryRun {
+		return scrollback.ParamErrorf("scrollback", "dry_run", "--dry-run is for what tools keep: a file of another format is imported or not")
 	}
 	return g.with(func(a *app) error {
-		q := transfer.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy, Summarize: c.Summarize}
+		o, err := c.Options(g.gathering(nil), gather.Every, c.Project)
+		if err != nil {
+			return err
+		}
+		q := o.Import
+		q.Format, q.Name, q.AsCopy, q.Summarize = c.From, filepath.Base(c.File), c.AsCopy, c.Summarize
 		if c.Into != "" {
-			into, err := a.Resolve(g.ctx, c.Into)
-			if err != nil {
+			if q.Into, err = a.Resolve(g.ctx, c.Into); err != nil {
 				return err
 			}
-			q.Into = into
 		}
 		defer a.finish(g.ctx)
-		if c.File == "" {
-			return c.found(g, a, q)
-		}
 		out, err := g.load(a, c.File, q)
 		if err != nil {
 			return err
 		}
-		return g.print(out, func(w io.Writer) error { return g.imported(w, out) })
+		return g.print(out, func(w io.Writer) error { return gather.Imported(w, g.stderr, out) })
 	})
-}
-
-// found imports the files that a tool keeps in its own folder, one after the other.
-// One that fails is reported, and the rest go on.
-func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
-	if c.From != geminicli.Name {
-		return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known", c.From)
-	}
-	own, err := home.Folder()
-	if err != nil {
-		return scrollback.Wrap(scrollback.NotFound, "scrollback", err)
-	}
-	files, err := geminicli.Files(os.DirFS(own))
-	if err != nil {
-		return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
-	}
-	if len(files) == 0 {
-		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no sessions in %s", filepath.Join(own, filepath.FromSlash(geminicli.Folder)))
-	}
-	type one struct {
-		File string `json:"file"`
-		transfer.ImportResult
-		Error string `json:"error,omitempty"`
-	}
-	all, failed := []one{}, 0
-	for _, name := range files {
-		out, err := g.load(a, filepath.Join(own, filepath.FromSlash(name)), q)
-		if g.ctx.Err() != nil {
-			return err
-		}
-		r := one{File: name, ImportResult: out}
-		if err != nil {
-			r.Error, failed = explain(err), failed+1
-		}
-		all = append(all, r)
-	}
-	err = g.print(map[string]any{"files": all}, func(w io.Writer) error {
-		for _, r := range all {
-			if r.Error != "" {
-				fmt.Fprintf(g.stderr, "%s: %s\n", columns.Plain(r.File), columns.Plain(r.Error))
-				continue
-			}
-			fmt.Fprintln(w, columns.Plain(r.File))
-			if err := g.imported(w, r.ImportResult); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil && failed > 0 {
-		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d files could not be imported", failed, len(files))
-	}
-	return err
 }
 
 // load imports one file, and shows how far it is on a terminal.
@@ -154,47 +107,6 @@ func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-// counted is a number and what it counts.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return columns.Thousands(int64(n)) + " " + many
-}
-
-// maxNamed is how many bad lines are named.
-const maxNamed = 20
-
-// imported prints what an import added, and which lines were bad.
-func (g *globals) imported(w io.Writer, out transfer.ImportResult) error {
-	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
-		fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, columns.Clip(b.Reason, 200))
-	}
-	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
-		fmt.Fprintf(g.stderr, "and %s more\n", columns.Thousands(int64(more)))
-	}
-	for _, c := range out.Conversations {
-		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
-		if c.Result != "" {
-			line += "  " + c.Result
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	if a := out.Asked; a != nil {
-		if _, err := fmt.Fprintf(w, "%s, %s of models, cost %s\n", counted(a.Summaries, "summary", "summaries"), counted(a.Calls, "call", "calls"), strconv.FormatFloat(a.Cost, 'f', -1, 64)); err != nil {
-			return err
-		}
-	}
-	for _, old := range slices.Sorted(maps.Keys(out.IDs)) {
-		if _, err := fmt.Fprintf(w, "%s → %s\n", old, out.IDs[old]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // input opens a file; what is not one is copied into one, because an import reads it twice.
 func (g *globals) input(name string) (io.ReadSeekCloser, error) {
 	if name != "-" {
@@ -235,7 +147,7 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 type exportCmd struct {
 	one
 	Output      string `short:"o" help:"File to write. Default: standard output." placeholder:"FILE"`
-	Format      string `help:"bundle (everything, to be imported elsewhere), jsonl, gemini-cli, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle." placeholder:"F"`
+	Format      string `help:"bundle (everything, to be imported elsewhere), jsonl, claude-code, codex, gemini-cli, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle." placeholder:"F"`
 	Materialize bool   `help:"Include the Markdown files of compacted segments in a bundle."`
 }
 

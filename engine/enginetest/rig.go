@@ -56,6 +56,7 @@ type Options struct {
 	Wrap      func(model.Model) model.Model
 	Summaries bool // the scripted model is asked for summaries too
 	Importers []transcript.Importer
+	Tools     []transcript.Tool
 	Policy    string
 	Folding   map[string]float64
 	Projects  map[string]engine.PolicySettings
@@ -108,7 +109,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		r.Archive = archive.New(r.Store, bucket, nil)
 	}
 	r.Transfer = transfer.New(r.Store, r.Archive, transfer.Options{Importers: append(o.Importers, all.Importers()...),
-		Exporters: all.Exporters()})
+		Exporters: all.Exporters(), Tools: append(o.Tools, all.Tools()...)})
 	opts := engine.Options{
 		Models: func(name string) (model.Model, error) {
 			if o.Models != nil {

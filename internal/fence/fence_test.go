@@ -68,6 +68,7 @@ var rooms = map[string]entry{
 	"store/drivertest/shapetest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/viewtest":    {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+	"store/drivertest/origintest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/indextest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
@@ -88,14 +89,18 @@ var rooms = map[string]entry{
 
 	"model/modeltest/*": {rooms: ". model model/modeltest wire", net: true, not: "database/sql"},
 
-	"transcript":     {rooms: ".", not: "context os database/sql"},
+	"transcript":     {rooms: ".", not: "os database/sql"},
 	"transcript/all": {rooms: "transcript transcript/*"},
-	"transcript/*":   {rooms: ". transcript transcript/foreign transcript/tree", not: "os database/sql"},
+	"transcript/*":   {rooms: ". transcript transcript/exported transcript/foreign transcript/tree", not: "os database/sql"},
 
-	"transcript/foreign": {libs: "modernc.org/sqlite"},
-	"transcript/mask":    {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
-	"internal/secrets":   {not: "context os database/sql time"},
+	"transcript/foreign":             {libs: "modernc.org/sqlite"},
+	"transcript/foreign/foreigntest": {rooms: "transcript", libs: "modernc.org/sqlite"},
+	"transcript/mask":                {rooms: ". internal/secrets transcript", not: "context os database/sql time"},
+	"internal/secrets":               {not: "context os database/sql time"},
+	"transcript/codex": {rooms: ". transcript transcript/foreign transcript/tree", libs: "github.com/klauspost/compress/zstd",
+		not: "os database/sql"},
 
+	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
 
 	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
@@ -126,8 +131,15 @@ var rooms = map[string]entry{
 	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
 		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived",
+	"transfer": {rooms: ". archive bundle engine internal/clip store title transcript transcript/archived transcript/mask " +
+		"transcript/zipped transfer/bundles",
 		libs: "github.com/google/uuid", not: "database/sql os"},
+	"transfer/bundles": {rooms: ". archive bundle engine store", not: "database/sql os"},
+
+	"collect": {rooms: ". collect/registered engine transcript transcript/zipped transfer", libs: "github.com/fsnotify/fsnotify",
+		not: "database/sql"},
+	"collect/registered": {rooms: "transcript", libs: "github.com/pelletier/go-toml/v2 github.com/tailscale/hujson go.yaml.in/yaml/v3",
+		not: "context database/sql time"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer websearch",
@@ -151,8 +163,9 @@ var rooms = map[string]entry{
 	"server/restapi/spec":     {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
 	"server/tour":             {not: "context os database/sql"},
 	"server/webui":            {not: "database/sql os", net: true},
-	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", not: "database/sql",
-		net: true},
+	"recall/catchup":          {rooms: ". compact/work internal/clip recall token transcript", not: "context database/sql os"},
+	"server/mcpapi": {rooms: ". engine internal/clip recall recall/catchup", libs: "github.com/modelcontextprotocol/go-sdk",
+		not: "database/sql", net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
 	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words title", not: "database/sql",
@@ -166,7 +179,9 @@ var rooms = map[string]entry{
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
 	"cmd/scrollback/console": {rooms: "terminal terminal/markdown", not: "context database/sql"},
 	"cmd/scrollback/find":    {rooms: ". engine", not: "os io database/sql"},
-	"cmd/scrollback/home":    {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/gather": {rooms: ". cmd/scrollback/config cmd/scrollback/home collect engine terminal terminal/columns transcript " +
+		"transcript/all transcript/geminicli transfer", not: "database/sql"},
+	"cmd/scrollback/home": {rooms: ".", not: "context database/sql"},
 	"cmd/scrollback/usage": {rooms: ". cmd/scrollback/manual server/language terminal/columns", libs: "github.com/alecthomas/kong",
 		not: "context os database/sql"},
 	"cmd/scrollback/complete": {libs: "github.com/alecthomas/kong", not: "context os database/sql"},
@@ -182,6 +197,8 @@ var rooms = map[string]entry{
 	"bench/recall": {rooms: ". archive engine internal/standing internal/terms recall model store store/index store/search " +
 		"store/sqldriver/sqlite token transcript transcript/claudecode transfer",
 		libs: "gocloud.dev/blob"},
+
+	"bench/importing": {not: "database/sql", net: true},
 
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
 		libs: "github.com/chromedp/chromedp github.com/chromedp/cdproto"},

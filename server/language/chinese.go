@@ -17,6 +17,8 @@ var chineseCodes = map[scrollback.Code]string{
 
 // chinese are the sentences in Chinese.
 var chinese = map[string]string{
+	"folder must be an absolute path, not %q":   "folder 必须是绝对路径，不能是 %s",
+	"a scope is folder, project or all, not %q": "范围只能是 folder、project 或 all，不能是 %s",
 	// What is not shown as it is.
 	"internal error; the log has the details":       "内部错误，详情见日志",
 	"the store cannot answer now; nothing was lost": "存储暂时无法响应，没有丢失任何内容",
@@ -285,21 +287,25 @@ var chinese = map[string]string{
 	"the arguments are not of the tool's shape: %s":                                              "参数不符合工具的格式：%s",
 
 	// Import and export.
-	"a bundle brings its own summaries":                                               "归档包自带摘要",
-	"a bundle keeps its own conversation: it cannot be added to another":              "归档包保留自己的对话，不能加入另一个对话",
-	"only a bundle brings ids that a copy could change":                               "只有归档包带有可在复制时更改的 id",
-	"only a bundle holds the files of segments":                                       "只有归档包包含片段的文件",
-	"conversation %s has no archive yet":                                              "对话 %s 还没有归档",
-	"conversation %s has no such archive":                                             "对话 %s 没有这个归档",
-	"the bundle changed while it was read":                                            "归档包在读取时发生了变化",
-	"nothing could be read; line %d: %s":                                              "什么都无法读取，第 %s 行：%s",
-	"the file is of no format that can be read (%s); line 1 is: %s":                   "文件不是可读取的格式（%s），第 1 行是：%s",
-	"unknown format %q (%s)":                                                          "未知的格式 %s（%s）",
-	"somebody continued conversation %s while it was imported; import the file again": "导入期间有人继续了对话 %s，请重新导入文件",
-	"conversation %s inherits from others here; %s":                                   "对话 %s 在这里继承自其他对话；%s",
-	"conversation %s is in a project that is not yours; %s":                           "对话 %s 所在的项目不属于您；%s",
-	"conversation %s is in another project; %s":                                       "对话 %s 在另一个项目中；%s",
-	"conversation %s says something else here, %s; %s":                                "对话 %s 在这里的内容不同，%s；%s",
+	"a bundle brings its own summaries":                                                        "归档包自带摘要",
+	"a bundle keeps its own conversation: it cannot be added to another":                       "归档包保留自己的对话，不能加入另一个对话",
+	"%s cannot be read: %s":                                                                    "%s 无法读取：%s",
+	"%s was deleted here, and is not imported again by itself: name its file to bring it back": "%s 已在这里删除，不会自动再次导入；要恢复它，请指定它的文件",
+	"a bundle comes as it is: it cannot be masked":                                             "归档包按原样导入，不能遮盖",
+	"an origin needs a tool, an id and a conversation":                                         "来源需要工具、id 和对话",
+	"only a bundle brings ids that a copy could change":                                        "只有归档包带有可在复制时更改的 id",
+	"only a bundle holds the files of segments":                                                "只有归档包包含片段的文件",
+	"conversation %s has no archive yet":                                                       "对话 %s 还没有归档",
+	"conversation %s has no such archive":                                                      "对话 %s 没有这个归档",
+	"the bundle changed while it was read":                                                     "归档包在读取时发生了变化",
+	"nothing could be read; line %d: %s":                                                       "什么都无法读取，第 %s 行：%s",
+	"the file is of no format that can be read (%s); line 1 is: %s":                            "文件不是可读取的格式（%s），第 1 行是：%s",
+	"unknown format %q (%s)":                                                                   "未知的格式 %s（%s）",
+	"somebody continued conversation %s while it was imported; import the file again":          "导入期间有人继续了对话 %s，请重新导入文件",
+	"conversation %s inherits from others here; %s":                                            "对话 %s 在这里继承自其他对话；%s",
+	"conversation %s is in a project that is not yours; %s":                                    "对话 %s 所在的项目不属于您；%s",
+	"conversation %s is in another project; %s":                                                "对话 %s 在另一个项目中；%s",
+	"conversation %s says something else here, %s; %s":                                         "对话 %s 在这里的内容不同，%s；%s",
 
 	// Models and their servers.
 	"no models are set up, so there is no %q":                                              "没有设置任何模型，因此没有 %s",
@@ -393,4 +399,16 @@ var chinese = map[string]string{
 	"a sub-agent stays in the project of the conversation that it works for":                                      "子代理只能留在它所服务的对话的项目中",
 	"sub-agents are not allowed here: start scrollback with --agents, or set agents.allowed in the configuration": "此处不允许子代理：请用 --agents 启动 scrollback，或在配置中设置 agents.allowed",
 	"the conversation that this sub-agent works for is in the trash: restore %s":                                  "这个子代理所服务的对话在回收站中：请恢复 %s",
+
+	// Archives of exports.
+	"the zip lists more than %d MB of names":                                                  "zip 的文件列表超过 %s MB",
+	"the zip is damaged, or not all of it is there: %v":                                       "zip 已损坏或不完整：%s",
+	"the zip has more than %d files":                                                          "zip 中的文件超过 %s 个",
+	"the zip has a name that leads outside: %.80q":                                            "zip 中有指向外部的名称：%s",
+	"the zip says that its files take more bytes than it has":                                 "zip 声称其文件占用的字节数超过它本身",
+	"the zip would unpack to more than %d GB":                                                 "zip 解压后会超过 %s GB",
+	"%.80q in the zip is encrypted; unpack it with its password, and import the folder":       "zip 中的 %s 已加密；请用密码解压，再导入文件夹",
+	"%.80q in the zip would unpack to more than %d times of what it takes":                    "zip 中的 %s 解压后会超过其大小的 %s 倍",
+	"%.80q in the zip is packed in a way that is not known; unpack it, and import the folder": "zip 中的 %s 使用了未知的压缩方式；请解压后导入文件夹",
+	"%.80q in the zip is damaged: %v":                                                         "zip 中的 %s 已损坏：%s",
 }

@@ -26,10 +26,13 @@ func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Compl
 	}
 	var values []string
 	more := false
-	var err error
+	a, err := f.asker(ctx, r.Session)
+	if err != nil {
+		return nil, wire(err)
+	}
 	switch r.Params.Argument.Name {
 	case "conversation":
-		values, more, err = f.conversationsLike(ctx, begun)
+		values, more, err = f.conversationsLike(ctx, a, begun)
 	case "kind":
 		for _, kind := range []string{scrollback.RefHistory, scrollback.RefArtifact} {
 			if strings.HasPrefix(kind, begun) {
@@ -37,7 +40,7 @@ func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Compl
 			}
 		}
 	case "id":
-		values, more, err = f.refsLike(ctx, known["conversation"], known["kind"], begun)
+		values, more, err = f.refsLike(ctx, a, known["conversation"], known["kind"], begun)
 	}
 	switch scrollback.CodeOf(err) {
 	case "", scrollback.NotFound, scrollback.Invalid: // what was typed so far may name nothing yet
@@ -49,7 +52,7 @@ func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Compl
 
 // conversationsLike are the ids of the conversations whose id begins so, or whose title
 // holds it; the most recently changed first.
-func (f *face) conversationsLike(ctx context.Context, begun string) (ids []string, more bool, err error) {
+func (f *face) conversationsLike(ctx context.Context, a asker, begun string) (ids []string, more bool, err error) {
 	if f.only != "" {
 		if strings.HasPrefix(string(f.only), begun) {
 			ids = []string{string(f.only)}
@@ -58,7 +61,7 @@ func (f *face) conversationsLike(ctx context.Context, begun string) (ids []strin
 	}
 	q := scrollback.ListQuery{Limit: scrollback.ListMax}
 	for range lookedAt / scrollback.ListMax {
-		list, next, err := f.as(ctx).List(ctx, q)
+		list, next, err := a.page(ctx, q)
 		if err != nil {
 			return nil, false, err
 		}
@@ -79,19 +82,19 @@ func (f *face) conversationsLike(ctx context.Context, begun string) (ids []strin
 }
 
 // refsLike are the ids of a conversation's refs of a kind that begin so, the newest first.
-func (f *face) refsLike(ctx context.Context, conversation, kind, begun string) (ids []string, more bool, err error) {
+func (f *face) refsLike(ctx context.Context, a asker, conversation, kind, begun string) (ids []string, more bool, err error) {
 	id := f.only
 	if id == "" {
 		if conversation == "" {
 			return nil, false, nil // which depends on the conversation
 		}
-		if id, err = f.as(ctx).Resolve(ctx, conversation); err != nil {
+		if id, err = a.resolve(ctx, conversation); err != nil {
 			return nil, false, err
 		}
 	}
 	q := scrollback.RefQuery{Kind: kind, Limit: scrollback.ListMax}
 	for range lookedAt / scrollback.ListMax {
-		refs, next, err := f.as(ctx).Recall().Refs(ctx, id, q)
+		refs, next, err := a.Refs(ctx, id, q)
 		if err != nil {
 			return nil, false, err
 		}

@@ -31,17 +31,27 @@ type found struct {
 	Messages int64                     `json:"messages"`
 	Created  string                    `json:"created"`
 	Updated  string                    `json:"updated"`
+
+	Tool      string `json:"tool,omitempty"` // that it was imported from
+	Folder    string `json:"folder,omitempty"`
+	GitBranch string `json:"git_branch,omitempty"`
 }
 
-// conversations lists conversations, the most recently changed first.
-func (f *face) conversations(ctx context.Context, raw json.RawMessage) (string, error) {
+// conversations lists conversations: those of the asker's folder first, unless they are
+// looked for, or those of a folder that is named alone.
+func (f *face) conversations(ctx context.Context, by asker, raw json.RawMessage) (string, error) {
 	type args struct {
-		Query, Project, Cursor string
-		Limit                  int
+		Query, Project, Folder, Cursor string
+		Limit                          int
 	}
 	a, err := recall.Arguments[args](orEmpty(raw))
+	sees := by
 	if err == nil {
 		err = limited(a.Limit)
+	}
+	if err == nil && a.Folder != "" {
+		by, err = by.at(a.Folder)
+		by.only = true
 	}
 	if err != nil {
 		return "", err
@@ -53,33 +63,51 @@ func (f *face) conversations(ctx context.Context, raw json.RawMessage) (string, 
 	}
 	text, fits := recall.Fit(recall.RoomMax, func(try int) (any, bool) {
 		limit := max(1, cmp.Or(a.Limit, pageDefault)>>try)
-		list, next, failed := f.matching(ctx, scrollback.ListQuery{Title: strings.TrimSpace(a.Query), Project: a.Project, Cursor: a.Cursor, Limit: limit})
+		list, next, failed := by.matching(ctx, scrollback.ListQuery{Title: strings.TrimSpace(a.Query), Project: a.Project, Cursor: a.Cursor, Limit: limit})
 		if err = failed; err != nil {
 			return nil, false
 		}
 		p := page{Conversations: []found{}, Next: next}
-		for _, c := range list {
-			p.Conversations = append(p.Conversations, found{c.ID, clip.Line(c.Title, titleRunes), c.Project, c.Messages, minute(c.CreatedAt), minute(c.UpdatedAt)})
+		if p.Conversations, err = by.told(ctx, list); err != nil {
+			return nil, false
 		}
 		if len(list) == 0 {
-			p.Note = f.nothing(ctx)
+			p.Note = f.nothing(ctx, sees)
 		}
 		return p, limit > 1
 	})
 	return text, cmp.Or(err, fits)
 }
 
+// told are conversations as a list tells of them.
+func (a asker) told(ctx context.Context, list []scrollback.Conversation) ([]found, error) {
+	out, ids := []found{}, []scrollback.ConversationID{}
+	for _, c := range list {
+		ids = append(ids, c.ID)
+	}
+	from, err := a.Origins(ctx, ids)
+	for _, c := range list {
+		o := from[c.ID]
+		if o.Folder == "" && len(c.Roots) > 0 {
+			o.Folder = c.Roots[0]
+		}
+		out = append(out, found{c.ID, clip.Line(c.Title, titleRunes), c.Project, c.Messages, minute(c.CreatedAt), minute(c.UpdatedAt),
+			o.Tool, o.Folder, o.GitBranch})
+	}
+	return out, err
+}
+
 // matching lists by title, and first the conversation whose id begins as the query does.
-func (f *face) matching(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
-	list, next, err := f.as(ctx).List(ctx, q)
+func (a asker) matching(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
+	list, next, err := a.page(ctx, q)
 	if err != nil || q.Title == "" || q.Cursor != "" || strings.Trim(strings.ToLower(q.Title), "0123456789abcdef-") != "" {
 		return list, next, err
 	}
-	id, err := f.as(ctx).Resolve(ctx, q.Title)
+	id, err := a.resolve(ctx, q.Title)
 	if err != nil || !strings.HasPrefix(string(id), strings.ToLower(q.Title)) {
 		return list, next, nil // then it is a title
 	}
-	c, err := f.as(ctx).Get(ctx, id)
+	c, err := a.Conversation(ctx, id)
 	if err != nil || q.Project != "" && c.Project != q.Project {
 		return list, next, nil
 	}
@@ -124,6 +152,7 @@ type asked struct {
 	After       *int64
 	Offset      int
 	Limit       int
+	Branch      scrollback.BranchID
 }
 
 func (a asked) check() error {
@@ -139,7 +168,7 @@ func (a asked) check() error {
 }
 
 // messages reads a page of a conversation.
-func (f *face) messages(ctx context.Context, id scrollback.ConversationID, raw json.RawMessage) (string, error) {
+func (f *face) messages(ctx context.Context, by asker, id scrollback.ConversationID, raw json.RawMessage) (string, error) {
 	a, err := recall.Arguments[asked](raw)
 	if err == nil {
 		err = a.check()
@@ -147,18 +176,18 @@ func (f *face) messages(ctx context.Context, id scrollback.ConversationID, raw j
 	if err != nil {
 		return "", err
 	}
-	c, err := f.as(ctx).Get(ctx, id)
+	c, err := by.standing(ctx, id, a.Branch)
 	if err != nil {
 		return "", err
 	}
-	q := scrollback.PageQuery{Before: a.Before, After: a.After, Limit: cmp.Or(a.Limit, pageDefault)}
+	q := scrollback.PageQuery{Branch: a.Branch, Before: a.Before, After: a.After, Limit: cmp.Or(a.Limit, pageDefault)}
 	if a.Seq > 0 {
 		if a.Seq > c.Messages {
-			return "", scrollback.Errorf(scrollback.NotFound, "mcpapi.call", "this conversation has %d messages", c.Messages)
+			return "", noMessage(c)
 		}
 		q.After, q.Limit = new(a.Seq-1), 1
 	}
-	found, err := f.as(ctx).Turns().Page(ctx, id, q)
+	found, err := by.view.Turns().Page(ctx, id, q)
 	if err != nil {
 		return "", err
 	}

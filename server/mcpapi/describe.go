@@ -11,6 +11,7 @@ import (
 
 // Tools of this face, beside the recall tools.
 const (
+	readTool          = scrollback.RecallPrefix + "read"
 	searchTool        = scrollback.RecallPrefix + "search"
 	listTool          = scrollback.RecallPrefix + "list"
 	conversationsTool = scrollback.RecallPrefix + "conversations"
@@ -32,13 +33,14 @@ type description struct {
 var describe = map[string]description{
 	conversationsTool: {
 		title: "Find past conversations",
-		text: "List or find past conversations (chat history, earlier sessions) by title and project, most recently changed first, " +
-			"with id, title, number of messages and dates. To find one by what was said in it, use context_search without a conversation.",
+		text: "List or find past conversations (chat history, earlier sessions) of any tool by title, project and folder: first those about the folder you work in, " +
+			"then the most recently changed, with id, title, number of messages, dates, tool and git branch. To find one by what was said in it, use context_search without a conversation.",
 		params: map[string]string{"query": "words that the title holds, or the beginning of an id; without it, all conversations",
-			"project": "only conversations of this project", "limit": "how many conversations", "cursor": "next of the page before"},
+			"project": "only conversations of this project", "folder": "only conversations about this folder (absolute) or below it", "limit": "how many conversations", "cursor": "next of the page before"},
 		least: map[string]int{"limit": 1},
 		output: `"conversations":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"},` +
-			`"project":{"type":"string"},"messages":{"type":"integer"},"created":{"type":"string"},"updated":{"type":"string"}},` +
+			`"project":{"type":"string"},"messages":{"type":"integer"},"created":{"type":"string"},"updated":{"type":"string"},` +
+			`"tool":{"type":"string","description":"that it was imported from"},"folder":{"type":"string"},"git_branch":{"type":"string"}},` +
 			`"required":["id","title","project","messages","created","updated"]}},` +
 			`"next":{"type":"string","description":"cursor of the next page"},"note":{"type":"string"}},"required":["conversations"]`,
 	},
@@ -46,7 +48,7 @@ var describe = map[string]description{
 		title: "Read messages of a conversation",
 		text: "Read the messages of a past conversation (transcript, chat history) as they were said: the newest ones, or those before or after a message. " +
 			"Reads every message, compacted or not; a long one is read to its end by seq and offset.",
-		params: map[string]string{"before": "the newest messages before this seq", "after": "the messages after this seq; 0 is the beginning",
+		params: map[string]string{"branch": "an abandoned branch, as a hit names it", "before": "the newest messages before this seq", "after": "the messages after this seq; 0 is the beginning",
 			"seq": "only this message", "offset": "characters of its text to skip, with seq; next_offset of the page before", "limit": "how many messages"},
 		least: map[string]int{"before": 2, "after": 0, "seq": 1, "offset": 0, "limit": 1},
 		output: `"conversation_id":{"type":"string"},"title":{"type":"string"},"total":{"type":"integer","description":"messages of the conversation"},` +
@@ -62,13 +64,16 @@ var describe = map[string]description{
 	searchTool: {
 		title: "Search past messages",
 		text: "Search everything that was said in past conversations (chat history, memory of earlier sessions) by words, names and dates, best first. " +
-			"Without a conversation it searches all of them and says where each hit is.",
-		params: map[string]string{"query": `words to look for; "quoted" ones must occur; role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 narrow it`,
+			"Without a conversation it searches all of them, whichever tool they were in, first those about the folder you work in, and says where each hit is. " +
+			"Read the original around a hit with context_read.",
+		params: map[string]string{"folder": "the folder you work in, absolute, if the server does not know it", "query": `words to look for; "quoted" ones must occur; role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 narrow it`,
 			"limit": "how many hits", "role": "only messages of this role", "around": "neighbouring messages on each side of the best three hits",
 			"order": "relevance: the best first; time: the same hits, the oldest first"},
 		least: map[string]int{"limit": 1, "around": 0},
 		output: `"hits":{"type":"array","items":{"type":"object","properties":{"conversation_id":{"type":"string","description":"if not the one searched"},` +
 			`"seq":{"type":"integer"},"role":{"type":"string"},"date":{"type":"string"},"content":{"type":"string"},` +
+			`"tool":{"type":"string","description":"that it was said in, if it was imported"},"folder":{"type":"string"},"git_branch":{"type":"string"},` +
+			`"abandoned_branch":{"type":"string","description":"the branch it is on, if the conversation went on another way"},` +
 			`"ref":{"type":"string","description":"where it is read if it is compacted"},"before":{"type":"array","items":{"type":"object"}},` +
 			`"after":{"type":"array","items":{"type":"object"}}},"required":["seq","role","date","content"]}},` +
 			`"truncated":{"type":"boolean","description":"more messages matched than were considered"},"note":{"type":"string"}},"required":["hits"]`,
@@ -84,15 +89,17 @@ var describe = map[string]description{
 		output: `"year":{"type":"integer","description":"of all dates, unless they name their own"},"refs":{"type":"array","items":{"type":"string"}},` +
 			`"next":{"type":"string","description":"cursor of the next page"}},"required":["refs"]`,
 	},
-	scrollback.RecallPrefix + "read": {
+	readTool: {
 		title: "Read an original",
-		text:  "Read the original behind a ref, page by page: compacted messages word for word, a whole tool output, a file.",
+		text: "Read the original behind a ref, page by page: compacted messages word for word, a whole tool output, a file. " +
+			"With a seq instead of a ref: that message and those around it, as a hit of context_search names it.",
 		params: map[string]string{"ref": "history:<id> or artifact:<id>, as context_list and context_search give it",
+			"seq": "the message to open, instead of a ref", "branch": "with seq: an abandoned branch, as a hit names it",
 			"offset": "bytes to skip; next_offset of the page before", "limit": "bytes to read"},
-		least: map[string]int{"offset": 0, "limit": 1},
-		output: `"ref":{"type":"string"},"offset":{"type":"integer"},"next_offset":{"type":"integer"},"done":{"type":"boolean"},` +
+		least: map[string]int{"offset": 0, "limit": 1, "seq": 1},
+		output: `"conversation_id":{"type":"string"},"seq":{"type":"integer"},"ref":{"type":"string"},"offset":{"type":"integer"},"next_offset":{"type":"integer"},"done":{"type":"boolean"},` +
 			`"content":{"type":"string"},"bytes":{"type":"integer","description":"of the whole"}},` +
-			`"required":["ref","offset","next_offset","done","content","bytes"]`,
+			`"required":["content"]`,
 	},
 	scrollback.RecallPrefix + "tail": {
 		title:  "Read the end of an original",
@@ -119,8 +126,8 @@ var describe = map[string]description{
 // faceTools are those that only this face has, with the shapes of their parameters.
 var faceTools = []scrollback.Tool{
 	{Name: conversationsTool, Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"},"project":{"type":"string"},` +
-		`"limit":{"type":"integer","maximum":100,"default":20},"cursor":{"type":"string"}}}`)},
-	{Name: messagesTool, Parameters: json.RawMessage(`{"type":"object","properties":{"before":{"type":"integer"},"after":{"type":"integer"},` +
+		`"folder":{"type":"string"},"limit":{"type":"integer","maximum":100,"default":20},"cursor":{"type":"string"}}}`)},
+	{Name: messagesTool, Parameters: json.RawMessage(`{"type":"object","properties":{"branch":{"type":"string"},"before":{"type":"integer"},"after":{"type":"integer"},` +
 		`"seq":{"type":"integer"},"offset":{"type":"integer","default":0},"limit":{"type":"integer","maximum":100,"default":20}}}`)},
 }
 
@@ -141,6 +148,13 @@ func (f *face) schema(t scrollback.Tool) json.RawMessage {
 	}
 	must(t.Name, json.Unmarshal(t.Parameters, &schema))
 	delete(schema.Properties, "scope")
+	text := func() map[string]any { return map[string]any{"type": "string"} }
+	switch {
+	case t.Name == readTool:
+		schema.Properties["seq"], schema.Properties["branch"], schema.Required = map[string]any{"type": "integer"}, text(), nil
+	case t.Name == searchTool && f.only == "":
+		schema.Properties["folder"] = text()
+	}
 	about := describe[t.Name]
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		schema.Properties[name]["description"] = about.params[name]

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,6 +31,8 @@ type Options struct {
 	Version      string
 	Conversation scrollback.ConversationID // the only one that is served; empty: clients name one
 	Folder       string                    // where the data is, for clients that may know; may be empty
+	Roots        []string                  // folders in which clients work, absolute; empty: each says so itself
+	Scope        string                    // how far a client sees from there: [recall.ScopeFolder], project or all
 	Log          *slog.Logger
 }
 
@@ -38,19 +41,28 @@ type face struct {
 	only   scrollback.ConversationID
 	folder string
 	log    *slog.Logger
+
+	roots []string
+	scope string
+	asks  bool     // clients can be asked where they work
+	known sync.Map // where they do, by their sessions
 }
 
 // New makes a server for the caller of a view.
 func New(v *engine.View, o Options) *mcp.Server {
-	return serving(func(context.Context) *engine.View { return v }, o)
+	return serving(&face{as: func(context.Context) *engine.View { return v }, asks: true}, o)
 }
 
 // serving makes a server that finds the caller's view in the context of each request.
-func serving(as func(context.Context) *engine.View, o Options) *mcp.Server {
-	f := &face{as, o.Conversation, o.Folder, o.Log}
+func serving(f *face, o Options) *mcp.Server {
+	f.only, f.folder, f.log, f.scope = o.Conversation, o.Folder, o.Log, o.Scope
+	for _, r := range o.Roots {
+		f.roots = append(f.roots, both(r)...)
+	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: f.instructions(), CompletionHandler: f.complete,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
+		RootsListChangedHandler: func(_ context.Context, r *mcp.RootsListChangedRequest) { f.known.Delete(r.Session) }, //nolint:staticcheck // what clients have
+		Capabilities:            &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
 	})
 	f.addTools(s)
 	f.addPrompts(s)
@@ -67,14 +79,15 @@ func (f *face) instructions() string {
 		return what + "Serves one conversation: context_search finds messages, context_messages reads them, " +
 			"context_list names what was compacted, context_read, context_tail and context_grep read behind its refs."
 	}
-	return what + "context_search without a conversation looks everywhere and says where each hit is; context_conversations lists them, " +
-		"and context_messages reads one. Name a conversation by its id, the beginning of it, or latest."
+	return what + "context_search without a conversation looks everywhere, first in what was said about the folder you work in, by whichever tool, " +
+		"and says where each hit is; context_conversations lists conversations, context_messages reads one, and context_read opens the original around a hit. " +
+		"Name a conversation by its id, the beginning of it, or latest."
 }
 
 // Handler serves whoever sent a request over streamable HTTP, one request at a time,
 // without sessions.
 func Handler(as func(context.Context) *engine.View, o Options) http.Handler {
-	s := serving(as, o) // one for all: making one costs more than a small request
+	s := serving(&face{as: as}, o) // one for all: making one costs more than a small request
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true}) // the server has checked the Host
 }

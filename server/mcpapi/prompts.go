@@ -14,6 +14,7 @@ import (
 const (
 	recallPrompt    = "recall"
 	summarizePrompt = "summarize"
+	catchUpPrompt   = "catch-up"
 )
 
 // What the prompts ask. The record is JSON of one line, so nothing in it can end it.
@@ -45,10 +46,29 @@ func (f *face) addPrompts(s *mcp.Server) {
 			of(false)...)}, f.prompt)
 	s.AddPrompt(&mcp.Prompt{Name: summarizePrompt, Title: "Summarize a conversation", Description: "Summarize an earlier conversation to go on from it.",
 		Arguments: of(true)}, f.prompt)
+	if f.only == "" {
+		s.AddPrompt(&mcp.Prompt{Name: catchUpPrompt, Title: "Catch up on this folder",
+			Description: "What was last done in the folder you work in, by which tool and model, and what is still open.",
+			Arguments:   []*mcp.PromptArgument{{Name: "folder", Title: "Folder", Description: "another folder than the one you work in, absolute"}}}, f.prompt)
+	}
 }
 
 // prompt fills a prompt in, with what a first look-up finds.
 func (f *face) prompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+		return &mcp.GetPromptResult{InputRequests: asked}, nil
+	}
+	a, err := f.asker(ctx, r.Session)
+	if err != nil {
+		return nil, wire(err)
+	}
+	if r.Params.Name == catchUpPrompt {
+		text, err := f.catchUp(ctx, a, r.Params.Arguments["folder"])
+		if err != nil {
+			return nil, wire(err)
+		}
+		return spokenBy(text), nil
+	}
 	args := map[string]any{}
 	if name := r.Params.Arguments["conversation"]; name != "" && f.only == "" {
 		args["conversation"] = name
@@ -64,9 +84,9 @@ func (f *face) prompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPro
 	if err != nil {
 		return nil, wire(err)
 	}
-	record, err := f.run(ctx, tool, raw)
+	record, err := f.run(ctx, a, tool, raw)
 	if err != nil {
-		if why := f.nothing(ctx); why != "" {
+		if why := f.nothing(ctx, a); why != "" {
 			err = scrollback.Errorf(scrollback.NotFound, "mcpapi.prompt", "%s", why)
 		}
 		return nil, wire(err)
@@ -75,5 +95,10 @@ func (f *face) prompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPro
 	if r.Params.Name == recallPrompt {
 		text = fmt.Sprintf(askRecall, topic, record)
 	}
-	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}, nil
+	return spokenBy(text), nil
+}
+
+// spokenBy is a prompt of one message by the client's person.
+func spokenBy(text string) *mcp.GetPromptResult {
+	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}
 }

@@ -30,11 +30,18 @@ func (f *face) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadR
 	if len(parts) != 3 || f.only != "" && parts[0] != string(f.only) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	id, err := f.as(ctx).Resolve(ctx, parts[0])
+	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+		return &mcp.ReadResourceResult{InputRequests: asked}, nil
+	}
+	a, err := f.asker(ctx, r.Session)
+	if err != nil {
+		return nil, wire(err)
+	}
+	id, err := a.resolve(ctx, parts[0])
 	if err != nil {
 		return nil, shown(uri, err)
 	}
-	c, err := f.original(ctx, id, scrollback.Ref(parts[1]+":"+parts[2]))
+	c, err := a.original(ctx, id, scrollback.Ref(parts[1]+":"+parts[2]))
 	if err != nil {
 		return nil, shown(uri, err)
 	}
@@ -43,17 +50,17 @@ func (f *face) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadR
 }
 
 // original is the whole of what a ref points at.
-func (f *face) original(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (*mcp.ResourceContents, error) {
+func (a asker) original(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (*mcp.ResourceContents, error) {
 	kind, name, err := ref.Split()
 	if err != nil {
 		return nil, scrollback.Errorf(scrollback.NotFound, "mcpapi.read", "there is no %s", ref)
 	}
 	if kind == scrollback.RefArtifact {
-		return f.artifact(ctx, id, scrollback.ArtifactID(name))
+		return a.artifact(ctx, id, scrollback.ArtifactID(name))
 	}
 	var whole strings.Builder
 	for page := (scrollback.Page{}); !page.Done; {
-		if page, err = f.as(ctx).Recall().Read(ctx, id, ref, page.NextOffset, scrollback.ReadMax); err != nil {
+		if page, err = a.Read(ctx, id, ref, page.NextOffset, scrollback.ReadMax); err != nil {
 			return nil, err
 		}
 		if err := bounded(page.Bytes); err != nil {
@@ -64,20 +71,20 @@ func (f *face) original(ctx context.Context, id scrollback.ConversationID, ref s
 	return &mcp.ResourceContents{MIMEType: markdown, Text: whole.String()}, nil
 }
 
-func (f *face) artifact(ctx context.Context, id scrollback.ConversationID, name scrollback.ArtifactID) (*mcp.ResourceContents, error) {
-	a, in, err := f.as(ctx).Recall().Artifact(ctx, id, name)
+func (a asker) artifact(ctx context.Context, id scrollback.ConversationID, name scrollback.ArtifactID) (*mcp.ResourceContents, error) {
+	kept, in, err := a.Artifact(ctx, id, name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }() // only read
-	if err := bounded(a.Size); err != nil {
+	if err := bounded(kept.Size); err != nil {
 		return nil, err
 	}
 	b, err := io.ReadAll(in)
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "mcpapi.read", err)
 	}
-	c := &mcp.ResourceContents{MIMEType: a.MediaType}
+	c := &mcp.ResourceContents{MIMEType: kept.MediaType}
 	if utf8.Valid(b) && !bytes.ContainsRune(b, 0) {
 		c.Text = string(b)
 	} else {

@@ -25,9 +25,16 @@ func (f *face) addTools(s *mcp.Server) {
 // structure, so both hold all of it. The model should learn about its mistakes, so they
 // are results too.
 func (f *face) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	text, err := f.run(ctx, r.Params.Name, r.Params.Arguments)
+	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+		return &mcp.CallToolResult{InputRequests: asked}, nil
+	}
+	a, err := f.asker(ctx, r.Session)
+	var text string
+	if err == nil {
+		text, err = f.run(ctx, a, r.Params.Name, r.Params.Arguments)
+	}
 	if err != nil {
-		if why := f.nothing(ctx); why != "" && scrollback.CodeOf(err) == scrollback.NotFound {
+		if why := f.nothing(ctx, a); why != "" && scrollback.CodeOf(err) == scrollback.NotFound {
 			return failed(why), nil
 		}
 		return failed(scrollback.Shown(err)), nil
@@ -40,19 +47,31 @@ func failed(why string) *mcp.CallToolResult {
 }
 
 // nothing says that there is no conversation to recall, or is empty.
-func (f *face) nothing(ctx context.Context) string {
-	any, _, err := f.as(ctx).List(ctx, scrollback.ListQuery{Limit: 1})
-	switch {
-	case err != nil || len(any) > 0:
-		return ""
-	case f.folder == "":
-		return "no conversations are stored yet"
+func (f *face) nothing(ctx context.Context, a asker) string {
+	any, _, err := a.view.List(ctx, scrollback.ListQuery{Limit: 1})
+	where := ""
+	if f.folder != "" {
+		where = " in " + f.folder
 	}
-	return "no conversations are stored in " + f.folder + " yet"
+	switch {
+	case err != nil:
+		return ""
+	case len(any) == 0:
+		return "no conversations are stored" + where + " yet"
+	case !a.bounded():
+		return ""
+	case len(a.ground.Folders) == 0:
+		return "nothing can be recalled: it is not known in which folder you work, and this server recalls nothing else; start it with --root"
+	}
+	here, err := a.Here(ctx)
+	if err != nil || len(here) > 0 {
+		return ""
+	}
+	return "nothing was said about " + a.ground.Folders[0] + " yet, and this server recalls nothing else"
 }
 
 // run runs a tool and returns its result as JSON.
-func (f *face) run(ctx context.Context, tool string, raw json.RawMessage) (string, error) {
+func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessage) (string, error) {
 	const op = "mcpapi.call"
 	args := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
@@ -61,35 +80,56 @@ func (f *face) run(ctx context.Context, tool string, raw json.RawMessage) (strin
 		}
 	}
 	if tool == conversationsTool {
-		return f.conversations(ctx, raw)
+		return f.conversations(ctx, a, raw)
 	}
+	var name, folder string
+	var err error
+	sees := a
 	id := f.only
-	if named := args["conversation"]; named != nil && f.only == "" {
-		var name string
-		err := json.Unmarshal(named, &name)
-		if err != nil || name == "" {
-			return "", scrollback.ParamErrorf(op, "conversation", "conversation is an id, the beginning of one, or latest")
+	if f.only == "" {
+		if name, err = taken(args, "conversation", "an id, the beginning of one, or latest"); err == nil && tool == searchTool {
+			folder, err = taken(args, "folder", "an absolute path")
 		}
-		if id, err = f.as(ctx).Resolve(ctx, name); err != nil {
+		if err == nil && name != "" {
+			id, err = a.resolve(ctx, name)
+		}
+		if err == nil {
+			a, err = a.at(folder)
+		}
+		if err != nil {
 			return "", err
 		}
-		delete(args, "conversation")
 	}
 	if id == "" && tool != searchTool {
 		return "", scrollback.ParamErrorf(op, "conversation", "name the conversation")
 	}
 	rest, err := json.Marshal(args)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", scrollback.Wrap(scrollback.Internal, op, err)
+	case tool == messagesTool:
+		return f.messages(ctx, a, id, rest)
+	case tool == readTool && args["ref"] == nil:
+		return f.around(ctx, a, id, rest)
 	}
-	if tool == messagesTool {
-		return f.messages(ctx, id, rest)
-	}
-	text, err := f.as(ctx).Recall().Call(ctx, id, tool, rest, recall.RoomMax)
+	text, err := a.Call(ctx, id, tool, rest, recall.RoomMax)
 	if err == nil && id == "" {
-		if why := f.nothing(ctx); why != "" {
+		if why := f.nothing(ctx, sees); why != "" {
 			return recall.Fit(recall.RoomMax, func(int) (any, bool) { return map[string]any{"hits": []any{}, "note": why}, false })
 		}
 	}
 	return text, err
+}
+
+// taken takes a text out of the arguments; it may be missing, and not be empty.
+func taken(args map[string]json.RawMessage, name, what string) (out string, err error) {
+	raw := args[name]
+	if raw == nil {
+		return "", nil
+	}
+	delete(args, name)
+	if json.Unmarshal(raw, &out) != nil || out == "" {
+		return "", scrollback.ParamErrorf("mcpapi.call", name, "%s is %s", name, what)
+	}
+	return out, nil
 }

@@ -27,11 +27,14 @@ func (a *api) transfer() {
 		Parameters: []*huma.Param{queryParam("from", huma.TypeString, "Its format. Default: as its content says."),
 			queryParam("project", huma.TypeString, "Where it goes."), queryParam("into", huma.TypeString, "The conversation to extend."),
 			queryParam("as_copy", huma.TypeBoolean, "Whether a bundle gets ids of its own."),
-			queryParam("summarize", huma.TypeBoolean, "Whether models are asked for summaries of what is compacted.")},
+			queryParam("summarize", huma.TypeBoolean, "Whether models are asked for summaries of what is compacted."),
+			queryParam("name", huma.TypeString, "The file's name, which helps to recognise its format."),
+			queryParam("mask", huma.TypeBoolean, "Whether what looks like a key or a token is replaced before anything is stored.")},
 		RequestBody: spec.Takes(spec.File(spec.Binary)), Responses: spec.Returns(http.StatusOK, spec.JSON[transfer.ImportResult](a.schemas()))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
-			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy"), Summarize: isSet(q, "summarize")}
+			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy"), Summarize: isSet(q, "summarize"),
+				Name: q.Get("name"), Mask: isSet(q, "mask")}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {
@@ -54,7 +57,7 @@ func (a *api) transfer() {
 	addSample(a)
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
-			queryParam("format", huma.TypeString, "bundle (the default), jsonl, gemini-cli, mtm or ipynb"),
+			queryParam("format", huma.TypeString, "bundle (the default), jsonl, claude-code, codex, gemini-cli, mtm or ipynb"),
 			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")},
 		Responses: spec.Returns(http.StatusOK, spec.File("application/zstd"), spec.File("application/x-ndjson"),
 			spec.File("application/json"), spec.File("application/x-ipynb+json"))},

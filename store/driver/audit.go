@@ -89,11 +89,12 @@ type Recover struct {
 }
 
 // Stray is a row that may belong to nothing: a turn with its steps, a receipt by its
-// number, the mention of Artifact by Conversation, the source of that name in it, or
-// with no conversation an artifact that none mentions.
+// number, the mention of Artifact by Conversation, the source of that name in it, the origins
+// of it if Origins is set, or with no conversation an artifact that none mentions.
 type Stray struct {
 	Turn         scrollback.TurnID
 	Source       string
+	Origins      bool
 	Receipt      int64
 	Conversation scrollback.ConversationID
 	Artifact     scrollback.ArtifactID

@@ -2,7 +2,9 @@ package driver
 
 import (
 	"context"
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -39,6 +41,13 @@ type Index interface {
 
 	// LinesOf are all branches of some conversations.
 	LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]Line, error)
+
+	// Worked are the branches of what was worked on in some folders; see [WorkedQuery].
+	Worked(ctx context.Context, q WorkedQuery) ([]Worked, error)
+
+	// WorkedLines are the numbers of such branches, ascending, whatever their projects, also
+	// of what is in the trash. It is quick for thousands of conversations.
+	WorkedLines(ctx context.Context, q WorkedQuery) ([]int64, error)
 
 	// Marks are what is known of the documents at places without reading the messages,
 	// ascending; places without a document are left out.
@@ -161,4 +170,32 @@ type Line struct {
 	Conversation scrollback.ConversationID
 	Parent       int64
 	First, Head  int64
+}
+
+// WorkedQuery finds the conversations that were worked on in some folders or below them: their
+// own folders are there, or those where they come from. Sub-agents of these count too, and
+// what is in the trash does not. Folders are absolute, without a separator at the end.
+type WorkedQuery struct {
+	Folders  []string
+	Projects []string // of the conversations; nil for no such bound
+}
+
+// Below are the beginnings of the folders below one, on whichever system.
+func Below(folder string) []string { return []string{folder + "/", folder + `\`} }
+
+// Has reports whether a folder is one of the query's or below it.
+func (q WorkedQuery) Has(folder string) bool {
+	return slices.ContainsFunc(q.Folders, func(f string) bool {
+		return f != "" && folder == f || slices.ContainsFunc(Below(f), func(begin string) bool { return strings.HasPrefix(folder, begin) })
+	})
+}
+
+// Worked is a branch of a conversation that was worked on in a folder. At is when the newest
+// message that is the branch's own was said, in Unix ms: 0 if there is none.
+type Worked struct {
+	Line
+	Project string
+	Agent   bool // of a sub-agent
+	Current bool // it is the branch that the conversation stands on
+	At      int64
 }

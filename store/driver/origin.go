@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -26,7 +27,8 @@ type Origins interface {
 	Purged(ctx context.Context, tool, id string, projects []string) (bool, error)
 }
 
-// OriginQuery pages through origins. Each field that is set narrows it.
+// OriginQuery pages through origins. Each field that is set narrows it. What is read besides
+// is bounded where Conversations is set, or Tool with ID or Root, or Place, or Folder.
 type OriginQuery struct {
 	Tool, ID      string
 	Root          string
@@ -51,6 +53,21 @@ func (q OriginQuery) Size() int {
 		return originsDefault
 	}
 	return min(q.Limit, originsMax)
+}
+
+// Fits reports whether an origin is one of those that are asked for, whatever the project of
+// its conversation.
+func (q OriginQuery) Fits(o scrollback.Origin) bool {
+	for _, f := range [][2]string{{q.Tool, o.Tool}, {q.ID, o.ID}, {q.Root, o.Root}, {q.Place, o.Place}, {q.Name, o.Name}} {
+		if f[0] != "" && f[0] != f[1] {
+			return false
+		}
+	}
+	below := q.Folder == "" || q.Folder == o.Folder
+	for _, b := range q.Below() {
+		below = below || o.Folder >= b[0] && o.Folder < b[1]
+	}
+	return below && (q.Conversations == nil || slices.Contains(q.Conversations, o.Conversation))
 }
 
 // Below are the bounds of the folders below q.Folder: those from first on that come before

@@ -25,6 +25,7 @@ type state struct {
 	Days     []scrollback.UsageDay
 	Learned  map[string]scrollback.Learned // of the models whose usage is known
 	Changes  []driver.Changed
+	Origins  []scrollback.Origin
 }
 
 // thread is all that can be read of one conversation.
@@ -70,6 +71,8 @@ func readAll(t testing.TB, d *driver.Driver) state {
 		fail(err)
 	}
 	s.Changes, err = d.Feed.Changes(ctx, 0, bound)
+	fail(err)
+	s.Origins, err = d.Origins.List(ctx, driver.OriginQuery{Trash: true, Limit: bound})
 	fail(err)
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}

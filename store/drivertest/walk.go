@@ -36,6 +36,7 @@ var moves = []struct {
 	{6, (*walk).create}, {5, (*walk).patch}, {22, (*walk).begin}, {10, (*walk).save}, {20, (*walk).finish},
 	{10, (*walk).append}, {10, (*walk).commit}, {5, (*walk).unfold}, {3, (*walk).stop}, {4, (*walk).artifact},
 	{5, (*walk).search}, {4, (*walk).list}, {3, (*walk).teach}, {8, (*walk).rewind}, {2, (*walk).purge},
+	{4, walkOrigins},
 }
 
 // Walk does n things, chosen by seed, to two empty drivers and compares every
@@ -447,6 +448,18 @@ func (w *walk) stop() {
 func (w *walk) artifact() {
 	a, id := w.newArtifact(), some(w, "", w.conversation().ID)
 	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d *driver.Driver) error { return d.Refs.PutArtifact(w.ctx, a, id) })
+}
+
+// walkOrigins says where a conversation comes from, and looks for some that come from there.
+func walkOrigins(w *walk) {
+	o := scrollback.Origin{Tool: some(w, "x", "y"), ID: some(w, "1", "2", "3"), Conversation: w.conversation().ID, Root: some(w, "", "r"),
+		Folder: some(w, "", "/a", "/a/b", "/ab"), Place: some(w, "", "/p"), Name: some(w, "n", "m"), ImportedAt: w.now}
+	instead := some(w, "", w.conversation().ID)
+	errand(w, fmt.Sprintf("origin %+v instead %s", o, instead), func(d *driver.Driver) error { return d.Origins.Put(w.ctx, o, instead) })
+	q := driver.OriginQuery{Tool: some(w, "", "x"), Root: some(w, "", "r"), Folder: some(w, "", "/a"), Place: some(w, "", "/p"), Trash: w.often(50),
+		Projects: some(w, nil, []string{"one"}), Limit: 1 + w.rng.IntN(5), After: scrollback.Origin{Tool: some(w, "", "x"), ID: some(w, "", "2")}}
+	both(w, fmt.Sprintf("origins %+v", q), func(d *driver.Driver) ([]scrollback.Origin, error) { return d.Origins.List(w.ctx, q) })
+	both(w, "purged origin", func(d *driver.Driver) (bool, error) { return d.Origins.Purged(w.ctx, o.Tool, o.ID, q.Projects) })
 }
 
 // list pages through conversations and refs.

@@ -45,8 +45,8 @@ type database struct {
 	learned                   map[string]scrollback.Learned
 	changes                   changes
 	projects                  map[string]scrollback.Project
-	origins                   []scrollback.Origin // by tool, id and conversation
-	purged                    map[[2]string]bool  // by the key of an origin and a project
+	origins                   []scrollback.Origin     // by tool, id and conversation
+	purged                    map[[2]string]bool      // by the key of an origin and a project
 	tallies                   map[string]driver.Tally // Most is how much there is
 	allowed                   map[scrollback.KeyID]scrollback.Limits
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/indextest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/origintest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
@@ -21,6 +22,7 @@ func TestDriver(t *testing.T) {
 	open := func(*testing.T) *driver.Driver { return memdriver.New() }
 	drivertest.Run(t, open)
 	indextest.Run(t, open)
+	origintest.Run(t, open)
 	projecttest.Run(t, open)
 	shapetest.Run(t, open)
 	sourcetest.Run(t, open)

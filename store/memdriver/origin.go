@@ -49,24 +49,12 @@ func (db origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.
 		case len(out) == q.Size():
 		case q.After.Tool+q.After.ID != "" && byOrigin(o, q.After) <= 0:
 		case !q.Trash && th.DeletedAt != 0 || q.Projects != nil && !slices.Contains(q.Projects, th.Project):
-		case q.Tool != "" && q.Tool != o.Tool || q.ID != "" && q.ID != o.ID || q.Root != "" && q.Root != o.Root || q.Place != "" && q.Place != o.Place || q.Name != "" && q.Name != o.Name:
-		case q.Conversations != nil && !slices.Contains(q.Conversations, o.Conversation):
-		case q.Folder != "" && !below(q, o.Folder):
+		case !q.Fits(o):
 		default:
 			out = append(out, o)
 		}
 	}
 	return out, nil
-}
-
-// below reports whether a folder is that of a query, or below it.
-func below(q driver.OriginQuery, folder string) bool {
-	for _, b := range q.Below() {
-		if folder >= b[0] && folder < b[1] {
-			return true
-		}
-	}
-	return folder == q.Folder
 }
 
 // Purged implements [driver.Origins].

@@ -127,6 +127,9 @@ func (l *filling) hit(c shown) scrollback.Hit {
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
 		Content: passage(text, l.f.Query, Characters(l.q)), Score: math.Round(c.Score*1000) / 1000,
 		OnPath: c.on}
+	if !c.on {
+		h.Branch = m.Branch
+	}
 	h.Snippet, h.Spans = snippet(text, l.f.Query)
 	h.Inside = inside(m, l.f.Query)
 	if item, ok := folded(c); ok {

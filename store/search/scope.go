@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -13,7 +14,10 @@ import (
 type scope struct {
 	s        *searching
 	within   []driver.Run // nil: everywhere
-	messages int64        // in within
+	messages int64        // in within, if all of its lines are known
+	whole    bool         // all lines of within are known
+	among    []int64      // ascending: of these lines, or of all but these
+	but      bool
 	projects []string
 	lines    map[int64]*driver.Line // nil for one that is not let through
 	numbers  map[scrollback.BranchID]int64
@@ -21,9 +25,8 @@ type scope struct {
 
 // scopeOf is the scope of a query.
 func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*scope, error) {
-	o := &scope{s: s, projects: q.Projects, lines: map[int64]*driver.Line{}, numbers: map[scrollback.BranchID]int64{}}
 	if q.Conversation == "" {
-		return o, nil
+		return s.scopeOn(nil, false, q.Projects), nil
 	}
 	head, err := s.d.Read.Head(ctx, q.Conversation)
 	if err != nil {
@@ -36,7 +39,13 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 	if lines, err = s.letThrough(ctx, lines, q.Projects); err != nil {
 		return nil, err
 	}
-	o.within = []driver.Run{}
+	return s.scopeWithin(lines), nil
+}
+
+// scopeWithin is the scope of some lines.
+func (s *searching) scopeWithin(lines []driver.Line) *scope {
+	o := s.scopeOn(nil, false, nil)
+	o.within, o.whole = []driver.Run{}, true
 	for _, l := range lines {
 		o.know(l)
 		if l.Head >= l.First {
@@ -45,7 +54,21 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 		}
 	}
 	slices.SortFunc(o.within, func(a, b driver.Run) int { return comparePlaces(a.First, b.First) })
-	return o, nil
+	return o
+}
+
+// scopeOn is the scope of the lines with some numbers, ascending, or of all lines but these,
+// as far as they are of some projects. There may be thousands: they are read as they are
+// needed, and words weigh what they weigh everywhere.
+func (s *searching) scopeOn(numbers []int64, only bool, projects []string) *scope {
+	o := &scope{s: s, projects: projects, among: numbers, but: !only, lines: map[int64]*driver.Line{}, numbers: map[scrollback.BranchID]int64{}}
+	if only {
+		o.within = []driver.Run{}
+		for _, n := range numbers {
+			o.within = append(o.within, driver.Run{First: driver.PlaceOf(n, 0), Last: driver.PlaceOf(n, math.MaxUint32)})
+		}
+	}
+	return o
 }
 
 // letThrough leaves out the lines of other projects.
@@ -85,9 +108,10 @@ func (o *scope) learn(ctx context.Context, numbers []int64) error {
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
 	found := map[int64]driver.Line{}
-	if o.within == nil {
+	if !o.whole {
 		var err error
-		if found, err = o.s.look.Lines(ctx, driver.LineQuery{Numbers: numbers, Projects: o.projects}); err != nil {
+		there := slices.DeleteFunc(slices.Clone(numbers), func(n int64) bool { _, among := slices.BinarySearch(o.among, n); return among == o.but })
+		if found, err = o.s.look.Lines(ctx, driver.LineQuery{Numbers: there, Projects: o.projects}); err != nil {
 			return err
 		}
 	}
@@ -131,7 +155,7 @@ func (o *scope) parents(ctx context.Context, places []driver.Place) error {
 			l := o.lines[p.Branch()]
 			for l != nil && p.Seq()-reach < l.First && l.Parent != 0 {
 				parent, known := o.lines[l.Parent]
-				if !known && o.within == nil {
+				if !known && !o.whole {
 					missing = append(missing, l.Parent)
 				}
 				l = parent

@@ -53,11 +53,10 @@ type found struct {
 func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (scrollback.SearchResult, error) {
 	out := scrollback.SearchResult{Hits: []scrollback.Hit{}}
 	s := searching{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
-	f, err := s.find(ctx, q, now)
+	f, err := s.ranked(ctx, q, now)
 	if err != nil {
 		return out, err
 	}
-	Rank(f.best, s.w)
 	if out.Truncated = !f.all; f.all {
 		out.Total, out.Conversations = len(f.best), conversations(f.best)
 	}
@@ -75,6 +74,36 @@ func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (s
 	return out, err
 }
 
+// ranked brings the best, best first: those of the query's folders before all others.
+func (s *searching) ranked(ctx context.Context, q scrollback.SearchQuery, now time.Time) (found, error) {
+	if q.Conversation != "" || len(q.Folders) == 0 {
+		f, err := s.find(ctx, q, now)
+		Rank(f.best, s.w)
+		return f, err
+	}
+	numbers, err := s.look.WorkedLines(ctx, driver.WorkedQuery{Folders: q.Folders})
+	if err != nil {
+		return found{}, err
+	}
+	here, err := s.findIn(ctx, q, now, s.scopeOn(numbers, true, q.Projects))
+	Rank(here.best, s.w)
+	if err != nil || q.InFolders {
+		return here, err
+	}
+	f, err := s.findIn(ctx, q, now, s.scopeOn(numbers, false, q.Projects))
+	if err != nil {
+		return f, err
+	}
+	Rank(f.best, s.w)
+	f.best, f.all = append(here.best, f.best...), here.all && f.all
+	for _, l := range here.scope.lines { // hits of either are looked at from here
+		if l != nil {
+			f.scope.know(*l)
+		}
+	}
+	return f, nil
+}
+
 // Candidates are the messages that a search ranks, with their features, in no particular
 // order: what weights are learned from. [Rank] ranks them.
 func Candidates(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) ([]*Candidate, error) {
@@ -84,7 +113,17 @@ func Candidates(ctx context.Context, l Log, q scrollback.SearchQuery, now time.T
 }
 
 // find brings what is to be ranked.
-func (s *searching) find(ctx context.Context, q scrollback.SearchQuery, now time.Time) (f found, err error) {
+func (s *searching) find(ctx context.Context, q scrollback.SearchQuery, now time.Time) (found, error) {
+	o, err := s.scopeOf(ctx, q)
+	if err != nil {
+		return found{}, err
+	}
+	return s.findIn(ctx, q, now, o)
+}
+
+// findIn is find in a scope.
+func (s *searching) findIn(ctx context.Context, q scrollback.SearchQuery, now time.Time, o *scope) (f found, err error) {
+	f.scope = o
 	if f.ask, err = readAsk(q.Query, now); err != nil {
 		return f, err
 	}
@@ -94,9 +133,6 @@ func (s *searching) find(ctx context.Context, q scrollback.SearchQuery, now time
 	}
 	if a.from = max(a.from, q.From); q.To != 0 {
 		a.to = earlier(a.to, q.To)
-	}
-	if f.scope, err = s.scopeOf(ctx, q); err != nil {
-		return f, err
 	}
 	p, err := s.read(ctx, a, f.scope)
 	if err != nil {

@@ -66,7 +66,7 @@ func (w *windows) add(words uint64, distance int64) {
 // as its characters.
 func (s *searching) read(ctx context.Context, a *ask, o *scope) (*posted, error) {
 	most := commonest
-	if o.within != nil && o.messages <= placesMax/8 {
+	if o.whole && o.messages <= placesMax/8 {
 		most = 0 // a few of them each, however many there are elsewhere
 	}
 	p := &posted{}
@@ -139,7 +139,7 @@ func (p *posted) weigh(a *ask, o *scope, documents int64) {
 	p.weights, p.words = make([]float64, len(p.lists)), make([]float64, a.Words)
 	for i, l := range p.lists {
 		n, of := l.Holding, documents
-		if o.within != nil && (o.messages <= placesMax/8 || n <= commonest) {
+		if o.whole && (o.messages <= placesMax/8 || n <= commonest) {
 			n, of = int64(len(l.Places)), o.messages
 		}
 		if n == 0 {

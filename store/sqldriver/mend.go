@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlorigin"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -78,6 +79,8 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 		case s.Source != "":
 			err = r.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = message_sources.conversation_id)`, s.Conversation, s.Source)
+		case s.Origins:
+			err = sqlorigin.Sweep(ctx, r.tx, s.Conversation)
 		case s.Conversation != "":
 			err = r.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
 				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)

@@ -3,12 +3,23 @@ package all
 
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/aider"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/chatgpt"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
+	"github.com/scrollback-ai/scrollback/transcript/claude"
+	"github.com/scrollback-ai/scrollback/transcript/claudecode"
+	"github.com/scrollback-ai/scrollback/transcript/cline"
+	"github.com/scrollback-ai/scrollback/transcript/codex"
+	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transcript/goose"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
+	"github.com/scrollback-ai/scrollback/transcript/librechat"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
+	"github.com/scrollback-ai/scrollback/transcript/opencode"
+	"github.com/scrollback-ai/scrollback/transcript/openwebui"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -19,10 +30,23 @@ func Importers() []transcript.Importer {
 // Tools lists the programs whose conversations can be read where they keep them, in the
 // order they are tried.
 func Tools() []transcript.Tool {
-	return []transcript.Tool{}
+	return []transcript.Tool{
+		claudecode.Tool{},
+		codex.Tool{},
+		opencode.Tool{},
+		crush.Tool{},
+		goose.Tool{},
+		cline.Tool{},
+		aider.Tool{},
+		geminicli.Tool{},
+		chatgpt.Tool{},
+		claude.Tool{},
+		librechat.Tool{},
+		openwebui.Tool{},
+	}
 }
 
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
-	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}}
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{}, codex.Tool{}}
 }

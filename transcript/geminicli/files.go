@@ -17,26 +17,29 @@ const maxFiles = 100_000
 
 // Files lists the sessions and checkpoints below home, oldest first. Links are not
 // followed. It is not an error if there are none.
-func Files(home fs.FS) ([]string, error) {
+func Files(home fs.FS) ([]string, error) { return files(home, Folder, nil) }
+
+// files lists those below a folder, oldest first, that are wanted; nil wants all.
+func files(fsys fs.FS, folder string, wanted func(name string) bool) ([]string, error) {
 	type file struct {
 		name string
 		at   time.Time
 	}
 	var found []file
-	err := fs.WalkDir(home, Folder, func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(fsys, folder, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 			return nil
 		case err != nil:
 			return err
-		case !d.Type().IsRegular() || !isTranscript(name):
+		case !d.Type().IsRegular() || !isTranscript(folder, name):
 			return nil
 		case len(found) == maxFiles:
 			return fs.SkipAll
 		}
 		info, err := d.Info()
-		if err != nil {
-			return nil // it was removed meanwhile
+		if err != nil || wanted != nil && !wanted(name) {
+			return nil // it was removed meanwhile, perhaps
 		}
 		found = append(found, file{name, info.ModTime()})
 		return nil
@@ -56,8 +59,8 @@ func Files(home fs.FS) ([]string, error) {
 
 // isTranscript reports by its path whether a file is one to read: chats/….json(l), or
 // a project's checkpoint-….json.
-func isTranscript(name string) bool {
-	rest := strings.Split(strings.TrimPrefix(name, Folder+"/"), "/")
+func isTranscript(folder, name string) bool {
+	rest := strings.Split(strings.TrimPrefix(name, folder+"/"), "/")
 	base := path.Base(name)
 	switch {
 	case len(rest) == 2:

@@ -43,7 +43,7 @@ type Format struct{}
 func (Format) Name() string { return Name }
 
 // Sniff implements transcript.Importer: a session begins with its id, a checkpoint
-// with its history.
+// with its history. Lines of Claude Code have a type or a parent as well.
 func (Format) Sniff(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n")
 	if !bytes.HasPrefix(head, []byte("{")) {
@@ -52,9 +52,9 @@ func (Format) Sniff(head []byte) bool {
 	var first map[string]json.RawMessage
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	if json.Unmarshal(line, &first) == nil && len(first) > 0 {
-		return first["sessionId"] != nil || first["history"] != nil && first["role"] == nil
+		return first["sessionId"] != nil && first["type"] == nil || first["history"] != nil && first["role"] == nil
 	}
-	return bytes.Contains(head, []byte(`"sessionId"`)) || bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`))
+	return bytes.Contains(head, []byte(`"sessionId"`)) && !bytes.Contains(head, []byte(`"parentUuid"`)) || bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`))
 }
 
 // Read implements transcript.Importer.

@@ -292,7 +292,8 @@ func TestSessions(t *testing.T) {
 	if string(call.Opaque) != `"c2ln"` {
 		t.Errorf("the signature became %s", call.Opaque)
 	}
-	for _, no := range []string{``, `{"role":"user","content":"x"}`, `{"conversation":{}}`, `[1]`, `text`} {
+	for _, no := range []string{``, `{"role":"user","content":"x"}`, `{"conversation":{}}`, `[1]`, `text`,
+		`{"type":"mode","mode":"normal","sessionId":"of Claude Code"}`, `{"parentUuid":null,"sessionId":"of Claude Code","message":{"cut`} {
 		if (geminicli.Format{}).Sniff([]byte(no)) {
 			t.Errorf("%q is taken for a session", no)
 		}

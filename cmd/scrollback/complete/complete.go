@@ -143,7 +143,7 @@ func flags(n *kong.Node) []Choice {
 // known are values that the parser does not list, by the name of their flag.
 var known = map[string]string{
 	"effort": "none minimal low medium high xhigh max", "policy": "auto snapshot rolling segments", "role": "user assistant tool", "kind": "history artifact",
-	"order": "relevance time", "format": "bundle jsonl gemini-cli mtm ipynb", "from": "bundle archive gemini-cli chat-server mtm ipynb jsonl",
+	"order": "relevance time", "format": "bundle jsonl claude-code codex gemini-cli mtm ipynb", "from": "bundle archive gemini-cli chat-server mtm ipynb jsonl",
 	"by": "day model project key conversation", "recall-scope": "conversation project all",
 }
 

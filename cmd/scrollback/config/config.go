@@ -64,6 +64,8 @@ type Settings struct {
 	Rate           scrollback.Rate                 // of each actor's chats; zero for the server's default
 	Allowances     map[string]scrollback.Allowance // of projects, for a day
 	Agents         agent.Options                   // sub-agents
+	Watch          bool                            // serve follows what other tools keep
+	Import         Import                          // what is brought of that, and how
 	variables      map[string]string               // what the file sets in place of environment variables
 }
 
@@ -128,7 +130,7 @@ func parse(src source, flags Flags) (Settings, error) {
 	s.Addr = cmp.Or(src.text("SCROLLBACK_ADDR", "addr"), "127.0.0.1:7077")
 	s.Compaction.Policy = src.text("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
-	for _, part := range []func(source) error{s.parseServing, s.parseReports, s.parseTitles, s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents} {
+	for _, part := range []func(source) error{s.parseServing, s.parseReports, s.parseTitles, s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents, s.parseImport} {
 		if err := part(src); err != nil {
 			return s, err
 		}

@@ -40,6 +40,8 @@ var keys = map[string]string{
 	"limits.import_bytes": "whole number", "limits.images": "whole number",
 	"agents.allowed": "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number", "agents.per_tree": "whole number",
 	"agents.steps": "whole number", "agents.tokens": "whole number",
+	"watch": "true or false", "import.from": "text or list of texts", "import.exclude": "text or list of texts", "import.mask": "true or false",
+	"import.project_by": "text", "import.poll": "text",
 }
 
 // named are the tables whose keys are names.

@@ -48,6 +48,7 @@ var Groups = []struct {
 		{"export", `scrollback export latest -o talk.jsonl`},
 		{"archive", `scrollback archive latest`},
 		{"import", `scrollback import talk.jsonl`},
+		{"watch", `scrollback watch --mask`},
 	}},
 	{"Share", []Example{
 		{"keys", `scrollback keys`},
@@ -69,6 +70,8 @@ var Groups = []struct {
 		{"usage", `scrollback usage --by day,model`},
 		{"models", `scrollback models`},
 		{"doctor", `scrollback doctor`},
+		{"doctor check", `scrollback doctor check`},
+		{"doctor agents", `scrollback doctor agents`},
 		{"version", `scrollback version`},
 		{"help", `scrollback help context grep`},
 	}},

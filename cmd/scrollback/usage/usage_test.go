@@ -14,10 +14,10 @@ import (
 
 // Every error that the command line and the chat make has its Chinese, with as many values.
 func TestErrorsInChinese(t *testing.T) {
-	made := regexp.MustCompile(`(?:ParamErrorf\((?:op|"[^"]*"), "[^"]*"|scrollback\.Errorf\(scrollback\.\w+, "[^"]*"), "([^"]+)"`)
+	made := regexp.MustCompile(`(?:ParamErrorf\((?:op|"[^"]*"), "[^"]*"|scrollback\.Errorf\(scrollback\.\w+, (?:op|"[^"]*")), "([^"]+)"`)
 	verbs := regexp.MustCompile(`%[a-z]`)
 	found := 0
-	for _, pattern := range []string{"..", "../config", "../tied", "../home", "../../../terminal"} {
+	for _, pattern := range []string{"..", "../config", "../tied", "../home", "../gather", "../../../terminal", "../../../collect"} {
 		files, err := filepath.Glob(pattern + "/*.go")
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ type Faulty struct {
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
-		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f},
+		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f}, Origins: faultyOrigins{d.Origins, f},
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
 
@@ -73,6 +73,10 @@ type (
 	}
 	faultyKeys struct {
 		driver.Keys
+		of *Faulty
+	}
+	faultyOrigins struct {
+		driver.Origins
 		of *Faulty
 	}
 	faultyProjects struct {
@@ -318,6 +322,16 @@ func (f faultyIndex) LinesOf(ctx context.Context, ids []scrollback.ConversationI
 	return faulty(f.of, "LinesOf", func() ([]driver.Line, error) { return f.Index.LinesOf(ctx, ids) })
 }
 
+// Worked implements [driver.Index].
+func (f faultyIndex) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Worked, error) {
+	return faulty(f.of, "Worked", func() ([]driver.Worked, error) { return f.Index.Worked(ctx, q) })
+}
+
+// WorkedLines implements [driver.Index].
+func (f faultyIndex) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
+	return faulty(f.of, "WorkedLines", func() ([]int64, error) { return f.Index.WorkedLines(ctx, q) })
+}
+
 // Marks implements [driver.Index].
 func (f faultyIndex) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
 	return faulty(f.of, "Marks", func() ([]driver.Mark, error) { return f.Index.Marks(ctx, places) })
@@ -445,6 +459,21 @@ func (f faultyProjects) Put(ctx context.Context, name string, now int64, edit fu
 // Delete implements [driver.Projects].
 func (f faultyProjects) Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error {
 	return alone(f.of, "DeleteProject", func() error { return f.Projects.Delete(ctx, name, judge) })
+}
+
+// Put implements [driver.Origins].
+func (f faultyOrigins) Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
+	return alone(f.of, "PutOrigin", func() error { return f.Origins.Put(ctx, o, instead) })
+}
+
+// List implements [driver.Origins].
+func (f faultyOrigins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
+	return faulty(f.of, "Origins", func() ([]scrollback.Origin, error) { return f.Origins.List(ctx, q) })
+}
+
+// Purged implements [driver.Origins].
+func (f faultyOrigins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+	return faulty(f.of, "PurgedOrigin", func() (bool, error) { return f.Origins.Purged(ctx, tool, id, projects) })
 }
 
 // Changes implements [driver.Feed].

@@ -36,7 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		"Put": testPut, "PutOnce": testPutOnce, "PutNothing": testPutNothing, "PutConcurrently": testPutConcurrently,
 		"Reset": testReset, "Tend": testTend, "Postings": testPostings, "PostingsOfPrefixes": testPrefixes,
 		"PostingsNarrowed": testNarrowed, "PostingsAtMost": testMost, "PostingsOfLongDocuments": testLong, "PostingsAgree": testAgree,
-		"Lines": testLines, "LinesOfForks": testLinesOfForks, "Marks": testMarks, "Located": testLocated,
+		"Lines": testLines, "LinesOfForks": testLinesOfForks, "Worked": testWorked, "Marks": testMarks, "Located": testLocated,
 		"IndexPurged": testPurged, "IndexPurgedShared": testPurgedShared, "IndexPurgedBehind": testPurgedBehind, "IndexPurgedNewest": testPurgedNewest,
 		"IndexClosed": testClosed,
 	} {

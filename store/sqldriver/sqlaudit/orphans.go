@@ -45,6 +45,10 @@ var orphans = []orphan{
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`, func(of, name string) *driver.Mend {
 		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Source: name})
 	}},
+	{`SELECT 'origins of conversation ' || o.conversation_id, 'the conversation is missing', o.conversation_id, '' FROM origins o
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = o.conversation_id) GROUP BY o.conversation_id`, func(of, _ string) *driver.Mend {
+		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Origins: true})
+	}},
 }
 
 func recoverBranch(id, _ string) *driver.Mend {

@@ -190,7 +190,7 @@ func (db Index) rebuild(ctx context.Context, ids []int64) error {
 		err = errLost
 	}
 	if err == nil {
-		err = r.claim(ctx)
+		err = claim(ctx, &r)
 	}
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ type rebuilding struct {
 }
 
 // claim makes the new segment, and marks the parts as going into it.
-func (r *rebuilding) claim(ctx context.Context) error {
+func claim(ctx context.Context, r *rebuilding) error {
 	return r.Write(ctx, opTend, func(ctx context.Context, tx *sqlrow.Session) error {
 		if err := r.draft.begin(ctx, tx); err != nil {
 			return err

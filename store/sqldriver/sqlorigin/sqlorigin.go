@@ -1,7 +1,7 @@
 // Package sqlorigin keeps in a SQL database where imported conversations come from.
 //
-// Invariants: each list is read in the order of an index, except that of a folder and what
-// is below it, which is sorted; what a purge leaves of an origin is a hash.
+// Invariants: a list is read through one index, in its order except for those of a folder
+// and of a place, which are sorted; what a purge leaves of an origin is a hash.
 //
 // It may not know any one database, or who imports.
 package sqlorigin
@@ -91,7 +91,7 @@ func (d Origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.O
 
 // pages reads pages of origins until enough are of conversations that are asked for.
 func (d Origins) pages(ctx context.Context, q driver.OriginQuery, of scrollback.ConversationID) ([]scrollback.Origin, error) {
-	var out []scrollback.Origin
+	out := []scrollback.Origin{}
 	for {
 		read := 0
 		query, args := statement(q, of)
@@ -104,7 +104,7 @@ func (d Origins) pages(ctx context.Context, q driver.OriginQuery, of scrollback.
 				return err
 			}
 			read, q.After = read+1, o
-			if project != "" && (q.Projects == nil || slices.Contains(q.Projects, project)) {
+			if project != "" && q.Fits(o) && (q.Projects == nil || slices.Contains(q.Projects, project)) {
 				out = append(out, o)
 			}
 			return nil
@@ -115,35 +115,43 @@ func (d Origins) pages(ctx context.Context, q driver.OriginQuery, of scrollback.
 	}
 }
 
-// statement reads the next page of origins, with the projects of their conversations: those
-// that are not asked for, because they are in the trash, have none.
+// statement reads the next page of origins that one index finds, with the projects of their
+// conversations: those that are not asked for, because they are in the trash, have none.
 func statement(q driver.OriginQuery, of scrollback.ConversationID) (string, []any) {
-	var where []string
 	var args []any
 	arg := func(v any) string {
 		args = append(args, v)
 		return fmt.Sprint("$", len(args))
 	}
-	for _, f := range []struct{ column, value string }{{"conversation_id", string(of)}, {"tool", q.Tool}, {"id", q.ID}, {"root", q.Root}, {"place", q.Place}, {"name", q.Name}} {
-		if f.value != "" {
-			where = append(where, f.column+" = "+arg(f.value))
-		}
-	}
-	if q.Folder != "" {
+	var where []string
+	switch {
+	case of != "":
+		where = append(where, "conversation_id = "+arg(of))
+	case q.Tool != "" && q.ID != "":
+		where = append(where, "tool = "+arg(q.Tool), "id = "+arg(q.ID))
+	case q.Tool != "" && q.Root != "":
+		where = append(where, "tool = "+arg(q.Tool), "root = "+arg(q.Root))
+	case q.Place != "" && q.Name != "":
+		where = append(where, "place = "+arg(q.Place), "name = "+arg(q.Name))
+	case q.Place != "":
+		where = append(where, "place = "+arg(q.Place))
+	case q.Folder != "":
 		within := "(folder = " + arg(q.Folder)
 		for _, b := range q.Below() {
 			within += " OR folder >= " + arg(b[0]) + " AND folder < " + arg(b[1])
 		}
 		where = append(where, within+")")
+	case q.Tool != "":
+		where = append(where, "tool = "+arg(q.Tool))
 	}
 	if q.After.Tool+q.After.ID != "" {
 		where = append(where, "(tool, id, conversation_id) > ("+arg(q.After.Tool)+", "+arg(q.After.ID)+", "+arg(q.After.Conversation)+")")
 	}
-	trash := " AND c.deleted_at = 0"
+	seen := "c.deleted_at = 0"
 	if q.Trash {
-		trash = ""
+		seen = "c.purged_at = 0"
 	}
-	query := `SELECT ` + columns + `, coalesce((SELECT c.project FROM conversations c WHERE c.id = origins.conversation_id AND c.purged_at = 0` + trash + `), '') FROM origins`
+	query := `SELECT ` + columns + `, coalesce((SELECT c.project FROM conversations c WHERE c.id = origins.conversation_id AND ` + seen + `), '') FROM origins`
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
@@ -180,4 +188,9 @@ func Drop(ctx context.Context, tx *sqlrow.Session, id scrollback.ConversationID,
 		return err
 	}
 	return tx.Run(ctx, `DELETE FROM origins WHERE conversation_id = $1`, id)
+}
+
+// Sweep removes the origins of a conversation that is not there.
+func Sweep(ctx context.Context, tx *sqlrow.Session, id scrollback.ConversationID) error {
+	return tx.Run(ctx, `DELETE FROM origins WHERE conversation_id = $1 AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = origins.conversation_id)`, id)
 }

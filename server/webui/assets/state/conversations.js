@@ -20,6 +20,9 @@ export const loaded = signal(false);
 export const running = signal(new Set()); // conversations in which a turn was seen to begin
 
 export const titleOf = (c) => (c && c.title) || t('untitled');
+// toolOf is the tool that a conversation was imported from, by the key under which its meta has what that keeps.
+const tools = ['aider', 'chatgpt', 'claude', 'claude_code', 'cline', 'codex', 'crush', 'gemini_cli', 'goose', 'librechat', 'open_webui', 'opencode'];
+export const toolOf = (c) => (tools.find((name) => c.meta && c.meta[name]) || '').replace('_', '-');
 export const isPinned = (id) => pinned.value.some((c) => c.id === id);
 
 const newest = (a, b) => b.updated_at - a.updated_at || (b.id > a.id ? 1 : -1);

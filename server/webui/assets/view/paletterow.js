@@ -18,7 +18,7 @@ function Hit({ row: { h, title } }) {
       ${state === 'compacted' && html`<em class="compacted">${t('isCompacted')}</em>`}${state === 'live' && html`<em class="live">${t('palette.live')}</em>`}
       ${state === 'branch' && html`<em class="branch">${t('otherBranch')}</em>`}
       ${h.inside && html`<em class="compacted">${t('palette.inside')}</em>`}${h.pinned && html`<em class="pin">${t('palette.pin')}</em>`}
-      <time datetime=${iso(h.created_at)} title=${whole(h.created_at)}>${date(h.created_at)}</time></span>
+      ${h.origin && html`<span class="about">${h.origin.tool}</span>`}<time datetime=${iso(h.created_at)} title=${whole(h.created_at)}>${date(h.created_at)}</time></span>
     <span class="snippet"><${Marked} text=${h.snippet} spans=${h.spans} /></span>`;
 }
 

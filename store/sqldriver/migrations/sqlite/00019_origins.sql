@@ -30,3 +30,8 @@ CREATE TABLE purged_origins (
     project TEXT NOT NULL,
     PRIMARY KEY (origin, project)
 ) WITHOUT ROWID;
+
+-- The conversations that have folders of their own are found by them.
+CREATE INDEX conversations_roots ON conversations (roots) WHERE roots <> '[]' AND roots <> '';
+-- So are the numbers of their branches, without a row being read.
+CREATE INDEX branches_lines ON branches (conversation_id, n) WHERE n > 0;

@@ -1,0 +1,125 @@
+// Command importing measures what it takes to bring another tool's conversations: it makes
+// transcripts like Claude Code's in a folder of its own, imports them with the real program,
+// imports them again, and then follows them while lines are written.
+//
+//	go run ./bench/importing                 8 MB, to see that it runs
+//	go run ./bench/importing -mb 1024        a gigabyte; -sessions N for more or fewer files
+//	go run ./bench/importing -o FILE         writes the table into a file
+//
+// Words it adds: row (one measured number), source (the made transcripts).
+//
+// Figures are of one run; the time until a line is found is the median of twenty.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// row is one number of the report.
+type row struct{ what, value string }
+
+func main() {
+	mb := flag.Int("mb", 8, "megabytes of transcripts")
+	sessions := flag.Int("sessions", 0, "how many files; 0 is one for each megabyte")
+	lines := flag.Int("lines", 20, "lines that are written while the program watches")
+	out := flag.String("o", "", "write the table into this file")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if *sessions == 0 {
+		*sessions = max(*mb, 1)
+	}
+	rows, err := measure(ctx, size{bytes: *mb << 20, sessions: *sessions, lines: *lines})
+	if err == nil {
+		err = report(*out, rows)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// size is how much is made.
+type size struct{ bytes, sessions, lines int }
+
+// report prints the rows, and writes them into a file if one is named.
+func report(file string, rows []row) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Figures of imports\n\nWritten by `go run ./bench/importing` on %s.\n\n| | |\n|---|---:|\n", time.Now().UTC().Format("2006-01-02"))
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %s | %s |\n", r.what, r.value)
+	}
+	fmt.Print(b.String())
+	if file == "" {
+		return nil
+	}
+	return os.WriteFile(file, []byte(b.String()), 0o644)
+}
+
+// bench is the program over a home folder and data of its own.
+type bench struct {
+	home, data, program string
+}
+
+// measure makes the source, and imports it.
+func measure(ctx context.Context, s size) (rows []row, err error) {
+	dir, err := os.MkdirTemp("", "scrollback-importing-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // what is left is in a temporary folder
+	b := bench{filepath.Join(dir, "home"), filepath.Join(dir, "data"), filepath.Join(dir, "scrollback")}
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/scrollback").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	wrote, messages, err := b.make(s)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, row{"source", fmt.Sprintf("%.0f MB in %d files, %d lines", mega(wrote), s.sessions, messages)})
+	first, err := b.run(ctx, "import", "--from", "claude-code")
+	if err != nil {
+		return nil, err
+	}
+	stored, err := sizeOf(b.data)
+	if err != nil {
+		return nil, err
+	}
+	again, err := b.run(ctx, "import", "--from", "claude-code")
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, row{"first import", fmt.Sprintf("%.1f s", first.took.Seconds())},
+		row{"throughput", fmt.Sprintf("%.1f MB/s", mega(wrote)/first.took.Seconds())},
+		row{"peak memory", fmt.Sprintf("%d MB", first.peak>>20)},
+		row{"stored", fmt.Sprintf("%.2f bytes a byte of source", float64(stored)/float64(wrote))},
+		row{"second import, nothing new", fmt.Sprintf("%.2f s", again.took.Seconds())},
+		row{"its peak memory", fmt.Sprintf("%d MB", again.peak>>20)})
+	followed, err := b.follow(ctx, s.lines)
+	return append(rows, followed...), err
+}
+
+func mega(n int64) float64 { return float64(n) / (1 << 20) }
+
+// sizeOf is how many bytes a folder has.
+func sizeOf(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
+}

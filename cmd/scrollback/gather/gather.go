@@ -1,0 +1,108 @@
+// Package gather is what the command line does with other tools' conversations: importing
+// what is found on this machine, following it, and saying how much of it is here.
+//
+// Words it adds: program (what the commands need of the rest of the program).
+//
+// It knows the environment's folders, and of the store only what collect brings there.
+package gather
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// Program is what the commands need of the rest of the program.
+type Program struct {
+	Ctx            context.Context
+	Set            config.Import
+	Roots          []string // folders that may hold what some tools keep where is worked
+	JSON           bool
+	Stdout, Stderr io.Writer
+	Log            *slog.Logger
+	Open           func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error
+	Print          func(v any, human func(w io.Writer) error) error
+	Explain        func(err error) string
+}
+
+// Flags say what is brought from other tools, and how. The config file says the rest.
+type Flags struct {
+	Mask      bool     `help:"Replace what looks like a key, token or private key by a mark before anything is stored."`
+	Exclude   []string `help:"Leave out a tool, or what was worked on in a folder or below; may be repeated." placeholder:"X" sep:"none"`
+	ProjectBy string   `name:"project-by" help:"Give each working folder a project of its own: folder." placeholder:"folder"`
+}
+
+// Every stands for all tools in --from.
+const Every = "all"
+
+// Options are what a collector is asked for: the flags of a command over the config file.
+func (f Flags) Options(p Program, from, project string) (collect.Options, error) {
+	o := collect.Options{Tools: all.Tools(), From: p.Set.From}
+	by := cmp.Or(f.ProjectBy, p.Set.ProjectBy)
+	if by != "" && by != "folder" {
+		return o, scrollback.ParamErrorf("scrollback", "project_by", "--project-by is folder, not %q", by)
+	}
+	o.Import = transfer.ImportRequest{Project: project, ByFolder: by != "" && project == "", Mask: f.Mask || p.Set.Mask}
+	if from != "" {
+		o.From = strings.Split(from, ",")
+	}
+	if slices.Contains(o.From, Every) {
+		o.From = nil
+	}
+	for _, x := range slices.Concat(p.Set.Exclude, f.Exclude) {
+		if !slices.Contains(collect.Names(o.Tools), x) {
+			dir, err := absolute(x)
+			if err != nil {
+				return o, err
+			}
+			if _, err := os.Stat(dir); err != nil && !strings.ContainsRune(x, filepath.Separator) {
+				return o, scrollback.ParamErrorf("scrollback", "exclude", "%q is neither a tool (%s) nor a folder that is there", x, tools(o))
+			}
+			x = dir
+		}
+		o.Exclude = append(o.Exclude, x)
+	}
+	var err error
+	o.Machine, err = machine(p.Roots)
+	return o, err
+}
+
+func tools(o collect.Options) string { return strings.Join(collect.Names(o.Tools), ", ") }
+
+// machine is where other tools may have left their files.
+func machine(roots []string) (m transcript.Machine, err error) {
+	own, err := home.Folder()
+	if err != nil {
+		return m, scrollback.Wrap(scrollback.NotFound, "scrollback", err)
+	}
+	var folders []string
+	if here, err := os.Getwd(); err == nil {
+		folders = append(folders, here)
+	}
+	for _, root := range roots {
+		if dir, err := filepath.Abs(root); err == nil {
+			folders = append(folders, dir)
+		}
+	}
+	return collect.Here(own, folders...), nil
+}
+
+// absolute is a file's whole name.
+func absolute(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	return name, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+}

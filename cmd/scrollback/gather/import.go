@@ -1,0 +1,139 @@
+package gather
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// Import is an import of what tools keep.
+type Import struct {
+	Flags
+	File, From, Project string
+	DryRun, Summarize   bool
+	Single              bool // what it asks for is only possible with a single file
+}
+
+// Named reports whether a file or folder is read as a place of tools, and not as one file
+// of a format; without one whether it is known where to look.
+func (c *Import) Named() (bool, error) {
+	names := collect.Names(all.Tools())
+	switch {
+	case c.File == "" && c.From == "":
+		return false, scrollback.ParamErrorf("scrollback", "file", "name a file or a folder, or the tools whose files to find: --from all")
+	case c.File == "" && c.From != Every && !slices.Contains(names, strings.Split(c.From, ",")[0]):
+		return false, scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known; that is known of %s", c.From, strings.Join(names, ", "))
+	case c.File == "":
+		return true, nil
+	case c.File == "-":
+		return false, nil
+	}
+	info, err := os.Stat(c.File)
+	if err != nil {
+		return false, scrollback.ParamErrorf("scrollback", "file", "%w", err)
+	}
+	// A single file of this tool has always been read by its format.
+	keepers := slices.DeleteFunc(all.Tools(), func(t transcript.Tool) bool { return t.Name() == geminicli.Name })
+	switch {
+	case info.IsDir():
+		return true, nil
+	case !info.Mode().IsRegular() || c.Single:
+		return false, nil
+	case c.From == "" || c.From == Every:
+		tool, zip, err := collect.Recognise(keepers, c.File)
+		if tool != nil {
+			c.From = tool.Name()
+		}
+		return tool != nil || zip, err
+	}
+	return slices.Contains(collect.Names(keepers), c.From), nil
+}
+
+// Run imports, or says what would be imported.
+func (c *Import) Run(p Program) error {
+	if c.Single {
+		return scrollback.ParamErrorf("scrollback", "file", "--into and --as-copy are for a single file, and not for what a tool keeps")
+	}
+	o, err := c.options(p)
+	if err != nil {
+		return err
+	}
+	list := c.File == "" && c.From == geminicli.Name && !c.DryRun // file by file, as its users know it
+	var failed error
+	if list && !p.JSON {
+		o.Told = func(ch collect.Change) { failed = cmp.Or(failed, p.file(ch)) }
+	}
+	wipe := func() {}
+	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {
+		o.Step, wipe = steps(f)
+	}
+	var found collect.Report
+	err = p.Open(!c.DryRun, func(t *transfer.Transfer, v *engine.View) error {
+		collector, err := collect.New(t, v, o)
+		if err != nil {
+			return err
+		}
+		if c.DryRun {
+			found, err = collector.Survey(p.Ctx)
+		} else {
+			found, err = collector.Bring(p.Ctx)
+		}
+		return err
+	})
+	wipe()
+	if err = cmp.Or(err, failed); err != nil && len(found.Tools) == 0 {
+		return err
+	}
+	if err == nil && found.Sessions() == 0 && found.Failed() == 0 {
+		return nothing(o)
+	}
+	if !list || p.JSON {
+		err = cmp.Or(err, p.Print(found, func(w io.Writer) error { return p.found(w, found) }))
+	}
+	if n := found.Failed(); err == nil && n > 0 {
+		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d sessions could not be imported", n, max(found.Sessions(), n))
+	}
+	return err
+}
+
+// options are what the collector is asked for.
+func (c *Import) options(p Program) (o collect.Options, err error) {
+	from := c.From
+	if c.File != "" && from == "" {
+		from = Every
+	}
+	if o, err = c.Options(p, from, c.Project); err == nil && c.File != "" {
+		o.Path, err = absolute(c.File)
+	}
+	o.Import.Summarize = c.Summarize
+	return o, err
+}
+
+// nothing says where was looked in vain.
+func nothing(o collect.Options) error {
+	names := o.From
+	if len(names) == 0 {
+		names = collect.Names(o.Tools)
+	}
+	if o.Path != "" {
+		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", "))
+	}
+	var where []string
+	for _, tool := range o.Tools {
+		if slices.Contains(names, tool.Name()) {
+			where = append(where, tool.Homes(o.Machine)...)
+		}
+	}
+	return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s in %s", strings.Join(names, ", "), strings.Join(where[:min(len(where), 20)], ", "))
+}

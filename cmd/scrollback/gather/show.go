@@ -1,0 +1,153 @@
+package gather
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// maxNamed is how many bad lines are named.
+const maxNamed = 20
+
+// Imported prints what an import added, and to errs which lines were bad.
+func Imported(w, errs io.Writer, out transfer.ImportResult) error {
+	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
+		fmt.Fprintf(errs, "line %d skipped: %s\n", b.Line, columns.Clip(b.Reason, 200))
+	}
+	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
+		fmt.Fprintf(errs, "and %s more\n", columns.Thousands(int64(more)))
+	}
+	for _, c := range out.Conversations {
+		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
+		if c.Result != "" {
+			line += "  " + c.Result
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	if a := out.Asked; a != nil {
+		if _, err := fmt.Fprintf(w, "%s, %s of models, cost %s\n", counted(a.Summaries, "summary", "summaries"), counted(a.Calls, "call", "calls"), strconv.FormatFloat(a.Cost, 'f', -1, 64)); err != nil {
+			return err
+		}
+	}
+	for _, old := range slices.Sorted(maps.Keys(out.IDs)) {
+		if _, err := fmt.Fprintf(w, "%s → %s\n", old, out.IDs[old]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counted is a number and what it counts.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return columns.Thousands(int64(n)) + " " + many
+}
+
+// steps draw how far an import has come on a terminal.
+func steps(f *os.File) (step func(collect.Step), wipe func()) {
+	draw, wipe := terminal.Progress(f)
+	return func(s collect.Step) {
+		what := fmt.Sprintf("KiB of %s, %s of %s sessions", s.Tool, columns.Thousands(int64(s.Sessions)), columns.Thousands(int64(s.Of)))
+		draw(what, s.Bytes>>10, max(s.OfBytes>>10, 1))
+	}, wipe
+}
+
+// file prints what came of one file, as an import of it alone does.
+func (p Program) file(ch collect.Change) error {
+	name := columns.Plain(ch.Session)
+	if ch.Err != nil {
+		_, err := fmt.Fprintf(p.Stderr, "%s: %s\n", name, columns.Plain(p.Explain(ch.Err)))
+		return err
+	}
+	if _, err := fmt.Fprintln(p.Stdout, name); err != nil {
+		return err
+	}
+	return Imported(p.Stdout, p.Stderr, ch.ImportResult)
+}
+
+// found prints what was found of each tool, and what could not be read.
+func (p Program) found(w io.Writer, r collect.Report) error {
+	messages := "new messages"
+	if r.DryRun {
+		messages = "messages"
+	}
+	rows := [][]string{{"tool", "sessions", "new", "changed", "here", "conversations", messages, "size"}}
+	number := func(n int) string { return columns.Thousands(int64(n)) }
+	for _, f := range r.Tools {
+		rows = append(rows, []string{f.Tool, number(f.Sessions), number(f.New), number(f.Changed), number(f.Unchanged), number(f.Conversations),
+			columns.Thousands(f.Messages), sizeOf(f.Bytes)})
+	}
+	if len(r.Tools) > 0 {
+		if err := columns.Table(w, rows, 1, 2, 3, 4, 5, 6, 7); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.Tools {
+		if notes := notesOf(f); len(notes) > 0 {
+			fmt.Fprintf(w, "%s: %s\n", f.Tool, strings.Join(notes, "; "))
+		}
+		for _, b := range f.Problems[:min(len(f.Problems), maxNamed)] {
+			where := columns.Plain(filepath.Join(b.Place, filepath.FromSlash(b.Session)))
+			if b.Line > 0 {
+				where += fmt.Sprintf(", line %d", b.Line)
+			}
+			fmt.Fprintf(p.Stderr, "%s: %s: %s\n", f.Tool, where, columns.Clip(b.Reason, 300))
+		}
+		if more := len(f.Problems) + f.MoreProblems - maxNamed; more > 0 {
+			fmt.Fprintf(p.Stderr, "%s: and %s more\n", f.Tool, columns.Thousands(int64(more)))
+		}
+	}
+	if r.DryRun {
+		_, err := fmt.Fprintln(w, "Nothing was imported: this is what an import would read.")
+		return err
+	}
+	return nil
+}
+
+// notesOf is what the table does not say of a tool.
+func notesOf(f collect.Found) (notes []string) {
+	for _, n := range []struct {
+		n         int
+		one, many string
+	}{{f.Excluded, "session excluded", "sessions excluded"}, {f.Deleted, "session was deleted here", "sessions were deleted here"},
+		{f.Held, "session has an answer that is not complete yet", "sessions have an answer that is not complete yet"},
+		{f.Gone, "conversation is not there any more; it stays here", "conversations are not there any more; they stay here"},
+		{f.Masked, "secret masked", "secrets masked"}, {f.BadLines, "line skipped", "lines skipped"}, {f.Failed, "failed", "failed"}} {
+		if n.n > 0 {
+			notes = append(notes, counted(n.n, n.one, n.many))
+		}
+	}
+	var left []string
+	for _, kind := range slices.Sorted(maps.Keys(f.Left)) {
+		left = append(left, columns.Thousands(int64(f.Left[kind]))+" "+columns.Plain(kind))
+	}
+	if len(left) > 0 {
+		notes = append(notes, "not talk: "+strings.Join(left, ", "))
+	}
+	return notes
+}
+
+// sizeOf is a number of bytes for a person.
+func sizeOf(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d KB", (n+1023)>>10)
+}

@@ -1,0 +1,101 @@
+package gather
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// Watch follows what tools keep.
+type Watch struct {
+	From string `help:"all (the default), or tools with commas, as import --from names them." placeholder:"TOOL"`
+	Flags
+	Project string `help:"Project to import into." placeholder:"P"`
+	Poll    string `help:"Time between two looks at everything, which see what the system gave no notice of. Default: 60s." placeholder:"TIME"`
+	Path    string `arg:"" optional:"" help:"Folder or file to follow. Default: what is found on this machine."`
+}
+
+// Follow follows until the program is told to end.
+func (c *Watch) Follow(p Program) error {
+	o, err := c.Options(p, c.From, c.Project)
+	if err != nil {
+		return err
+	}
+	if c.Path != "" {
+		if o.Path, err = absolute(c.Path); err != nil {
+			return err
+		}
+	}
+	w := collect.WatchOptions{Poll: p.Set.Poll, Log: p.Log}
+	if c.Poll != "" {
+		if w.Poll, err = time.ParseDuration(c.Poll); err != nil || w.Poll < time.Second {
+			return scrollback.ParamErrorf("scrollback", "poll", "--poll is a time from 1s, such as 30s or 5m, not %q", c.Poll)
+		}
+	}
+	o.Told = p.change
+	first := true
+	w.Report = func(r collect.Report) {
+		if first && !p.JSON {
+			_ = p.found(p.Stdout, r) // a reader that went away ends nothing
+			fmt.Fprintln(p.Stdout, "following; end with Ctrl-C")
+		}
+		first = false
+	}
+	return p.Open(true, func(t *transfer.Transfer, v *engine.View) error {
+		collector, err := collect.New(t, v, o)
+		if err != nil {
+			return err
+		}
+		return collector.Watch(p.Ctx, &w)
+	})
+}
+
+// change prints a line for a session that was read, if anything came of it. The log has
+// what stands in the way.
+func (p Program) change(ch collect.Change) {
+	n := ch.Messages()
+	if ch.Err != nil || n == 0 {
+		return
+	}
+	if p.JSON {
+		line, err := json.Marshal(map[string]any{"time": time.Now().UnixMilli(), "tool": ch.Tool, "place": ch.Place, "session": ch.Session, "folder": ch.Folder,
+			"messages": n, "conversations": ch.Conversations})
+		if err == nil {
+			fmt.Fprintf(p.Stdout, "%s\n", line)
+		}
+		return
+	}
+	for _, one := range ch.Conversations {
+		if one.Messages > 0 {
+			fmt.Fprintf(p.Stdout, "%s  %s  %s  %s  %s\n", time.Now().Format(time.TimeOnly), ch.Tool, one.ID, counted(int(one.Messages), "new message", "new messages"), columns.Plain(ch.Folder))
+		}
+	}
+}
+
+// Beside follows beside a server, by the config file, until the program is told to end.
+func Beside(p Program) {
+	o, err := Flags{}.Options(p, "", "")
+	o.Told = func(ch collect.Change) {
+		if n := ch.Messages(); n > 0 {
+			p.Log.Info("imported", "tool", ch.Tool, "session", ch.Session, "messages", n)
+		}
+	}
+	if err == nil {
+		err = p.Open(true, func(t *transfer.Transfer, v *engine.View) error {
+			collector, err := collect.New(t, v, o)
+			if err != nil {
+				return err
+			}
+			return collector.Watch(p.Ctx, &collect.WatchOptions{Poll: p.Set.Poll, Log: p.Log})
+		})
+	}
+	if err != nil {
+		p.Log.Error("what other tools keep is not followed", "error", err)
+	}
+}

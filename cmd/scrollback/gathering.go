@@ -1,0 +1,38 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+type watchCmd struct{ gather.Watch }
+
+// Run implements the command.
+func (c *watchCmd) Run(g *globals) error { return c.Follow(g.gathering(nil)) }
+
+type doctorAgentsCmd struct{ gather.Doctor }
+
+// Run implements the command.
+func (c *doctorAgentsCmd) Run(g *globals) error { return c.Look(g.gathering(nil)) }
+
+// gathering is what is needed to bring what other tools keep: into what is open, or else
+// into what is opened for it.
+func (g *globals) gathering(open *app) gather.Program {
+	return gather.Program{Ctx: g.ctx, Set: g.set.Import, Roots: slices.Concat(g.Root, g.set.Roots), JSON: g.JSON, Stdout: g.stdout, Stderr: g.stderr,
+		Log: g.logger(), Print: g.print, Explain: explain,
+		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
+			switch {
+			case open != nil:
+				return do(open.Transfer, open.View)
+			case !write:
+				return g.kept(func(a *app) error { return do(a.Transfer, a.View) })
+			}
+			return g.with(func(a *app) error {
+				defer a.finish(g.ctx)
+				return do(a.Transfer, a.View)
+			})
+		}}
+}

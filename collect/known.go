@@ -1,0 +1,111 @@
+package collect
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// stamped is what is here of a session, or of several that share a file.
+type stamped struct {
+	stamp string // of all of them; empty if they differ, or something is to be read again
+	gone  bool
+}
+
+// known are the origins of what is here, as far as a sweep needs them.
+type known struct {
+	byID    map[[2]string]stamped // tool and id
+	byName  map[[3]string]stamped // tool, place and name
+	folders map[string]bool       // where was worked
+}
+
+// originsPage is how many origins are read at once; maxOrigins bounds those that are
+// looked at, maxFolders the working folders that are remembered.
+const (
+	originsPage = 5_000
+	maxOrigins  = 1_000_000
+	maxFolders  = 10_000
+)
+
+// origins calls visit for each origin that the caller may see.
+func (c *Collector) origins(ctx context.Context, q transfer.OriginQuery, visit func(scrollback.Origin)) error {
+	q.Limit = originsPage
+	for n := 0; n < maxOrigins; {
+		page, err := c.transfer.Origins(ctx, c.view, q)
+		if err != nil {
+			return err
+		}
+		for _, o := range page {
+			visit(o)
+		}
+		if n += len(page); len(page) < originsPage {
+			return nil
+		}
+		q.After = page[len(page)-1]
+	}
+	return nil
+}
+
+// know reads what is here.
+func (c *Collector) know(ctx context.Context) (*known, error) {
+	k := &known{byID: map[[2]string]stamped{}, byName: map[[3]string]stamped{}, folders: map[string]bool{}}
+	for _, f := range c.o.Machine.Folders {
+		k.folders[f] = true
+	}
+	wanted := Names(c.tools)
+	err := c.origins(ctx, transfer.OriginQuery{Trash: true}, func(o scrollback.Origin) {
+		k.worked(o.Folder)
+		if slices.Contains(wanted, o.Tool) {
+			k.put(o)
+		}
+	})
+	return k, err
+}
+
+// put takes an origin.
+func (k *known) put(o scrollback.Origin) {
+	id, name := [2]string{o.Tool, o.ID}, [3]string{o.Tool, o.Place, o.Name}
+	k.byID[id] = stamped{o.Stamp, o.GoneAt != 0}
+	was, more := k.byName[name]
+	if more && was.stamp != o.Stamp {
+		o.Stamp = ""
+	}
+	k.byName[name] = stamped{o.Stamp, was.gone || o.GoneAt != 0}
+}
+
+// worked remembers a folder.
+func (k *known) worked(folder string) {
+	if folder != "" && len(k.folders) < maxFolders {
+		k.folders[folder] = true
+	}
+}
+
+// places are the folders as a machine has them, in order.
+func (k *known) places() []string { return slices.Sorted(maps.Keys(k.folders)) }
+
+// state is what a session is to what is here.
+type state int
+
+const (
+	isNew state = iota
+	isChanged
+	isKnown
+)
+
+// of compares a session with what is here; shares says that its file has others.
+func (k *known) of(s session, stamp string, shares bool) state {
+	was, here := k.byID[[2]string{s.tool, s.id}]
+	if !here && !shares { // of a file with several conversations, which is one session
+		was, here = k.byName[[3]string{s.tool, s.place, s.name}]
+	}
+	switch {
+	case !here:
+		return isNew
+	case was.stamp == "" || was.stamp != stamp || was.gone:
+		return isChanged
+	}
+	return isKnown
+}

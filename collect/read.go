@@ -1,0 +1,90 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// job is a session to be brought.
+type job struct {
+	tool     transcript.Tool
+	place    opened
+	session  transcript.Session
+	shares   bool                 // other sessions are in the same file
+	progress func(messages int64) // may be nil
+}
+
+// outcome is what came of it.
+type outcome struct {
+	Change
+	was      state
+	excluded bool
+	deleted  bool // here, after it was brought
+}
+
+// How long a session that failed is left alone: twice as long each time it fails in a row.
+const (
+	leastWait = time.Second
+	mostWait  = 10 * time.Minute
+)
+
+// read brings a session, and remembers what its origins will not say.
+func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
+	key := keyOf(j.tool, j.place.Place, j.session)
+	only := &without{Tool: j.tool, c: c}
+	q := c.o.Import
+	q.Progress = j.progress
+	out := outcome{was: k.of(key, j.session.Stamp, j.shares), Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
+	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view, transfer.Session{Tool: only, Place: j.place.Place, Session: j.session, Shares: j.shares}, q)
+	if ctx.Err() != nil && out.Err != nil {
+		return out
+	}
+	for _, folder := range only.folders {
+		k.worked(folder)
+		out.Folder = only.folders[0]
+	}
+	if out.excluded = only.all(); out.excluded {
+		out.Err = nil // there was nothing to bring
+	}
+	if out.deleted = errors.Is(out.Err, transfer.ErrDeleted); out.deleted {
+		out.Err = nil
+	}
+	if n := len(out.Skipped); out.Err == nil && !out.excluded && len(out.Conversations) == 0 && n > 0 {
+		out.Err = scrollback.ParamErrorf(op, "file", "nothing could be read; line %d: %s", out.Skipped[0].Line, out.Skipped[0].Reason)
+	}
+	was := c.judged[key]
+	switch now := (judgement{stamp: j.session.Stamp, held: out.Held}); {
+	case out.Err != nil:
+		now.wait = min(max(2*was.wait, leastWait), mostWait)
+		now.again = c.o.Now().Add(now.wait)
+		c.judged[key] = now
+	case out.excluded, out.Held, len(out.Conversations) == 0:
+		c.judged[key] = now
+	default:
+		delete(c.judged, key)
+		k.put(scrollback.Origin{Tool: key.tool, ID: key.id, Place: key.place, Name: key.name, Stamp: j.session.Stamp})
+	}
+	if c.o.Told != nil && !out.excluded && !out.deleted {
+		c.o.Told(out.Change)
+	}
+	return out
+}
+
+// keyOf names a session.
+func keyOf(tool transcript.Tool, p transcript.Place, s transcript.Session) session {
+	return session{tool.Name(), transfer.PlaceOf(p), s.Name, s.ID}
+}
+
+// pathOf is where the file of a session is on this machine, or empty.
+func pathOf(p transcript.Place, s transcript.Session) string {
+	if p.Path == "" {
+		return ""
+	}
+	return filepath.Join(p.Path, filepath.FromSlash(s.Name))
+}

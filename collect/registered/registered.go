@@ -1,0 +1,242 @@
+// Package registered finds out whether other tools know this program as an MCP server, from
+// the settings that they keep.
+//
+// Words it adds: server (an MCP server as a tool's settings name it).
+//
+// Invariants: settings are only read, and nothing of them but the names of servers is
+// returned: what stands beside those may be a key.
+//
+// It may not know conversations or the network.
+package registered
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// program is what this program is called, and the name that it is registered under.
+const program = "scrollback"
+
+// Registration is what a tool's settings say.
+type Registration struct {
+	Files      []string `json:"files"`              // that were read
+	Servers    []string `json:"servers"`            // their names
+	Registered bool     `json:"registered"`         // one of them is this program
+	How        string   `json:"how"`                // a command to register it, or what to write
+	Where      string   `json:"where,omitempty"`    // the file to write that into
+	Problems   []string `json:"problems,omitempty"` // files that could not be read
+}
+
+// settings are where a tool names its servers.
+type settings struct {
+	files func(m machine) []string // the first is the one to write into
+	at    []string                 // keys that lead to the table of servers; * is any
+	more  []string                 // another such path, or nothing
+	how   string
+	write bool // how is what to write, and not a command
+}
+
+// machine is where settings are looked for.
+type machine struct {
+	transcript.Machine
+	folder string // the current one
+}
+
+// config is the folder of a tool's settings by the usual variable.
+func (m machine) config(name string) string {
+	if dir := m.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, name)
+	}
+	return filepath.Join(m.Home, ".config", name)
+}
+
+// named is a folder that a variable names, or else one in the home folder.
+func (m machine) named(variable, otherwise string) string {
+	if dir := m.Getenv(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(m.Home, otherwise)
+}
+
+// code is the folder where VS Code keeps what an extension stores.
+func (m machine) code(extension string) string {
+	var in string
+	switch m.System {
+	case "windows":
+		in = m.named("APPDATA", filepath.Join("AppData", "Roaming"))
+	case "darwin":
+		in = filepath.Join(m.Home, "Library", "Application Support")
+	default:
+		in = filepath.Join(m.Home, ".config")
+	}
+	return filepath.Join(in, "Code", "User", "globalStorage", extension)
+}
+
+var known = map[string]settings{
+	"claude-code": {how: "claude mcp add --scope user scrollback -- scrollback mcp", at: []string{"mcpServers"}, more: []string{"projects", "*", "mcpServers"},
+		files: func(m machine) []string {
+			return []string{filepath.Join(m.named("CLAUDE_CONFIG_DIR", "."), ".claude.json"), filepath.Join(m.folder, ".mcp.json")}
+		}},
+	"codex": {how: "codex mcp add scrollback -- scrollback mcp", at: []string{"mcp_servers"}, files: func(m machine) []string {
+		return []string{filepath.Join(m.named("CODEX_HOME", ".codex"), "config.toml")}
+	}},
+	"gemini-cli": {how: "gemini mcp add --scope user scrollback scrollback mcp", at: []string{"mcpServers"}, files: func(m machine) []string {
+		return []string{filepath.Join(m.named("GEMINI_CLI_HOME", "."), ".gemini", "settings.json"), filepath.Join(m.folder, ".gemini", "settings.json")}
+	}},
+	"opencode": {how: `{"mcp": {"scrollback": {"type": "local", "command": ["scrollback", "mcp"]}}}`, write: true, at: []string{"mcp"}, files: func(m machine) []string {
+		in := m.config("opencode")
+		return []string{filepath.Join(in, "opencode.json"), filepath.Join(in, "opencode.jsonc"), filepath.Join(m.folder, "opencode.json"), filepath.Join(m.folder, "opencode.jsonc")}
+	}},
+	"crush": {how: `{"mcp": {"scrollback": {"type": "stdio", "command": "scrollback", "args": ["mcp"]}}}`, write: true, at: []string{"mcp"}, files: func(m machine) []string {
+		in := m.config("crush")
+		if m.System == "windows" {
+			in = filepath.Join(m.named("LOCALAPPDATA", filepath.Join("AppData", "Local")), "crush")
+		}
+		return []string{filepath.Join(in, "crush.json"), filepath.Join(m.folder, "crush.json"), filepath.Join(m.folder, ".crush.json")}
+	}},
+	"goose": {how: "extensions: {scrollback: {name: scrollback, type: stdio, cmd: scrollback, args: [mcp], enabled: true, timeout: 300}}", write: true, at: []string{"extensions"}, files: func(m machine) []string {
+		in := m.config("goose")
+		if m.System == "windows" {
+			in = filepath.Join(m.named("APPDATA", filepath.Join("AppData", "Roaming")), "Block", "goose", "config")
+		}
+		return []string{filepath.Join(in, "config.yaml")}
+	}},
+	"cline": {how: `{"mcpServers": {"scrollback": {"command": "scrollback", "args": ["mcp"]}}}`, write: true, at: []string{"mcpServers"}, files: func(m machine) []string {
+		return []string{filepath.Join(m.code("saoudrizwan.claude-dev"), "settings", "cline_mcp_settings.json"),
+			filepath.Join(m.code("rooveterinaryinc.roo-cline"), "settings", "mcp_settings.json"),
+			filepath.Join(m.Home, ".cline", "data", "settings", "cline_mcp_settings.json")}
+	}},
+}
+
+// Of returns what the settings of a tool say of servers: those of the person, and those of
+// a folder. ok is false for a tool that takes no servers.
+func Of(tool string, on transcript.Machine, folder string) (r Registration, ok bool) {
+	s, ok := known[tool]
+	if !ok {
+		return r, false
+	}
+	files := s.files(machine{on, folder})
+	r = Registration{Files: []string{}, Servers: []string{}, How: s.how}
+	if s.write {
+		r.Where = files[0]
+	}
+	for _, name := range files {
+		all, err := read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			r.Problems = append(r.Problems, name+": "+reason(err))
+			continue
+		}
+		if r.Files = append(r.Files, name); s.write && len(r.Files) == 1 {
+			r.Where = name
+		}
+		for _, at := range [][]string{s.at, s.more} {
+			r.take(all, at)
+		}
+	}
+	slices.Sort(r.Servers)
+	r.Servers = slices.Compact(r.Servers)
+	return r, true
+}
+
+// take adds the servers of the tables that a path leads to.
+func (r *Registration) take(v any, at []string) {
+	table, _ := v.(map[string]any)
+	switch {
+	case at == nil || table == nil:
+	case len(at) == 0:
+		for _, name := range slices.Sorted(maps.Keys(table)) {
+			r.Servers = append(r.Servers, name)
+			r.Registered = r.Registered || ours(name, table[name])
+		}
+	case at[0] == "*":
+		for _, inner := range table {
+			r.take(inner, at[1:])
+		}
+	default:
+		r.take(table[at[0]], at[1:])
+	}
+}
+
+// ours reports whether a server is this program, and is not switched off.
+func ours(name string, v any) bool {
+	table, _ := v.(map[string]any)
+	if table["disabled"] == true || table["enabled"] == false {
+		return false
+	}
+	if strings.Contains(strings.ToLower(name), program) {
+		return true
+	}
+	for _, key := range []string{"command", "cmd", "args"} {
+		words, _ := table[key].([]any)
+		for _, w := range append(words, table[key]) {
+			text, _ := w.(string)
+			base := path.Base(strings.ReplaceAll(text, `\`, "/"))
+			if strings.TrimSuffix(strings.ToLower(base), ".exe") == program {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxSettings bounds a file of settings.
+const maxSettings = 64 << 20
+
+var errForm = errors.New("it is not in the form that is known")
+
+// read reads a file of settings. Errors show nothing of what is in it.
+func read(name string) (v any, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	table := map[string]any{}
+	switch filepath.Ext(name) {
+	case ".toml":
+		err = toml.Unmarshal(text, &table)
+	case ".yaml":
+		err = yaml.Unmarshal(text, &table)
+	default:
+		if text, err = hujson.Standardize(text); err == nil {
+			err = json.Unmarshal(text, &table)
+		}
+	}
+	if err != nil {
+		return nil, errForm
+	}
+	return table, nil
+}
+
+// reason is why a file could not be read, without its name.
+func reason(err error) string {
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		return failed.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,140 @@
+package collect
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// Report is what a sweep found and brought, or would bring.
+type Report struct {
+	DryRun bool    `json:"dry_run,omitempty"`
+	Tools  []Found `json:"tools"`
+}
+
+// Found is what was found of one tool. Sessions are New, Changed, Unchanged, Excluded, Deleted or
+// Failed; Held are those of which the newest answer waits until it is complete.
+type Found struct {
+	Tool          string         `json:"tool"`
+	Places        []string       `json:"places"`
+	Sessions      int            `json:"sessions"`
+	New           int            `json:"new"`
+	Changed       int            `json:"changed"`
+	Unchanged     int            `json:"unchanged"`
+	Excluded      int            `json:"excluded,omitempty"`
+	Deleted       int            `json:"deleted,omitempty"` // here, after they were brought: they stay away
+	Failed        int            `json:"failed,omitempty"`
+	Held          int            `json:"held,omitempty"`
+	Gone          int            `json:"gone,omitempty"`          // that vanished where they were; what is here stays
+	Conversations int            `json:"conversations"`           // that messages came to; in a dry run those that would be read
+	Messages      int64          `json:"messages"`                // that are new here; in a dry run those that would be read
+	Bytes         int64          `json:"bytes"`                   // of the sessions that were read
+	Masked        int            `json:"masked,omitempty"`        // secrets that were replaced by a mark
+	Left          map[string]int `json:"left_out,omitempty"`      // what is not talk, by kind
+	BadLines      int            `json:"bad_lines,omitempty"`     // that could not be read
+	Problems      []Problem      `json:"problems,omitempty"`      // what could not be read, and why
+	MoreProblems  int            `json:"more_problems,omitempty"` // that are not listed
+}
+
+// Problem is what could not be read, and why. Line is set if it is one line of a file.
+type Problem struct {
+	Place   string `json:"place"`
+	Session string `json:"session,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Reason  string `json:"reason"`
+}
+
+// maxProblems bounds those that are listed, of a tool.
+const maxProblems = 100
+
+// Sessions counts those of all tools.
+func (r Report) Sessions() (n int) {
+	for _, f := range r.Tools {
+		n += f.Sessions
+	}
+	return n
+}
+
+// Failed counts the sessions and the places of all tools that could not be read.
+func (r Report) Failed() (n int) {
+	for _, f := range r.Tools {
+		n += f.Failed
+	}
+	return n
+}
+
+// Problems counts what could not be read, lines apart.
+func (r Report) Problems() (out []Problem) {
+	for _, f := range r.Tools {
+		for _, p := range f.Problems {
+			if p.Line == 0 {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// of is what was found of a tool.
+func (r *Report) of(tool string) *Found {
+	i := slices.IndexFunc(r.Tools, func(f Found) bool { return f.Tool == tool })
+	if i < 0 {
+		i, r.Tools = len(r.Tools), append(r.Tools, Found{Tool: tool, Places: []string{}})
+	}
+	return &r.Tools[i]
+}
+
+func (f *Found) problem(p Problem) {
+	if len(f.Problems) == maxProblems {
+		f.MoreProblems++
+		return
+	}
+	f.Problems = append(f.Problems, p)
+}
+
+// took adds what came of a session.
+func (f *Found) took(place string, s transcript.Session, out transfer.ImportResult) {
+	f.Masked += out.Masked
+	for _, c := range out.Conversations {
+		if c.Created || c.Messages > 0 {
+			f.Conversations++
+		}
+		f.Messages += c.Messages
+	}
+	f.leave(out.Left)
+	f.BadLines += len(out.Skipped) + out.MoreSkipped
+	for _, b := range out.Skipped {
+		f.problem(Problem{Place: place, Session: s.Name, Line: b.Line, Reason: b.Reason})
+	}
+	if out.Held {
+		f.Held++
+	}
+}
+
+func (f *Found) leave(left map[string]int) {
+	for kind, n := range left {
+		if f.Left == nil {
+			f.Left = map[string]int{}
+		}
+		f.Left[kind] += n
+	}
+}
+
+// sort puts the tools in the order of their names.
+func (r *Report) sort() {
+	slices.SortFunc(r.Tools, func(a, b Found) int { return cmp.Compare(a.Tool, b.Tool) })
+}
+
+// why is an error as whoever keeps the files may know it: with the details that a stranger
+// is not told.
+func why(err error) string {
+	var e *scrollback.Error
+	if errors.As(err, &e) && e.Err != nil {
+		return why(e.Err)
+	}
+	return err.Error()
+}

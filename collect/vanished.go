@@ -1,0 +1,63 @@
+package collect
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// vanished marks what a place had and has no more, for each tool whose places could all be
+// listed to their end.
+func (s *sweep) vanished(ctx context.Context) error {
+	for _, tool := range s.tools {
+		sn := s.seen[tool.Name()]
+		if sn == nil || sn.partly || len(sn.places) == 0 {
+			continue
+		}
+		var gone []scrollback.Origin
+		err := s.origins(ctx, transfer.OriginQuery{Tool: tool.Name(), Trash: true}, func(o scrollback.Origin) {
+			if o.GoneAt == 0 && sn.places[o.Place] && !sn.has(o) {
+				gone = append(gone, o)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if gone, err = s.alone(ctx, sn, gone); err != nil || len(gone) == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.transfer.Gone(ctx, s.view, gone, s.o.Now().UnixMilli()); err != nil {
+			return err
+		}
+		s.report.of(tool.Name()).Gone += len(gone)
+	}
+	return nil
+}
+
+// has reports whether an origin is certainly still there: by its id, or by its file if
+// that is one session.
+func (sn *seen) has(o scrollback.Origin) bool {
+	return sn.ids[o.ID] || sn.names[[2]string{o.Place, o.Name}] == 1
+}
+
+// alone leaves out sub-agents in files with several sessions, which are not listed: they
+// are there as long as whoever started them.
+func (s *sweep) alone(ctx context.Context, sn *seen, gone []scrollback.Origin) (out []scrollback.Origin, err error) {
+	for _, o := range gone {
+		if sn.names[[2]string{o.Place, o.Name}] > 1 {
+			c, err := s.view.Get(ctx, o.Conversation)
+			if scrollback.CodeOf(err) == scrollback.NotFound || err == nil && c.AgentOf != nil {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}

@@ -1,0 +1,117 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// MaskJSON is a JSON document with marks in the place of what looks like secrets in its
+// texts, and how many. A text counts as assigned to the name of its field, or to the flag
+// before it in a list. All else stays as it was written. What is not JSON is masked as text.
+func MaskJSON(raw []byte) ([]byte, int) {
+	if len(raw) == 0 {
+		return raw, 0
+	}
+	if !json.Valid(raw) {
+		text, n := Mask(string(raw))
+		if n == 0 {
+			return raw, 0
+		}
+		return []byte(text), n
+	}
+	w := walker{raw: raw}
+	for w.at < len(raw) {
+		w.step()
+	}
+	if w.n == 0 {
+		return raw, 0
+	}
+	return append(w.out, raw[w.done:]...), w.n
+}
+
+// walker goes through a document from text to text.
+type walker struct {
+	raw  []byte
+	at   int
+	done int // up to where it is in out
+	out  []byte
+	n    int
+
+	lists []bool // of what is open: whether it is a list
+	key   string // of the value that comes
+	value bool   // a field's name was read
+}
+
+func (w *walker) step() {
+	switch w.raw[w.at] {
+	case '{', '[':
+		w.lists = append(w.lists, w.raw[w.at] == '[')
+		w.value, w.key = false, ""
+	case '}', ']':
+		w.lists = w.lists[:len(w.lists)-1]
+		w.value, w.key = false, ""
+	case ':':
+		w.value = true
+	case ',':
+		if w.value = false; len(w.lists) > 0 && !w.lists[len(w.lists)-1] {
+			w.key = ""
+		}
+	case '"':
+		w.text()
+		return
+	}
+	w.at++
+}
+
+// text masks the text that begins here.
+func (w *walker) text() {
+	from := w.at
+	for w.at++; w.raw[w.at] != '"'; w.at++ {
+		if w.raw[w.at] == '\\' {
+			w.at++
+		}
+	}
+	w.at++
+	literal := w.raw[from:w.at]
+	text := string(literal[1 : len(literal)-1])
+	if strings.IndexByte(text, '\\') >= 0 && json.Unmarshal(literal, &text) != nil {
+		return // it is JSON
+	}
+	inList := len(w.lists) > 0 && w.lists[len(w.lists)-1]
+	name := ""
+	if w.value || inList && strings.HasPrefix(w.key, "-") {
+		name = w.key
+	}
+	masked, n := maskValue(name, text)
+	w.key = ""
+	if !w.value {
+		w.key = text
+	}
+	if n == 0 {
+		return
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(masked) != nil {
+		return // a text always can
+	}
+	w.out = append(append(w.out, w.raw[w.done:from]...), bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	w.done = w.at
+	w.n += n
+}
+
+// maskValue masks a text that is the value of a name.
+func maskValue(name, text string) (string, int) {
+	masked, n := Mask(text)
+	if n > 0 {
+		return masked, n
+	}
+	by, what := strengthOf(name)
+	from := scheme(text, 0)
+	if by == none || !secret(text[from:], true, by) {
+		return text, 0
+	}
+	return text[:from] + Mark(what), 1
+}

@@ -1,0 +1,147 @@
+// Package secrets finds what looks like a key, a token or a password in text, and puts a
+// mark in its place, such as [masked: github token].
+//
+// Words it adds: rule (how the tokens of one vendor begin, and of what they consist), name
+// (what a value is assigned to: api_key, "password", X-Api-Key), mark.
+//
+// Invariants: masking what was masked changes nothing; the same text gives the same result;
+// JSON stays JSON; the time is linear in the text. What only looks random (a hash, a UUID,
+// an image) and has no name that says more is left alone.
+//
+// It may not know messages.
+package secrets
+
+import "strings"
+
+// span is a piece of a text that looks like a secret.
+type span struct {
+	from, to int
+	what     string
+}
+
+// Mark is what stands in the place of a secret.
+func Mark(what string) string { return "[masked: " + what + "]" }
+
+// passes bounds how often a text is searched: what stands beside a mark may look different
+// then, which is rare.
+const passes = 4
+
+// Mask is the text with marks in the place of what looks like secrets, and how many.
+func Mask(text string) (string, int) {
+	n := 0
+	for range passes {
+		found := find(text)
+		if len(found) == 0 {
+			break
+		}
+		n += len(found)
+		var b strings.Builder
+		at := 0
+		for _, s := range found {
+			b.WriteString(text[at:s.from])
+			b.WriteString(Mark(s.what))
+			at = s.to
+		}
+		b.WriteString(text[at:])
+		text = b.String()
+	}
+	return text, n
+}
+
+// Classes of bytes, for the search.
+const (
+	inWord  = 1 << iota // letters, digits and _
+	trigger             // what something may be found at
+	inToken             // also . - + / = ~
+	inURL               // base64 of URLs: letters, digits, _ and -
+	isHex               // in lower case too
+	isUpper             // A to Z and digits
+	isDigit
+	isSpace
+)
+
+var class = func() (c [256]uint8) {
+	set := func(chars string, bits uint8) {
+		for _, b := range []byte(chars) {
+			c[b] |= bits
+		}
+	}
+	const upper, lower, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", "0123456789"
+	set(upper+lower+digits+"_", inWord|inToken|inURL)
+	set("-", inToken|inURL)
+	set(".+/=~", inToken)
+	set("=:-~>\xef", trigger)
+	set("abcdefABCDEF"+digits, isHex)
+	set(upper+digits, isUpper)
+	set(digits, isDigit)
+	set(" \t\r\n", isSpace)
+	return c
+}()
+
+// find lists the secrets of a text, from its beginning to its end.
+func find(s string) []span {
+	var out []span
+	i, end := 0, 0
+	take := func(at span) bool {
+		if at.to <= at.from || at.from < end {
+			return false
+		}
+		end = at.to
+		out = append(out, at)
+		i = at.to
+		return true
+	}
+	for i < len(s) {
+		c := class[s[i]]
+		switch {
+		case c&inWord != 0:
+			if take(token(s, i)) || i > 0 && s[i-1] == '\\' && i+1 < len(s) && take(token(s, i+1)) { // behind \n in JSON
+				continue
+			}
+			for i++; i < len(s) && class[s[i]]&inWord != 0; i++ {
+			}
+		case c&trigger != 0:
+			if !take(triggered(s, i)) {
+				i++
+			}
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+// triggered looks at what may begin, or be assigned, at a byte that is no word's.
+func triggered(s string, i int) span {
+	switch s[i] {
+	case '-':
+		if strings.HasPrefix(s[i:], "-----BEGIN ") {
+			return armored(s, i)
+		}
+		if i+2 < len(s) && s[i+1] == '-' && class[s[i+2]]&inWord != 0 {
+			if at := flag(s, i+2); at.to > 0 {
+				return at
+			}
+		}
+		return user(s, i)
+	case '~':
+		return azure(s, i)
+	case '>':
+		return element(s, i)
+	case ':':
+		if strings.HasPrefix(s[i:], "://") {
+			return address(s, i+3)
+		}
+		if at := telegram(s, i); at.to > 0 {
+			return at
+		}
+		return assigned(s, i, i+1)
+	case '=':
+		return assigned(s, i, i+1)
+	default:
+		if strings.HasPrefix(s[i:], "：") {
+			return assigned(s, i, i+len("："))
+		}
+	}
+	return span{}
+}

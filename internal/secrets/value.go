@@ -1,0 +1,160 @@
+package secrets
+
+import "strings"
+
+// naming is what the name of a value says, and whether that is a variable of the environment.
+type naming struct {
+	by   strength
+	what string
+	env  bool
+}
+
+// valued is the value that begins at from or behind spaces and quotes, if it is a secret.
+// That of a variable of the environment goes on to the next space.
+func valued(s string, from int, n naming) span {
+	j := from
+	for j < len(s) && j-from < 24 && (s[j] == ' ' || s[j] == '\t' || s[j] == '*' && j-from < 2) { // **Password:** in Markdown
+		j++
+	}
+	escaped, quote := false, byte(0)
+	for j < len(s) && s[j] == '\\' {
+		escaped = true
+		j++
+	}
+	if j < len(s) && strings.IndexByte("\"'`", s[j]) >= 0 {
+		quote = s[j]
+		j++
+	} else if escaped {
+		return span{}
+	}
+	j = scheme(s, j)
+	if vendors(s, j) {
+		return span{} // it is found by its own rule
+	}
+	to, limit := j, most
+	if quote == 0 && !n.env {
+		limit = mostBare
+	}
+	for to < len(s) && to-j <= limit && !ends(s, to, quote, n.env) {
+		if s[to] == '\\' && quote != 0 && !escaped && to+1 < len(s) {
+			to++ // what is escaped belongs to the value
+		}
+		to++
+	}
+	to = min(to, len(s))
+	v := s[j:to]
+	if quote == 0 && !n.env {
+		v = strings.TrimRight(v, ".:!?")
+	}
+	if to-j > limit || !secret(v, quote != 0 || n.env, n.by) {
+		return span{}
+	}
+	if quote == 0 && to < len(s) && s[to] == '(' {
+		return span{} // a call
+	}
+	return span{j, j + len(v), n.what}
+}
+
+// vendors reports whether a vendor's token begins at i.
+func vendors(s string, i int) bool {
+	if i+12 > len(s) {
+		return false
+	}
+	if at := token(s, i); at.to > at.from {
+		return true
+	}
+	for j := i + 8; j <= i+10 && j < len(s); j++ {
+		if s[j] == ':' && telegram(s, j).from == i && telegram(s, j).to > 0 {
+			return true
+		}
+	}
+	return s[i+5] == '~' && azure(s, i+5).to > 0
+}
+
+// scheme skips how a request is authorized.
+func scheme(s string, j int) int {
+	for _, w := range []string{"Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token ", "ApiKey ", "Bot "} {
+		if strings.HasPrefix(s[j:], w) {
+			return j + len(w)
+		}
+	}
+	return j
+}
+
+// ends reports whether a value ends at i.
+func ends(s string, i int, quote byte, env bool) bool {
+	b := s[i]
+	switch {
+	case quote != 0:
+		return b == quote || b == '\n' || b == '\\' && i+1 < len(s) && s[i+1] == quote
+	case class[b]&isSpace != 0:
+		return true
+	case env:
+		return b == '"' || b == '\'' || b == '`' || b == '\\'
+	}
+	return b >= 0x80 || strings.IndexByte("\"'`\\,;&<>)}](", b) >= 0
+}
+
+// flag is the value of a flag on a command line, whose name begins at i.
+func flag(s string, i int) span {
+	to := i
+	for to < len(s) && to-i < mostName && class[s[to]]&inURL != 0 {
+		to++
+	}
+	if to >= len(s) || s[to] != ' ' {
+		return span{}
+	}
+	by, what := strengthOf(s[i:to])
+	if by < strong {
+		return span{}
+	}
+	return valued(s, to, naming{by, what, false})
+}
+
+// user is the password behind curl -u name:password, or --user.
+func user(s string, i int) span {
+	rest, ok := strings.CutPrefix(s[i:], "-u")
+	if !ok {
+		if rest, ok = strings.CutPrefix(s[i:], "--user"); !ok {
+			return span{}
+		}
+	}
+	line := s[max(0, i-200):i]
+	if !strings.Contains(line[strings.LastIndexByte(line, '\n')+1:], "curl ") {
+		return span{}
+	}
+	rest = strings.TrimLeft(rest, " =\\\"'")
+	name := strings.IndexByte(rest[:min(len(rest), mostName)], ':')
+	if name < 0 || strings.ContainsAny(rest[:name], " \n\"'") {
+		return span{}
+	}
+	from := len(s) - len(rest) + name + 1
+	to := from
+	for to < len(s) && !ends(s, to, 0, true) {
+		to++
+	}
+	if v := s[from:to]; len(v) < 3 || stands(v) || placeholder(v) || strings.ContainsAny(v, "$<>{}") {
+		return span{}
+	}
+	return span{from, to, "password"}
+}
+
+// element is what stands in an XML element whose first tag ends at i.
+func element(s string, i int) span {
+	from := i
+	for from > 0 && i-from < mostName && (class[s[from-1]]&inURL != 0 || s[from-1] == ':' || s[from-1] == '.') {
+		from--
+	}
+	if from == i || from == 0 || s[from-1] != '<' {
+		return span{}
+	}
+	to := strings.IndexByte(s[i:min(len(s), i+most)], '<')
+	if to < 0 || !strings.HasPrefix(s[i+to:], "</") {
+		return span{}
+	}
+	by, what := strengthOf(s[from:i])
+	if !secret(s[i+1:i+to], true, by) {
+		return span{}
+	}
+	return span{i + 1, i + to, what}
+}

@@ -1,0 +1,114 @@
+package catchup
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// The names that the tools of agents give to a list of to-dos, to what one is, and to how far
+// it is. Some give the whole list as text instead.
+var (
+	listNames   = []string{"todos", "plan", "tasks", "todo_list", "items", "steps"}
+	textNames   = []string{"content", "step", "title", "description", "text", "task", "name"}
+	statusNames = []string{"status", "state", "done", "completed"}
+)
+
+// ended are the words for a to-do that is none any more.
+var ended = []string{"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped", "true"}
+
+// box finds a line with a box that may be ticked, and what is behind it.
+var box = regexp.MustCompile(`(?m)^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*(?:\[([ xX✓✔~-]?)\]|(☐)|(☑|✅))[ \t]+(.+?)[ \t]*$`)
+
+// todos are those of the newest list of to-dos that are open: of a call that keeps one, or of
+// what was said.
+func todos(ms []scrollback.Message) []open {
+	for _, m := range slices.Backward(ms) {
+		if m.Role == scrollback.RoleTool || m.Role == scrollback.RoleSystem {
+			continue
+		}
+		for _, c := range slices.Backward(m.Parts.Calls()) {
+			if left, listed := ofCall(c.Arguments); listed {
+				return opened(m.Seq, left)
+			}
+		}
+		if left, listed := ofText(m.Parts.Text()); listed {
+			return opened(m.Seq, left)
+		}
+	}
+	return nil
+}
+
+func opened(seq int64, left []string) (out []open) {
+	for _, text := range left {
+		out = append(out, open{seq, "to-do", text})
+	}
+	return out
+}
+
+// ofCall are the open to-dos that a call notes, and whether it notes any.
+func ofCall(arguments json.RawMessage) (left []string, listed bool) {
+	var args map[string]json.RawMessage
+	if json.Unmarshal(arguments, &args) != nil {
+		return nil, false
+	}
+	for _, name := range listNames {
+		var all []map[string]any
+		if raw := args[name]; raw == nil || json.Unmarshal(raw, &all) != nil {
+			continue
+		}
+		known := false
+		for _, one := range all {
+			text, status := valueOf(one, textNames), valueOf(one, statusNames)
+			if known = known || text != "" && status != ""; text == "" || slices.Contains(ended, strings.ToLower(status)) {
+				continue
+			}
+			left = append(left, text)
+		}
+		if known {
+			return left, true
+		}
+		left = nil
+	}
+	for _, name := range []string{"task_progress", "content", "todos", "tasks"} {
+		var text string
+		if raw := args[name]; raw != nil && json.Unmarshal(raw, &text) == nil && len(args) <= 4 {
+			if left, listed = ofText(text); listed && (name != "content" || len(args) == 1) {
+				return left, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// valueOf is the first of some fields that is there, as text.
+func valueOf(one map[string]any, names []string) string {
+	for _, n := range names {
+		switch v := one[n].(type) {
+		case string:
+			if s := strings.TrimSpace(v); s != "" {
+				return s
+			}
+		case bool:
+			return map[bool]string{true: "true", false: "false"}[v]
+		}
+	}
+	return ""
+}
+
+// ofText are the lines of a text whose boxes are empty, and whether it has boxes.
+func ofText(text string) (left []string, listed bool) {
+	if !strings.ContainsAny(text, "[☐☑✅") {
+		return nil, false
+	}
+	for _, m := range box.FindAllStringSubmatch(text, -1) {
+		listed = true
+		if m[3] == "" && (m[2] != "" || strings.TrimSpace(m[1]) == "") {
+			left = append(left, m[4])
+		}
+	}
+	return left, listed
+}

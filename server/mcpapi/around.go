@@ -1,0 +1,87 @@
+package mcpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/recall"
+)
+
+// beside is how many messages on each side are opened with one.
+const beside = 3
+
+// standing is a conversation as it stands on a branch; with none that is the current one.
+func (a asker) standing(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (scrollback.Conversation, error) {
+	c, err := a.Conversation(ctx, id)
+	if err != nil || branch == "" || branch == c.Branch {
+		return c, err
+	}
+	all, err := a.view.Branches().List(ctx, id)
+	if err != nil {
+		return c, err
+	}
+	i := slices.IndexFunc(all, func(b scrollback.BranchEntry) bool { return b.ID == branch })
+	if i < 0 {
+		return c, scrollback.Errorf(scrollback.NotFound, "mcpapi.call", "this conversation has no branch %s", branch)
+	}
+	c.Branch, c.Messages = branch, all[i].HeadSeq
+	return c, nil
+}
+
+func noMessage(c scrollback.Conversation) error {
+	return scrollback.Errorf(scrollback.NotFound, "mcpapi.call", "this conversation has %d messages", c.Messages)
+}
+
+// around opens the original around a message, compacted or not, also on a branch that was
+// left. What of a long text does not fit is read with context_messages.
+func (f *face) around(ctx context.Context, a asker, id scrollback.ConversationID, raw json.RawMessage) (string, error) {
+	type args struct {
+		Seq    int64
+		Branch scrollback.BranchID
+	}
+	q, err := recall.Arguments[args](raw)
+	if err == nil && q.Seq < 1 {
+		err = scrollback.ParamErrorf("mcpapi.call", "ref", "give a ref, or the seq of a message")
+	}
+	if err != nil {
+		return "", err
+	}
+	c, err := a.standing(ctx, id, q.Branch)
+	if err != nil {
+		return "", err
+	}
+	if q.Seq > c.Messages {
+		return "", noMessage(c)
+	}
+	from := max(0, q.Seq-1-beside)
+	page, err := a.view.Turns().Page(ctx, id, scrollback.PageQuery{Branch: q.Branch, After: &from, Limit: int(q.Seq - from + beside)})
+	if err != nil {
+		return "", err
+	}
+	type opened struct {
+		Conversation scrollback.ConversationID `json:"conversation_id"`
+		Seq          int64                     `json:"seq"`
+		Content      string                    `json:"content"`
+	}
+	return recall.Fit(recall.RoomMax, func(try int) (any, bool) {
+		runes := max(1, 4*textRunes>>try)
+		var text strings.Builder
+		for _, m := range page.Messages {
+			s, room := said(m), runes
+			if m.Seq != q.Seq { // the message itself counts for more
+				room = max(1, runes/4)
+			}
+			s.cut(0, room)
+			fmt.Fprintf(&text, "#%d %s %s\n%s\n", s.Seq, s.Role, s.Date, s.Text)
+			if s.NextOffset > 0 {
+				fmt.Fprintf(&text, "[goes on: context_messages, seq %d, offset %d]\n", s.Seq, s.NextOffset)
+			}
+			text.WriteByte('\n')
+		}
+		return opened{id, q.Seq, strings.TrimSpace(text.String())}, runes > 1
+	})
+}

@@ -1,0 +1,210 @@
+package aider
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// lines reads a file to its end.
+func (r *reader) lines(ctx context.Context, in *bufio.Reader) {
+	for !r.gone {
+		line, whole, err := readLine(in)
+		r.at++
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			if !errors.Is(err, errLong) {
+				r.fail(err)
+				return
+			}
+			r.emit(transcript.Entry{Bad: &transcript.Bad{Line: r.at, Reason: err.Error()}})
+			continue
+		}
+		switch {
+		case len(line) == 0 && err != nil:
+		case !whole && r.live:
+			r.torn = true
+		default:
+			r.line(strings.ToValidUTF8(strings.TrimPrefix(string(line), "\uFEFF"), "�"))
+		}
+		if err != nil {
+			r.end(true)
+			return
+		}
+	}
+}
+
+var errLong = fmt.Errorf("longer than %d bytes", transcript.MaxLine)
+
+// readLine reads a line without its end, and whether it has one; a long one is skipped.
+func readLine(in *bufio.Reader) (line []byte, whole bool, err error) {
+	long := false
+	for {
+		piece, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(piece) > transcript.MaxLine; !long {
+			line = append(line, piece...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, true, errLong
+		}
+		whole = bytes.HasSuffix(line, []byte("\n"))
+		return bytes.TrimRight(line, "\r\n"), whole, err
+	}
+}
+
+// reader reads one history.
+type reader struct {
+	yield   func(transcript.Entry, error) bool
+	live    bool
+	changed int64
+	folder  string
+	gone    bool
+	torn    bool           // the last line is being written
+	at      int            // the line
+	seen    map[string]int // how many sections began at a time
+	marked  bool           // the file has marked lines
+
+	source   string
+	begun    int64 // Unix ms
+	told     bool  // the section was described
+	asked    bool  // the banner is over
+	index    int   // messages of the section
+	model    string
+	version  string
+	banner   int
+	kind     kind
+	buffer   []string
+	from     int // the line that the buffer begins at
+	blank    bool
+	waiting  []transcript.Entry // what follows the last prompt
+	lastText int                // where in waiting the last answer is, or -1
+}
+
+// kind is who a line is of.
+type kind int
+
+const (
+	nobody kind = iota
+	user
+	output
+	answer
+)
+
+func (r *reader) emit(e transcript.Entry) {
+	if !r.gone && !r.yield(e, nil) {
+		r.gone = true
+	}
+}
+
+func (r *reader) fail(err error) {
+	if !r.gone {
+		r.yield(transcript.Entry{}, err)
+		r.gone = true
+	}
+}
+
+// section begins one.
+func (r *reader) section(start string) {
+	name := start
+	if start == "" {
+		name = "beginning"
+	}
+	r.seen[name]++
+	sum := sha256.Sum256([]byte(r.folder))
+	r.source = name + " " + hex.EncodeToString(sum[:4])
+	if n := r.seen[name]; n > 1 {
+		r.source += fmt.Sprintf(" %d", n)
+	}
+	r.begun, r.told, r.asked, r.index, r.model, r.version, r.banner = 0, false, false, 0, "", "", 0
+	r.kind, r.buffer, r.blank, r.waiting, r.lastText = nobody, nil, false, nil, -1
+	if at, err := time.ParseInLocation(time.DateTime, start, time.Local); err == nil && at.UnixMilli() > 0 {
+		r.begun = at.UnixMilli()
+	}
+}
+
+// end ends a section; that of the file waits for more while it is live.
+func (r *reader) end(file bool) {
+	waits := file && r.live
+	if !waits {
+		r.flush()
+		r.tell()
+	}
+	if !r.told {
+		return
+	}
+	end := &transcript.End{Held: waits && (r.torn || len(r.waiting) > 0 || len(r.buffer) > 0)}
+	if r.banner > 0 {
+		end.Left = map[string]int{"banner": r.banner}
+	}
+	r.emit(transcript.Entry{Source: r.source, End: end})
+}
+
+// line takes a line.
+func (r *reader) line(s string) {
+	if m := started.FindStringSubmatch(s); m != nil {
+		r.end(false)
+		r.section(m[1])
+		return
+	}
+	who, words := r.whose(s)
+	if who == nobody { // blank
+		r.blank = true
+		if r.kind == answer {
+			r.buffer = append(r.buffer, "")
+		}
+		return
+	}
+	if !r.asked && who != user {
+		r.banner++
+		r.noted(words)
+		return
+	}
+	if who != r.kind || who == user && r.blank {
+		r.flush()
+		r.kind, r.from = who, r.at
+		if who == user {
+			r.tell() // what came before is complete
+		}
+	}
+	r.asked, r.blank = true, false
+	if who == output && r.noted(words) {
+		return
+	}
+	r.buffer = append(r.buffer, words)
+}
+
+// whose is who a line is of, and its words.
+func (r *reader) whose(s string) (kind, string) {
+	bare := strings.TrimRight(s, " \t")
+	if bare == "" {
+		return nobody, ""
+	}
+	isMarked := strings.HasSuffix(s, "  ")
+	who := answer
+	if rest, ok := strings.CutPrefix(s, "#### "); ok {
+		who, bare = user, strings.TrimRight(rest, " \t")
+	} else if rest, ok := strings.CutPrefix(s, "> "); ok {
+		who, bare = output, strings.TrimRight(rest, " \t")
+	}
+	if who == answer {
+		return answer, s
+	}
+	if r.marked = r.marked || isMarked; r.marked && !isMarked {
+		return answer, s // a heading, or a quotation
+	}
+	return who, bare
+}

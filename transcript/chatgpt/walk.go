@@ -1,0 +1,198 @@
+package chatgpt
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/exported"
+	"github.com/scrollback-ai/scrollback/transcript/tree"
+)
+
+// walker makes the messages of one conversation.
+type walker struct {
+	talk   *exported.Talk
+	assets *exported.Assets
+	nodes  map[string]node
+	steps  map[string]*step
+	model  string // of the newest answer
+	at     int64  // when that was
+
+	raw       json.RawMessage            // the conversation
+	originals map[string]json.RawMessage // contents by node, once they are asked for
+}
+
+// step is a node and what it says to those below it.
+type step struct {
+	up       *step
+	call     string // the tool that its message calls, or empty
+	callID   string
+	answered string // the call whose result it is, or empty
+	user     bool
+}
+
+// walk makes the nodes, in the order of the page.
+func (w *walker) walk() []tree.Node {
+	linked := make([]exported.Linked, 0, len(w.nodes))
+	for id, n := range w.nodes {
+		l := exported.Linked{Node: tree.Node{ID: id, Parent: n.Parent}, Children: n.Children}
+		if m := n.Message; m != nil {
+			l.At = exported.Seconds(m.CreateTime)
+			if _, known := w.nodes[n.Parent]; !known && m.Metadata.ParentID != id {
+				l.Parent = m.Metadata.ParentID
+			}
+		}
+		linked = append(linked, l)
+	}
+	nodes := exported.Order(linked)
+	for i, n := range nodes {
+		s := &step{up: w.steps[n.Parent]} // a parent comes first, but in a circle
+		w.steps[n.ID] = s
+		if m := w.nodes[n.ID].Message; m != nil {
+			if e, ok := w.message(s, m, n.ID); ok {
+				nodes[i].Entries = []transcript.Entry{e}
+			}
+		}
+	}
+	return nodes
+}
+
+// message makes the message of a node; ok is false for what is left out.
+func (w *walker) message(s *step, m *message, id string) (e transcript.Entry, ok bool) {
+	kind := m.Content.Type
+	switch {
+	case m.Author.Role == "system":
+		w.talk.Count("system")
+		return e, false
+	case kind == "user_editable_context" || kind == "model_editable_context":
+		w.talk.Count("context")
+		return e, false
+	case m.Metadata.Hidden || m.Weight != nil && *m.Weight == 0:
+		w.talk.Count("hidden")
+		return e, false
+	case kind == "reasoning_recap":
+		w.talk.Count("recap")
+		return e, false
+	}
+	e.Message = scrollback.Message{ID: scrollback.MessageID(first(m.ID, id)), CreatedAt: exported.Seconds(m.CreateTime)}
+	switch m.Author.Role {
+	case "user":
+		s.user = true
+		e.Message.Role = scrollback.RoleUser
+		w.say(&e, m)
+	case "tool":
+		w.tool(s, &e, m)
+	default:
+		w.assistant(s, &e, m)
+	}
+	if len(e.Message.Parts) == 0 {
+		w.talk.Count("empty")
+		s.user, s.call = false, ""
+		return e, false
+	}
+	e.Message.Meta = exported.Meta(metaKey, w.kept(id, m))
+	return e, true
+}
+
+// kept is what meta keeps of a message.
+func (w *walker) kept(id string, m *message) any {
+	out := struct {
+		Channel string `json:"channel,omitempty"`
+		Tool    string `json:"tool,omitempty"`
+		Finish  string `json:"finish,omitempty"`
+		Content any    `json:"content,omitempty"`
+	}{}
+	if out.Channel = m.Channel; out.Channel == "final" {
+		out.Channel = ""
+	}
+	if m.Author.Role == "tool" {
+		out.Tool = m.Author.Name
+	}
+	if f := m.Metadata.Finish.Type; f != "stop" {
+		out.Finish = f
+	}
+	if raw := w.unknown(id, &m.Content); raw != nil {
+		out.Content = raw
+	}
+	return out
+}
+
+// assistant makes what the model wrote: a call if it is for a tool.
+func (w *walker) assistant(s *step, e *transcript.Entry, m *message) {
+	e.Message.Role, e.Message.Model = scrollback.RoleAssistant, m.Metadata.Model
+	if e.Message.Model != "" && e.Message.CreatedAt >= w.at {
+		w.model, w.at = e.Message.Model, e.Message.CreatedAt
+	}
+	if m.Status == "in_progress" || m.Metadata.Finish.Type == "interrupted" {
+		e.Message.Status = scrollback.StatusInterrupted
+	}
+	if m.Recipient == "" || m.Recipient == "all" {
+		w.say(e, m)
+		return
+	}
+	text := m.Content.source()
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	s.call, s.callID = m.Recipient, string(e.Message.ID)
+	name := "input"
+	if m.Content.Type == "code" {
+		name = "code"
+	}
+	e.Message.Parts = scrollback.Parts{scrollback.ToolCall{ID: s.callID, Name: s.call, Arguments: exported.Arguments([]byte(text), name)}}
+}
+
+// tool makes what a tool wrote: the result of a call, and images beside it.
+func (w *walker) tool(s *step, e *transcript.Entry, m *message) {
+	w.say(e, m)
+	call := s.open(m.Author.Name)
+	if len(e.Message.Parts) == 0 && call == nil {
+		return
+	}
+	if call == nil { // nobody called it, or it goes on
+		e.Message.Role = scrollback.RoleAssistant
+		return
+	}
+	e.Message.Role, s.answered = scrollback.RoleTool, call.callID
+	result := scrollback.ToolResult{CallID: call.callID, Name: call.call, Text: e.Message.Parts.Text(),
+		IsError: m.Content.Type == "system_error" || strings.HasPrefix(m.Metadata.Ran.Status, "failed")}
+	parts, bytes := scrollback.Parts{result}, map[int][]byte{}
+	for i, p := range e.Message.Parts {
+		if _, said := p.(scrollback.Text); said {
+			continue
+		}
+		if b, has := e.Bytes[i]; has {
+			bytes[len(parts)] = b
+		}
+		parts = append(parts, p)
+	}
+	if e.Message.Parts = parts; len(bytes) == 0 {
+		bytes = nil
+	}
+	e.Bytes = bytes
+}
+
+// maxAbove bounds how far above a result its call is looked for.
+const maxAbove = 200
+
+// open is the nearest call above that has no result yet and is of a tool, up to what the
+// user said.
+func (s *step) open(tool string) *step {
+	answered := map[string]bool{}
+	for at, n := s.up, 0; at != nil && !at.user && n < maxAbove; at, n = at.up, n+1 {
+		if at.answered != "" {
+			answered[at.answered] = true
+		}
+		if at.call != "" && !answered[at.callID] && family(at.call) == family(tool) {
+			return at
+		}
+	}
+	return nil
+}
+
+// family is a tool without the name of its function: web for web.run.
+func family(tool string) string {
+	name, _, _ := strings.Cut(tool, ".")
+	return name
+}

@@ -1,0 +1,257 @@
+package claudecode
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// piece is a part with the bytes of an attachment.
+type piece struct {
+	part scrollback.Part
+	data []byte
+}
+
+// block is one block of a message, of any type.
+type block struct {
+	Type      string
+	Text      string
+	Thinking  string
+	Signature string
+	Data      string
+	ID        string
+	Name      string
+	Input     json.RawMessage
+	ToolUseID string `json:"tool_use_id"`
+	Content   body
+	IsError   bool `json:"is_error"`
+	Title     string
+	Source    struct {
+		Type      string
+		MediaType string `json:"media_type"`
+		Data      string
+		URL       string
+	}
+}
+
+// blocks are those of a body; a text is one block.
+func blocks(b body) []block {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 {
+		return nil
+	}
+	var text string
+	switch b[0] {
+	case '"':
+		if json.Unmarshal(b, &text) == nil {
+			return []block{{Type: "text", Text: text}}
+		}
+	case '[':
+		var raw []json.RawMessage
+		if json.Unmarshal(b, &raw) != nil {
+			return nil
+		}
+		out := make([]block, len(raw))
+		for i, r := range raw {
+			if bytes.HasPrefix(r, []byte(`"`)) {
+				out[i].Type = "text"
+				_ = json.Unmarshal(r, &out[i].Text) // valid JSON, as it was read in a list
+				continue
+			}
+			// Fields of another type count as missing.
+			_ = json.Unmarshal(r, &out[i])
+		}
+		return out
+	}
+	return nil
+}
+
+// understand makes pieces of what a line says, and says what it is.
+func (t *telling) understand(l *line) {
+	switch {
+	case l.Type == "system" && l.Subtype == "compact_boundary":
+		l.kind = limit
+	case l.Scrollback != nil && t.ours(l):
+	case l.Type == "user":
+		t.user(l)
+	case l.Type == "assistant":
+		t.assistant(l)
+	case l.Type == "attachment" && l.Attachment.Type == "queued_command" && (l.Attachment.CommandMode == "" || l.Attachment.CommandMode == "prompt"):
+		l.queued = true
+		t.speech(l, l.Attachment.Prompt)
+	}
+	l.Message.Content, l.Attachment.Prompt = nil, nil
+}
+
+// user takes a line that the tool sent as a user's.
+func (t *telling) user(l *line) {
+	switch {
+	case l.IsCompactSummary:
+		t.speech(l, l.Message.Content)
+		if l.kind == prompt {
+			l.kind, l.event = summary, ""
+		}
+	case l.IsMeta:
+		t.leave("injected")
+	default:
+		t.speech(l, l.Message.Content)
+	}
+}
+
+// speech takes texts, images and results.
+func (t *telling) speech(l *line, b body) {
+	stop := false
+	for _, b := range blocks(b) {
+		switch {
+		case b.Type == "text" && strings.HasPrefix(b.Text, interruption):
+			stop = true
+		case b.Type == "text":
+			text, event := t.words(b.Text)
+			if text != "" {
+				l.pieces = append(l.pieces, piece{part: scrollback.Text{Text: text}})
+				l.event = cmp.Or(l.event, event)
+			}
+		case b.Type == "tool_result":
+			l.results++
+			l.pieces = append(l.pieces, t.result(l, b)...)
+		default:
+			if p, ok := t.attachment(b); ok {
+				l.pieces = append(l.pieces, p)
+			}
+		}
+	}
+	switch {
+	case l.results > 0:
+		l.kind = result
+	case len(l.pieces) > 0:
+		l.kind = prompt
+	case stop:
+		l.kind = stopped
+	}
+	if stop {
+		t.leave("interruption")
+	}
+}
+
+// assistant takes a block of an answer.
+func (t *telling) assistant(l *line) {
+	for i, b := range blocks(l.Message.Content) {
+		switch b.Type {
+		case "text":
+			if b.Text != "" {
+				l.pieces = append(l.pieces, piece{part: scrollback.Text{Text: b.Text}})
+			}
+		case "thinking", "redacted_thinking":
+			if p := thought(b); p.Text != "" || p.Opaque != nil {
+				l.pieces = append(l.pieces, piece{part: p})
+			}
+		case "tool_use", "server_tool_use":
+			call := scrollback.ToolCall{ID: cmp.Or(b.ID, fmt.Sprintf("%s/%d", l.UUID, i)), Name: cmp.Or(b.Name, "unknown"), Arguments: compacted(b.Input)}
+			l.pieces = append(l.pieces, piece{part: call})
+		default:
+			if strings.HasSuffix(b.Type, "_tool_result") && b.ToolUseID != "" { // of a tool that the model's server runs
+				l.pieces = append(l.pieces, t.result(l, b)...)
+				l.results++
+			} else if p, ok := t.attachment(b); ok {
+				l.pieces = append(l.pieces, p)
+			}
+		}
+	}
+	l.kind = answer
+	if l.Message.Model == synthetic {
+		l.kind = notice
+	}
+}
+
+// synthetic is the model of what the tool puts in an answer's place.
+const synthetic = "<synthetic>"
+
+// thought is what a model thought, with what proves it to its server: in the form in
+// which our client of that API keeps it, so that it can go on with it.
+func thought(b block) scrollback.Reasoning {
+	proof := struct {
+		Signature string `json:"signature,omitempty"`
+		Redacted  string `json:"redacted,omitempty"`
+	}{b.Signature, b.Data}
+	out := scrollback.Reasoning{Text: b.Thinking}
+	if proof.Signature != "" || proof.Redacted != "" {
+		out.Opaque = encode(proof)
+	}
+	return out
+}
+
+// result is the result of a call, and the images that came with it behind it.
+func (t *telling) result(l *line, b block) []piece {
+	r := scrollback.ToolResult{CallID: cmp.Or(b.ToolUseID, l.UUID, "unknown"), IsError: b.IsError}
+	out := []piece{{}}
+	var texts []string
+	content := blocks(b.Content)
+	if len(content) == 0 && len(bytes.TrimSpace(b.Content)) > 2 && b.Content[0] == '{' {
+		content = []block{{Type: "text", Text: string(compacted(json.RawMessage(b.Content)))}}
+	}
+	for _, b := range content {
+		if b.Type == "text" {
+			texts = append(texts, b.Text)
+		} else if b.Type == "web_search_result" {
+			texts = append(texts, b.Title)
+		} else if p, ok := t.attachment(b); ok {
+			out = append(out, p)
+		}
+	}
+	r.Text = t.whole(strings.Join(texts, "\n"))
+	out[0].part = r
+	return out
+}
+
+// attachment is an image or a file.
+func (t *telling) attachment(b block) (piece, bool) {
+	if b.Type != "image" && b.Type != "document" {
+		t.leave("block")
+		return piece{}, false
+	}
+	if b.Type == "image" && b.Source.Type == "url" && (strings.HasPrefix(b.Source.URL, "https://") || strings.HasPrefix(b.Source.URL, "http://")) {
+		return piece{part: scrollback.Image{URL: b.Source.URL, MediaType: b.Source.MediaType}}, true
+	}
+	var data []byte
+	if b.Source.Type == "text" {
+		data = []byte(b.Source.Data)
+	} else {
+		var err error
+		if data, err = base64.StdEncoding.DecodeString(b.Source.Data); err != nil {
+			data = nil
+		}
+	}
+	switch {
+	case len(data) == 0:
+		t.leave("attachment_without_bytes")
+		return piece{}, false
+	case b.Type == "image":
+		return piece{scrollback.Image{MediaType: b.Source.MediaType, Size: int64(len(data))}, data}, true
+	}
+	return piece{scrollback.File{MediaType: b.Source.MediaType, Name: b.Title, Size: int64(len(data))}, data}, true
+}
+
+// compacted is JSON without white space; an object if there is none.
+func compacted(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if len(raw) == 0 || string(raw) == "null" || json.Compact(&b, raw) != nil {
+		return json.RawMessage("{}")
+	}
+	return b.Bytes()
+}
+
+// encode is JSON without HTML escapes; v holds nothing that cannot be encoded.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,259 @@
+package claudecode
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// line is a line of a file, as far as it is understood.
+type line struct {
+	Type              string
+	Subtype           string
+	UUID              string
+	ParentUUID        string
+	LogicalParentUUID string
+	LeafUUID          string
+	Timestamp         string
+	SessionID         string
+	CWD               string
+	GitBranch         string
+	Version           string
+	Entrypoint        string
+	RequestID         string
+	AgentID           string
+	Summary           string
+	CustomTitle       string
+	AITitle           string
+	IsSidechain       bool
+	IsMeta            bool
+	IsCompactSummary  bool
+	IsAPIErrorMessage bool `json:"isApiErrorMessage"`
+	Message           said
+	Attachment        struct {
+		Type        string
+		Prompt      body
+		CommandMode string
+	}
+	CompactMetadata struct {
+		Trigger          string
+		PreservedSegment struct{ TailUUID string }
+	}
+	ToolUseResult agentMark
+	Scrollback    *kept // of a line that we wrote
+
+	n  int   // its number in the file, from 1
+	at int64 // Unix ms, or 0
+
+	// What is made of it when it is read.
+	pieces  []piece
+	kind    kind
+	event   string // what it is beside a message: command, bash, bash_output, memory
+	queued  bool   // it was typed while the model worked
+	results int    // how many of its pieces are results
+}
+
+// said is what a model or a user said, in the API's form.
+type said struct {
+	ID         string
+	Model      string
+	Content    body
+	StopReason string `json:"stop_reason"`
+	Usage      usage
+}
+
+// usage is what a model call consumed, in the API's form.
+type usage struct {
+	Input  count `json:"input_tokens"`
+	Write  count `json:"cache_creation_input_tokens"`
+	Read   count `json:"cache_read_input_tokens"`
+	Output count `json:"output_tokens"`
+}
+
+// count is a number of tokens; what is no such number counts as none.
+type count int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *count) UnmarshalJSON(b []byte) error {
+	var n int64
+	if json.Unmarshal(b, &n) == nil && n >= 0 && n <= scrollback.MaxCallTokens {
+		*c = count(n)
+	}
+	return nil
+}
+
+func (u usage) total() int64 { return int64(u.Input + u.Write + u.Read + u.Output) }
+
+// body is JSON that is read later: a text, or a list of blocks.
+type body []byte
+
+// UnmarshalJSON implements json.Unmarshaler. The bytes are only lent.
+func (b *body) UnmarshalJSON(raw []byte) error {
+	*b = raw
+	return nil
+}
+
+// agentMark is the sub-agent that a result names. The rest of what stands there repeats
+// the result, and is not kept.
+type agentMark struct{ AgentID string }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *agentMark) UnmarshalJSON(raw []byte) error {
+	if bytes.HasPrefix(raw, []byte("{")) && bytes.Contains(raw, []byte(`"agentId"`)) {
+		var fields struct{ AgentID string }
+		if json.Unmarshal(raw, &fields) == nil {
+			a.AgentID = fields.AgentID
+		}
+	}
+	return nil
+}
+
+// kind is what a line is to the conversation.
+type kind int
+
+const (
+	aside   kind = iota // nothing, or something only the tool needs
+	prompt              // what a user said
+	result              // results of calls
+	answer              // a block of an answer
+	notice              // what the tool put in an answer's place
+	stopped             // the mark of an answer that was interrupted
+	summary             // what stands for what was compacted
+	limit               // a boundary
+)
+
+// talks reports whether a line is a message or a piece of one.
+func (l *line) talks() bool {
+	return l.kind == prompt || l.kind == result || l.kind == answer || l.kind == summary
+}
+
+var (
+	errLong = errors.New("longer than 64 MiB")
+	errTorn = errors.New("the last line is not complete")
+)
+
+// scanner reads the lines of a file.
+type scanner struct {
+	in *bufio.Reader
+	n  int
+}
+
+func newScanner(r io.Reader) *scanner { return &scanner{in: bufio.NewReaderSize(r, 256<<10)} }
+
+// next is the next line that is not blank, parsed; nil with a reason for a bad one. The
+// last of all is an error that ends the file. A line's bodies are valid until next is called again.
+func (s *scanner) next() (*line, error, error) {
+	for {
+		raw, bad, err := s.read()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, nil, err
+		}
+		whole := err == nil
+		if bad == nil && len(bytes.TrimSpace(raw)) == 0 {
+			if !whole {
+				return nil, nil, io.EOF
+			}
+			continue
+		}
+		if bad == nil {
+			var l *line
+			if l, bad = parse(raw); bad == nil {
+				l.n = s.n
+				return l, nil, nil
+			}
+		}
+		if !whole {
+			bad = errTorn
+		}
+		return nil, bad, nil
+	}
+}
+
+// read is one line; a longer one than MaxLine is passed over.
+func (s *scanner) read() (raw []byte, bad, err error) {
+	s.n++
+	long := false
+	for {
+		piece, err := s.in.ReadSlice('\n')
+		if len(raw)+len(piece) > transcript.MaxLine {
+			long, raw = true, nil
+		}
+		full := errors.Is(err, bufio.ErrBufferFull)
+		if !long && (full || raw != nil) {
+			raw = append(raw, piece...)
+		} else if !long {
+			raw = piece // it stays there until the next is read
+		}
+		if full {
+			continue
+		}
+		if long {
+			return nil, errLong, err
+		}
+		if s.n == 1 {
+			raw = bytes.TrimPrefix(raw, []byte("\uFEFF"))
+		}
+		return raw, nil, err
+	}
+}
+
+// parse reads a line. Fields of a type that is not expected count as missing.
+func parse(raw []byte) (*line, error) {
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	l := &line{}
+	var wrong *json.UnmarshalTypeError
+	switch err := json.Unmarshal(raw, l); {
+	case errors.As(err, &wrong) && l.Type != "":
+	case errors.As(err, &wrong):
+		return nil, errors.New("it is no object with a type")
+	case err != nil:
+		return nil, errors.New("malformed JSON: " + err.Error())
+	case l.Type == "":
+		return nil, errors.New("it has no type")
+	}
+	l.at = stampOf(l.Timestamp)
+	return l, nil
+}
+
+// latest is the last moment that is believed, in Unix ms: the end of the year 9999.
+const latest = 253402300799999
+
+// stampOf is a time in Unix ms, or 0.
+func stampOf(text string) int64 {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || t.UnixMilli() < 0 || t.UnixMilli() > latest {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// node reports whether a line is one of the tree; later versions may have other types of them.
+func (l *line) node() bool { return l.UUID != "" }
+
+// target is the node that a boundary continues: what was kept of the past, or else the
+// last node of it.
+func (l *line) target() string {
+	if tail := l.CompactMetadata.PreservedSegment.TailUUID; tail != "" {
+		return tail
+	}
+	return l.LogicalParentUUID
+}
+
+// kindName is what a line is called that is left out.
+func (l *line) kindName() string {
+	name := strings.ReplaceAll(l.Type, "-", "_")
+	if len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+		return "other"
+	}
+	return name
+}

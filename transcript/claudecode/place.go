@@ -1,0 +1,123 @@
+package claudecode
+
+import "github.com/scrollback-ai/scrollback"
+
+// place finds what each talk comes after.
+func (t *thread) place() {
+	for i, l := range t.lines {
+		t.hang[i] = -1
+		switch {
+		case !l.talks() || l.kind == answer && t.answers[t.of[i]].head() != i:
+			continue
+		case t.link[i] >= 0 && t.beside(t.over(i)):
+			t.hang[i] = t.over(i)
+		case t.link[i] > 0:
+			t.hang[i] = t.answers[t.in[i]].chain[t.link[i]-1]
+		case t.link[i] == 0:
+			t.hang[i] = t.answers[t.in[i]].head()
+		default:
+			if t.hang[i] = t.again(i); t.hang[i] < 0 {
+				t.hang[i] = t.after(t.parent[i], i)
+			}
+		}
+		if at := t.hang[i]; l.kind == summary && at >= 0 {
+			if first, known := t.sums[at]; known {
+				at = first
+			}
+			t.summed[at], t.sums[i] = i, at
+		}
+	}
+}
+
+// beside reports whether a talk is a result that is in no chain: its call is not there, or
+// was answered before.
+func (t *thread) beside(i int) bool { return i >= 0 && t.lines[i].kind == result && t.link[i] < 0 }
+
+// again is what a result comes after that hangs on an answer beside the result of the same
+// call: what that comes after. It is -1 for anything else.
+func (t *thread) again(i int) int {
+	at := t.over(i)
+	if t.lines[i].kind != result || at < 0 || t.of[at] < 0 {
+		return -1
+	}
+	r := t.answers[t.of[at]]
+	for _, p := range t.lines[i].pieces {
+		if got, ok := p.part.(scrollback.ToolResult); ok {
+			if k, given := r.given[got.CallID]; given && k > 0 {
+				return r.chain[k-1]
+			} else if given {
+				return r.head()
+			}
+		}
+	}
+	return -1
+}
+
+// after is the talk that something comes after which stands at i in the file and hangs on
+// the node p: behind the results that were there, and behind what p was compacted to.
+func (t *thread) after(p, i int) int {
+	if p < 0 {
+		return -1
+	}
+	at := t.above[p]
+	if at < 0 || at == i {
+		return -1
+	}
+	if t.beside(at) {
+		return at
+	}
+	if a := max(t.of[at], t.in[at]); a >= 0 {
+		r := t.answers[a]
+		k := t.link[at]
+		for k+1 < len(r.chain) && r.chain[k+1] < i {
+			k++
+		}
+		if at = r.head(); k >= 0 {
+			at = r.chain[k]
+		}
+	}
+	first, known := t.sums[at]
+	if !known {
+		first = at
+	}
+	if newest, known := t.summed[first]; known && newest > at && newest < i {
+		return newest
+	}
+	return at
+}
+
+// close finds the answers behind which something else stands, and those that were stopped.
+func (t *thread) close() {
+	for i, l := range t.lines {
+		switch {
+		case l.kind == stopped:
+			if at := t.above[i]; at >= 0 && t.of[at] >= 0 {
+				t.answers[t.of[at]].stopped, t.answers[t.of[at]].closed = true, true
+			} else if at >= 0 && t.in[at] >= 0 {
+				t.answers[t.in[at]].closed = true
+			}
+		case l.kind == prompt || l.kind == summary || l.kind == answer && t.answers[t.of[i]].head() == i:
+			if at := t.hang[i]; at >= 0 {
+				if a := max(t.of[at], t.in[at]); a >= 0 {
+					t.answers[a].closed = true
+				}
+			}
+		case l.kind == limit || l.Type == "system" && l.Subtype == "turn_duration":
+			if at := t.above[i]; at >= 0 && t.of[at] >= 0 {
+				t.answers[t.of[at]].closed = true
+			}
+		}
+	}
+}
+
+// leaf is the talk that the current path ends with: what the file named last, unless
+// there are nodes behind that.
+func (t *thread) leaf() int {
+	if t.last >= 0 && t.lastAt == len(t.lines) {
+		return t.after(t.last, t.lastAt)
+	}
+	if n := len(t.lines); n > 0 {
+		return t.after(n-1, n)
+	}
+	return -1
+}

@@ -1,0 +1,169 @@
+package claudecode
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+const (
+	peeked    = 64 << 10 // bytes at the beginning of a file that say what it is
+	maxFiles  = 200_000  // in a place
+	maxBeside = 20_000   // of one session: sub-agents and outputs
+	maxDepth  = 4        // of folders with sub-agents
+)
+
+// own is how the tool names the file of a session.
+var own = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.jsonl$`)
+
+// Sessions implements transcript.Tool: a file with its folder beside it, those that
+// changed last at the end.
+func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
+	return func(yield func(transcript.Session, error) bool) {
+		var found []transcript.Session
+		var err error
+		if p.Name != "." && p.Name != "" {
+			found, err = named(p)
+		} else {
+			found, err = below(ctx, p.FS)
+		}
+		slices.SortStableFunc(found, func(a, b transcript.Session) int {
+			return cmp.Or(cmp.Compare(a.Changed, b.Changed), cmp.Compare(a.Name, b.Name))
+		})
+		for _, s := range found {
+			if !yield(s, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(transcript.Session{}, err)
+		}
+	}
+}
+
+// named is the session of one file.
+func named(p transcript.Place) ([]transcript.Session, error) {
+	info, err := fs.Stat(p.FS, p.Name)
+	if err != nil || info.IsDir() {
+		return nil, err
+	}
+	if first, ok := peek(p.FS, p.Name); ok && path.Base(p.Name) != typed {
+		return []transcript.Session{survey(p.FS, p.Name, info, first)}, nil
+	}
+	return nil, nil
+}
+
+// below are the sessions of a folder: of all projects, of one, or of a configuration.
+func below(ctx context.Context, files fs.FS) ([]transcript.Session, error) {
+	root := "."
+	if info, err := fs.Stat(files, "projects"); err == nil && info.IsDir() {
+		root = "projects"
+	}
+	var out []transcript.Session
+	list, err := fs.ReadDir(files, root)
+	if err != nil {
+		return nil, err
+	}
+	out = project(files, root, list)
+	for _, d := range list {
+		if ctx.Err() != nil {
+			return out, ctx.Err()
+		}
+		if len(out) > maxFiles {
+			return out, fmt.Errorf("more than %d sessions", maxFiles)
+		}
+		if !d.IsDir() {
+			continue
+		}
+		folder := path.Join(root, d.Name())
+		inside, err := fs.ReadDir(files, folder)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
+		case err != nil:
+			out = append(out, transcript.Session{ID: folder, Name: folder, Bad: "the folder cannot be read: " + reason(err)})
+		default:
+			out = append(out, project(files, folder, inside)...)
+		}
+	}
+	return out, nil
+}
+
+// reason is why something failed, without its path.
+func reason(err error) string {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err.Error()
+	}
+	return err.Error()
+}
+
+// project are the sessions of one project's folder. A sub-agent's file that lies beside
+// them is part of its session, if that is there.
+func project(files fs.FS, folder string, list []fs.DirEntry) (out []transcript.Session) {
+	there := map[string]bool{}
+	var agents []string
+	for _, d := range list {
+		switch name := d.Name(); {
+		case d.IsDir() || path.Ext(name) != ".jsonl" || name == typed:
+		case agentFile(name):
+			agents = append(agents, name)
+		default:
+			there[strings.TrimSuffix(name, ".jsonl")] = true
+		}
+	}
+	for _, d := range list {
+		name := path.Join(folder, d.Name())
+		if d.IsDir() || path.Ext(name) != ".jsonl" || d.Name() == typed {
+			continue
+		}
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue // it was removed meanwhile, or leads elsewhere
+		}
+		var first probe
+		if !own.MatchString(d.Name()) {
+			var ok bool
+			if first, ok = peek(files, name); !ok || agentFile(d.Name()) && there[first.SessionID] {
+				continue
+			}
+		}
+		out = append(out, survey(files, name, info, first))
+	}
+	if len(agents) > 0 {
+		adopt(files, folder, agents, out)
+	}
+	return out
+}
+
+// adopt adds to sessions the files of their sub-agents that lie beside them.
+func adopt(files fs.FS, folder string, agents []string, sessions []transcript.Session) {
+	of := map[string][]string{}
+	for _, name := range agents {
+		if first, ok := peek(files, path.Join(folder, name)); ok {
+			of[first.SessionID] = append(of[first.SessionID], name)
+		}
+	}
+	for i, s := range sessions {
+		if agentFile(path.Base(s.Name)) || len(of[s.ID]) == 0 {
+			continue
+		}
+		st := stamp{Session: s, sum: sha256.New()}
+		fmt.Fprint(st.sum, s.Stamp)
+		for _, name := range of[s.ID] {
+			if info, err := fs.Stat(files, path.Join(folder, name)); err == nil {
+				st.add(name, info, true)
+			}
+		}
+		sessions[i] = st.done()
+	}
+}

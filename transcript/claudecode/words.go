@@ -1,0 +1,146 @@
+package claudecode
+
+import (
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// interruption begins the mark that the tool leaves where a person stopped it.
+const interruption = "[Request interrupted by user"
+
+// What a message is beside one, in its meta.
+const (
+	eventCommand = "command"     // the person gave the tool a command
+	eventBash    = "bash"        // the person ran a command of the shell
+	eventOutput  = "bash_output" // what that printed
+	eventMemory  = "memory"      // the person had something noted
+)
+
+// left are blocks that the tool writes in a user's name, by how they begin.
+var left = []struct{ tag, kind string }{
+	{"<local-command-", "local_command"},
+	{"<task-notification>", "notification"},
+	{"<ide_", "reminder"},
+	{"<user-prompt-submit-hook>", "reminder"},
+}
+
+// words are what a person said in a text, and what that is beside a message; empty if the
+// tool wrote it in their name.
+func (t *telling) words(text string) (string, string) {
+	for _, l := range left {
+		if strings.HasPrefix(text, l.tag) {
+			t.leave(l.kind)
+			return "", ""
+		}
+	}
+	switch {
+	case strings.HasPrefix(text, "<command-name>"), strings.HasPrefix(text, "<command-message>"):
+		if name := between(text, "command-name"); name != "" {
+			return strings.TrimSpace(name + " " + between(text, "command-args")), eventCommand
+		}
+	case strings.HasPrefix(text, "<bash-input>"):
+		return "!" + between(text, "bash-input"), eventBash
+	case strings.HasPrefix(text, "<bash-stdout>"), strings.HasPrefix(text, "<bash-stderr>"):
+		out := strings.TrimSpace(between(text, "bash-stdout") + "\n" + between(text, "bash-stderr"))
+		if out == "" {
+			t.leave("empty")
+		}
+		return out, eventOutput
+	case strings.HasPrefix(text, "<user-memory-input>"):
+		return "#" + between(text, "user-memory-input"), eventMemory
+	}
+	bare := t.unremind(text, true)
+	if strings.TrimSpace(bare) == "" {
+		if bare == text {
+			t.leave("empty")
+		}
+		return "", ""
+	}
+	return bare, ""
+}
+
+// between is what stands in a tag, without white space around it.
+func between(text, tag string) string {
+	_, rest, found := strings.Cut(text, "<"+tag+">")
+	inside, _, ended := strings.Cut(rest, "</"+tag+">")
+	if !found || !ended {
+		return ""
+	}
+	return strings.TrimSpace(inside)
+}
+
+const (
+	reminder    = "<system-reminder>"
+	reminderEnd = "</system-reminder>"
+)
+
+// unremind is a text without the reminders that the tool put behind it, or before it.
+func (t *telling) unremind(text string, before bool) string {
+	for {
+		bare := strings.TrimRight(text, " \t\r\n")
+		at := strings.LastIndex(bare, reminder)
+		if at < 0 || !strings.HasSuffix(bare, reminderEnd) || strings.Count(bare[at:], reminderEnd) != 1 {
+			break
+		}
+		text = strings.TrimRight(bare[:at], " \t\r\n")
+		t.leave("reminder")
+	}
+	for before {
+		bare := strings.TrimLeft(text, " \t\r\n")
+		end := strings.Index(bare, reminderEnd)
+		if end < 0 || !strings.HasPrefix(bare, reminder) {
+			break
+		}
+		text = strings.TrimLeft(bare[end+len(reminderEnd):], " \t\r\n")
+		t.leave("reminder")
+	}
+	return text
+}
+
+// persisted begins a result that was too large: what stands there is its beginning.
+const persisted = "<persisted-output>"
+
+// whole is all of a result: without reminders, and from where it was put if it was too large.
+func (t *telling) whole(text string) string {
+	if !strings.HasPrefix(text, persisted) {
+		return t.unremind(text, false)
+	}
+	_, rest, found := strings.Cut(text, "saved to: ")
+	where, _, _ := strings.Cut(rest, "\n")
+	steps := strings.FieldsFunc(strings.TrimSpace(where), func(r rune) bool { return r == '/' || r == '\\' })
+	n := len(steps)
+	if !found || n < 3 || steps[n-2] != "tool-results" {
+		return text
+	}
+	for _, folder := range []string{t.beside, path.Join(path.Dir(t.beside), steps[n-3])} { // a fork names the session that it comes from
+		if all, ok := t.output(path.Join(folder, "tool-results", steps[n-1]), path.Dir(t.beside)); ok {
+			return all
+		}
+	}
+	t.leave("output_gone")
+	return text
+}
+
+// output reads an output that lies within a project's folder.
+func (t *telling) output(name, project string) (string, bool) {
+	if t.files == nil || !fs.ValidPath(name) || project != "." && !strings.HasPrefix(name, project+"/") {
+		return "", false
+	}
+	f, err := t.files.Open(name)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > transcript.MaxLine {
+		return "", false
+	}
+	all, err := io.ReadAll(io.LimitReader(f, transcript.MaxLine))
+	if err != nil {
+		return "", false
+	}
+	return strings.ToValidUTF8(string(all), "\uFFFD"), true
+}

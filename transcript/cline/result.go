@@ -1,0 +1,100 @@
+package cline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// result reads a block with the result of a call.
+func (t *talk) result(b map[string]json.RawMessage, results, said *content) {
+	r := scrollback.ToolResult{CallID: text(b["tool_use_id"]), IsError: yes(b["is_error"])}
+	if r.CallID == "" {
+		r.CallID = text(b["toolCallId"])
+	}
+	r.Name = t.calls[r.CallID]
+	t.open = slices.DeleteFunc(t.open, func(id string) bool { return id == r.CallID })
+	if r.Name == "" {
+		r.Name = text(b["toolName"])
+	}
+	if r.CallID == "" {
+		r.CallID = fmt.Sprintf("result-%d", t.index)
+		r.Name = text(b["toolName"])
+	}
+	out := b["content"]
+	if out == nil {
+		out = b["output"]
+	}
+	at := len(results.parts)
+	results.add(r)
+	words, failed := t.outcome(out, results)
+	r.IsError = r.IsError || failed
+	var own string
+	r.Text, own = spokenBy(r.Name, words)
+	results.parts[at] = r
+	said.text(own)
+	for _, name := range t.agents {
+		if t.started[name] == "" && strings.Contains(r.Text, name) {
+			t.started[name] = r.CallID
+		}
+	}
+}
+
+// outcome is the text of a result, and whether it says that all of it failed: a text, a
+// list of blocks, a list of queries with results, or one of these as JSON in a text. Images
+// are attached.
+func (t *talk) outcome(raw json.RawMessage, results *content) (words string, failed bool) {
+	if s := text(raw); s != "" {
+		if inner := bytes.TrimSpace([]byte(s)); len(inner) > 0 && inner[0] == '[' && json.Valid(inner) {
+			if words, failed, ok := t.queries(inner, results); ok {
+				return words, failed
+			}
+		}
+		words, _, left := stripped(s)
+		t.left["reminder"] += left
+		return words, false
+	}
+	if f := fieldsOf(raw); f != nil {
+		if value := f["value"]; value != nil { // {type, value}
+			words, _ := t.outcome(value, results)
+			return words, strings.HasPrefix(text(f["type"]), "error")
+		}
+		raw = json.RawMessage("[" + string(raw) + "]")
+	}
+	words, failed, _ = t.queries(raw, results)
+	return words, failed
+}
+
+// queries is the text of a list of results; it is not ok if nothing in the list is one.
+func (t *talk) queries(raw json.RawMessage, results *content) (words string, failed, ok bool) {
+	var all []string
+	list := blocks(raw)
+	for _, b := range list {
+		switch {
+		case b["result"] != nil || b["query"] != nil || b["error"] != nil:
+			said := text(b["result"])
+			if said == "" && b["result"] != nil && string(b["result"]) != `""` && string(b["result"]) != "null" {
+				said = string(b["result"])
+			}
+			if said == "" {
+				said = text(b["error"])
+			}
+			if query := text(b["query"]); query != "" && len(list) > 1 {
+				said = query + "\n" + said
+			}
+			failed = string(b["success"]) == "false"
+			all, ok = append(all, said), true
+		case text(b["type"]) == "text":
+			words, _, left := stripped(text(b["text"]))
+			t.left["reminder"] += left
+			all, ok = append(all, words), true
+		case results.attach(b):
+			ok = true
+		}
+	}
+	return strings.Join(all, "\n\n"), failed && len(all) == 1, ok
+}

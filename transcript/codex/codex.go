@@ -1,0 +1,66 @@
+// Package codex reads the conversations that Codex CLI keeps, from its first rollouts to
+// 0.169, and writes one that it resumes.
+//
+// Words it adds: rollout (a file of JSON lines), thread (a conversation, of one rollout, or
+// of several after a revert), item (what a model reads or says; several are one answer),
+// turn (what follows a person's message until the next), base (the rollout that another one
+// goes on from).
+//
+// Invariants: what is talk is told by the items alone; a thread is known by its id, wherever
+// its files are; what a rewind or a revert took away is an earlier branch; lines that a fork
+// shares with its origin, or copied from it, are told as the origin tells them; files are
+// read through the place only, and never those with credentials.
+//
+// It may not know the store, the network or other tools.
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Name is the tool's name, and that of its fields in meta.
+const Name = "codex"
+
+// Tool is the program. The zero value is ready.
+type Tool struct{}
+
+// Name implements transcript.Tool.
+func (Tool) Name() string { return Name }
+
+// Homes implements transcript.Tool.
+func (Tool) Homes(m transcript.Machine) []string {
+	if home := m.Getenv("CODEX_HOME"); home != "" {
+		return []string{home}
+	}
+	if m.Home == "" {
+		return nil
+	}
+	return []string{strings.TrimRight(m.Home, `/\`) + "/.codex"}
+}
+
+// Sniff implements transcript.Tool: a rollout begins with what it says about its thread. One
+// that is packed is known by its name alone.
+func (Tool) Sniff(name string, head []byte) bool {
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if strings.HasPrefix(base, "rollout-") && strings.HasSuffix(base, ".jsonl.zst") {
+		return bytes.HasPrefix(head, zstdMagic)
+	}
+	h, ok := readHead(bytes.NewReader(head))
+	return ok && (h.tagged || strings.HasPrefix(base, "rollout-"))
+}
+
+// object is v as JSON without HTML escapes; v holds nothing that cannot be encoded.
+func object(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,145 @@
+package codex
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// head is what a rollout says about its thread.
+type head struct {
+	ID         string `json:"id"`
+	SessionID  string `json:"session_id"` // of a sub-agent its parent's
+	ForkedFrom string `json:"forked_from_id"`
+	ParentID   string `json:"parent_thread_id"`
+	Timestamp  string `json:"timestamp"`
+	Cwd        string `json:"cwd"`
+	Originator string `json:"originator"`
+	Version    string `json:"cli_version"`
+	Provider   string `json:"model_provider"`
+	Nickname   string `json:"agent_nickname"`
+	Role       string `json:"agent_role"`
+
+	Source json.RawMessage `json:"source"`
+	Git    *struct {
+		Commit string `json:"commit_hash"`
+		Branch string `json:"branch"`
+	} `json:"git"`
+	Base *base `json:"history_base"`
+
+	tagged bool // its line has a type, as all but the oldest have
+}
+
+// base is where a rollout goes on from: the lines of a file before an ordinal. A file has the
+// id of its thread, or, after a revert, that at the end of its name.
+type base struct {
+	ID  string `json:"thread_id"`
+	End int64  `json:"end_ordinal_exclusive"`
+}
+
+// parent is the thread that started this one as a sub-agent, or empty.
+func (h head) parent() string {
+	var source struct {
+		Subagent struct {
+			Spawn struct {
+				Parent string `json:"parent_thread_id"`
+			} `json:"thread_spawn"`
+		} `json:"subagent"`
+	}
+	// A source of another shape, such as a word, names no parent.
+	_ = json.Unmarshal(h.Source, &source)
+	for _, id := range []string{h.ParentID, source.Subagent.Spawn.Parent, h.SessionID} {
+		if id != "" && id != h.ID {
+			return id
+		}
+	}
+	return ""
+}
+
+// time is when the thread, or this file of it, was begun, in Unix ms.
+func (h head) time() int64 { return millis(h.Timestamp) }
+
+func millis(text string) int64 {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// parseHead reads the whole of what a rollout says about its thread. What has another type
+// than it should counts as missing.
+func parseHead(raw json.RawMessage) head {
+	var h head
+	if json.Unmarshal(raw, &h) == nil {
+		return h
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return head{}
+	}
+	h = head{}
+	for _, key := range []string{"id", "session_id", "forked_from_id", "parent_thread_id", "timestamp", "cwd", "originator",
+		"cli_version", "model_provider", "agent_nickname", "agent_role", "source", "git", "history_base"} {
+		one := h
+		if fields[key] != nil && json.Unmarshal(object(map[string]json.RawMessage{key: fields[key]}), &one) == nil {
+			h = one
+		}
+	}
+	return h
+}
+
+// readHead reads as little of a rollout as says whose it is: not the instructions, nor what
+// comes after them.
+func readHead(r io.Reader) (h head, ok bool) {
+	dec := json.NewDecoder(io.LimitReader(r, maxHead))
+	fields := map[string]json.RawMessage{}
+	tagged := false
+	whole := eachField(dec, func(key string) bool {
+		if key == "payload" {
+			tagged = true
+			return eachField(dec, func(key string) bool { return take(dec, key, fields) })
+		}
+		return take(dec, key, fields)
+	})
+	if tagged && string(fields["type"]) != `"session_meta"` || !whole && len(fields) == 0 {
+		return head{}, false
+	}
+	h = parseHead(object(fields))
+	h.tagged = tagged
+	return h, h.ID != "" && h.Timestamp != ""
+}
+
+// maxHead bounds the line of a head, of which the instructions are read only where they are in the way.
+const maxHead = 1 << 20
+
+// eachField reads an object, a key at a time, until a reader of its values has had enough.
+func eachField(dec *json.Decoder, value func(key string) bool) bool {
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		key, isKey := t.(string)
+		if err != nil || !isKey || !value(key) {
+			return false
+		}
+	}
+	_, err := dec.Token()
+	return err == nil
+}
+
+// take reads one value of a head. It ends at the instructions.
+func take(dec *json.Decoder, key string, fields map[string]json.RawMessage) bool {
+	if key == "base_instructions" {
+		return false
+	}
+	var raw json.RawMessage
+	if dec.Decode(&raw) != nil {
+		return false
+	}
+	if key != "instructions" { // of older ones, in which what says who started it comes after
+		fields[key] = raw
+	}
+	return true
+}

@@ -1,0 +1,179 @@
+package codex
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// zstdMagic begins a packed rollout.
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// maxUnpacked bounds what a packed rollout may unpack to, in bytes.
+const maxUnpacked = 4 << 30
+
+// line is a line of a rollout.
+type line struct {
+	n       int    // in its own file, from 1
+	thread  string // whose line it is
+	pos     int    // in a file of that thread: n, but for a copied line
+	shared  bool   // it is another thread's, or a copy of one of that
+	at      int64  // Unix ms
+	ordinal int64  // -1 without one
+	kind    string
+	payload json.RawMessage
+	summary bool // what a model said to compact its window
+	torn    bool // the last one, not ended
+	bad     string
+}
+
+// openRollout opens a rollout, packed or not.
+func openRollout(fsys fs.FS, name string) (io.ReadCloser, error) {
+	f, err := fsys.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".zst") {
+		return f, err
+	}
+	dec, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &unpacked{io.LimitReader(dec, maxUnpacked), dec, f}, nil
+}
+
+type unpacked struct {
+	io.Reader
+	dec  *zstd.Decoder
+	file fs.File
+}
+
+func (u *unpacked) Close() error {
+	u.dec.Close()
+	return u.file.Close()
+}
+
+var errLongLine = errors.New("line too long")
+
+// readLine reads a line of at most MaxLine bytes; a longer one is skipped.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var out []byte
+	long := false
+	for {
+		piece, err := in.ReadSlice('\n')
+		if len(out)+len(piece) > transcript.MaxLine {
+			long, out = true, nil
+		} else if !long {
+			out = append(out, piece...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, errLongLine
+		default:
+			return out, err
+		}
+	}
+}
+
+// eachLine reads a rollout, until a reader of its lines has had enough. A packed one that is
+// damaged ends with a bad line.
+func eachLine(r io.Reader, packed bool, do func(line) bool) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	var began int64 // of lines without a time
+	for n := 1; ; n++ {
+		raw, err := readLine(in)
+		if n == 1 {
+			raw = bytes.TrimPrefix(raw, []byte("\uFEFF"))
+		}
+		if errors.Is(err, errLongLine) {
+			if !do(line{n: n, ordinal: -1, bad: fmt.Sprintf("longer than %d bytes", transcript.MaxLine)}) {
+				return nil
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			if packed {
+				do(line{n: n, ordinal: -1, bad: "damaged: " + err.Error()})
+				return nil
+			}
+			return err
+		}
+		if len(bytes.TrimSpace(raw)) > 0 {
+			l := parseLine(raw, n == 1)
+			l.n, l.torn = n, err != nil && l.bad != ""
+			if l.at == 0 {
+				l.at = began
+			}
+			if n == 1 {
+				began = l.at
+			}
+			if !do(l) {
+				return nil
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// parseLine reads a line of either form: one with a type and a payload, or, in the oldest
+// rollouts, the payload alone.
+func parseLine(raw []byte, first bool) line {
+	var v struct {
+		Timestamp string          `json:"timestamp"`
+		Ordinal   *int64          `json:"ordinal"`
+		Type      string          `json:"type"`
+		Payload   json.RawMessage `json:"payload"`
+		Record    string          `json:"record_type"`
+		Metadata  struct {
+			Summary bool `json:"compaction_output"`
+		} `json:"metadata"`
+	}
+	l := line{ordinal: -1}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		l.bad = why(err)
+		return l
+	}
+	l.at, l.kind, l.payload, l.summary = millis(v.Timestamp), v.Type, v.Payload, v.Metadata.Summary
+	if v.Ordinal != nil && *v.Ordinal >= 0 {
+		l.ordinal = *v.Ordinal
+	}
+	if v.Payload != nil {
+		return l
+	}
+	l.payload = bytes.Clone(bytes.TrimSpace(raw))
+	switch {
+	case first && v.Type == "":
+		l.kind = "session_meta"
+	case v.Record != "":
+		l.kind = "state"
+	default:
+		l.kind = "response_item"
+	}
+	return l
+}
+
+// why says what is wrong with JSON.
+func why(err error) string {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		if kind.Field == "" {
+			return "it is " + kind.Value + " where an object should be"
+		}
+		return kind.Field + " is " + kind.Value
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return "malformed JSON: " + err.Error()
+	}
+	return err.Error()
+}

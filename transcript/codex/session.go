@@ -1,0 +1,230 @@
+package codex
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/foreign"
+)
+
+// Sessions implements transcript.Tool: a session is a thread with the sub-agents that it
+// started. Of each rollout only the beginning is read.
+func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
+	return func(yield func(transcript.Session, error) bool) {
+		if p.Name != "." && p.Name != "" {
+			_, s, err := single(p)
+			yield(s, err)
+			return
+		}
+		all, err := list(ctx, p.FS, days{})
+		if err != nil {
+			yield(transcript.Session{}, err)
+			return
+		}
+		for _, f := range all {
+			if f.know(p.FS); ctx.Err() != nil {
+				yield(transcript.Session{}, ctx.Err())
+				return
+			}
+		}
+		t, named := arrange(p.FS, all), names(p.FS)
+		for _, id := range t.order {
+			if t.above[id] == "" && !yield(t.session(p.FS, id, named), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Read implements transcript.Tool.
+func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		r := &reader{ctx: ctx, place: p, live: p.Live(s), yield: yield, started: map[string]string{}}
+		if err := r.session(s); err != nil && !r.gone {
+			yield(transcript.Entry{}, err)
+		}
+	}
+}
+
+// reader reads a session.
+type reader struct {
+	ctx     context.Context
+	place   transcript.Place
+	live    bool
+	alone   bool // the place is one file
+	yield   func(transcript.Entry, error) bool
+	gone    bool // who reads has had enough
+	near    *threads
+	all     *threads          // of the whole place, once it was needed
+	started map[string]string // by which call a thread was started, by its id
+}
+
+func (r *reader) emit(e transcript.Entry) {
+	if !r.gone && !r.yield(e, nil) {
+		r.gone = true
+	}
+}
+
+func (r *reader) bad(n int, reason string) {
+	r.emit(transcript.Entry{Line: n, Bad: &transcript.Bad{Line: n, Reason: reason}})
+}
+
+// session reads a thread and what it started.
+func (r *reader) session(s transcript.Session) error {
+	named := map[string]string{}
+	if name := r.place.Name; name != "." && name != "" {
+		f, _, err := single(r.place)
+		if err != nil {
+			return err
+		}
+		r.near = &threads{ids: map[string]*file{f.id: f}, files: map[string][]*file{f.thread: {f}}, above: map[string]string{}, below: map[string][]string{}}
+		s.ID, r.alone = f.thread, true
+	} else {
+		if err := r.look(s); err != nil {
+			return err
+		}
+		named = names(r.place.FS)
+	}
+	if r.near.files[s.ID] == nil {
+		return fmt.Errorf("thread %s: %w", s.ID, fs.ErrNotExist)
+	}
+	for _, id := range r.near.family(s.ID) {
+		if err := r.thread(id, named[id]); err != nil || r.gone {
+			return err
+		}
+	}
+	return nil
+}
+
+// look lists the files among which those of a session are: of the days between its beginning
+// and its last change, or, if it is not there, all.
+func (r *reader) look(s transcript.Session) error {
+	m := rolloutName.FindStringSubmatch(path.Base(s.Name))
+	if m != nil {
+		begun, err := time.Parse("2006-01-02T15-04-05", m[1])
+		if err == nil {
+			all, err := list(r.ctx, r.place.FS, around(begun.UnixMilli(), max(s.Changed, begun.UnixMilli())))
+			if err != nil {
+				return err
+			}
+			if r.near = arrange(r.place.FS, all); r.near.files[s.ID] != nil {
+				return nil
+			}
+		}
+	}
+	var err error
+	r.near, err = r.everything()
+	return err
+}
+
+// everything is all that the place has.
+func (r *reader) everything() (*threads, error) {
+	if r.all == nil {
+		all, err := list(r.ctx, r.place.FS, days{})
+		if err != nil {
+			return nil, err
+		}
+		if r.near == nil {
+			r.all = arrange(r.place.FS, all)
+			return r.all, nil
+		}
+		r.all = &threads{ids: map[string]*file{}}
+		for _, f := range all {
+			r.all.ids[f.id] = f
+		}
+	}
+	return r.all, nil
+}
+
+// fileOf is the file of an id, wherever it is; nil if it is not there.
+func (r *reader) fileOf(id string) (*file, error) {
+	if f := r.near.ids[id]; f != nil {
+		return f, nil
+	}
+	// An id begins with when it was made: its file is in the folder of that day, or archived.
+	if at, ok := madeAt(id); ok && r.all == nil {
+		all, err := list(r.ctx, r.place.FS, around(at, at))
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(all, func(f *file) bool { return f.id == id }); i >= 0 {
+			return all[i], nil
+		}
+	}
+	all, err := r.everything()
+	if err != nil {
+		return nil, err
+	}
+	return all.ids[id], nil
+}
+
+// madeAt is when an id was made, in Unix ms, if it says so.
+func madeAt(id string) (int64, bool) {
+	if len(id) < 15 || id[14] != '7' {
+		return 0, false
+	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	return ms, err == nil
+}
+
+// thread reads the files of a thread: those that a revert left first, the current one last.
+func (r *reader) thread(id, name string) error {
+	files := r.currentLast(id)
+	t := newTeller(id)
+	for i, f := range files {
+		current := i == len(files)-1
+		if err := r.path(t, f, current); err != nil || r.gone {
+			return err
+		}
+	}
+	if name != "" {
+		t.title = name
+	}
+	for child, call := range t.tools.started {
+		r.started[child] = call
+	}
+	r.tell(t)
+	return nil
+}
+
+// stateFile is the tool's index of its threads. It is asked only which of a thread's files is
+// the current one; without it, the one that was begun last is.
+const stateFile = "state_5.sqlite"
+
+// currentLast are the files of a thread with the one at the end that the tool goes on with.
+func (r *reader) currentLast(id string) []*file {
+	files := inOrder(r.place.FS, r.near.files[id])
+	files = files[max(0, len(files)-maxReverts):]
+	if len(files) < 2 || r.place.Path == "" || r.alone {
+		return files
+	}
+	current := ""
+	// What cannot be read says nothing.
+	_ = foreign.Read(r.ctx, filepath.Join(r.place.Path, stateFile), func(db *foreign.DB) error {
+		current = ""
+		if !db.Has("threads", "id", "rollout_path") {
+			return nil
+		}
+		for row, err := range db.Rows("SELECT rollout_path FROM threads WHERE id = $1", id) {
+			if err != nil {
+				return err
+			}
+			current = path.Base(strings.ReplaceAll(row.Text("rollout_path"), `\`, "/"))
+		}
+		return nil
+	})
+	i := slices.IndexFunc(files, func(f *file) bool { return strings.TrimSuffix(path.Base(f.name), ".zst") == current })
+	if i < 0 {
+		return files
+	}
+	return append(slices.Delete(slices.Clone(files), i, i+1), files[i])
+}

@@ -1,0 +1,202 @@
+package codex
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// teller makes messages of the lines of a thread: a tree, because rewinds and reverts leave
+// branches.
+type teller struct {
+	thread string
+	talk   branches
+	tools  calls
+
+	first   head // of the file that was begun first
+	head    head // of the newest file
+	folder  string
+	title   string
+	model   string
+	updated int64
+	left    map[string]int
+	missing string // a thread that it goes on from and that is not there
+	held    bool
+	again   bool // what is told is the beginning of another rollout
+
+	*route
+}
+
+// route is what is known while a path is told.
+type route struct {
+	answer  *answer // in the making
+	doubt   *node   // said by a person, or put in by the harness: the next line says
+	turn    string
+	marked  bool // turns have ids
+	open    bool // the turn has not ended
+	asked   bool // something was said in this turn
+	last    int  // the newest answer of the turn, or -1
+	events  bool // what a person said is repeated by an event
+	cwd     string
+	changed string   // the folder, since the last message
+	aloud   []string // reasoning of which there is only the event; see [teller.event]
+	metered
+}
+
+func newTeller(thread string) *teller {
+	return &teller{thread: thread, talk: branches{at: map[place]int{}}, left: map[string]int{}, tools: calls{started: map[string]string{}}}
+}
+
+// leave counts what is no talk, where its own rollout is told.
+func (t *teller) leave(kind string) {
+	if !t.again {
+		t.left[kind]++
+	}
+}
+
+// begin starts a path.
+func (t *teller) begin() {
+	t.talk.cur = -1
+	t.route = &route{last: -1}
+	t.tools = calls{started: t.tools.started, names: map[string]string{}, runs: map[string]run{}, results: map[string]bool{}}
+}
+
+// finish ends a path. An answer that may still grow is held back; in a turn that nobody goes
+// on with, it was interrupted.
+func (t *teller) finish(current, live bool) {
+	if t.doubt != nil {
+		t.leave("reminder")
+		t.doubt = nil
+	}
+	switch {
+	case t.answer == nil:
+	case current && live:
+		t.answer, t.held = nil, true
+	default:
+		if t.marked && t.open {
+			t.answer.status = scrollback.StatusInterrupted
+		}
+		t.close()
+	}
+	t.talk.ends = append(t.talk.ends, t.talk.cur)
+}
+
+// add puts a message at the end of the path, unless it says nothing.
+func (t *teller) add(n node) {
+	if len(n.entry.Message.Parts) == 0 {
+		return
+	}
+	if t.changed != "" {
+		n.note("cwd", t.changed)
+		t.changed = ""
+	}
+	n.turn, t.asked = t.turn, true
+	t.talk.grow(n)
+	t.updated = max(t.updated, n.entry.Message.CreatedAt)
+	if n.entry.Message.Role == scrollback.RoleAssistant {
+		t.last = t.talk.cur
+	}
+}
+
+// take takes a line. Its error says why it is bad.
+func (t *teller) take(l *line) error {
+	switch l.kind {
+	case "session_meta":
+		t.meta(l)
+	case "response_item":
+		return t.item(l)
+	case "event_msg":
+		return t.event(l)
+	case "turn_context":
+		return t.context(l)
+	case "token_usage_record":
+		return t.record(l)
+	case "compacted":
+		return t.compacted(l)
+	case "world_state", "state":
+		t.leave("state")
+	case "":
+		return errNoType
+	default:
+		t.leave("unknown")
+	}
+	return nil
+}
+
+var errNoType = errors.New("the line has no type")
+
+// meta takes what the file says about its thread: the first line counts, and only its own.
+func (t *teller) meta(l *line) {
+	if l.n != 1 || l.thread != t.thread && l.thread != "" {
+		return
+	}
+	h := parseHead(l.payload)
+	if t.first.ID == "" {
+		t.first = h
+	}
+	t.head = h
+	if h.Cwd != "" {
+		t.folder, t.cwd = h.Cwd, h.Cwd
+	}
+}
+
+func (t *teller) context(l *line) error {
+	var c struct {
+		Turn  string `json:"turn_id"`
+		Cwd   string `json:"cwd"`
+		Model string `json:"model"`
+	}
+	if err := json.Unmarshal(l.payload, &c); err != nil {
+		return err
+	}
+	if c.Model != "" {
+		t.model = c.Model
+	}
+	if c.Cwd == "" {
+		return nil
+	}
+	if t.cwd != "" && t.cwd != c.Cwd {
+		t.changed = c.Cwd
+	}
+	t.cwd = c.Cwd
+	if t.folder == "" {
+		t.folder = c.Cwd
+	}
+	return nil
+}
+
+// compacted takes a compaction: its summary is a message. What the model said to make it is
+// no answer, and what the window was made of has been said before.
+func (t *teller) compacted(l *line) error {
+	var c struct {
+		Message string `json:"message"`
+	}
+	if err := json.Unmarshal(l.payload, &c); err != nil {
+		return err
+	}
+	t.close()
+	if strings.TrimSpace(c.Message) == "" {
+		t.leave("compaction")
+		return nil
+	}
+	if t.talk.cur >= 0 {
+		n := &t.talk.nodes[t.talk.cur]
+		text := n.entry.Message.Parts.Text()
+		if n.entry.Message.Role == scrollback.RoleAssistant && n.turn == t.turn && len(n.entry.Message.Parts.Calls()) == 0 &&
+			text != "" && strings.HasSuffix(c.Message, text) {
+			n.dropped, t.talk.cur, t.last = true, n.parent, -1
+			t.leave("compaction")
+			t.spare = n.entry.Message.Usage
+		}
+	}
+	n := l.message("", scrollback.RoleUser, scrollback.Say(c.Message))
+	n.note("compaction", true)
+	if t.spare != nil {
+		n.note("usage", t.spare) // of the call that made it
+	}
+	t.spare, t.pending = nil, nil
+	t.add(n)
+	return nil
+}

@@ -1,0 +1,115 @@
+package crush
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/foreign"
+	"github.com/scrollback-ai/scrollback/transcript/tree"
+)
+
+// need checks that the tables are those that are known.
+func need(db *foreign.DB) error {
+	if err := db.Need(known, "sessions", "id", "title", "created_at", "updated_at"); err != nil {
+		return err
+	}
+	return db.Need(known, "messages", "id", "session_id", "role", "parts", "created_at")
+}
+
+// list lists the conversations of a database that are not a sub-agent's.
+func list(ctx context.Context, p transcript.Place, name string) (out []transcript.Session, err error) {
+	err = foreign.Read(ctx, filepath.Join(p.Path, filepath.FromSlash(name)), func(db *foreign.DB) error {
+		out = nil
+		if err := need(db); err != nil {
+			return err
+		}
+		f, err := gather(db)
+		if err == nil {
+			err = f.count(db)
+		}
+		if err != nil {
+			return err
+		}
+		for _, family := range f.families {
+			s := transcript.Session{ID: family[0], Name: name}
+			sum := sha256.New()
+			rows := int64(0)
+			for _, id := range family {
+				one := f.all[id]
+				fmt.Fprintf(sum, "%s %d %d %d %d %d;", id, one.updated, one.rows, one.newest, one.last, one.bytes)
+				rows, s.Bytes, s.Changed = rows+one.rows, s.Bytes+one.bytes, max(s.Changed, one.updated, one.newest)
+			}
+			if s.Stamp = fmt.Sprintf("%x", sum.Sum(nil)[:16]); rows > 0 {
+				out = append(out, s)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// head is what the database says of a session without its messages.
+type head struct {
+	id, parent, title string
+	created, updated  int64 // Unix ms
+	rows, last, bytes int64
+	newest            int64 // Unix ms: when a row was changed last
+}
+
+// forest is the sessions of a database, with those that other ones started.
+type forest struct {
+	all      map[string]*head
+	families [][]string
+}
+
+// family is a session and all that it started, parents first.
+func (f *forest) family(id string) []string {
+	for _, family := range f.families {
+		if family[0] == id {
+			return family
+		}
+	}
+	return nil
+}
+
+// gather reads the sessions, without what they have.
+func gather(db *foreign.DB) (*forest, error) {
+	f := &forest{all: map[string]*head{}}
+	var ids []string
+	for r, err := range db.Rows("SELECT id, title, created_at, updated_at, " + db.Or("sessions", "parent_session_id", "NULL") +
+		" FROM sessions ORDER BY created_at, rowid") {
+		if err != nil {
+			return nil, err
+		}
+		h := &head{id: r.Text("id"), parent: r.Text("parent_session_id"), title: r.Text("title"),
+			created: millis(r.Int("created_at")), updated: millis(r.Int("updated_at"))}
+		if h.id == "" || f.all[h.id] != nil || h.id == "title-"+h.parent {
+			continue // the last asked for a title, and is not talk
+		}
+		ids, f.all[h.id] = append(ids, h.id), h
+	}
+	f.families = tree.Families(ids, func(id string) string { return f.all[id].parent })
+	return f, nil
+}
+
+// count reads what the sessions have. The lengths of rows are summed, since rows change in
+// place within the second that their times tell.
+func (f *forest) count(db *foreign.DB) error {
+	updated := "created_at"
+	if db.Has("messages", "updated_at") {
+		updated = "updated_at"
+	}
+	for r, err := range db.Rows("SELECT session_id, count(*) AS n, max(" + updated + ") AS u, max(rowid) AS r, sum(octet_length(parts)) AS b " +
+		"FROM messages GROUP BY session_id") {
+		if err != nil {
+			return err
+		}
+		if h := f.all[r.Text("session_id")]; h != nil {
+			h.rows, h.newest, h.last, h.bytes = r.Int("n"), millis(r.Int("u")), r.Int("r"), max(r.Int("b"), 0)
+		}
+	}
+	return nil
+}

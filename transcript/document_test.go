@@ -1,0 +1,80 @@
+package transcript_test
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+func TestList(t *testing.T) {
+	for name, c := range map[string]struct{ text, want, fault string }{
+		"a list":                {` [{"a":1}, 2,"x"]`, `{"a":1} 2 "x"`, ""},
+		"with a mark":           {"\uFEFF[1]", "1", ""},
+		"nothing in it":         {"[]", "", ""},
+		"one value":             {"{\n\"a\": [1]}\n", "{\n\"a\": [1]}", ""},
+		"lines":                 {"{\"a\":1}\n\n{\"a\":2}", `{"a":1} {"a":2}`, ""},
+		"nothing":               {" ", "", ""},
+		"a list that ends":      {`[1,2`, "1 2", "the file ends early"},
+		"an item that ends":     {`[1,{"a":`, "1", "the file ends early"},
+		"a value that ends":     {`{"a":`, "", "the file ends early"},
+		"no JSON":               {"[1,}", "1", "malformed"},
+		"a stray bracket":       {"1]", "1", "malformed"},
+		"a value that is long":  {`["` + strings.Repeat("x", 9000) + `"]`, "", "longer than 8192 bytes"},
+		"long, of short values": {"[" + strings.Repeat(`"0123456789",`, 2000) + "1]", strings.Repeat(`"0123456789" `, 2000) + "1", ""},
+	} {
+		for how, r := range map[string]io.Reader{"at once": strings.NewReader(c.text),
+			"byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
+			d := transcript.NewList(r, 8192)
+			var got []string
+			fault := ""
+			for raw, err := range d.Items() {
+				if err == nil {
+					got = append(got, string(raw))
+					continue
+				}
+				bad, ok := d.Fault(err)
+				if fault = bad.Reason; !ok {
+					t.Errorf("%s, %s: %v is not the file's", name, how, err)
+				}
+			}
+			if s := strings.Join(got, " "); s != c.want || (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
+				t.Errorf("%s, %s: %.100q and %q, want %.100q and %q", name, how, s, fault, c.want, c.fault)
+			}
+		}
+	}
+}
+
+func TestListThatCannotBeRead(t *testing.T) {
+	gone := errors.New("gone")
+	for _, text := range []string{"[1,2", `{"a":1}`, ""} {
+		d := transcript.NewList(io.MultiReader(strings.NewReader(text), iotest.ErrReader(gone)), 8192)
+		var last error
+		for _, err := range d.Items() {
+			last = err
+		}
+		if _, ok := d.Fault(last); ok || !errors.Is(last, gone) {
+			t.Errorf("after %q: %v", text, last)
+		}
+	}
+}
+
+func TestItemFields(t *testing.T) {
+	for head, want := range map[string]string{
+		`[{"a":1,"b":{"c":2},"d":"cut of`: "a b d",
+		`{"a":[1,{"x":2}],"b":`:           "a b",
+		"\uFEFF [ { \"a\" : 1 } , {}]":    "a",
+		`[1,{"a":1}]`:                     "",
+		`[]`:                              "",
+		`"text"`:                          "",
+	} {
+		if got := strings.Join(slices.Sorted(maps.Keys(transcript.ItemFields([]byte(head)))), " "); got != want {
+			t.Errorf("%q has %q, want %q", head, got, want)
+		}
+	}
+}

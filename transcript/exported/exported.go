@@ -1,0 +1,237 @@
+// Package exported reads what chat services hand out when somebody asks for their data:
+// files of JSON with many conversations, each a tree, and attachments beside them, in a
+// folder or a zip.
+//
+// Words it adds: talk (one conversation of a file), format (how a service's files are told
+// from others, and an item of one becomes a talk).
+//
+// Invariants: a file is read item by item, and never held whole; what is of another type
+// than expected is as if it were not there; a conversation that comes twice in a file is
+// read once. Foreign ids never become paths: an attachment is a file of the place whose
+// name begins with the id.
+//
+// It may not know the store, the network or any one service.
+package exported
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/tree"
+)
+
+// MaxTalk bounds one conversation of a file, in bytes.
+const MaxTalk = 256 << 20
+
+// Format is one service's.
+type Format struct {
+	// Sniff is [transcript.Tool]'s.
+	Sniff func(name string, head []byte) bool
+
+	// Named reports whether a file of this base name has conversations, if it is the
+	// service's at all: that it cannot be opened is then said.
+	Named func(base string) bool
+
+	// Never reports whether a file of this base name must not be opened. May be nil.
+	Never func(base string) bool
+
+	// Talk makes a talk of an item of a file; nil if nothing is said in it. An error says
+	// what is wrong with the item.
+	Talk func(a *Assets, item json.RawMessage) (*Talk, error)
+}
+
+// ErrOther is what an item is that is no conversation of the service.
+var ErrOther = errors.New("this is not a conversation")
+
+// Talk is one conversation of a file.
+type Talk struct {
+	ID    string
+	About scrollback.Conversation // Title, Model, times and Meta
+	Nodes []tree.Node
+	Leaf  string // where the current path ends
+	Held  bool   // something is not complete yet
+	Left  Left
+}
+
+// Left counts what is not talk and was left out, by kind.
+type Left map[string]int
+
+// Count counts one more of a kind.
+func (t *Talk) Count(kind string) {
+	if t.Left == nil {
+		t.Left = Left{}
+	}
+	if len(t.Left) >= 100 && t.Left[kind] == 0 {
+		kind = "other"
+	}
+	t.Left[kind]++
+}
+
+// Entries are the entries of a talk, from its description to its End; none if nothing is
+// said in it.
+func (t *Talk) Entries() iter.Seq[transcript.Entry] {
+	return func(yield func(transcript.Entry) bool) {
+		described := false
+		for e := range tree.Entries(t.ID, t.Nodes, t.Leaf) {
+			if !described {
+				about := t.About
+				if !yield(transcript.Entry{Source: t.ID, Conversation: &about, Origin: &scrollback.Origin{ID: t.ID, Root: string(e.Message.ID)}}) {
+					return
+				}
+				described = true
+			}
+			if !yield(e) {
+				return
+			}
+		}
+		if described {
+			yield(transcript.Entry{Source: t.ID, End: &transcript.End{Held: t.Held, Left: t.Left}})
+		}
+	}
+}
+
+// Read implements [transcript.Tool].
+func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		file, err := p.FS.Open(s.Name)
+		if err != nil {
+			yield(transcript.Entry{}, err)
+			return
+		}
+		defer func() { _ = file.Close() }()
+		seen, assets := map[string]bool{}, Beside(p, s.Name)
+		for item, err := range items(file) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(transcript.Entry{}, err)
+				return
+			}
+			if !f.tell(item, assets, seen, yield) {
+				return
+			}
+		}
+	}
+}
+
+// tell yields one item, and reports whether to go on.
+func (f Format) tell(it item, assets *Assets, seen map[string]bool, yield func(transcript.Entry, error) bool) bool {
+	bad := func(reason string) bool {
+		return yield(transcript.Entry{Bad: &transcript.Bad{Line: it.line, Reason: reason}}, nil)
+	}
+	if it.fault != "" {
+		return bad(it.fault)
+	}
+	t, err := f.Talk(assets, it.raw)
+	switch {
+	case err != nil:
+		return bad(err.Error())
+	case t == nil:
+		return true
+	case t.ID == "":
+		return bad("a conversation without an id")
+	case seen[t.ID]:
+		return bad(fmt.Sprintf("the conversation %.80q is there twice", t.ID))
+	}
+	seen[t.ID] = true
+	for e := range t.Entries() {
+		if e.Conversation == nil && e.End == nil && e.Rewind == nil {
+			e.Line = it.line
+		}
+		if !yield(e, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// item is one of a file, or what is wrong there.
+type item struct {
+	line  int
+	raw   json.RawMessage
+	fault string
+}
+
+// items yields the items of a file that is a list, one object, or lines with one each. An
+// error is not the file's.
+func items(r io.Reader) iter.Seq2[item, error] {
+	in := bufio.NewReaderSize(r, headBytes)
+	if head, _ := in.Peek(headBytes); isLines(head) {
+		return lines(in)
+	}
+	return func(yield func(item, error) bool) {
+		d := transcript.NewList(in, MaxTalk)
+		for raw, err := range d.Items() {
+			it := item{raw: raw}
+			if err != nil {
+				bad, ok := d.Fault(err)
+				if !ok {
+					yield(item{}, err)
+					return
+				}
+				it = item{line: bad.Line, fault: bad.Reason}
+			} else {
+				it.line = d.Line()
+			}
+			if !yield(it, nil) {
+				return
+			}
+		}
+		if _, err := io.Copy(io.Discard, in); err != nil { // a zip knows at the end whether it is whole
+			yield(item{}, err)
+		}
+	}
+}
+
+// isLines reports whether the first line of a file is an object, and others follow.
+func isLines(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n")
+	line, rest, more := bytes.Cut(head, []byte("\n"))
+	return more && bytes.HasPrefix(line, []byte("{")) && json.Valid(line) && len(bytes.TrimSpace(rest)) > 0
+}
+
+func lines(in *bufio.Reader) iter.Seq2[item, error] {
+	return func(yield func(item, error) bool) {
+		for n := 1; ; n++ {
+			line, long, err := readLine(in)
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(item{}, err)
+				return
+			}
+			it := item{line: n, raw: bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF")))}
+			switch {
+			case long:
+				it.fault = fmt.Sprintf("longer than %d bytes", MaxTalk)
+			case len(it.raw) > 0 && !json.Valid(it.raw):
+				it.fault = "malformed JSON"
+			}
+			if (long || len(it.raw) > 0) && !yield(it, nil) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// readLine reads a line of at most MaxTalk bytes; a longer one is passed over.
+func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		piece, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(piece) > MaxTalk; long {
+			line = nil
+		} else {
+			line = append(line, piece...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, long, err
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package foreign
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// virtual is what SQLite believes the database is called.
+const virtual = "db"
+
+// errMoved means that the files changed while they were opened, or that a change of the
+// database is not complete.
+var errMoved = errors.New("the database is being changed")
+
+// magic is how a database begins, and hot how a journal that matters does.
+var (
+	magic = []byte("SQLite format 3\x00")
+	hot   = []byte{0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7}
+)
+
+// headerLen is the length of a database's header.
+const headerLen = 100
+
+// files are a database and the log beside it, open for reading. As an [fs.FS] they are
+// one file.
+type files struct {
+	path string
+	db   *os.File
+	wal  *os.File // nil without a log
+	at   state
+	log  log
+	size int64
+}
+
+// open opens the database at path, and lays its log over it.
+func open(path string) (*files, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: not a file", ErrNot)
+	}
+	o := &files{path: real}
+	if o.at, err = look(real); err != nil {
+		return nil, err
+	}
+	if o.at.journal {
+		return nil, errMoved
+	}
+	if o.db, err = os.Open(real); err == nil && o.at.log {
+		o.wal, err = os.Open(real + "-wal")
+	}
+	if err == nil {
+		err = o.lay()
+	}
+	if err != nil {
+		o.close()
+		return nil, err
+	}
+	if !o.unmoved() {
+		o.close()
+		return nil, errMoved
+	}
+	return o, nil
+}
+
+// lay reads where the log has pages.
+func (o *files) lay() error {
+	switch h := o.at.header; {
+	case o.at.size == 0:
+		return fmt.Errorf("%w: the file is empty", ErrNot)
+	case o.at.size < headerLen, !bytes.HasPrefix(h[:], magic):
+		return ErrNot
+	case h[18] > 2 || h[19] > 2:
+		return fmt.Errorf("%w: its format is newer than this program's SQLite", ErrUnknown)
+	}
+	o.size = o.at.size
+	if o.wal == nil {
+		return nil
+	}
+	var err error
+	if o.log, err = readLog(o.wal); err == nil && o.log.pages > 0 {
+		o.size = o.log.pages * o.log.pageSize
+	}
+	return err
+}
+
+func (o *files) close() {
+	if o.db != nil {
+		o.db.Close()
+	}
+	if o.wal != nil {
+		o.wal.Close()
+	}
+}
+
+// unmoved reports whether nothing has happened to the files that could have mixed two
+// states: the log may have grown, since what is read of it is known.
+func (o *files) unmoved() bool {
+	now, err := look(o.path)
+	return err == nil && !now.journal && now.same(o.at)
+}
+
+// state is what tells states of the files apart, without the log's growth.
+type state struct {
+	file    os.FileInfo
+	size    int64
+	changed time.Time
+	header  [headerLen]byte
+	journal bool // a change is not complete
+	log     bool
+	salt    [32]byte // how the log begins
+	filled  [8]byte  // how much of the log is in the database
+}
+
+// look reads the state. The journal comes first: a change that is complete by then shows in
+// the header.
+func look(path string) (s state, err error) {
+	var start [8]byte
+	n, _ := head(path+"-journal", start[:], 0)
+	s.journal = n == len(hot) && bytes.Equal(start[:], hot)
+	if _, err = head(path, s.header[:], 0); err != nil {
+		return s, err
+	}
+	if s.header[18] == 2 { // it keeps a log
+		n, err = head(path+"-wal", s.salt[:], 0)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s, err
+		}
+		s.log = n == len(s.salt)
+		// The index of the log tells how far it was copied, and how far that was begun; it
+		// may be missing, or locked.
+		_, _ = head(path+"-shm", s.filled[:4], 96)
+		_, _ = head(path+"-shm", s.filled[4:], 128)
+	}
+	if s.file, err = os.Stat(path); err == nil {
+		s.size, s.changed = s.file.Size(), s.file.ModTime()
+	}
+	return s, err
+}
+
+func (s state) same(o state) bool {
+	return os.SameFile(s.file, o.file) && s.size == o.size && s.changed.Equal(o.changed) && s.header == o.header &&
+		s.log == o.log && s.salt == o.salt && s.filled == o.filled
+}
+
+// head reads what a file has at a place; fewer bytes are not an error.
+func head(path string, into []byte, at int64) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n, err := f.ReadAt(into, at)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// Open implements [fs.FS].
+func (o *files) Open(name string) (fs.File, error) {
+	if name != virtual {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return &view{SectionReader: io.NewSectionReader(o, 0, o.size), of: o}, nil
+}
+
+// ReadAt implements [io.ReaderAt]: SQLite reads within one page.
+func (o *files) ReadAt(b []byte, at int64) (int, error) {
+	if size := o.log.pageSize; size > 0 {
+		if from, in := o.log.at[uint32(at/size)+1]; in && at%size+int64(len(b)) <= size {
+			return o.wal.ReadAt(b, from+at%size)
+		}
+	}
+	return o.db.ReadAt(b, at)
+}
+
+// view is the one file.
+type view struct {
+	*io.SectionReader
+	of *files
+}
+
+// Stat implements [fs.File].
+func (v *view) Stat() (fs.FileInfo, error) { return sized{v.of.at.file, v.of.size}, nil }
+
+// Close implements [fs.File].
+func (*view) Close() error { return nil }
+
+// sized is a file of another size.
+type sized struct {
+	fs.FileInfo
+	size int64
+}
+
+func (s sized) Size() int64 { return s.size }

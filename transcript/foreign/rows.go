@@ -1,0 +1,198 @@
+package foreign
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DB is a database as it is at one moment.
+type DB struct {
+	ctx     context.Context // of one call of Read, which it does not outlive
+	db      *sql.DB
+	version int64
+	columns map[string][]string
+	left    int64 // bytes that may still be taken
+}
+
+// Version is the number that the tool keeps in PRAGMA user_version; many keep none there.
+func (d *DB) Version() int64 { return d.version }
+
+// tables notes the columns of all tables; views and virtual tables are none.
+func (d *DB) tables() error {
+	rows, err := d.db.QueryContext(d.ctx, `SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c `+
+		`WHERE s.type = 'table' AND s.rootpage > 0 ORDER BY s.name, c.cid`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			return err
+		}
+		d.columns[strings.ToLower(table)] = append(d.columns[strings.ToLower(table)], column)
+	}
+	return rows.Err()
+}
+
+// Has reports whether there is a table with such columns.
+func (d *DB) Has(table string, columns ...string) bool { return d.lacks(table, columns) == "" }
+
+// Need is an error if a table, or a column of it, is missing. Known says of which program
+// and version the tables are known.
+func (d *DB) Need(known, table string, columns ...string) error {
+	if what := d.lacks(table, columns); what != "" {
+		return fmt.Errorf("%w: it has no %s; known are those of %s", ErrUnknown, what, known)
+	}
+	return nil
+}
+
+func (d *DB) lacks(table string, columns []string) string {
+	have, known := d.columns[strings.ToLower(table)]
+	if !known {
+		return "table " + table
+	}
+next:
+	for _, c := range columns {
+		for _, h := range have {
+			if strings.EqualFold(c, h) {
+				continue next
+			}
+		}
+		return "column " + c + " in table " + table
+	}
+	return ""
+}
+
+// Or is a column if the table has it, and otherwise an expression in its place, such as
+// NULL; for use in the text of a query.
+func (d *DB) Or(table, column, otherwise string) string {
+	if d.Has(table, column) {
+		return column
+	}
+	return otherwise + " AS " + column
+}
+
+// Rows yields what a query finds. Queries may be run while the rows of another one come.
+func (d *DB) Rows(query string, args ...any) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		rows, err := d.db.QueryContext(d.ctx, query, args...)
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		defer rows.Close()
+		names, err := rows.Columns()
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		at := map[string]int{}
+		for i, n := range names {
+			at[n] = i
+		}
+		for rows.Next() {
+			row := Row{at: at, values: make([]any, len(names))}
+			into := make([]any, len(names))
+			for i := range into {
+				into[i] = &row.values[i]
+			}
+			if err := rows.Scan(into...); err != nil {
+				yield(Row{}, err)
+				return
+			}
+			if d.left -= row.weight(); d.left < 0 {
+				yield(Row{}, fmt.Errorf("more than %d bytes at once", int64(MaxBytes)))
+				return
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Row{}, err)
+		}
+	}
+}
+
+// Row is a row, by the names of its columns. A column that is not there is NULL.
+type Row struct {
+	at     map[string]int
+	values []any
+}
+
+func (r Row) weight() int64 {
+	n := int64(32)
+	for _, v := range r.values {
+		switch v := v.(type) {
+		case string:
+			n += int64(len(v))
+		case []byte:
+			n += int64(len(v))
+		}
+	}
+	return n
+}
+
+func (r Row) value(column string) any {
+	if i, known := r.at[column]; known {
+		return r.values[i]
+	}
+	return nil
+}
+
+// Null reports whether a value is NULL.
+func (r Row) Null(column string) bool { return r.value(column) == nil }
+
+// Text is a value as text; "" for NULL. Bytes that are not UTF-8 become U+FFFD.
+func (r Row) Text(column string) string {
+	switch v := r.value(column).(type) {
+	case string:
+		return strings.ToValidUTF8(v, "\uFFFD")
+	case []byte:
+		return strings.ToValidUTF8(string(v), "\uFFFD")
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	}
+	return ""
+}
+
+// Int is a value as a whole number; 0 for NULL and for what is no number. A column that is
+// declared as a time is Unix ms.
+func (r Row) Int(column string) int64 {
+	switch v := r.value(column).(type) {
+	case int64:
+		return v
+	case float64:
+		return int64(v)
+	case bool:
+		if v {
+			return 1
+		}
+	case time.Time:
+		return v.UnixMilli()
+	case string:
+		n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64) // 0 for what is no number
+		return n
+	}
+	return 0
+}
+
+// Float is a value as a number; 0 for NULL and for what is no number.
+func (r Row) Float(column string) float64 {
+	if f, ok := r.value(column).(float64); ok {
+		return f
+	}
+	return float64(r.Int(column))
+}

@@ -1,0 +1,293 @@
+package goose
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/foreign"
+)
+
+// row is a message.
+type row struct {
+	identity string
+	role     string
+	created  int64 // Unix ms
+	order    int64
+	line     int
+	pieces   []content
+	forUser  bool // it shows in the conversation
+	forModel bool // it is sent
+	summary  bool
+}
+
+// conversation is a session with its rows.
+type conversation struct {
+	*head
+	source, above string // what it is known by, and what started it
+	rows          []*row
+	bad           []transcript.Bad
+	torn          bool // the last line is not complete
+}
+
+// Read implements [transcript.Tool].
+func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		var all []*conversation
+		var err error
+		if path.Ext(s.Name) == ".jsonl" {
+			all, err = fromFile(p, s)
+		} else {
+			all, err = fromDatabase(ctx, p, s)
+		}
+		if err == nil && len(all) == 0 {
+			err = fmt.Errorf("session %s is no longer there: %w", s.ID, fs.ErrNotExist)
+		}
+		if err != nil {
+			yield(transcript.Entry{}, err)
+			return
+		}
+		for _, c := range all {
+			for e := range c.entries() {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fromDatabase reads a session and what it started.
+func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session) (out []*conversation, err error) {
+	if p.Path == "" {
+		return nil, nil
+	}
+	if _, err := fs.Stat(p.FS, s.Name); err != nil {
+		return nil, err
+	}
+	err = foreign.Read(ctx, filepath.Join(p.Path, filepath.FromSlash(s.Name)), func(db *foreign.DB) error {
+		out = nil
+		f, err := gather(db)
+		if err != nil {
+			return err
+		}
+		for _, family := range f.families {
+			if f.all[family[0]].identity() != s.ID {
+				continue
+			}
+			for i, id := range family {
+				c := &conversation{head: f.all[id], source: f.all[id].identity()}
+				if up := f.all[c.parent]; i > 0 && up != nil {
+					c.above = up.identity()
+				}
+				if err := c.load(db); err != nil {
+					return err
+				}
+				out = append(out, c)
+			}
+			return nil
+		}
+		return nil
+	})
+	return out, err
+}
+
+// load reads the rows of a session, or those of its thread if it has none.
+func (c *conversation) load(db *foreign.DB) error {
+	if err := c.take(db, "messages", "session_id", c.id); err != nil {
+		return err
+	}
+	if len(c.rows) == 0 && c.thread != "" && db.Has("thread_messages", "id", "thread_id", "role", "content_json", "created_timestamp") {
+		first := "" // of the sessions that have nothing but the thread, which is told once
+		for r, err := range db.Rows("SELECT id FROM sessions s WHERE thread_id = ? AND NOT EXISTS (SELECT 1 FROM messages "+
+			"WHERE session_id = s.id) ORDER BY "+field(db, "sessions", "created_at")+", id LIMIT 1", c.thread) {
+			if err != nil {
+				return err
+			}
+			first = r.Text("id")
+		}
+		if first == c.id {
+			if err := c.take(db, "thread_messages", "thread_id", c.thread); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortStableFunc(c.rows, func(a, b *row) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.order, b.order)) })
+	c.arrange()
+	return nil
+}
+
+// take reads rows of a table.
+func (c *conversation) take(db *foreign.DB, table, key, id string) error {
+	for r, err := range db.Rows("SELECT id, role, content_json, created_timestamp, "+db.Or(table, "metadata_json", "NULL")+
+		" FROM "+table+" WHERE "+key+" = ?", id) {
+		if err != nil {
+			return err
+		}
+		c.add(r.Text("role"), []byte(r.Text("content_json")), []byte(r.Text("metadata_json")),
+			&row{created: millis(r.Int("created_timestamp")), order: r.Int("id")})
+	}
+	return nil
+}
+
+// add reads a message.
+func (c *conversation) add(role string, raw, metadata []byte, r *row) {
+	var flags struct {
+		User  *bool `json:"userVisible"`
+		Model *bool `json:"agentVisible"`
+	}
+	var err error
+	switch {
+	case role != "user" && role != "assistant":
+		err = fmt.Errorf("the role %q", role)
+	case !utf8.Valid(raw):
+		err = errors.New("not UTF-8")
+	default:
+		r.pieces, err = pieces(raw)
+	}
+	if err != nil {
+		if len(c.bad) < 1000 {
+			c.bad = append(c.bad, transcript.Bad{Line: r.line, Reason: fmt.Sprintf("message %d: %v", r.order, err)})
+		}
+		return
+	}
+	_ = json.Unmarshal(metadata, &flags) // without it, everybody sees it
+	r.forUser, r.forModel = flags.User == nil || *flags.User, flags.Model == nil || *flags.Model
+	r.role = role
+	var plain bytes.Buffer
+	if json.Compact(&plain, raw) != nil {
+		plain.Write(raw)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", role, r.created, plain.Bytes()))
+	r.identity = fmt.Sprintf("%x", sum[:12])
+	c.rows = append(c.rows, r)
+}
+
+// arrange tells equal rows apart, and finds the summaries: what is
+// only for the model and followed by the sentence that tells it to go on.
+func (c *conversation) arrange() {
+	times := map[string]int{}
+	for i, r := range c.rows {
+		if times[r.identity]++; times[r.identity] > 1 {
+			r.identity = fmt.Sprintf("%s-%d", r.identity, times[r.identity])
+		}
+		r.summary = !r.forUser && !r.goesOn() && i+1 < len(c.rows) && c.rows[i+1].goesOn()
+	}
+}
+
+// text is what a row says in words.
+func (r *row) text() string {
+	var all []string
+	for _, p := range r.pieces {
+		all = append(all, p.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+// goesOn reports whether a row is the sentence after a summary.
+func (r *row) goesOn() bool {
+	if r.forUser || r.role != "assistant" {
+		return false
+	}
+	text := r.text()
+	return strings.HasPrefix(text, "Your context was compacted") || strings.HasPrefix(text, "The previous message contains a summary")
+}
+
+// entries tells a conversation.
+func (c *conversation) entries() iter.Seq[transcript.Entry] {
+	return func(yield func(transcript.Entry) bool) {
+		out := &scrollback.Conversation{Title: c.title, Model: c.model, CreatedAt: c.created, UpdatedAt: c.updated}
+		out.Meta = object(map[string]any{metaKey: struct {
+			ID       string `json:"id,omitempty"`
+			Folder   string `json:"working_dir,omitempty"`
+			Type     string `json:"session_type,omitempty"`
+			Provider string `json:"provider,omitempty"`
+		}{c.id, c.folder, c.kind, c.provider}})
+		var of *transcript.AgentOf
+		if c.above != "" {
+			of = &transcript.AgentOf{Source: c.above}
+		}
+		if !yield(transcript.Entry{Source: c.source, Conversation: out, Agent: of, Origin: &scrollback.Origin{ID: c.source, Folder: c.folder}}) {
+			return
+		}
+		for _, b := range c.bad {
+			if !yield(transcript.Entry{Source: c.source, Bad: &b}) {
+				return
+			}
+		}
+		t := &teller{left: map[string]int{}, names: map[string]string{}}
+		kept := map[string]bool{} // what somebody said, and a copy was made of for the model
+		for _, r := range c.rows {
+			switch text := r.text(); {
+			case r.goesOn():
+				t.left["continuation"]++
+				continue
+			case !r.forUser && !r.summary && (r.forModel || r.role != "user"):
+				t.left["copy for the model"]++
+				continue
+			case !r.forUser && !r.summary:
+				kept[text] = text != ""
+			case kept[text] && r.role == "user":
+				delete(kept, text)
+				t.left["copy for the model"]++
+				continue
+			}
+			for _, e := range t.entries(r) {
+				e.Source = c.source
+				if !yield(e) {
+					return
+				}
+			}
+		}
+		yield(transcript.Entry{Source: c.source, End: &transcript.End{Held: c.torn, Left: t.left}})
+	}
+}
+
+// latest is the end of the year 9999, in Unix ms.
+const latest = 253402300799999
+
+// millis is a time in Unix ms, which may be one in seconds.
+func millis(n int64) int64 {
+	if n > 0 && n < 1e11 {
+		n *= 1000
+	}
+	if n < 0 || n > latest {
+		return 0
+	}
+	return n
+}
+
+// moment is a time of the database, in UTC, in Unix ms; 0 for none.
+func moment(s string) int64 {
+	for _, form := range []string{time.DateTime, time.RFC3339Nano, "2006-01-02 15:04:05.999999999-07:00"} {
+		if t, err := time.Parse(form, s); err == nil {
+			return min(max(t.UnixMilli(), 0), latest)
+		}
+	}
+	return 0
+}
+
+// object is v as JSON, without HTML escapes; v holds nothing that cannot be encoded.
+func object(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimSpace(b.Bytes())
+}

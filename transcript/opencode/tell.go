@@ -1,0 +1,237 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"net/url"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// teller makes entries of one message.
+type teller struct {
+	m      *message
+	side   func(string) (string, bool)
+	left   map[string]int
+	folder string
+}
+
+func (t *teller) entries() []transcript.Entry {
+	if t.m.Role == "user" {
+		return t.user()
+	}
+	return t.assistant()
+}
+
+// said is an entry that is being filled.
+type said struct {
+	parts scrollback.Parts
+	bytes map[int][]byte
+}
+
+// attach adds a file, if its bytes or its address are there.
+func (s *said) attach(p part) bool {
+	image := strings.HasPrefix(p.Mime, "image/") && p.Mime != "image/svg+xml"
+	b, mime, ok := dataURL(p.URL)
+	switch {
+	case !ok && image && (strings.HasPrefix(p.URL, "https://") || strings.HasPrefix(p.URL, "http://")):
+		s.parts = append(s.parts, scrollback.Image{URL: p.URL, MediaType: p.Mime, Name: p.Filename})
+		return true
+	case !ok:
+		return false
+	}
+	if s.bytes == nil {
+		s.bytes = map[int][]byte{}
+	}
+	s.bytes[len(s.parts)] = b
+	if mime = cmp.Or(p.Mime, mime, "application/octet-stream"); image {
+		s.parts = append(s.parts, scrollback.Image{MediaType: mime, Name: p.Filename, Size: int64(len(b))})
+	} else {
+		s.parts = append(s.parts, scrollback.File{MediaType: mime, Name: p.Filename, Size: int64(len(b))})
+	}
+	return true
+}
+
+// dataURL is what a data URL holds.
+func dataURL(s string) (b []byte, mime string, ok bool) {
+	rest, ok := strings.CutPrefix(s, "data:")
+	head, body, comma := strings.Cut(rest, ",")
+	if !ok || !comma {
+		return nil, "", false
+	}
+	mime, _, _ = strings.Cut(head, ";")
+	if !strings.HasSuffix(head, ";base64") {
+		text, err := url.PathUnescape(body)
+		return []byte(text), mime, err == nil && text != ""
+	}
+	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(body))
+	return b, mime, err == nil && len(b) > 0
+}
+
+// user tells what a user said. Texts that the tool made of files are not what was said.
+func (t *teller) user() []transcript.Entry {
+	var s said
+	for _, p := range t.m.parts {
+		switch {
+		case p.Type == "text" && (p.Synthetic || p.Ignored):
+			t.left["expanded file"]++
+		case p.Type == "text" && p.Text != "":
+			s.parts = append(s.parts, scrollback.Text{Text: p.Text})
+		case p.Type == "subtask" && p.Prompt != "":
+			s.parts = append(s.parts, scrollback.Text{Text: p.Prompt})
+		case p.Type == "file":
+			if !s.attach(p) {
+				t.left["file reference"]++
+			}
+		default:
+			t.left[cmp.Or(p.Type, "part")]++
+		}
+	}
+	return t.entry(scrollback.Message{Role: scrollback.RoleUser, Parts: s.parts}, s)
+}
+
+// entry is a message, if there is anything in it.
+func (t *teller) entry(m scrollback.Message, s said) []transcript.Entry {
+	if len(s.parts) == 0 {
+		if t.m.Role == "user" && len(t.m.parts) > 0 {
+			return nil // its parts were counted
+		}
+		t.left["empty message"]++
+		return nil
+	}
+	m.ID, m.CreatedAt = scrollback.MessageID(t.m.ID), int64(t.m.Time.Created)
+	return []transcript.Entry{{Message: m, Bytes: s.bytes}}
+}
+
+// assistant tells what a model call brought, and then what its tools returned.
+func (t *teller) assistant() []transcript.Entry {
+	var s, results said
+	ended := t.m.Time.Created
+	for _, p := range t.m.parts {
+		switch {
+		case p.Type == "text" && p.Synthetic:
+			t.left["synthetic text"]++
+		case p.Type == "text" && p.Text != "":
+			s.parts = append(s.parts, scrollback.Text{Text: p.Text})
+		case p.Type == "reasoning" && p.Text != "":
+			s.parts = append(s.parts, scrollback.Reasoning{Text: p.Text})
+		case p.Type == "file":
+			if !s.attach(p) {
+				t.left["file reference"]++
+			}
+		case p.Type == "tool":
+			name := cmp.Or(p.Tool, "unknown")
+			s.parts = append(s.parts, scrollback.ToolCall{ID: p.call(), Name: name, Arguments: arguments(p.State.Input)})
+			if r, done := t.result(p, name); done {
+				results.parts = append(results.parts, r)
+				ended = max(ended, p.State.Time.End)
+				for _, a := range p.State.Attachments {
+					if !results.attach(a) {
+						t.left["file reference"]++
+					}
+				}
+			}
+		default:
+			t.left[cmp.Or(p.Type, "part")]++
+		}
+	}
+	m := scrollback.Message{Role: scrollback.RoleAssistant, Parts: s.parts, Model: t.m.ModelID, Usage: t.usage()}
+	m.Status, m.Meta = t.ending()
+	if len(s.parts) == 0 && t.m.Error != nil {
+		t.left["error without an answer"]++
+		return nil
+	}
+	out := t.entry(m, s)
+	if len(results.parts) > 0 {
+		out = append(out, transcript.Entry{Bytes: results.bytes, Message: scrollback.Message{ID: scrollback.MessageID(t.m.ID + "#results"),
+			Role: scrollback.RoleTool, Parts: results.parts, CreatedAt: int64(ended)}})
+	}
+	return out
+}
+
+// result is what a tool returned. A command that failed is an error, whatever the tool calls it.
+func (t *teller) result(p part, name string) (scrollback.ToolResult, bool) {
+	r := scrollback.ToolResult{CallID: p.call(), Name: name, Text: p.State.Output}
+	switch p.State.Status {
+	case "completed":
+		r.IsError = p.State.Metadata.Exit != 0
+		if noted := p.State.Metadata.OutputPath; noted != "" {
+			if whole, ok := t.side(noted); ok {
+				r.Text = whole
+			}
+		}
+	case "error":
+		r.IsError, r.Text = true, cmp.Or(p.State.Error, p.State.Output)
+	default:
+		return r, false
+	}
+	return r, true
+}
+
+// arguments is JSON as it is stored everywhere, without spaces.
+func arguments(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Compact(&b, raw) != nil {
+		return json.RawMessage("{}")
+	}
+	return b.Bytes()
+}
+
+// ending is how an answer ended.
+func (t *teller) ending() (status scrollback.Status, meta json.RawMessage) {
+	m := t.m
+	kept := struct {
+		Compaction  bool   `json:"compaction,omitempty"`
+		Interrupted bool   `json:"interrupted,omitempty"`
+		Error       string `json:"error,omitempty"`
+		Finish      string `json:"finish,omitempty"`
+		Cwd         string `json:"cwd,omitempty"`
+	}{Compaction: m.summary()}
+	status = scrollback.StatusComplete
+	switch {
+	case m.Error != nil && m.Error.Name == "MessageAbortedError", !m.finished():
+		status, kept.Interrupted = scrollback.StatusInterrupted, true
+	case m.Error != nil:
+		status = scrollback.StatusFailed
+		kept.Error = strings.TrimPrefix(m.Error.Name+": "+m.Error.Data.Message, ": ")
+	}
+	if m.Finish != "stop" && m.Finish != "tool-calls" {
+		kept.Finish = m.Finish
+	}
+	if m.Path.Cwd != t.folder {
+		kept.Cwd = m.Path.Cwd
+	}
+	if meta = object(map[string]any{metaKey: kept}); string(meta) == `{"`+metaKey+`":{}}` {
+		return status, nil
+	}
+	return status, meta
+}
+
+// usage is that of a model call: what the tool calls input is without what was cached, and
+// its output is without the reasoning.
+func (t *teller) usage() *scrollback.Usage {
+	n := func(f float64) int64 {
+		if !(f > 0) {
+			return 0
+		}
+		return int64(math.Min(f, scrollback.MaxCallTokens))
+	}
+	k := t.m.Tokens
+	u := scrollback.Usage{
+		InputTokens: n(k.Input) + n(k.Cache.Read) + n(k.Cache.Write), CachedTokens: n(k.Cache.Read), CacheWriteTokens: n(k.Cache.Write),
+		OutputTokens: n(k.Output) + n(k.Reasoning), ReasoningTokens: n(k.Reasoning), Cost: t.m.Cost,
+	}
+	if u.Cost > 0 {
+		u.Currency = "USD"
+	}
+	if u == (scrollback.Usage{}) {
+		return nil
+	}
+	u, _ = u.Checked()
+	return &u
+}

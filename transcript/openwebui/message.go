@@ -1,0 +1,267 @@
+package openwebui
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/exported"
+	"github.com/scrollback-ai/scrollback/transcript/tree"
+)
+
+// message is one of a history.
+type message struct {
+	ID       string            `json:"id"`
+	Parent   string            `json:"parentId"`
+	Children []string          `json:"childrenIds"`
+	Role     string            `json:"role"`
+	Content  json.RawMessage   `json:"content"`
+	Output   []json.RawMessage `json:"output"`
+	Model    string            `json:"model"`
+	At       float64           `json:"timestamp"`
+	Done     *bool             `json:"done"`
+	Error    json.RawMessage   `json:"error"`
+	Files    []file            `json:"files"`
+	Usage    json.RawMessage   `json:"usage"`
+	Info     struct {
+		Usage json.RawMessage `json:"usage"`
+	} `json:"info"`
+}
+
+type file struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	File struct {
+		ID   string `json:"id"`
+		Name string `json:"filename"`
+		Data struct {
+			Content string `json:"content"`
+		} `json:"data"`
+	} `json:"file"`
+}
+
+// reader makes the messages of one conversation.
+type reader struct {
+	talk   *exported.Talk
+	assets *exported.Assets
+	live   bool
+	model  string // of the newest answer
+	at     int64  // when that was
+	held   map[string]bool
+}
+
+// nodes makes the nodes of a history, in the order of the page.
+func (r *reader) nodes(messages map[string]message) {
+	linked := make([]exported.Linked, 0, len(messages))
+	r.held = map[string]bool{}
+	for id, m := range messages {
+		if r.live && m.unfinished() && len(m.Children) == 0 {
+			r.held[id], r.talk.Held = true, true
+			continue
+		}
+		linked = append(linked, exported.Linked{Node: tree.Node{ID: id, Parent: m.Parent}, Children: m.Children, At: exported.Seconds(m.At)})
+	}
+	r.talk.Nodes = exported.Order(linked)
+	for i, n := range r.talk.Nodes {
+		m := messages[n.ID]
+		r.talk.Nodes[i].Entries = r.message(n.ID, &m)
+	}
+}
+
+// unfinished reports whether an answer is still being written, or was when it broke off.
+func (m *message) unfinished() bool { return m.Role == "assistant" && m.Done != nil && !*m.Done }
+
+// pieces are the messages that one of a history becomes.
+type pieces struct {
+	exported.Pieces
+	*reader
+}
+
+// message makes the messages of one of a history.
+func (r *reader) message(id string, m *message) []transcript.Entry {
+	p := &pieces{reader: r, Pieces: exported.Pieces{ID: id, Role: scrollback.RoleAssistant, At: exported.Seconds(m.At)}}
+	switch m.Role {
+	case "user":
+		p.Role = scrollback.RoleUser
+	case "system":
+		r.talk.Count("system")
+		return nil
+	}
+	for _, raw := range m.Output {
+		p.output(raw)
+	}
+	if len(p.Entries) == 0 {
+		p.content(m.Content)
+	}
+	for _, f := range m.Files {
+		p.file(f)
+	}
+	failure := failure(m.Error)
+	if len(p.Entries) == 0 {
+		p.Say(failure)
+	}
+	if len(p.Entries) == 0 {
+		r.talk.Count("empty")
+		return nil
+	}
+	if p.Role == scrollback.RoleAssistant {
+		r.finish(p, m, failure)
+	}
+	return p.Entries
+}
+
+// finish adds what holds of all of an answer.
+func (r *reader) finish(p *pieces, m *message, failure string) {
+	if m.Model != "" && p.At >= r.at {
+		r.model, r.at = m.Model, p.At
+	}
+	status := scrollback.Status("")
+	switch {
+	case failure != "":
+		status = scrollback.StatusFailed
+	case m.unfinished():
+		status = scrollback.StatusInterrupted
+	}
+	p.Finish(m.Model, status, exported.Meta(metaKey, struct {
+		Error string `json:"error,omitempty"`
+	}{failure}))
+	u := usage(m.Usage)
+	if u == nil {
+		u = usage(m.Info.Usage)
+	}
+	for i := range p.Entries {
+		if last := &p.Entries[len(p.Entries)-1-i].Message; last.Role == scrollback.RoleAssistant {
+			last.Usage = u
+			return
+		}
+	}
+}
+
+// failure is what an answer's error says.
+func failure(raw json.RawMessage) string {
+	var text string
+	var object struct {
+		Content string `json:"content"`
+		Message string `json:"message"`
+		Detail  string `json:"detail"`
+	}
+	switch {
+	case len(raw) == 0 || string(raw) == "null" || string(raw) == "false":
+		return ""
+	case exported.Field(raw, &text):
+		return text
+	case exported.Field(raw, &object) && first(object.Content, object.Message, object.Detail) != "":
+		return first(object.Content, object.Message, object.Detail)
+	}
+	return "the answer failed"
+}
+
+// usage is what an answer has cost, by the names of OpenAI, newer ones, or Ollama's.
+func usage(raw json.RawMessage) *scrollback.Usage {
+	var u struct {
+		Input      float64 `json:"input_tokens"`
+		Output     float64 `json:"output_tokens"`
+		Prompt     float64 `json:"prompt_tokens"`
+		Completion float64 `json:"completion_tokens"`
+		Total      float64 `json:"total_tokens"`
+		Evaluated  float64 `json:"prompt_eval_count"`
+		Generated  float64 `json:"eval_count"`
+		In         struct {
+			Cached float64 `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+		Out struct {
+			Reasoning float64 `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+	}
+	if !exported.Field(raw, &u) {
+		return nil
+	}
+	whole := func(n float64) int64 { return int64(min(max(n, 0), scrollback.MaxCallTokens)) }
+	out := scrollback.Usage{InputTokens: whole(max(u.Input, u.Prompt, u.Evaluated)), OutputTokens: whole(max(u.Output, u.Completion, u.Generated)),
+		TotalTokens: whole(u.Total), CachedTokens: whole(u.In.Cached), ReasoningTokens: whole(u.Out.Reasoning)}
+	if out == (scrollback.Usage{}) {
+		return nil
+	}
+	return &out
+}
+
+// content adds what a message says: a text, or a list of pieces.
+func (p *pieces) content(raw json.RawMessage) {
+	var text string
+	if exported.Field(raw, &text) {
+		if p.Role == scrollback.RoleAssistant {
+			p.details(text)
+		} else {
+			p.Say(text)
+		}
+		return
+	}
+	var list []json.RawMessage
+	_ = exported.Each(raw, &list) // nothing, if it is no list
+	for _, raw := range list {
+		p.piece(raw)
+	}
+}
+
+// piece adds a piece of a message's content.
+func (p *pieces) piece(raw json.RawMessage) {
+	var b struct {
+		Type  string `json:"type"`
+		Text  string `json:"text"`
+		Image struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
+	}
+	if exported.Decode(raw, &b) != nil {
+		return
+	}
+	switch {
+	case b.Image.URL != "":
+		p.file(file{Type: "image", URL: b.Image.URL})
+	case b.Text != "":
+		p.Say(b.Text)
+	default:
+		p.talk.Count("part of type " + clipped(b.Type))
+	}
+}
+
+// clipped is a type as it may be shown.
+func clipped(kind string) string {
+	if kind == "" {
+		return "no type"
+	}
+	return strings.ToValidUTF8(kind[:min(len(kind), 40)], "")
+}
+
+// file adds what was sent along, or came with an answer.
+func (p *pieces) file(f file) {
+	name, id := first(f.Name, f.File.Name), first(f.File.ID, f.ID, idIn(f.URL))
+	kind := "file"
+	if f.Type == "image" {
+		kind = "image"
+	}
+	b, inside := exported.DataURL(f.URL)
+	switch {
+	case f.Type == "collection" || f.Type == "web_search" || f.Type == "note" || f.Type == "chat":
+		p.talk.Count(f.Type)
+	case inside:
+		exported.Attach(p.Own(), name, b)
+	case strings.TrimSpace(f.File.Data.Content) != "":
+		p.Say(strings.TrimSpace("[file "+name) + "]\n" + f.File.Data.Content)
+	case name == "" && id == "" && f.URL == "":
+	default:
+		p.Enclose(p.assets, kind, id, first(name, id, f.URL[:min(len(f.URL), 200)]))
+	}
+}
+
+// idIn is the id in the address of a file, which is its last piece but for "content".
+func idIn(address string) string {
+	if strings.HasPrefix(address, "data:") {
+		return ""
+	}
+	address = strings.TrimSuffix(address, "/content")
+	return address[strings.LastIndexByte(address, '/')+1:]
+}

@@ -1,0 +1,95 @@
+package tooltest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// reading is what a place gave.
+type reading struct {
+	sessions []transcript.Session
+	entries  [][]transcript.Entry // of each session
+	errs     []error              // of each session
+	err      error                // of the list
+}
+
+// most bounds what a fixture and its mutants may give.
+const most = 20_000
+
+// read reads all sessions of a place; a live one as if it had changed a moment ago.
+func (v variant) read(p transcript.Place, live bool) (r reading) {
+	ctx := context.Background()
+	for s, err := range v.Tool.Sessions(ctx, p) {
+		if err != nil {
+			r.err = err
+			break
+		}
+		r.sessions = append(r.sessions, s)
+		if len(r.sessions) > most {
+			r.err = fmt.Errorf("more than %d sessions", most)
+			break
+		}
+	}
+	n := 0
+	for _, s := range r.sessions {
+		var entries []transcript.Entry
+		var failed error
+		if live {
+			p.Now = s.Changed + 1
+		} else {
+			p.Now = max(s.Changed+day, written+day)
+		}
+		if s.Bad == "" {
+			for e, err := range v.Tool.Read(ctx, p, s) {
+				if failed != nil {
+					failed = fmt.Errorf("%w: something follows an error: %w", errBroken, failed)
+					break
+				}
+				if failed = err; err == nil {
+					entries = append(entries, e)
+				}
+				if n++; n > most {
+					failed = fmt.Errorf("%w: more than %d entries", errBroken, most)
+					break
+				}
+			}
+		}
+		r.entries, r.errs = append(r.entries, entries), append(r.errs, failed)
+	}
+	return r
+}
+
+// String is a reading in full, one line an entry.
+func (r reading) String() string {
+	var b strings.Builder
+	for i, s := range r.sessions {
+		fmt.Fprintf(&b, "session %+v: %v\n", s, r.errs[i])
+		for _, e := range r.entries[i] {
+			b.WriteString(line(e) + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "%v", r.err)
+	return b.String()
+}
+
+// line is an entry in full.
+func line(e transcript.Entry) string {
+	raw, err := json.Marshal(e)
+	return fmt.Sprintf("%s %v", raw, err)
+}
+
+// firstDifference is where two texts part, line by line.
+func firstDifference(a, b string) string {
+	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range as {
+		if i >= len(bs) || as[i] != bs[i] {
+			return fmt.Sprintf("line %d: %.300s\nor %.300s", i+1, as[i], slices.Concat(bs, make([]string, len(as)))[i])
+		}
+	}
+	return "more lines"
+}

@@ -1,0 +1,171 @@
+// Package zipped opens a zip archive, such as what a chat service sends when somebody asks
+// for their data, as a place: its files are read where they are and never unpacked to disk.
+//
+// Invariants: what an archive says of itself is checked before anything is unpacked. One
+// whose names lead outside, whose entries share bytes, or that has more of anything than the
+// bounds below is refused as a whole; an entry that is encrypted or packed in another way,
+// or that unpacks to far more than it takes, is refused when it is opened. An entry never
+// gives more bytes than it says it has.
+//
+// It may not know any tool, the store or the network.
+package zipped
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Bounds of an archive.
+const (
+	maxDirectory = 64 << 20  // of the list of entries, in bytes
+	maxEntries   = 200_000   // files and folders
+	maxUnpacked  = 256 << 30 // of all entries, in bytes
+	maxRatio     = 250       // of the bytes of an entry to those it takes …
+	freeRatio    = 64 << 20  // … from so many bytes on
+)
+
+const op = "zipped.Open"
+
+// Sniff reports whether a file begins as an archive does.
+func Sniff(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
+}
+
+// Open makes a place of an archive of so many bytes. It is read through r, also at once
+// from several goroutines, for as long as the place is used. now is in Unix ms. It is
+// invalid if the archive is damaged or has what is not accepted.
+func Open(r io.ReaderAt, size, now int64) (transcript.Place, error) {
+	metered := &meter{r: r, left: maxDirectory}
+	z, err := zip.NewReader(metered, size)
+	switch {
+	case errors.Is(err, errLong):
+		return transcript.Place{}, scrollback.ParamErrorf(op, "file", "the zip lists more than %d MB of names", maxDirectory>>20)
+	case err != nil && metered.err == nil:
+		return transcript.Place{}, scrollback.ParamErrorf(op, "file", "the zip is damaged, or not all of it is there: %v", err)
+	case err != nil:
+		return transcript.Place{}, scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	metered.done = true
+	if err := check(z.File, size); err != nil {
+		return transcript.Place{}, err
+	}
+	return transcript.Place{FS: files{z}, Name: ".", Now: now}, nil
+}
+
+// check holds what an archive says of its entries against the bounds.
+func check(entries []*zip.File, size int64) error {
+	if len(entries) > maxEntries {
+		return scrollback.ParamErrorf(op, "file", "the zip has more than %d files", maxEntries)
+	}
+	var packed, unpacked uint64
+	for _, f := range entries {
+		if name := strings.TrimSuffix(strings.ReplaceAll(f.Name, `\`, "/"), "/"); !fs.ValidPath(name) || strings.Contains(name, ":") && len(name) > 1 && name[1] == ':' {
+			return scrollback.ParamErrorf(op, "file", "the zip has a name that leads outside: %.80q", f.Name)
+		}
+		packed, unpacked = packed+min(f.CompressedSize64, 1<<50), unpacked+min(f.UncompressedSize64, 1<<50)
+		if packed > uint64(max(size, 0)) {
+			return scrollback.ParamErrorf(op, "file", "the zip says that its files take more bytes than it has")
+		}
+		if unpacked > maxUnpacked {
+			return scrollback.ParamErrorf(op, "file", "the zip would unpack to more than %d GB", maxUnpacked>>30)
+		}
+	}
+	return nil
+}
+
+// files are those of an archive.
+type files struct{ z *zip.Reader }
+
+// Open implements fs.FS.
+func (a files) Open(name string) (fs.File, error) {
+	f, err := a.z.Open(name)
+	if err != nil {
+		return nil, said(name, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(said(name, err), f.Close())
+	}
+	h, ok := info.Sys().(*zip.FileHeader)
+	if !ok || info.IsDir() {
+		return f, nil
+	}
+	if err := accept(h); err != nil {
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: name, Err: err}, f.Close())
+	}
+	return &file{f, name}, nil
+}
+
+// accept returns why an entry is not read.
+func accept(h *zip.FileHeader) error {
+	const encrypted = 1 // a flag of an entry
+	switch {
+	case h.Flags&encrypted != 0:
+		return scrollback.ParamErrorf(op, "file", "%.80q in the zip is encrypted; unpack it with its password, and import the folder", h.Name)
+	case h.UncompressedSize64 > freeRatio && h.UncompressedSize64/maxRatio > h.CompressedSize64:
+		return scrollback.ParamErrorf(op, "file", "%.80q in the zip would unpack to more than %d times of what it takes", h.Name, maxRatio)
+	}
+	return nil
+}
+
+// file is an entry while it is read.
+type file struct {
+	fs.File
+	name string
+}
+
+// Read implements fs.File.
+func (f *file) Read(b []byte) (int, error) {
+	n, err := f.File.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = said(f.name, err)
+	}
+	return n, err
+}
+
+// said is an error of the library in words, if it is the archive's fault.
+func said(name string, err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, zip.ErrAlgorithm):
+		err = scrollback.ParamErrorf(op, "file", "%.80q in the zip is packed in a way that is not known; unpack it, and import the folder", name)
+	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &corrupt):
+		err = scrollback.ParamErrorf(op, "file", "%.80q in the zip is damaged: %v", name, err)
+	default:
+		return err
+	}
+	return &fs.PathError{Op: "read", Path: name, Err: err}
+}
+
+var errLong = errors.New("the directory is too long")
+
+// meter reads so many bytes and no more, until it is done.
+type meter struct {
+	r    io.ReaderAt
+	left int64
+	done bool
+	err  error // of r
+}
+
+// ReadAt implements io.ReaderAt.
+func (m *meter) ReadAt(b []byte, at int64) (int, error) {
+	if m.done {
+		return m.r.ReadAt(b, at)
+	}
+	if m.left -= int64(len(b)); m.left < 0 {
+		return 0, errLong
+	}
+	n, err := m.r.ReadAt(b, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		m.err = err
+	}
+	return n, err
+}

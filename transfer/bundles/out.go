@@ -1,0 +1,333 @@
+package bundles
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/bundle"
+)
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// ExportRequest says how to write a bundle: with Materialize it has the Markdown files of
+// segments too.
+type ExportRequest struct {
+	Materialize bool
+	Progress    func(messages, total int64) // may be nil
+}
+
+// bundleExport is a bundle being exported.
+type bundleExport struct {
+	Desk
+	q       ExportRequest
+	w       *bundle.Writer
+	parts   []*portion // those inherited from first, the conversation itself last
+	done    int64
+	total   int64
+	written map[scrollback.SegmentID]bool
+}
+
+// portion is what a bundle holds of one conversation.
+type portion struct {
+	bundle.Conversation
+	branches []scrollback.Branch // parents first
+	ends     map[scrollback.BranchID]int64
+	mentions []scrollback.Artifact
+	segments []scrollback.SegmentID
+}
+
+// Export writes a whole conversation: all its branches, and what is on its path of
+// those that it inherits from.
+func Export(ctx context.Context, d Desk, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
+	x := &bundleExport{Desk: d, q: q, written: map[scrollback.SegmentID]bool{}}
+	if err := x.plan(ctx, id); err != nil {
+		return err
+	}
+	art, err := x.attached(ctx)
+	if err != nil {
+		return err
+	}
+	if x.w, err = bundle.NewWriter(w, id, x.Limits); err != nil {
+		return err
+	}
+	for _, a := range art {
+		if err := x.artifact(ctx, a); err != nil {
+			return err
+		}
+	}
+	for _, p := range x.parts {
+		if err := x.portion(ctx, p); err != nil {
+			return err
+		}
+	}
+	return x.w.Close()
+}
+
+// plan finds out which branches of which conversations belong to the bundle, and how
+// far.
+func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) error {
+	head, err := x.View.Bulk().Head(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return err
+	}
+	own, err := x.Store.Move.Branches(ctx, id)
+	if err != nil {
+		return err
+	}
+	main := &portion{Conversation: bundle.Conversation{Conversation: head.Conversation, Environment: head.Environment.WithoutRoots()}}
+	if main.Draft, err = x.draft(ctx, id); err != nil {
+		return err
+	}
+	main.Settings.RecallScope, main.Settings.Agents, main.AgentOf = "", false, nil
+	main.Roots, main.Limit, main.Version, main.DeletedAt, main.Messages = nil, 0, 0, 0, 0
+	own = slices.DeleteFunc(own, func(b scrollback.Branch) bool { return b.HeadSeq == b.AtSeq && b.ID != head.Branch.ID })
+	others := map[scrollback.ConversationID]map[scrollback.BranchID]scrollback.Branch{}
+	mine := map[scrollback.BranchID]bool{}
+	for _, b := range own {
+		mine[b.ID] = true
+	}
+	for _, b := range own {
+		for seq := b.AtSeq; b.Parent != "" && !mine[b.Parent]; seq = b.AtSeq {
+			if b, err = x.Store.Move.Branch(ctx, b.Parent); err != nil {
+				return err
+			}
+			of := others[b.Conversation]
+			if of == nil {
+				of = map[scrollback.BranchID]scrollback.Branch{}
+				others[b.Conversation] = of
+			}
+			if seq <= of[b.ID].HeadSeq {
+				break // and what is above it is there too
+			}
+			of[b.ID] = scrollback.Branch{ID: b.ID, Conversation: b.Conversation, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: seq}
+		}
+	}
+	var above []scrollback.ConversationID // those it inherits from, nearest first
+	for _, id := range slices.Backward(head.Ancestors) {
+		if len(others[id]) == 0 {
+			continue
+		}
+		p := &portion{Conversation: bundle.Conversation{Inherited: true, Ancestors: above}}
+		above = append([]scrollback.ConversationID{id}, above...)
+		p.ID = id
+		for _, b := range others[id] {
+			p.branches = append(p.branches, b)
+		}
+		x.parts = append(x.parts, p)
+	}
+	main.branches, main.Conversation.Ancestors = own, above
+	x.parts = append(x.parts, main)
+	for _, p := range x.parts {
+		p.arrange()
+		for _, b := range p.branches {
+			x.total += b.HeadSeq - b.AtSeq
+		}
+	}
+	return nil
+}
+
+// draft is the newest turn of a conversation if what it wrote is no message yet, or nil.
+func (x *bundleExport) draft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+	t, err := x.Store.Turns.Last(ctx, id)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return nil, nil
+	}
+	return bundle.Left(t), err
+}
+
+// arrange puts branches in order: by where they begin, so parents first, then by id.
+func (p *portion) arrange() {
+	p.ends = map[scrollback.BranchID]int64{}
+	for _, b := range p.branches {
+		p.ends[b.ID] = b.HeadSeq
+	}
+	slices.SortFunc(p.branches, func(a, b scrollback.Branch) int { // others leave a branch only after its beginning
+		return cmp.Or(cmp.Compare(a.AtSeq, b.AtSeq), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// attached collects what the portions mention, and returns all of it by id. A message may
+// name what only an ancestor mentions elsewhere: in the bundle, its own conversation then
+// mentions it.
+func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, error) {
+	all := map[scrollback.ArtifactID]scrollback.Artifact{}
+	before := map[scrollback.ArtifactID]bool{} // by ancestors
+	for _, p := range x.parts {
+		named, err := x.named(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		for r, err := range x.Store.Refs.Own(ctx, p.ID, scrollback.RefArtifact) {
+			if err != nil {
+				return nil, err
+			}
+			a := artifactOf(r)
+			if !p.Inherited || named[a.ID] {
+				p.mentions = append(p.mentions, a)
+			}
+			delete(named, a.ID)
+		}
+		lineage := append([]scrollback.ConversationID{p.ID}, p.Ancestors...)
+		for _, id := range sortedKeys(named) {
+			if before[id] {
+				continue
+			}
+			r, err := x.Store.Refs.In(ctx, lineage, scrollback.ArtifactRef(id))
+			if err != nil {
+				return nil, err
+			}
+			p.mentions = append(p.mentions, artifactOf(r))
+		}
+		for _, a := range p.mentions {
+			all[a.ID], before[a.ID] = a, true
+		}
+	}
+	var out []scrollback.Artifact
+	for _, id := range sortedKeys(all) {
+		out = append(out, all[id])
+	}
+	return out, nil
+}
+
+func artifactOf(r scrollback.RefEntry) scrollback.Artifact {
+	return scrollback.Artifact{ID: scrollback.ArtifactID(r.SHA256), MediaType: r.MediaType, Name: r.Hint, Size: r.Bytes, CreatedAt: r.CreatedAt}
+}
+
+// named are the artifacts that the messages of a portion name.
+func (x *bundleExport) named(ctx context.Context, p *portion) (map[scrollback.ArtifactID]bool, error) {
+	out := map[scrollback.ArtifactID]bool{}
+	for _, b := range p.branches {
+		for m, err := range x.Store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
+			if err != nil {
+				return nil, err
+			}
+			for id := range m.Parts.Artifacts() {
+				out[id] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// artifact writes the bytes of an artifact.
+func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) error {
+	f, size, err := x.Archive.OpenArtifact(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if size != a.Size {
+		return scrollback.Errorf(scrollback.Internal, "transfer.Export", "artifact %s has %d bytes instead of %d", a.ID, size, a.Size)
+	}
+	return x.w.Artifact(a.ID, size, f)
+}
+
+// portion writes a conversation.
+func (x *bundleExport) portion(ctx context.Context, p *portion) error {
+	if err := x.w.Conversation(p.Conversation); err != nil {
+		return err
+	}
+	if err := x.segments(ctx, p); err != nil {
+		return err
+	}
+	for _, b := range p.branches {
+		if err := x.w.Branch(bundle.Branch{Branch: b, View: b.View}); err != nil {
+			return err
+		}
+	}
+	for _, a := range p.mentions {
+		if err := x.w.Mention(a); err != nil {
+			return err
+		}
+	}
+	if x.q.Materialize {
+		if err := x.files(ctx, p); err != nil {
+			return err
+		}
+	}
+	for _, b := range p.branches {
+		for m, err := range x.Store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
+			if err == nil {
+				err = x.w.Message(m)
+			}
+			if err != nil {
+				return err
+			}
+			if x.done++; x.q.Progress != nil && (x.done%256 == 0 || x.done == x.total) {
+				x.q.Progress(x.done, x.total)
+			}
+		}
+	}
+	if p.Inherited {
+		return nil
+	}
+	return x.folds(ctx, p)
+}
+
+// segments writes the segments that lie on the portion.
+func (x *bundleExport) segments(ctx context.Context, p *portion) error {
+	for r, err := range x.Store.Refs.Own(ctx, p.ID, scrollback.RefHistory) {
+		if err != nil {
+			return err
+		}
+		if r.LastSeq > p.ends[r.Branch] {
+			continue
+		}
+		_, id, err := r.Ref.Split()
+		if err != nil {
+			return scrollback.Wrap(scrollback.Internal, "transfer.Export", err)
+		}
+		found, err := x.Store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)})
+		if err != nil {
+			return err
+		}
+		if err := x.w.Segment(found[0]); err != nil {
+			return err
+		}
+		p.segments = append(p.segments, found[0].ID)
+		x.written[found[0].ID] = true
+	}
+	return nil
+}
+
+// files writes the Markdown files of a portion's segments.
+func (x *bundleExport) files(ctx context.Context, p *portion) error {
+	for _, id := range p.segments {
+		found, err := x.Store.Segments(ctx, []scrollback.SegmentID{id})
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if err := x.Archive.Write(ctx, &text, id); err != nil {
+			return err
+		}
+		if err := x.w.File(found[0], text.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folds writes the receipts, except those that came while the bundle was written.
+func (x *bundleExport) folds(ctx context.Context, p *portion) error {
+	for f, err := range x.Store.Move.Folds(ctx, p.ID) {
+		if err != nil {
+			return err
+		}
+		end, known := p.ends[f.Branch]
+		unknown := func(v scrollback.ViewItem) bool { return !x.written[v.ID] }
+		if !known || f.Before.Boundary > end || slices.ContainsFunc(f.Before.Segments, unknown) {
+			continue
+		}
+		f.Receipt.Archive = "" // which the bundle does not hold
+		if err := x.w.Fold(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package transfer
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/title"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer/bundles"
+)
+
+// conversation finds or makes the conversation of an entry.
+func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*importing, error) {
+	key := entry.Source
+	if im.q.Into != "" {
+		key = ""
+	}
+	if c := im.open[key]; c != nil {
+		return c, nil
+	}
+	c := &importing{firsts: map[onPath]*stored{}}
+	if err := im.choose(ctx, c, key, entry); err != nil {
+		return nil, err
+	}
+	if err := im.enter(ctx, c); err != nil {
+		return nil, err
+	}
+	im.open[key] = c
+	return c, nil
+}
+
+// enter begins where a conversation that was chosen stands.
+func (im *importer) enter(ctx context.Context, c *importing) error {
+	var err error
+	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
+		return err
+	}
+	c.backlog.Summarize = im.q.Summarize
+	head := c.backlog.Begin
+	if head.DeletedAt != 0 {
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
+	}
+	c.head, c.at, c.Total = head, head.Branch, head.Messages
+	if im.q.Into != "" {
+		c.fresh, c.base = true, head.Messages
+	} else if n := head.Branch.HeadSeq; n > 0 {
+		last, err := im.store.At(ctx, head.Branch, n)
+		if err != nil {
+			return err
+		}
+		c.newest, c.theirs = last.ID, transcript.MarkOf(last.Meta) != ""
+	}
+	c.slot = len(im.slots)
+	im.slots = append(im.slots, c.Imported)
+	im.order = append(im.order, c)
+	return nil
+}
+
+// choose says which conversation an entry belongs to: the one that everything goes into,
+// the one that was exported and comes back under its own id, or that of the source.
+func (im *importer) choose(ctx context.Context, c *importing, key string, entry transcript.Entry) error {
+	if im.q.Into != "" {
+		c.ID = im.q.Into
+		return nil
+	}
+	if own, err := exported(ctx, im, key); own != "" || err != nil {
+		c.ID = own
+		return err
+	}
+	want := scrollback.Conversation{}
+	if entry.Conversation != nil {
+		want = *entry.Conversation
+	}
+	if im.q.Project != "" {
+		want.Project = im.q.Project
+	}
+	if err := plan(im, key, &want); err != nil {
+		return err
+	}
+	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
+		want.Title = title.FromPrompt(entry.Message.Parts)
+	}
+	made, created, err := im.view.Create(ctx, want)
+	if err != nil {
+		return err
+	}
+	c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
+	return nil
+}
+
+// exported is the conversation of ours that a source names because it was exported from
+// here, or empty.
+func exported(ctx context.Context, im *importer, key string) (scrollback.ConversationID, error) {
+	if key == "" {
+		return "", nil
+	}
+	own, err := im.view.Bulk().Head(ctx, scrollback.ConversationID(key), scrollback.AccessWrite)
+	copied := err == nil && im.q.Project != "" && im.q.Project != own.Project // asked for by name
+	if code := scrollback.CodeOf(err); code == scrollback.NotFound || code == scrollback.Invalid || copied {
+		return "", nil
+	}
+	return own.ID, err
+}
+
+// plan fills in what a conversation that is new here begins with, and its id, which follows
+// from its source and its project.
+func plan(im *importer, key string, want *scrollback.Conversation) error {
+	own, err := im.view.Bulk().Project(want.Project)
+	if err != nil {
+		return err
+	}
+	if own != scrollback.DefaultProject { // of two callers with the same file each has its own
+		want.Project = own
+	}
+	identity := im.format + "\x00" + key + "\x00" + want.Project
+	if key == "" {
+		identity = "file\x00" + im.file + "\x00" + want.Project
+	}
+	want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
+	project := want.Project
+	if err := bundles.Localize(im.view, want, project); err != nil {
+		return err
+	}
+	want.Project, want.Roots = project, nil
+	if scrollback.CheckTools(want.Settings.Tools) != nil {
+		want.Settings.Tools = nil
+	}
+	want.Title = clip.Line(want.Title, 400)
+	return nil
+}

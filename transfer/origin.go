@@ -1,0 +1,222 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/title"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// OriginQuery pages through origins.
+type OriginQuery = store.OriginQuery
+
+// originsPage is how many origins are read at once.
+const originsPage = 10_000
+
+// PlaceOf is what origins call a place: its path, or empty for what was uploaded.
+func PlaceOf(p transcript.Place) string {
+	if p.Path == "" || p.Name == "." || p.Name == "" {
+		return p.Path
+	}
+	return filepath.Join(p.Path, filepath.FromSlash(p.Name))
+}
+
+// Origins lists where conversations of the caller come from, by tool, id and conversation.
+func (t *Transfer) Origins(ctx context.Context, v *engine.View, q OriginQuery) ([]scrollback.Origin, error) {
+	c := v.Caller()
+	if !c.May(scrollback.AccessRead) {
+		return nil, c.Lacks("transfer.Origins", scrollback.AccessRead)
+	}
+	if !c.AllProjects {
+		own := append([]string{}, c.Projects...)
+		if q.Projects != nil {
+			own = slices.DeleteFunc(own, func(p string) bool { return !slices.Contains(q.Projects, p) })
+		}
+		q.Projects = own
+	}
+	return t.store.Origins.List(ctx, q)
+}
+
+// Gone notes when the places of some origins no longer had them, in Unix ms; 0 says that they
+// have them. Origins of others are not_found.
+func (t *Transfer) Gone(ctx context.Context, v *engine.View, origins []scrollback.Origin, at int64) error {
+	for _, o := range origins {
+		if _, err := v.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite); err != nil {
+			return err
+		}
+		now, err := t.store.Origins.List(ctx, OriginQuery{Tool: o.Tool, ID: o.ID, Conversations: []scrollback.ConversationID{o.Conversation}, Trash: true})
+		for _, o := range now {
+			if err == nil && o.GoneAt != at {
+				o.GoneAt = at
+				err = t.store.Origins.Put(ctx, o, "")
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose finds the conversation of a source by its origin, by what it shares with others, or
+// by its id, which is one of ours if it was exported from here; else it makes one.
+func (b *bringing) choose(ctx context.Context, c *importing) error {
+	s := c.source
+	of, err := b.agentOf(ctx, s)
+	if err != nil || s.deleted {
+		return err
+	}
+	if err := b.known(ctx, s); err != nil || s.deleted {
+		return err
+	}
+	if s.was.Conversation != "" && !s.was.Shared {
+		c.ID, c.moved = s.was.Conversation, s.was.Stamp != b.Stamp
+		return nil
+	}
+	found, err := b.scout(ctx, s)
+	if err != nil {
+		return err
+	}
+	if found != nil && found.entire {
+		s.shared, c.ID, c.Total = true, found.ID, found.head.Messages
+		return nil
+	}
+	if found == nil && of == nil {
+		if c.ID, err = exported(ctx, b.im, s.Origin.ID); err != nil || c.ID != "" {
+			return err
+		}
+	}
+	return b.make(ctx, c, ancestry{of, found})
+}
+
+// known looks for the origin of a source: of several, which different projects have, that in
+// the one that was asked for, else the first.
+func (b *bringing) known(ctx context.Context, s *source) error {
+	im := b.im
+	q := OriginQuery{Tool: s.Tool, ID: s.Origin.ID, Trash: true}
+	all, err := im.Origins(ctx, im.view, q)
+	if err != nil {
+		return err
+	}
+	if q.Trash = false; len(all) > 0 {
+		there, err := im.Origins(ctx, im.view, q)
+		if err != nil {
+			return err
+		}
+		if len(there) == 0 && !b.q.Again {
+			s.deleted = true
+			return nil
+		}
+		s.was = append(there, all...)[0]
+		for _, o := range there {
+			if h, err := im.view.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite); err != nil {
+				return err
+			} else if h.Project == b.q.Project {
+				s.was = o
+				break
+			}
+		}
+		return nil
+	}
+	if b.q.Again {
+		return nil
+	}
+	s.deleted, err = im.store.Origins.Purged(ctx, s.Tool, s.Origin.ID, b.projects())
+	return err
+}
+
+// projects are those of the caller; nil for all.
+func (b *bringing) projects() []string {
+	if c := b.im.view.Caller(); !c.AllProjects {
+		return append([]string{}, c.Projects...)
+	}
+	return nil
+}
+
+// agentOf is where a sub-agent was started; nil for any other conversation, and for one whose
+// parent is not known.
+func (b *bringing) agentOf(ctx context.Context, s *source) (*scrollback.AgentRef, error) {
+	if s.Agent == nil {
+		return nil, nil
+	}
+	parent := b.im.open[s.Agent.Source]
+	if parent != nil && parent.source != s && !parent.source.began {
+		if err := b.begin(ctx, parent); err != nil {
+			return nil, err
+		}
+	}
+	if parent != nil && parent.source.deleted {
+		s.deleted = true
+		return nil, nil
+	}
+	id := b.ids[s.Agent.Source]
+	if id == "" {
+		up := &source{Origin: scrollback.Origin{Tool: s.Tool, ID: s.Agent.Source}}
+		if err := b.known(ctx, up); err != nil || up.was.Conversation == "" {
+			s.deleted = up.deleted
+			return nil, err
+		}
+		id = up.was.Conversation
+	}
+	return &scrollback.AgentRef{ID: id, CallID: s.Agent.CallID}, nil
+}
+
+// ancestry is what a new conversation works for, or continues; both may be nil.
+type ancestry struct {
+	of   *scrollback.AgentRef
+	fork *follower
+}
+
+// make makes the conversation of a source. Its id follows from the source, so that two imports
+// at once make one.
+func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
+	s, im := c.source, b.im
+	var want scrollback.Conversation
+	if s.Entry.Conversation != nil {
+		want = *s.Entry.Conversation
+	}
+	var err error
+	if want.Project, err = b.project(ctx, s, a); err != nil {
+		return err
+	}
+	var object map[string]json.RawMessage
+	if len(want.Meta) > maxMeta || json.Unmarshal(want.Meta, &object) != nil {
+		want.Meta = nil
+	}
+	for _, key := range []string{s.Origin.ID, s.Origin.ID + "\x00again"} {
+		if err = plan(im, key, &want); err != nil {
+			return err
+		}
+		var made scrollback.Conversation
+		switch {
+		case a.of != nil:
+			want.AgentOf = a.of
+			made, c.Created, err = im.store.Create(ctx, want)
+		case a.fork != nil:
+			f := a.fork
+			if want.Title == "" {
+				want.Title = title.Copy(title.CopyOf, f.head.Title)
+			}
+			made, err = im.store.Branches.Fork(ctx, f.head, f.at, f.seq(), want)
+			c.Created = made.Messages == f.seq()
+		default:
+			made, c.Created, err = im.view.Create(ctx, want)
+		}
+		if err == nil {
+			c.ID, c.untitled = made.ID, c.Created && made.Title == ""
+		}
+		if scrollback.CodeOf(err) != scrollback.Conflict {
+			break // else one of that id was purged, and others inherit from it
+		}
+	}
+	return err
+}
+
+// maxMeta is how much a conversation's meta may have, in bytes; more is left out.
+const maxMeta = 60 << 10

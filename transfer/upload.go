@@ -1,0 +1,175 @@
+package transfer
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/zipped"
+)
+
+// toolOf finds the tool that keeps conversations in such a file, and the file as a place of
+// it; nil if none does.
+func toolOf(ctx context.Context, t *Transfer, f *upload, q ImportRequest) (transcript.Tool, transcript.Place, error) {
+	place := transcript.Place{FS: f, Name: f.name, Now: t.store.Now()}
+	zip := zipped.Sniff(f.head)
+	if zip && len(t.o.Tools) > 0 {
+		var err error
+		if place, err = zipped.Open(f, f.size, place.Now); err != nil {
+			return nil, place, err
+		}
+	}
+	for _, tool := range t.o.Tools {
+		named := tool.Name() == q.Format
+		if q.Format != "" && !named || !named && !zip && !tool.Sniff(f.name, f.head) {
+			continue
+		}
+		if named {
+			return tool, place, nil
+		}
+		for s, err := range tool.Sessions(ctx, place) {
+			if err == nil && (s.Bad == "" || !zip) {
+				return tool, place, nil
+			}
+			break // of this archive it knows nothing
+		}
+	}
+	return nil, place, nil
+}
+
+// importTool reads all sessions of a file of a tool.
+func importTool(ctx context.Context, im *importer, tool transcript.Tool, place transcript.Place) (ImportResult, error) {
+	out, q := im.out, im.q
+	q.Again = true
+	if q.AsCopy {
+		return out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
+	}
+	for s, err := range tool.Sessions(ctx, place) {
+		if err != nil {
+			return out, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+		}
+		if s.Bad != "" {
+			out.add(ImportResult{Skipped: []transcript.Bad{{Reason: path.Base(s.Name) + ": " + s.Bad}}})
+			continue
+		}
+		if before := count(out); im.q.Progress != nil {
+			q.Progress = func(n int64) { im.q.Progress(before + n) }
+		}
+		one, err := im.Bring(ctx, im.view, Session{Tool: tool, Place: place, Session: s}, q)
+		out.add(one)
+		if err != nil {
+			return out, err
+		}
+	}
+	if len(out.Conversations) == 0 && q.Into == "" {
+		reason := "there is no conversation in the file"
+		if len(out.Skipped) > 0 {
+			reason = out.Skipped[0].Reason
+			return out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s", out.Skipped[0].Line, reason)
+		}
+		return out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
+	}
+	return out, nil
+}
+
+// count is how many messages were written.
+func count(r ImportResult) (n int64) {
+	for _, c := range r.Conversations {
+		n += c.Messages
+	}
+	return n
+}
+
+// add adds what another session brought.
+func (r *ImportResult) add(o ImportResult) {
+	r.Conversations = append(r.Conversations, o.Conversations...)
+	for _, b := range o.Skipped {
+		if len(r.Skipped) < maxSkipped {
+			r.Skipped = append(r.Skipped, b)
+		} else {
+			r.MoreSkipped++
+		}
+	}
+	for kind, n := range o.Left {
+		if r.Left == nil {
+			r.Left = map[string]int{}
+		}
+		r.Left[kind] += n
+	}
+	r.MoreSkipped, r.Masked, r.Deleted, r.Held = r.MoreSkipped+o.MoreSkipped, r.Masked+o.Masked, r.Deleted+o.Deleted, r.Held || o.Held
+	if o.Asked != nil {
+		sum := *o.Asked
+		if r.Asked != nil {
+			sum = both(*r.Asked, sum)
+		}
+		r.Asked = &sum
+	}
+}
+
+// upload is a file system with one file, that a seeker reads.
+type upload struct {
+	name string
+	head []byte
+	size int64
+
+	mu sync.Mutex
+	r  io.ReadSeeker
+}
+
+// newUpload looks at a file.
+func newUpload(r io.ReadSeeker, name string, head []byte) (*upload, error) {
+	if name = path.Base(name); !fs.ValidPath(name) || name == "." {
+		name = "file"
+	}
+	size, err := r.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = r.Seek(0, io.SeekStart)
+	}
+	return &upload{name: name, head: head, size: size, r: r}, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+}
+
+// ReadAt implements io.ReaderAt.
+func (u *upload) ReadAt(b []byte, at int64) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, err := u.r.Seek(at, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := io.ReadFull(u.r, b)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Open implements fs.FS.
+func (u *upload) Open(name string) (fs.File, error) {
+	if name != u.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return &uploaded{u, io.NewSectionReader(u, 0, u.size)}, nil
+}
+
+// uploaded is the file, open.
+type uploaded struct {
+	of *upload
+	*io.SectionReader
+}
+
+func (f *uploaded) Stat() (fs.FileInfo, error) { return info{f.of}, nil }
+func (f *uploaded) Close() error               { return nil }
+
+// info is what is known of the file.
+type info struct{ of *upload }
+
+func (i info) Name() string       { return i.of.name }
+func (i info) Size() int64        { return i.of.size }
+func (i info) Mode() fs.FileMode  { return 0o400 }
+func (i info) ModTime() time.Time { return time.UnixMilli(0) }
+func (i info) IsDir() bool        { return false }
+func (i info) Sys() any           { return nil }
