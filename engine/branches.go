@@ -54,9 +54,8 @@ func (p Point) seq(b scrollback.Branch) int64 {
 	return *p.Seq
 }
 
-// Fork makes a conversation that continues from a point in another. It copies
-// nothing: the new one reads what is before that point from its parent. An empty
-// name means "copy of" the parent's.
+// Fork makes a conversation that continues from a point in another. It copies nothing: the
+// new one reads what is before that point from its parent. Its title is name, or a copy's.
 func (b Branches) Fork(ctx context.Context, id scrollback.ConversationID, at Point, name string) (scrollback.Conversation, error) {
 	head, on, err := b.of(ctx, id, at.Branch)
 	if err != nil {

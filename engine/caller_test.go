@@ -224,7 +224,7 @@ func nothing(func(transcript.Entry, error) bool) {}
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Projects.List": true,
-	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true, "Transfer.Stamps": true} // the last three in transfer
+	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true} // the last two in transfer
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.

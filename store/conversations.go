@@ -42,7 +42,10 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ..
 		return c, false, err
 	}
 	now := s.Now()
-	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, now, 0, nil, nil
+	c.Version, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, 0, nil, nil
+	if c.CreatedAt <= 0 || c.CreatedAt > now { // one that was begun elsewhere is older
+		c.CreatedAt = now
+	}
 	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
 	if len(begins) == 0 {
 		return s.d.Log.Create(ctx, c, b)
@@ -188,6 +191,22 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 		c.Project = out.Project
 		return moves
 	})
+}
+
+// Date makes a conversation as old as its newest message is elsewhere, at, in Unix ms, unless
+// it has grown meanwhile: what was imported stands in lists where it belongs.
+func (s *Store) Date(ctx context.Context, id scrollback.ConversationID, messages, at int64) error {
+	const op = "store.Date"
+	_, err := s.d.Log.Patch(ctx, id, min(at, s.Now()), func(c *scrollback.Conversation) error {
+		if c.Messages != messages {
+			return scrollback.Errorf(scrollback.Conflict, op, "the conversation has grown")
+		}
+		return nil
+	})
+	if scrollback.CodeOf(err) == scrollback.Conflict {
+		return nil
+	}
+	return err
 }
 
 // Head returns a conversation and its current branch.

@@ -182,6 +182,18 @@ func (h *home) of(id string) scrollback.Origin {
 	return all[0]
 }
 
+// whole reports whether all that a session has is here as it is now: the origins of its file
+// that are not gone have its stamp.
+func (h *home) whole(f files, name string) bool {
+	h.T.Helper()
+	all, err := h.Transfer.Origins(context.Background(), h.View, transfer.OriginQuery{Place: "/home/me/.talks", Name: name})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(o scrollback.Origin) bool { return o.GoneAt != 0 })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(o scrollback.Origin) bool { return o.Stamp != f.session(name).Stamp })
+}
+
 // says is what the current path of a conversation says, and what each of its branches says.
 func (h *home) says(id scrollback.ConversationID) (path string, all []string) {
 	h.T.Helper()

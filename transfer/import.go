@@ -56,6 +56,7 @@ type importing struct {
 	slot   int                  // in the result
 	source *source              // of a tool, or nil
 	moved  bool                 // the source has changed since its last import
+	said   int64                // when the newest of what was brought was said, in Unix ms
 
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
@@ -165,6 +166,7 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	if err != nil {
 		return err
 	}
+	c.said = max(c.said, m.CreatedAt)
 	c.batch = append(c.batch, in)
 	if im.pending++; im.pending >= 4*importBatch {
 		return im.each(ctx, im.flush)

@@ -64,33 +64,6 @@ func (t *Transfer) Gone(ctx context.Context, v *engine.View, origins []scrollbac
 	return nil
 }
 
-// Stamps are the stamps of the sessions of a tool's place, by name, that were here whole when
-// they had them: one that still has its stamp needs not be brought. Of one that is not here
-// whole it is empty.
-func (t *Transfer) Stamps(ctx context.Context, v *engine.View, tool, place string) (map[string]string, error) {
-	out := map[string]string{}
-	q := OriginQuery{Tool: tool, Place: place, Limit: originsPage}
-	for {
-		page, err := t.Origins(ctx, v, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range page {
-			switch was, known := out[o.Name]; {
-			case o.GoneAt != 0: // it may be that only this one is gone
-			case known && was != o.Stamp:
-				out[o.Name] = ""
-			default:
-				out[o.Name] = o.Stamp
-			}
-		}
-		if len(page) < q.Limit {
-			return out, nil
-		}
-		q.After = page[len(page)-1]
-	}
-}
-
 // choose finds the conversation of a source by its origin, by what it shares with others, or
 // by its id, which is one of ours if it was exported from here; else it makes one.
 func (b *bringing) choose(ctx context.Context, c *importing) error {

@@ -59,12 +59,8 @@ func TestStampsOfSessions(t *testing.T) {
 	h := newHome(t)
 	stamp := func(f files, want bool) {
 		t.Helper()
-		all, err := h.Transfer.Stamps(context.Background(), h.View, "talks", "/home/me/.talks")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if whole := all["s"] == f.session("s").Stamp; whole != want {
-			t.Errorf("here whole: %v, want %v: %v", whole, want, all)
+		if whole := h.whole(f, "s"); whole != want {
+			t.Errorf("here whole: %v, want %v", whole, want)
 		}
 	}
 	a, b, c := line("a", "one", "two"), line("b", "three"), line("c", "four")
@@ -113,8 +109,8 @@ func TestGoneAndBack(t *testing.T) {
 	gone("a", false)
 	gone("b", true)
 	h.has(b)
-	if all, err := h.Transfer.Stamps(ctx, h.View, "talks", "/home/me/.talks"); err != nil || all["s"] != one.session("s").Stamp {
-		t.Errorf("%v, %v", all, err)
+	if !h.whole(one, "s") {
+		t.Error("without what is gone the session is here whole")
 	}
 	h.bring(both, "s")
 	gone("b", false)
@@ -123,8 +119,8 @@ func TestGoneAndBack(t *testing.T) {
 	if err := h.Transfer.Gone(ctx, h.View, []scrollback.Origin{h.of("a")}, at); err != nil || h.of("a").GoneAt != at {
 		t.Errorf("%+v, %v", h.of("a"), err)
 	}
-	if all, err := h.Transfer.Stamps(ctx, h.View, "talks", "/home/me/.talks"); err != nil || all["s"] != both.session("s").Stamp {
-		t.Errorf("%v, %v", all, err)
+	if !h.whole(both, "s") {
+		t.Error("what is gone changes the session's stamp")
 	}
 	h.bring(both, "s")
 	gone("a", false)
@@ -138,9 +134,6 @@ func TestGoneAndBack(t *testing.T) {
 	named := transfer.OriginQuery{Projects: []string{scrollback.DefaultProject}}
 	if all, err := h.Transfer.Origins(ctx, stranger, named); err != nil || len(all) != 0 {
 		t.Errorf("of a project of others: %v, %v", all, err)
-	}
-	if all, err := h.Transfer.Stamps(ctx, stranger, "talks", "/home/me/.talks"); err != nil || len(all) != 0 {
-		t.Errorf("stamps of others: %v, %v", all, err)
 	}
 	_, err = h.Transfer.Origins(ctx, h.Engine.As(scrollback.Caller{}), transfer.OriginQuery{})
 	enginetest.WantCode(t, err, scrollback.Refused, "")
@@ -577,8 +570,8 @@ func TestBringCutOff(t *testing.T) {
 		if c, err := h.Get(context.Background(), h.of("b").Conversation); err != nil || c.Parent == nil || c.Parent.Seq != 2 || c.Messages != 3 {
 			t.Errorf("call %d: %+v, %v", at, c, err)
 		}
-		if all, err := h.Transfer.Stamps(context.Background(), h.View, "talks", place.Path); err != nil || all["b"] != f.session("b").Stamp {
-			t.Errorf("call %d: %v, %v", at, all, err)
+		if !h.whole(f, "b") {
+			t.Errorf("call %d: not all of it is here", at)
 		}
 		if !failed {
 			if err != nil || at < 20 {

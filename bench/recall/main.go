@@ -7,6 +7,7 @@
 //	go run ./bench/recall -talk N    prints the N-th conversation and its questions
 //	go run ./bench/recall -learn     learns the weights of a hit's score, and writes texts/learned.txt: some minutes
 //	go run ./bench/recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
+//	go run ./bench/recall -imported  talks imported from a tool's files alone; the report is not written
 //
 // It makes conversations with known evidence from a seed and the texts in texts/, puts
 // them into a store as an import does, calls the recall tool that models call and what
@@ -65,6 +66,7 @@ func main() {
 	show := flag.Int("talk", 0, "print a conversation of the sets and its questions")
 	teach := flag.Bool("learn", false, "learn the weights of a hit's score on the first half, for the report")
 	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
+	fromFiles := flag.Bool("imported", false, "compare with talks that were imported, alone; the report is not written")
 	out := flag.String("o", filepath.Join("docs", "RECALL.md"), "the report")
 	flag.Parse()
 	err := func() error {
@@ -86,7 +88,12 @@ func main() {
 			}
 			return os.WriteFile(filepath.Join("bench", "recall", "texts", "learned.txt"), []byte(text), 0o644)
 		}
-		r := &run{forms: forms, misses: *misses, fold: !*quick && *only == ""}
+		if *fromFiles {
+			report, err := imported(context.Background(), sets[1], forms)
+			fmt.Print(report)
+			return err
+		}
+		r := &run{forms: forms, bring: newProduct, misses: *misses, fold: !*quick && *only == ""}
 		if *quick {
 			r.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.messages > 600 })
 		}
@@ -94,6 +101,13 @@ func main() {
 			return err
 		}
 		report := r.report() + standingReport(labelled)
+		if !*quick && *only == "" {
+			brought, err := imported(context.Background(), sets[1], forms)
+			if err != nil {
+				return err
+			}
+			report += brought
+		}
 		fmt.Print(report)
 		if *quick || *only != "" {
 			return nil
@@ -149,6 +163,7 @@ type key struct {
 // run collects scores.
 type run struct {
 	forms   []form
+	bring   func(context.Context, *store.Store, talk) (product, error)
 	misses  bool
 	fold    bool // compare policies, too
 	scores  map[key]*score
@@ -185,7 +200,7 @@ func (r *run) one(ctx context.Context, s set) error {
 		if err != nil {
 			return err
 		}
-		p, err := newProduct(ctx, kept.Store, t)
+		p, err := r.bring(ctx, kept.Store, t)
 		if err != nil {
 			return err
 		}

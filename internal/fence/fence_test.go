@@ -89,7 +89,7 @@ var rooms = map[string]entry{
 
 	"model/modeltest/*": {rooms: ". model model/modeltest wire", net: true, not: "database/sql"},
 
-	"transcript":     {rooms: ".", not: "context os database/sql"},
+	"transcript":     {rooms: ".", not: "os database/sql"},
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript transcript/exported transcript/foreign transcript/tree", not: "os database/sql"},
 
@@ -195,7 +195,7 @@ var rooms = map[string]entry{
 		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive engine internal/standing internal/terms recall model store store/index store/search " +
-		"store/sqldriver/sqlite token",
+		"store/sqldriver/sqlite token transcript transcript/claudecode transfer",
 		libs: "gocloud.dev/blob"},
 
 	"bench/importing": {not: "database/sql", net: true},

@@ -17,8 +17,8 @@ var chineseCodes = map[scrollback.Code]string{
 
 // chinese are the sentences in Chinese.
 var chinese = map[string]string{
-	"folder must be an absolute path, not %q":   "folder 必须是绝对路径，不能是 %q",
-	"a scope is folder, project or all, not %q": "范围只能是 folder、project 或 all，不能是 %q",
+	"folder must be an absolute path, not %q":   "folder 必须是绝对路径，不能是 %s",
+	"a scope is folder, project or all, not %q": "范围只能是 folder、project 或 all，不能是 %s",
 	// What is not shown as it is.
 	"internal error; the log has the details":       "内部错误，详情见日志",
 	"the store cannot answer now; nothing was lost": "存储暂时无法响应，没有丢失任何内容",

@@ -65,7 +65,7 @@ func client(t *testing.T, v *engine.View, o mcpapi.Options, roots ...string) (*m
 	go func() { ended <- mcpapi.Run(t.Context(), mcpapi.New(v, o), in, out) }()
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{})
 	for _, r := range roots {
-		c.AddRoots(&mcp.Root{URI: r})
+		c.AddRoots(&mcp.Root{URI: r}) //nolint:staticcheck // what clients have
 	}
 	s, err := c.Connect(t.Context(), &mcp.IOTransport{Reader: heard, Writer: said}, &mcp.ClientSessionOptions{})
 	if err != nil {
@@ -131,7 +131,8 @@ func TestFolderComesFirst(t *testing.T) {
 	}
 	c, s := client(t, r.View, mcpapi.Options{}, "file:///srv")
 	first("roots", here(s, nil), "far")
-	c.RemoveRoots("file:///srv")
+	c.RemoveRoots("file:///srv") //nolint:staticcheck // the same
+	//nolint:staticcheck // the same
 	c.AddRoots(&mcp.Root{URI: "file:///src/other/"}, &mcp.Root{URI: "https://example.com/"}, &mcp.Root{URI: "%zz"})
 	got := here(s, nil)
 	for end := time.Now().Add(10 * time.Second); got[0] != "beside" && time.Now().Before(end); { // the client tells in its own time

@@ -68,13 +68,16 @@ func TestExportsAndFormats(t *testing.T) {
 		`{"conversation":{"id":"c","title":"t"}}` + "\n" + `{"role":"user","content":"hi"}`,
 		`{"role":"user","content":"hi","id":"1"}`,
 		`{"id":"x","title":"t","createdAt":1,"updatedAt":2,"messages":[{"id":"m","role":"user","content":"hi","timestamp":1}]}`,
-		`{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z","messages":[]}`,
 		`{"cells":[],"nbformat":4,"metadata":{}}`,
 	}
 	for _, head := range ours {
 		if got := takers("conversations.json", []byte(head)); len(got) > 0 {
 			t.Errorf("%s is taken for one of %v", head, got)
 		}
+	}
+	gemini := `{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z","messages":[]}`
+	if got := takers("session.json", []byte(gemini)); len(got) != 1 || got[0] != "gemini-cli" {
+		t.Errorf("%s is taken for one of %v", gemini, got)
 	}
 	for _, name := range []string{
 		"../chatgpt/testdata/place/export/conversations-000.json",
