@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	begun = `{"sessionId":"s-1","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z"}` + "\n"
-	prompt  = `{"id":"a","timestamp":"2026-01-01T00:00:00.000Z","type":"user","content":[{"text":"Read a.txt"}]}` + "\n"
+	begun  = `{"sessionId":"s-1","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z"}` + "\n"
+	prompt = `{"id":"a","timestamp":"2026-01-01T00:00:00.000Z","type":"user","content":[{"text":"Read a.txt"}]}` + "\n"
 	called = `{"id":"g1","timestamp":"2026-01-01T00:00:01.000Z","type":"gemini","content":"","model":"gemini-2.5-pro","toolCalls":[` +
 		`{"id":"c1","name":"read_file","args":{"file_path":"a.txt"},"status":"executing"}]}` + "\n"
 	answered = `{"id":"g1","timestamp":"2026-01-01T00:00:01.000Z","type":"gemini","content":"","model":"gemini-2.5-pro","toolCalls":[` +
