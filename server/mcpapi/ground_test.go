@@ -495,7 +495,8 @@ func TestHitsSayWhereFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := r.NewConversation()
-	if _, err := r.Import(t.Context(), strings.NewReader(`{"role":"user","content":"my own key"}`), transfer.ImportRequest{Into: own}); err != nil {
+	said := strings.NewReader(`{"role":"user","content":"my own key"}`)
+	if _, err := r.Import(t.Context(), said, transfer.ImportRequest{Into: own}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := r.Recall().Search(t.Context(), scrollback.SearchQuery{Query: "key"})
