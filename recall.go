@@ -109,7 +109,7 @@ type SearchQuery struct {
 	Agents       []ConversationID // with Conversation: its sub-agents, whose messages count as its own
 	Folders      []string         // absolute; they do not count with Conversation
 	InFolders    bool
-	Except       []MessageID      // leave these out, as hits and as neighbours
+	Except       []MessageID // leave these out, as hits and as neighbours
 }
 
 // SearchResult is the best hits, best first. Truncated says that more messages

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -43,9 +44,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ..
 	}
 	now := s.Now()
 	c.Version, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, 0, nil, nil
-	if c.CreatedAt <= 0 || c.CreatedAt > now { // one that was begun elsewhere is older
-		c.CreatedAt = now
-	}
+	c.CreatedAt = cmp.Or(min(max(c.CreatedAt, 0), now), now) // one that was begun elsewhere is older
 	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
 	if len(begins) == 0 {
 		return s.d.Log.Create(ctx, c, b)
@@ -191,22 +190,6 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 		c.Project = out.Project
 		return moves
 	})
-}
-
-// Date makes a conversation as old as its newest message is elsewhere, at, in Unix ms, unless
-// it has grown meanwhile: what was imported stands in lists where it belongs.
-func (s *Store) Date(ctx context.Context, id scrollback.ConversationID, messages, at int64) error {
-	const op = "store.Date"
-	_, err := s.d.Log.Patch(ctx, id, min(at, s.Now()), func(c *scrollback.Conversation) error {
-		if c.Messages != messages {
-			return scrollback.Errorf(scrollback.Conflict, op, "the conversation has grown")
-		}
-		return nil
-	})
-	if scrollback.CodeOf(err) == scrollback.Conflict {
-		return nil
-	}
-	return err
 }
 
 // Head returns a conversation and its current branch.

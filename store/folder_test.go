@@ -57,10 +57,11 @@ func TestSearchBeginsInFolder(t *testing.T) {
 			if n%6 == 1 {
 				here[c.ID] = true
 			}
-			if n%6 == 0 {
+			switch n % 6 {
+			case 0:
 				b.from(c.ID, "codex", []string{"/src/app", "/src/app/cmd"}[n/6%2])
 				here[c.ID], forkOf = true, c.ID
-			} else if n%6 == 2 {
+			case 2:
 				b.from(c.ID, "crush", "/src/apples")
 			}
 			var texts []string

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"unicode"
@@ -145,11 +146,8 @@ func (p Origins) Purged(ctx context.Context, tool, id string, projects []string)
 
 // Words that origins share with the drivers.
 type (
-	// WorkedQuery finds conversations by where was worked on them.
-	WorkedQuery = driver.WorkedQuery
-
-	// Worked is a branch of such a conversation.
-	Worked = driver.Worked
+	WorkedQuery = driver.WorkedQuery // finds conversations by where was worked on them
+	Worked      = driver.Worked      // a branch of such a conversation
 )
 
 // Worked are the branches of what was worked on in some folders; see [WorkedQuery].
@@ -158,4 +156,20 @@ func (p Origins) Worked(ctx context.Context, q WorkedQuery) ([]Worked, error) {
 		return nil, nil
 	}
 	return p.s.d.Index.Worked(ctx, q)
+}
+
+// Date makes a conversation of so many messages as old as what it says, at, in Unix ms, unless
+// it has grown: what was imported stands in lists where it belongs.
+func (p Origins) Date(ctx context.Context, id scrollback.ConversationID, messages, at int64) error {
+	grown := errors.New("grown")
+	_, err := p.s.d.Log.Patch(ctx, id, min(at, p.s.Now()), func(c *scrollback.Conversation) error {
+		if c.Messages != messages {
+			return grown
+		}
+		return nil
+	})
+	if errors.Is(err, grown) {
+		return nil
+	}
+	return err
 }

@@ -239,7 +239,7 @@ func (b *bringing) leave(ctx context.Context, key string) error {
 	}
 	err := im.end(ctx, c)
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
-		err = im.store.Date(ctx, c.ID, c.Total, c.said)
+		err = im.store.Origins.Date(ctx, c.ID, c.Total, c.said)
 	}
 	im.slots[c.slot], im.asked = c.Imported, both(im.asked, c.backlog.Asked)
 	for i, o := range im.order {

@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/claudecode"
@@ -31,7 +32,7 @@ func byTool(ctx context.Context, s *store.Store, t talk) (product, error) {
 	at := time.UnixMilli(s.Now())
 	place := transcript.Place{FS: fstest.MapFS{name: {Data: file, ModTime: at.AddDate(0, 0, -1)}}, Name: name, Now: at.UnixMilli()}
 	a := archive.New(s, memblob.OpenBucket(nil), nil)
-	e := engine.New(s, a, engine.Options{Model: "none"}).As(scrollback.Operator())
+	e := engine.New(s, a, engine.Options{Models: func(string) (model.Model, error) { return &listener{}, nil }}).As(scrollback.Operator())
 	tool := claudecode.Tool{}
 	for session, err := range tool.Sessions(ctx, place) {
 		if err != nil {

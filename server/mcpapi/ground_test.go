@@ -485,3 +485,30 @@ func TestAskOldClients(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a hit says of where it comes from is what a reader may know: of several copies the one
+// with messages of its own, and nothing of the machine that brought it.
+func TestHitsSayWhereFrom(t *testing.T) {
+	r, ids := folders(t)
+	copied := scrollback.Origin{Tool: "a copy", ID: "c", Conversation: ids["app"], Folder: "/tmp", Shared: true}
+	if err := r.Store.Origins.Put(t.Context(), copied, ""); err != nil {
+		t.Fatal(err)
+	}
+	own := r.NewConversation()
+	said := strings.NewReader(`{"role":"user","content":"my own key"}`)
+	if _, err := r.Import(t.Context(), said, transfer.ImportRequest{Into: own}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Recall().Search(t.Context(), scrollback.SearchQuery{Query: "key"})
+	if err != nil || len(got.Hits) < 5 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, h := range got.Hits {
+		switch {
+		case h.ConversationID == own && h.Origin != nil:
+			t.Errorf("what was said here comes from %+v", *h.Origin)
+		case h.ConversationID != own && (h.Origin == nil || h.Origin.Place != "" || h.Origin.Tool == "a copy" || h.Origin.GitBranch == ""):
+			t.Errorf("%q comes from %+v", h.Content, h.Origin)
+		}
+	}
+}
