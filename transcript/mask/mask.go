@@ -30,6 +30,12 @@ func Entry(e *transcript.Entry) int {
 		m.json(&c.Meta)
 		e.Conversation = &c
 	}
+	if e.Origin != nil {
+		o := *e.Origin
+		m.text(&o.Folder)
+		m.text(&o.GitBranch)
+		e.Origin = &o
+	}
 	if e.Bad != nil {
 		b := *e.Bad
 		m.text(&b.Reason)

@@ -2,7 +2,9 @@ package gather
 
 import (
 	"cmp"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -40,6 +42,9 @@ func (c *Import) Named() (bool, error) {
 		return false, nil
 	}
 	info, err := os.Stat(c.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, scrollback.ParamErrorf("scrollback", "file", "%s is not there", c.File)
+	}
 	if err != nil {
 		return false, scrollback.ParamErrorf("scrollback", "file", "%w", err)
 	}
@@ -137,6 +142,9 @@ func nothing(o collect.Options) error {
 		if slices.Contains(names, tool.Name()) {
 			where = append(where, tool.Homes(o.Machine)...)
 		}
+	}
+	if len(where) == 0 {
+		return scrollback.ParamErrorf("scrollback", "file", "name a file: %s keeps nothing on this machine by itself", strings.Join(names, ", "))
 	}
 	return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s in %s", strings.Join(names, ", "), strings.Join(where[:min(len(where), 20)], ", "))
 }
