@@ -2,9 +2,7 @@ package gather
 
 import (
 	"cmp"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -41,12 +39,9 @@ func (c *Import) Named() (bool, error) {
 	case c.File == "-":
 		return false, nil
 	}
-	info, err := os.Stat(c.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, scrollback.ParamErrorf("scrollback", "file", "%s is not there", c.File)
-	}
+	info, err := stat(c.File)
 	if err != nil {
-		return false, scrollback.ParamErrorf("scrollback", "file", "%w", err)
+		return false, err
 	}
 	// A single file of this tool has always been read by its format.
 	keepers := slices.DeleteFunc(all.Tools(), func(t transcript.Tool) bool { return t.Name() == geminicli.Name })
