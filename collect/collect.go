@@ -87,8 +87,8 @@ type session struct{ tool, place, name, id string }
 // judgement is what was found out about a session that its origin does not say.
 type judgement struct {
 	stamp string
-	held  bool      // it is read again when it has settled
-	again time.Time // it failed, and is tried again then
+	held  bool      // it is read again when it has settled, too
+	again time.Time // when it is tried again; zero: only when it changes
 	wait  time.Duration
 }
 

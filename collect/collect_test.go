@@ -85,7 +85,8 @@ func (d diary) Read(_ context.Context, p transcript.Place, s transcript.Session)
 		held := false
 		lines := strings.SplitAfter(string(text), "\n")
 		if last := lines[len(lines)-1]; last != "" {
-			lines, held = lines[:len(lines)-1], p.Live(s)
+			settled := strings.HasSuffix(last, ".") && p.Now-s.Changed >= 500 // it is whole if nothing follows for a moment
+			lines, held = lines[:len(lines)-1], p.Live(s) && !settled
 			if !held {
 				lines = append(lines, last)
 			}
@@ -495,21 +496,24 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-// What waits because it is not complete is read again when it has settled, and only then.
+// What waits because it is not complete is read again after a moment, then more and more
+// seldom, and when it has settled; after that no more.
 func TestHeldUntilItSettles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.write("diaries/a.diary", "/work", "monday")
 	d.add("diaries/a.diary", "tues")
-	now := time.Now()
+	start := time.Now()
+	now := start
 	d.o.Now = func() time.Time { return now }
 	c := d.collector()
 	for i, want := range []struct {
 		later time.Duration
 		reads int64
 		said  int64
-	}{{0, 1, 1}, {time.Minute, 1, 0}, {11 * time.Minute, 2, 1}, {12 * time.Minute, 2, 0}} {
-		now = time.Now().Add(want.later)
+	}{{0, 1, 1}, {time.Second / 2, 1, 0}, {2 * time.Second, 2, 0}, {3 * time.Second, 2, 0}, {9*time.Minute + 59*time.Second, 3, 0},
+		{11 * time.Minute, 4, 1}, {12 * time.Minute, 4, 0}} {
+		now = start.Add(want.later)
 		r, err := c.Bring(t.Context())
 		if err != nil || d.reads.Load() != want.reads || r.Tools[0].Messages != want.said {
 			t.Errorf("%d: after %d reads %+v, %v", i, d.reads.Load(), r, err)

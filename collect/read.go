@@ -28,7 +28,8 @@ type outcome struct {
 	deleted  bool // here, after it was brought
 }
 
-// How long a session that failed is left alone: twice as long each time it fails in a row.
+// How long a session that failed, or of which something was held back, is left alone: twice
+// as long each time in a row.
 const (
 	leastWait = time.Second
 	mostWait  = 10 * time.Minute
@@ -60,11 +61,14 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 	}
 	was := c.judged[key]
 	switch now := (judgement{stamp: j.session.Stamp, held: out.Held}); {
-	case out.Err != nil:
+	case out.Err != nil || out.Held:
+		if out.Held && was.stamp != now.stamp { // it is being written
+			was.wait = 0
+		}
 		now.wait = min(max(2*was.wait, leastWait), mostWait)
 		now.again = c.o.Now().Add(now.wait)
 		c.judged[key] = now
-	case out.excluded, out.Held, len(out.Conversations) == 0:
+	case out.excluded, len(out.Conversations) == 0:
 		c.judged[key] = now
 	default:
 		delete(c.judged, key)

@@ -226,10 +226,10 @@ func (s *sweep) wanted(f *Found, at spot, j job) bool {
 
 // stands reports whether what was found out about a session still says all.
 func (j judgement) stands(p transcript.Place, one transcript.Session, now time.Time) bool {
-	if !j.again.IsZero() {
-		return now.Before(j.again)
+	if j.again.IsZero() {
+		return true
 	}
-	return !j.held || p.Live(one)
+	return now.Before(j.again) && (!j.held || p.Live(one))
 }
 
 // whereOf is the folder that a session's file is in, or the zip.

@@ -11,7 +11,7 @@ import (
 )
 
 // look reads what has changed of a target. It returns when to look again, because something
-// failed that may succeed soon, or zero.
+// failed that may succeed soon, or was not complete yet, or zero.
 func (w *watch) look(ctx context.Context, t target) (again time.Time) {
 	d := w.places[[2]string{t.tool, t.path}]
 	if d == nil || w.known == nil {

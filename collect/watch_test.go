@@ -154,6 +154,17 @@ func TestWatchWaitsForTheEndOfALine(t *testing.T) {
 	}
 }
 
+// What is complete once nothing follows it for a moment is here soon, though no notice tells
+// that nothing came.
+func TestWatchLooksAgainAtWhatWaits(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("diaries/a.diary", "/work", "monday")
+	w := d.watch(time.Hour)
+	d.add("diaries/a.diary", "tuesday.")
+	w.until("tuesday", 1)
+}
+
 // What cannot be read is told once, however often it is looked at, and read when it can be.
 func TestWatchTellsOnce(t *testing.T) {
 	t.Parallel()

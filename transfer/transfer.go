@@ -23,7 +23,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -258,8 +261,24 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
 	}
+	slices.Sort(names)
+	known := strings.Join(slices.Compact(names), ", ") // Gemini CLI is a format and a tool
+	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
+		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file is a database, but damaged, or not one of the tools' that are known; name the tool to hear what is missing (%s)", known)
+	}
+	return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file is of no format that can be read (%s); line 1 is: %s", known, firstLine(head))
+}
+
+// firstLine is the beginning of a file for a message: of what is no text, question marks.
+func firstLine(head []byte) string {
 	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
-	return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file is of no format that can be read (%s); line 1 is: %s", strings.Join(names, ", "), clip.Bytes(string(bytes.ToValidUTF8(line, []byte("?"))), 80))
+	plain := strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, string(line))
+	return clip.Bytes(plain, 80)
 }
 
 func fileHash(r io.ReadSeeker) (string, error) {

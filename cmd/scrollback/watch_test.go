@@ -165,3 +165,30 @@ func TestServeWatches(t *testing.T) {
 	k.found("quinces")
 	s.stop()
 }
+
+// What cannot be imported is named, with a reason that a person can do something about.
+func TestImportSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{filepath.Join(dir, "nowhere")}, filepath.Join(dir, "nowhere") + " is not there"},
+		{[]string{"--from", "chatgpt"}, "name a file: chatgpt keeps nothing on this machine by itself"},
+		{[]string{write("old.db", "SQLite format 3\x00\x10\x00")}, "the file is a database, but damaged, or not one of the tools'"},
+		{[]string{write("noise", "\x1b[2J\x00\xff\u202enoise")}, "line 1 is: ?[2J???noise\n"},
+	} {
+		code, _, errs := inside(t, t.TempDir(), append([]string{"import"}, c.args...)...)
+		if code != 2 || !strings.Contains(errs, c.want) || strings.Count(errs, "gemini-cli") > 1 {
+			t.Errorf("%q: exit %d, %q", c.args, code, errs)
+		}
+	}
+}

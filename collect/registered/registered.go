@@ -102,14 +102,14 @@ var known = map[string]settings{
 		in := m.config("opencode")
 		return []string{filepath.Join(in, "opencode.json"), filepath.Join(in, "opencode.jsonc"), filepath.Join(m.folder, "opencode.json"), filepath.Join(m.folder, "opencode.jsonc")}
 	}},
-	"crush": {how: `{"mcp": {"scrollback": {"type": "stdio", "command": "scrollback", "args": ["mcp"]}}}`, write: true, at: []string{"mcp"}, files: func(m machine) []string {
+	"crush": {how: `{"mcp": {"scrollback": {"type": "stdio", "command": "scrollback", "args": ["mcp", "--root", "."]}}}`, write: true, at: []string{"mcp"}, files: func(m machine) []string {
 		in := m.config("crush")
 		if m.System == "windows" {
 			in = filepath.Join(m.named("LOCALAPPDATA", filepath.Join("AppData", "Local")), "crush")
 		}
 		return []string{filepath.Join(in, "crush.json"), filepath.Join(m.folder, "crush.json"), filepath.Join(m.folder, ".crush.json")}
 	}},
-	"goose": {how: "extensions: {scrollback: {name: scrollback, type: stdio, cmd: scrollback, args: [mcp], enabled: true, timeout: 300}}", write: true, at: []string{"extensions"}, files: func(m machine) []string {
+	"goose": {how: "extensions: {scrollback: {name: scrollback, type: stdio, cmd: scrollback, args: [mcp, --root, .], enabled: true, timeout: 300}}", write: true, at: []string{"extensions"}, files: func(m machine) []string {
 		in := m.config("goose")
 		if m.System == "windows" {
 			in = filepath.Join(m.named("APPDATA", filepath.Join("AppData", "Roaming")), "Block", "goose", "config")

@@ -93,3 +93,13 @@ func TestSwitchedOff(t *testing.T) {
 		t.Error("a service takes servers of this machine")
 	}
 }
+
+// Programs that do not say where they work are told to start the server with the folder.
+func TestFolderOfThoseThatCannotSay(t *testing.T) {
+	m := transcript.Machine{System: "linux", Home: "/home/me", Getenv: func(string) string { return "" }}
+	for _, tool := range []string{"crush", "goose"} {
+		if r, _ := registered.Of(tool, m, ""); !strings.Contains(r.How, "--root") {
+			t.Errorf("%s: %s", tool, r.How)
+		}
+	}
+}

@@ -37,11 +37,14 @@ func (f *face) catchUp(ctx context.Context, a asker, folder string) (string, err
 	if err != nil {
 		return "", err
 	}
-	if len(talks) == 0 {
-		if len(a.ground.Folders) == 0 {
-			where = "at all"
-		}
+	switch {
+	case len(talks) > 0:
+	case len(a.ground.Folders) > 0:
 		return fmt.Sprintf(nothingToCatchUp, where), nil
+	case a.bounded() && f.nothing(ctx, a) != "":
+		return "Tell me this in a sentence: " + f.nothing(ctx, a), nil
+	default:
+		return fmt.Sprintf(nothingToCatchUp, "at all"), nil
 	}
 	frame := fmt.Sprintf(askCatchUp, where, "")
 	record, err := catchup.Record(talks, catchUpTokens-catchup.Tokens(frame))

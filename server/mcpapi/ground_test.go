@@ -401,6 +401,10 @@ func TestCatchUp(t *testing.T) {
 	if _, talks := caughtUp(t, connected(t, r.View, mcpapi.Options{Scope: "folder", Roots: []string{"/src/app"}}), "/srv"); len(talks) != 0 {
 		t.Error("it goes beyond its scope")
 	}
+	nowhere := connected(t, r.View, mcpapi.Options{Scope: "folder"})
+	if text, _ := caughtUp(t, nowhere, ""); !strings.Contains(text, "it is not known in which folder you work") {
+		t.Errorf("of a scope without a folder it says %s", text)
+	}
 	empty := enginetest.New(t, enginetest.Options{})
 	if text, _ := caughtUp(t, connected(t, empty.View, mcpapi.Options{}), ""); !strings.Contains(text, "Nothing was said at all") {
 		t.Errorf("of an empty store it says %s", text)

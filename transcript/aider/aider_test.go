@@ -97,6 +97,9 @@ func TestWaits(t *testing.T) {
 	same(t, got, []string{head, "user | one", "assistant | two", "end held"})
 	_, got = script(t, transcript.Place{FS: files, Name: file}, long)
 	same(t, got, []string{head, "user | one", "assistant | two", "user | three", "assistant | fo", "end"})
+	files = fstest.MapFS{file: {Data: []byte("# aider chat started at 2026-01-05 09:30:00\n\n#### one  \n\ntwo\n")}}
+	_, got = script(t, transcript.Place{FS: files, Name: file}, 1)
+	same(t, got, []string{"2026-01-05 09:30:00 e3b0c442:", "end held"})
 }
 
 // Two starts in one second, and what stands before any.

@@ -143,10 +143,14 @@ func (r *reader) end(file bool) {
 		r.flush()
 		r.tell()
 	}
-	if !r.told {
-		return
-	}
 	end := &transcript.End{Held: waits && (r.torn || len(r.waiting) > 0 || len(r.buffer) > 0)}
+	switch {
+	case r.told:
+	case !end.Held:
+		return
+	default:
+		r.describe("") // its first prompt waits too
+	}
 	if r.banner > 0 {
 		end.Left = map[string]int{"banner": r.banner}
 	}

@@ -25,10 +25,14 @@ func Entry(e *transcript.Entry) int {
 	var m masker
 	if e.Conversation != nil {
 		c := *e.Conversation
-		m.text(&c.Title)
-		m.text(&c.Instructions)
+		m.text(&c.Title, &c.Instructions)
 		m.json(&c.Meta)
 		e.Conversation = &c
+	}
+	if e.Origin != nil {
+		o := *e.Origin
+		m.text(&o.Folder, &o.GitBranch)
+		e.Origin = &o
 	}
 	if e.Bad != nil {
 		b := *e.Bad
@@ -46,10 +50,12 @@ func Entry(e *transcript.Entry) int {
 // masker counts what it masks.
 type masker struct{ n int }
 
-func (m *masker) text(s *string) {
-	masked, n := secrets.Mask(*s)
-	*s = masked
-	m.n += n
+func (m *masker) text(all ...*string) {
+	for _, s := range all {
+		masked, n := secrets.Mask(*s)
+		*s = masked
+		m.n += n
+	}
 }
 
 func (m *masker) json(raw *json.RawMessage) {
@@ -89,8 +95,7 @@ func (m *masker) part(p scrollback.Part) scrollback.Part {
 		m.json(&p.Opaque)
 		return p
 	case scrollback.Image:
-		m.text(&p.Name)
-		m.text(&p.URL)
+		m.text(&p.Name, &p.URL)
 		m.json(&p.Opaque)
 		return p
 	case scrollback.File:
@@ -106,9 +111,7 @@ func (m *masker) reference(r *scrollback.Reference) *scrollback.Reference {
 		return nil
 	}
 	c := *r
-	for _, s := range []*string{&c.Mark, &c.Source, &c.Note, &c.Error} {
-		m.text(s)
-	}
+	m.text(&c.Mark, &c.Source, &c.Note, &c.Error)
 	return &c
 }
 
@@ -130,8 +133,7 @@ func (m *masker) turns(all []scrollback.TurnEntry) []scrollback.TurnEntry {
 	out := slices.Clone(all)
 	for i := range out {
 		t := &out[i]
-		m.text(&t.Content)
-		m.text(&t.Reasoning)
+		m.text(&t.Content, &t.Reasoning)
 		t.ToolCalls = slices.Clone(t.ToolCalls)
 		for j := range t.ToolCalls {
 			m.json(&t.ToolCalls[j].Arguments)
@@ -139,8 +141,7 @@ func (m *masker) turns(all []scrollback.TurnEntry) []scrollback.TurnEntry {
 		}
 		if t.Error != nil {
 			f := *t.Error
-			m.text(&f.Message)
-			m.text(&f.Cause)
+			m.text(&f.Message, &f.Cause)
 			t.Error = &f
 		}
 	}

@@ -23,6 +23,7 @@ func full() transcript.Entry {
 	return transcript.Entry{
 		Source:       "s",
 		Conversation: &scrollback.Conversation{Title: said, Instructions: said, Meta: object, Model: "m"},
+		Origin:       &scrollback.Origin{ID: "o", Folder: "/home/me/" + said, GitBranch: "feature/" + key},
 		Message: scrollback.Message{ID: "1", Role: scrollback.RoleAssistant, Name: said, Meta: object, Parts: scrollback.Parts{
 			scrollback.Text{Text: said, Opaque: object, Reference: &scrollback.Reference{Mark: said, Source: said, Note: said, Error: said}},
 			scrollback.Reasoning{Text: said, Opaque: object},
@@ -44,7 +45,7 @@ func TestEntry(t *testing.T) {
 	e, kept := full(), full()
 	was := e // shares all that is behind pointers
 	n := mask.Entry(&e)
-	if n != 29 {
+	if n != 31 {
 		t.Errorf("%d were found", n)
 	}
 	if !reflect.DeepEqual(was, kept) {

@@ -9,7 +9,9 @@ package gather
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -105,4 +107,16 @@ func machine(roots []string) (m transcript.Machine, err error) {
 func absolute(name string) (string, error) {
 	name, err := filepath.Abs(name)
 	return name, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+}
+
+// stat is what a file is that a person named.
+func stat(name string) (fs.FileInfo, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, scrollback.ParamErrorf("scrollback", "file", "%s is not there", name)
+	case err != nil:
+		return nil, scrollback.ParamErrorf("scrollback", "file", "%w", err)
+	}
+	return info, nil
 }

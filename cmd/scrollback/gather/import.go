@@ -39,9 +39,9 @@ func (c *Import) Named() (bool, error) {
 	case c.File == "-":
 		return false, nil
 	}
-	info, err := os.Stat(c.File)
+	info, err := stat(c.File)
 	if err != nil {
-		return false, scrollback.ParamErrorf("scrollback", "file", "%w", err)
+		return false, err
 	}
 	// A single file of this tool has always been read by its format.
 	keepers := slices.DeleteFunc(all.Tools(), func(t transcript.Tool) bool { return t.Name() == geminicli.Name })
@@ -137,6 +137,9 @@ func nothing(o collect.Options) error {
 		if slices.Contains(names, tool.Name()) {
 			where = append(where, tool.Homes(o.Machine)...)
 		}
+	}
+	if len(where) == 0 {
+		return scrollback.ParamErrorf("scrollback", "file", "name a file: %s keeps nothing on this machine by itself", strings.Join(names, ", "))
 	}
 	return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s in %s", strings.Join(names, ", "), strings.Join(where[:min(len(where), 20)], ", "))
 }

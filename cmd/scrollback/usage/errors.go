@@ -16,12 +16,12 @@ func Said(err error, english string) string {
 	if strings.ContainsFunc(english, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
 		return english // it was said in Chinese where it was made
 	}
+	if parsed := Misread(english); parsed != english {
+		return parsed
+	}
 	s := scrollback.SentenceOf(err)
 	if s.String() != english { // the person at the terminal sees all of it
 		return codes[scrollback.CodeOf(err)] + english
-	}
-	if parsed := Misread(english); parsed != english {
-		return parsed
 	}
 	all := language.Chinese.Sentences()
 	maps.Copy(all, sentences)
@@ -56,6 +56,7 @@ var misread = []struct {
 	{regexp.MustCompile(`^(\S+): expected (.*) but got (.*)$`), "$1：应为 $2，而不是 $3"},
 	{regexp.MustCompile(`^(\S+) must be one of (.*) but got (.*)$`), "$1 必须是 $2 之一，而不是 $3"},
 	{regexp.MustCompile(`^(\S+): missing value.*$`), "$1：缺少值"},
+	{regexp.MustCompile(`^(\d+) of (\d+) sessions could not be imported$`), "有 $1 个会话（共 $2 个）无法导入"}, // an internal error, of which no sentence is shown
 }
 
 // sentences are those of the command line and of the chat.
@@ -87,6 +88,7 @@ var sentences = map[string]string{
 	"the cell is not in the notebook":                                                           "单元格不在笔记本中",
 	"name a file or a folder, or the tools whose files to find: --from all":                     "请指定文件或文件夹，或要查找其文件的工具：--from all",
 	"name a file: where %q keeps its files is not known; that is known of %s":                   "请指定文件：不知道 %s 的文件存放在哪里；已知的有 %s",
+	"name a file: %s keeps nothing on this machine by itself":                                   "请指定文件：%s 不会自行在本机保存内容",
 	"--dry-run is for what tools keep: a file of another format is imported or not":             "--dry-run 用于工具保存的内容：其他格式的文件只能导入或不导入",
 	"--project-by is folder, not %q":                                                            "--project-by 只能是 folder，不能是 %s",
 	"%q is neither a tool (%s) nor a folder that is there":                                      "%s 既不是工具（%s），也不是存在的文件夹",

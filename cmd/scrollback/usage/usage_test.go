@@ -57,6 +57,7 @@ func TestSaid(t *testing.T) {
 		{scrollback.ParamErrorf("x", "f", "%s is a folder", "/a"), "/a 是文件夹"},
 		{scrollback.ParamErrorf("x", "message", "the message is empty"), "消息为空"},
 		{scrollback.ParamErrorf("x", "x", "something else"), "请求有误：something else"},
+		{scrollback.Errorf(scrollback.Internal, "x", "%d of %d sessions could not be imported", 1, 12), "有 1 个会话（共 12 个）无法导入"},
 		{scrollback.Errorf(scrollback.Internal, "x", "the disk is gone"), "内部错误：the disk is gone"},
 		{scrollback.ParamErrorf("x", "x", "没有命令 /x"), "没有命令 /x"},
 		{scrollback.ParamErrorf("x", "command", "unexpected argument lst, did you mean \"list\"?"), `多余的参数 lst，您是指 "list" 吗？`},
