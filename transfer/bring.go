@@ -241,6 +241,9 @@ func (b *bringing) leave(ctx context.Context, key string) error {
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
 		err = im.store.Origins.Date(ctx, c.ID, c.Total, c.said)
 	}
+	if err == nil {
+		err = b.describe(ctx, c)
+	}
 	im.slots[c.slot], im.asked = c.Imported, both(im.asked, c.backlog.Asked)
 	for i, o := range im.order {
 		if o == c {

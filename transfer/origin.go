@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 
@@ -177,17 +176,10 @@ type ancestry struct {
 // at once make one.
 func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 	s, im := c.source, b.im
-	var want scrollback.Conversation
-	if s.Entry.Conversation != nil {
-		want = *s.Entry.Conversation
-	}
+	want := described(s)
 	var err error
 	if want.Project, err = b.project(ctx, s, a); err != nil {
 		return err
-	}
-	var object map[string]json.RawMessage
-	if len(want.Meta) > maxMeta || json.Unmarshal(want.Meta, &object) != nil {
-		want.Meta = nil
 	}
 	for _, key := range []string{s.Origin.ID, s.Origin.ID + "\x00again"} {
 		if err = plan(im, key, &want); err != nil {
@@ -201,7 +193,7 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 		case a.fork != nil:
 			f := a.fork
 			if want.Title == "" {
-				want.Title = title.Copy(title.CopyOf, f.head.Title)
+				want.Title, want.TitleBy = title.Copy(title.CopyOf, f.head.Title), scrollback.TitleTool
 			}
 			made, err = im.store.Branches.Fork(ctx, f.head, f.at, f.seq(), want)
 			c.Created = made.Messages == f.seq()
@@ -217,6 +209,3 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 	}
 	return err
 }
-
-// maxMeta is how much a conversation's meta may have, in bytes; more is left out.
-const maxMeta = 60 << 10
