@@ -18,7 +18,7 @@ type stamped struct {
 // known are the origins of what is here, as far as a sweep needs them.
 type known struct {
 	byID    map[[2]string]stamped // tool and id
-	byName  map[[3]string]stamped // tool, place and name
+	byName  map[[3]string]stamped // tool, place and name; without what is gone
 	folders map[string]bool       // where was worked
 }
 
@@ -56,24 +56,34 @@ func (c *Collector) know(ctx context.Context) (*known, error) {
 		k.folders[f] = true
 	}
 	wanted := Names(c.tools)
-	err := c.origins(ctx, transfer.OriginQuery{Trash: true}, func(o scrollback.Origin) {
+	put := func(o scrollback.Origin) {
 		k.worked(o.Folder)
 		if slices.Contains(wanted, o.Tool) {
 			k.put(o)
 		}
-	})
+	}
+	if err := c.origins(ctx, transfer.OriginQuery{Trash: true}, put); err != nil {
+		return k, err
+	}
+	trashed := k.byName // of a file that has others too it says nothing
+	k.byName = map[[3]string]stamped{}
+	err := c.origins(ctx, transfer.OriginQuery{}, put)
+	maps.Copy(trashed, k.byName)
+	k.byName = trashed
 	return k, err
 }
 
 // put takes an origin.
 func (k *known) put(o scrollback.Origin) {
-	id, name := [2]string{o.Tool, o.ID}, [3]string{o.Tool, o.Place, o.Name}
-	k.byID[id] = stamped{o.Stamp, o.GoneAt != 0}
-	was, more := k.byName[name]
-	if more && was.stamp != o.Stamp {
+	k.byID[[2]string{o.Tool, o.ID}] = stamped{o.Stamp, o.GoneAt != 0}
+	if o.GoneAt != 0 {
+		return // its file need not have it
+	}
+	name := [3]string{o.Tool, o.Place, o.Name}
+	if was, more := k.byName[name]; more && was.stamp != o.Stamp {
 		o.Stamp = ""
 	}
-	k.byName[name] = stamped{o.Stamp, was.gone || o.GoneAt != 0}
+	k.byName[name] = stamped{stamp: o.Stamp}
 }
 
 // worked remembers a folder.
