@@ -454,6 +454,19 @@ func TestDeletedHereStaysAway(t *testing.T) {
 	}
 }
 
+// What is left out from now on is not marked as gone.
+func TestExcludedLater(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("diaries/a.diary", "/work", "monday")
+	d.bring()
+	d.add("diaries/a.diary", "tuesday\n")
+	d.o.Exclude = []string{"/work"}
+	if f := d.bring(); f.Excluded != 1 || f.Gone != 0 || d.origins()[0].GoneAt != 0 {
+		t.Errorf("%+v, %+v", f, d.origins())
+	}
+}
+
 // An import that is told to end says what it has done, and goes on the next time.
 func TestCanceled(t *testing.T) {
 	t.Parallel()

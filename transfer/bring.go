@@ -108,7 +108,8 @@ type bringing struct {
 	first *noted          // its stamp is stored last: until then the session is not here whole
 	stood int             // conversations that were looked for
 
-	deleted bool // the conversation that the session is
+	deleted bool                      // the conversation that the session is
+	trashed scrollback.ConversationID // one of those that are in the trash
 }
 
 // source is what a tool says of a conversation, and what is known of it.
@@ -316,10 +317,13 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 		}
 		err = errors.Join(err, b.first.put(ctx, b.im))
 	}
-	if err == nil && b.q.Into == "" {
+	if err == nil && b.q.Into == "" && !b.deleted {
 		err = b.vanished(ctx)
 	}
 	if n := b.im.out.Deleted; err == nil && n > 0 && n == b.stood {
+		if b.q.Again {
+			return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "conversation %s is in the trash: restore it first", b.trashed).Because(ErrDeleted)
+		}
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "%s was deleted here, and is not imported again by itself: name its file to bring it back",
 			b.Session.Name).Because(ErrDeleted)
 	}
@@ -328,7 +332,7 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 
 // vanished marks conversations that the session had, and has no more.
 func (b *bringing) vanished(ctx context.Context) error {
-	if b.at == "" || b.Stamp == "" || b.Shares { // what another session has is not gone
+	if b.at == "" || b.Stamp == "" || b.Shares || b.stood == 0 { // what another session has is not gone, nor what was not read
 		return nil
 	}
 	q := OriginQuery{Tool: b.Tool.Name(), Place: b.at, Name: b.Session.Name, Limit: originsPage}

@@ -108,11 +108,11 @@ func (b *bringing) known(ctx context.Context, s *source) error {
 		if err != nil {
 			return err
 		}
-		if len(there) == 0 && !b.q.Again {
-			s.deleted = true
+		if len(there) == 0 { // it is in the trash, from which only a person takes it
+			s.deleted, b.trashed = true, all[0].Conversation
 			return nil
 		}
-		s.was = append(there, all...)[0]
+		s.was = there[0]
 		for _, o := range there {
 			if h, err := im.view.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite); err != nil {
 				return err

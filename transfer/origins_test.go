@@ -493,6 +493,17 @@ func TestImportOfAToolsFile(t *testing.T) {
 	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || count(out) != 2 {
 		t.Errorf("brought back: %+v, %v", out, err)
 	}
+	if _, err := r.Trash(ctx, h.of("a").Conversation); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || len(out.Conversations) != 1 || out.Deleted != 1 {
+		t.Errorf("one of two is in the trash: %+v, %v", out, err)
+	}
+	if _, err := r.Trash(ctx, h.of("b").Conversation); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Import(ctx, read(), transfer.ImportRequest{})
+	enginetest.WantCode(t, err, scrollback.Conflict, "in the trash: restore it first")
 	into := r.NewConversation()
 	if out, err = r.Import(ctx, read(), transfer.ImportRequest{Into: into}); err != nil || out.Conversations[0].Total != 3 {
 		t.Errorf("into one: %+v, %v", out, err)
