@@ -243,7 +243,7 @@ type Origin struct {
 	ID           string         `json:"id"` // what the tool calls it
 	Conversation ConversationID `json:"conversation_id"`
 	Root         string         `json:"root,omitempty"`       // what the tool calls its first message
-	Folder       string         `json:"folder,omitempty"`     // where was worked, absolute
+	Folder       string         `json:"folder,omitempty"`     // that was worked in, absolute
 	GitBranch    string         `json:"git_branch,omitempty"` // the newest one there
 	Place        string         `json:"place,omitempty"`      // the folder or file that the tool keeps it in
 	Name         string         `json:"name,omitempty"`       // of the session in the place

@@ -365,7 +365,7 @@ func TestLinksDoNotLeadOut(t *testing.T) {
 	}
 }
 
-// A tool that keeps its files where was worked is found in the folders that others name.
+// A tool that keeps its files in the folders that are worked in is found in the folders that others name.
 func TestSecondRound(t *testing.T) {
 	t.Parallel()
 	for _, dry := range []bool{true, false} {

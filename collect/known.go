@@ -19,7 +19,7 @@ type stamped struct {
 type known struct {
 	byID    map[[2]string]stamped // tool and id
 	byName  map[[3]string]stamped // tool, place and name; without what is gone
-	folders map[string]bool       // where was worked
+	folders map[string]bool       // that were worked in
 }
 
 // originsPage is how many origins are read at once; maxOrigins bounds those that are

@@ -86,7 +86,7 @@ func placeholder(s string) bool {
 	return strings.Trim(s, s[:min(1, len(s))]) == "" // one character again and again
 }
 
-// known are values, in lower case, that are no secrets whatever their name: examples
+// known are values, in lower case, that are not secrets whatever their name: examples
 // everybody uses, and types.
 var known = set("password passwd pass pwd secret token key postgres root admin user username guest mysql redis rabbitmq minioadmin " +
 	"int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 utf8 utf-8 sha1 sha256 sha512 md5 base64 oauth2 bytes32 " +

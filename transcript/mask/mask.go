@@ -2,7 +2,7 @@
 // in, before they reach the log, the index or an artifact.
 //
 // Invariants: an entry that was masked stays as it is; arguments, meta and payloads stay
-// JSON; ids, roles, models and times are not touched, nor are attachments that are no text;
+// JSON; ids, roles, models and times are not touched, nor are attachments that are not text;
 // what a reader still holds is not changed. The bytes of one entry are read once.
 //
 // It may not know the store.

@@ -121,7 +121,7 @@ func (c *Import) options(p Program) (o collect.Options, err error) {
 	return o, err
 }
 
-// nothing says where was looked in vain.
+// nothing says which places were searched in vain.
 func nothing(o collect.Options) error {
 	names := o.From
 	if len(names) == 0 {
@@ -131,7 +131,7 @@ func nothing(o collect.Options) error {
 		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", "))
 	}
 	if len(names) > 1 {
-		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists where was looked", strings.Join(names, ", "))
+		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists the places that were searched", strings.Join(names, ", "))
 	}
 	var where []string
 	for _, tool := range o.Tools {
