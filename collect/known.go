@@ -75,7 +75,10 @@ func (c *Collector) know(ctx context.Context) (*known, error) {
 
 // put takes an origin.
 func (k *known) put(o scrollback.Origin) {
-	k.byID[[2]string{o.Tool, o.ID}] = stamped{o.Stamp, o.GoneAt != 0}
+	id := [2]string{o.Tool, o.ID}
+	if _, known := k.byID[id]; !known || o.Place != "" { // an upload says nothing about a place
+		k.byID[id] = stamped{o.Stamp, o.GoneAt != 0}
+	}
 	if o.GoneAt != 0 {
 		return // its file need not have it
 	}

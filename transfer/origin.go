@@ -94,8 +94,7 @@ func (b *bringing) choose(ctx context.Context, c *importing) error {
 	return b.make(ctx, c, ancestry{of, found})
 }
 
-// known looks for the origin of a source: of several, which different projects have, that in
-// the one that was asked for, else the first.
+// known looks for the origin of a source; see [bringing.ours].
 func (b *bringing) known(ctx context.Context, s *source) error {
 	im := b.im
 	q := OriginQuery{Tool: s.Tool, ID: s.Origin.ID, Trash: true}
@@ -112,22 +111,30 @@ func (b *bringing) known(ctx context.Context, s *source) error {
 			s.deleted, b.trashed = true, all[0].Conversation
 			return nil
 		}
-		s.was = there[0]
-		for _, o := range there {
-			if h, err := im.view.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite); err != nil {
-				return err
-			} else if h.Project == b.q.Project {
-				s.was = o
-				break
-			}
-		}
-		return nil
+		s.was, err = b.ours(ctx, there)
+		return err
 	}
 	if b.q.Again {
 		return nil
 	}
 	s.deleted, err = im.store.Origins.Purged(ctx, s.Tool, s.Origin.ID, b.projects())
 	return err
+}
+
+// ours is the one of several origins of a source, which different projects have, that is in the
+// project that was asked for, else that which was brought from the same place, else the first.
+func (b *bringing) ours(ctx context.Context, all []scrollback.Origin) (scrollback.Origin, error) {
+	out := all[0]
+	if i := slices.IndexFunc(all, func(o scrollback.Origin) bool { return b.at != "" && o.Place == b.at && o.Name == b.Session.Name }); i >= 0 {
+		out = all[i]
+	}
+	for _, o := range all {
+		h, err := b.im.view.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite)
+		if err != nil || h.Project == b.q.Project {
+			return o, err
+		}
+	}
+	return out, nil
 }
 
 // projects are those of the caller; nil for all.

@@ -165,6 +165,25 @@ func TestBringElsewhere(t *testing.T) {
 	enginetest.WantCode(t, err, scrollback.Refused, "")
 }
 
+// What somebody else has uploaded is not what is brought from its place, whichever of both
+// stands first.
+func TestBringBesideAnUpload(t *testing.T) {
+	h := newHome(t)
+	other := h.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"theirs"}})
+	for n := range 8 {
+		id := fmt.Sprint("talk ", n)
+		first := h.bring(files{id: {line(id, id+" one")}}, id).Conversations[0].ID
+		f := files{id: {line(id, id+" one")}}
+		upload := transfer.Session{Tool: f, Session: f.session(id)}
+		if _, err := h.Transfer.Bring(context.Background(), other, upload, transfer.ImportRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		if out := h.bring(files{id: {line(id, id+" one", id+" two")}}, id); out.Conversations[0].ID != first {
+			t.Errorf("%s: another conversation grew", id)
+		}
+	}
+}
+
 // What was put in the trash or purged here stays there, with its sub-agents, until somebody
 // names its file.
 func TestBringDeleted(t *testing.T) {

@@ -84,6 +84,24 @@ func TestEntry(t *testing.T) {
 }
 
 // An entry without secrets stays as it is.
+// A file of text is masked in encodings other than UTF-8 too, and so is the name of a branch.
+func TestOtherEncodings(t *testing.T) {
+	e := transcript.Entry{
+		Origin: &scrollback.Origin{Folder: "/work", GitBranch: "fix/" + key},
+		Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{
+			scrollback.File{MediaType: "text/plain", Name: "a.txt"}, scrollback.File{MediaType: "application/octet-stream", Name: "b"}}},
+		Bytes: map[int][]byte{0: []byte("caf\xe9 " + key), 1: []byte("\xff\xfe" + key)},
+	}
+	was := e.Origin
+	n := mask.Entry(&e)
+	if n != 2 || strings.Contains(string(e.Bytes[0]), key) || !strings.HasPrefix(string(e.Bytes[0]), "caf\xe9 ") || strings.Contains(e.Origin.GitBranch, key) {
+		t.Errorf("%d were found: %q, %q", n, e.Bytes[0], e.Origin.GitBranch)
+	}
+	if e.Origin.Folder != "/work" || was.GitBranch != "fix/"+key || string(e.Bytes[1]) != "\xff\xfe"+key {
+		t.Errorf("changed: %+v, %+v, %q", e.Origin, was, e.Bytes[1])
+	}
+}
+
 func TestNothing(t *testing.T) {
 	for _, e := range []transcript.Entry{
 		{}, {Source: "s", End: &transcript.End{}},
