@@ -115,7 +115,8 @@ func (c *Import) options(p Program) (o collect.Options, err error) {
 	}
 	if o, err = c.Options(p, from, c.Project); err == nil && c.File != "" {
 		o.Path, err = absolute(c.File)
-		o.Import.Again = true // what is named is meant, even if it was purged here
+		info, missing := os.Stat(c.File)
+		o.Import.Again = missing == nil && !info.IsDir() // a file that is named is meant, even if it was purged here
 	}
 	o.Import.Summarize = c.Summarize
 	return o, err
