@@ -89,6 +89,15 @@ func (k *known) put(o scrollback.Origin) {
 	k.byName[name] = stamped{stamp: o.Stamp}
 }
 
+// brought notes that all of a session is here.
+func (k *known) brought(s session, stamp string, shares bool) {
+	if shares {
+		k.byID[[2]string{s.tool, s.id}] = stamped{stamp: stamp}
+		return
+	}
+	k.byName[[3]string{s.tool, s.place, s.name}] = stamped{stamp: stamp}
+}
+
 // worked remembers a folder.
 func (k *known) worked(folder string) {
 	if folder != "" && len(k.folders) < maxFolders {
@@ -110,9 +119,13 @@ const (
 
 // of compares a session with what is here; shares says that its file has others.
 func (k *known) of(s session, stamp string, shares bool) state {
-	was, here := k.byID[[2]string{s.tool, s.id}]
-	if !here && !shares { // of a file with several conversations, which is one session
+	var was stamped
+	here := false
+	if !shares { // all that its file has, whatever that is called
 		was, here = k.byName[[3]string{s.tool, s.place, s.name}]
+	}
+	if !here { // or it has been moved
+		was, here = k.byID[[2]string{s.tool, s.id}]
 	}
 	switch {
 	case !here:

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -19,12 +20,16 @@ type book struct{ diary }
 func (b book) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
 		if text, err := fs.ReadFile(p.FS, "book"); err == nil {
-			yield(transcript.Session{ID: "book", Name: "book", Stamp: string(text), Bytes: int64(len(text))}, nil)
+			yield(transcript.Session{ID: "book", Name: "book", Stamp: string(text), Bytes: int64(len(text)),
+				Changed: time.Now().UnixMilli()}, nil)
 		}
 	}
 }
 
-func (b book) Read(_ context.Context, p transcript.Place, _ transcript.Session) iter.Seq2[transcript.Entry, error] {
+// heldWord ends what is not complete yet.
+const heldWord = "…"
+
+func (b book) Read(_ context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		b.reads.Add(1)
 		text, err := fs.ReadFile(p.FS, "book")
@@ -38,7 +43,7 @@ func (b book) Read(_ context.Context, p transcript.Place, _ transcript.Session) 
 				{Source: id, Conversation: &scrollback.Conversation{}, Origin: &scrollback.Origin{ID: id}},
 				{Source: id, Message: scrollback.Message{ID: scrollback.MessageID(id), Role: scrollback.RoleUser, Parts: scrollback.Say(said),
 					CreatedAt: 1_700_000_000_000}},
-				{Source: id, End: &transcript.End{}},
+				{Source: id, End: &transcript.End{Held: strings.HasSuffix(said, heldWord) && p.Live(s)}},
 			} {
 				if !yield(e, nil) {
 					return
@@ -86,5 +91,43 @@ func TestFileOfManyConversations(t *testing.T) {
 	}
 	if gone := fmt.Sprint(d.said("monday"), d.said("tuesday")); gone != "1 0" {
 		t.Errorf("found %s times", gone)
+	}
+}
+
+// Files of one name in different places are different ones, and one that changes says nothing
+// about the others.
+func TestFilesOfOneName(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.o.Tools = []transcript.Tool{book{diary{name: "book", reads: d.reads, homes: func(m transcript.Machine) []string {
+		return []string{filepath.Join(m.Home, "one"), filepath.Join(m.Home, "two")}
+	}}}}
+	d.write("one/book", "a monday")
+	d.write("two/book", "b tuesday")
+	if f := d.bring(); f.New != 2 || d.reads.Load() != 2 {
+		t.Errorf("after %d reads %+v", d.reads.Load(), f)
+	}
+	d.write("one/book", "a monday", "c wednesday")
+	if f := d.bring(); f.Changed != 1 || f.Unchanged != 1 || d.reads.Load() != 3 {
+		t.Errorf("after %d reads %+v", d.reads.Load(), f)
+	}
+}
+
+// What a part of a session held back is read when it has settled, though the rest was here whole.
+func TestPartHeldBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	tool := book{diary{name: "book", reads: d.reads, homes: func(m transcript.Machine) []string { return []string{filepath.Join(m.Home, "books")} }}}
+	d.o.Tools = []transcript.Tool{tool}
+	d.write("books/book", "book monday", "b tuesday"+heldWord)
+	now := time.Now()
+	d.o.Now = func() time.Time { return now }
+	d.bring()
+	now = now.Add(time.Hour)
+	if f := d.bring(); f.Changed != 1 || f.Held != 0 || d.reads.Load() != 2 {
+		t.Errorf("once it has settled: after %d reads %+v", d.reads.Load(), f)
+	}
+	if f := d.bring(); f.Unchanged != 1 || d.reads.Load() != 2 {
+		t.Errorf("then: after %d reads %+v", d.reads.Load(), f)
 	}
 }
