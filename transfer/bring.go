@@ -270,8 +270,8 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 		err = errors.Join(err, e)
 	}
 	if b.Stamp = stamp; b.first != nil {
-		if err != nil {
-			b.first.Stamp = ""
+		if err != nil || len(b.held) > 0 { // what waits in another of its conversations is read with it
+			b.held[b.first.Origin.ID], b.first.Stamp = true, ""
 		}
 		err = errors.Join(err, b.first.put(ctx, b.im))
 	}

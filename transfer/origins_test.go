@@ -71,6 +71,14 @@ func TestStampsOfSessions(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	stamp(f, false)
+	main := line("main", "five")
+	main.Agents = []talk{line("sub", "six")}
+	main.Agents[0].Held = true
+	g := files{"g": {main}}
+	h.bring(g, "g")
+	if o := h.of("main"); o.Stamp != "" || o.GoneAt != 0 {
+		t.Errorf("a part of its sub-agent waits, and it is here whole: %+v", o)
+	}
 	cut := b
 	cut.Cut = true
 	f = files{"s": {a, cut, c}}
