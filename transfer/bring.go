@@ -105,7 +105,7 @@ type bringing struct {
 	at    string // the place, as origins have it
 	ids   map[string]scrollback.ConversationID
 	held  map[string]bool // conversations of which something was held back
-	first *noted          // its stamp is stored last: until then the session is not here whole
+	first *noted          // the session's own, or the one that ended first: its stamp is stored last: until then the session is not here whole
 	stood int             // conversations that were looked for
 
 	deleted bool                      // the conversation that the session is
@@ -270,7 +270,7 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 		err = errors.Join(err, e)
 	}
 	if b.Stamp = stamp; b.first != nil {
-		if err != nil || len(b.held) > 0 { // what waits in another of its conversations is read with it
+		if err != nil || len(b.held) > 0 && b.at != "" { // what waits in another of its conversations is read with it
 			b.held[b.first.Origin.ID], b.first.Stamp = true, ""
 		}
 		err = errors.Join(err, b.first.put(ctx, b.im))

@@ -13,8 +13,8 @@ type noted struct {
 	was scrollback.Origin
 }
 
-// note stores where a conversation comes from, now that all of it is here; of the first one
-// when all of the session is.
+// note stores where a conversation comes from, now that all of it is here; of the session's own,
+// or else the first one, when all of the session is.
 func (b *bringing) note(ctx context.Context, c *importing, held bool) error {
 	s := c.source
 	if c.ID == "" {
@@ -35,15 +35,14 @@ func (b *bringing) note(ctx context.Context, c *importing, held bool) error {
 		o.Place, o.Name, o.Stamp, o.GoneAt = s.was.Place, s.was.Name, s.was.Stamp, s.was.GoneAt
 	}
 	n := &noted{o, s.was}
-	if b.first == nil {
-		b.first = n
-		return nil
+	if b.first == nil || o.ID == b.Session.ID { // the session's own says whether all of it is here
+		b.first, n = n, b.first
 	}
 	return n.put(ctx, b.im)
 }
 
 func (n *noted) put(ctx context.Context, im *importer) error {
-	if n.Origin == n.was {
+	if n == nil || n.Origin == n.was {
 		return nil
 	}
 	return im.store.Origins.Put(ctx, n.Origin, n.was.Conversation)

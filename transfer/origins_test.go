@@ -74,8 +74,8 @@ func TestStampsOfSessions(t *testing.T) {
 	main := line("main", "five")
 	main.Agents = []talk{line("sub", "six")}
 	main.Agents[0].Held = true
-	g := files{"g": {main}}
-	h.bring(g, "g")
+	g := files{"main": {main}}
+	h.bring(g, "main")
 	if o := h.of("main"); o.Stamp != "" || o.GoneAt != 0 {
 		t.Errorf("a part of its sub-agent waits, and it is here whole: %+v", o)
 	}
