@@ -117,8 +117,9 @@ func TestFilesOfOneName(t *testing.T) {
 func TestPartHeldBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	tool := book{diary{name: "book", reads: d.reads, homes: func(m transcript.Machine) []string { return []string{filepath.Join(m.Home, "books")} }}}
-	d.o.Tools = []transcript.Tool{tool}
+	d.o.Tools = []transcript.Tool{book{diary{name: "book", reads: d.reads, homes: func(m transcript.Machine) []string {
+		return []string{filepath.Join(m.Home, "books")}
+	}}}}
 	d.write("books/book", "book monday", "b tuesday"+heldWord)
 	now := time.Now()
 	d.o.Now = func() time.Time { return now }
