@@ -134,31 +134,6 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 	return s.bring(ctx, at, p, all)
 }
 
-// filesOf counts the sessions of each file.
-func filesOf(all []transcript.Session) map[string]int {
-	n := map[string]int{}
-	for _, one := range all {
-		n[one.Name]++
-	}
-	return n
-}
-
-// maxSessions bounds those of one place.
-const maxSessions = 1_000_000
-
-// list lists the sessions of a place; an error comes with those before it.
-func list(ctx context.Context, tool transcript.Tool, p transcript.Place) (all []transcript.Session, err error) {
-	for one, err := range tool.Sessions(ctx, p) {
-		if err != nil {
-			return all, err
-		}
-		if all = append(all, one); len(all) == maxSessions {
-			return all, scrollback.Errorf(scrollback.Unavailable, op, "there are more than %d sessions", maxSessions)
-		}
-	}
-	return all, nil
-}
-
 // bring reads the sessions of a place that are not here.
 func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.Session) error {
 	if len(all) == 0 {

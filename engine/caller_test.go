@@ -141,11 +141,16 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Turns().Context(ctx, o.id, o.turn, engine.Past{Content: true})
 			return err
 		}),
-		"View.Upload":     write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
-		"View.Trash":      write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
-		"View.Restore":    write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
-		"View.Purge":      write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
-		"Bulk.Backlog":    write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
+		"View.Upload":         write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
+		"View.Trash":          write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
+		"View.Restore":        write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
+		"View.Purge":          write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
+		"Bulk.Backlog":        write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
+		"Reader.Conversation": read(func(v *engine.View) error { _, err := v.Recall().Conversation(ctx, o.id); return err }),
+		"Reader.Origins": read(func(v *engine.View) error {
+			_, err := v.Recall().Origins(ctx, []scrollback.ConversationID{o.id})
+			return err
+		}),
 		"Reader.Refs":     read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
 		"Reader.Owner":    read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
 		"Reader.Read":     read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
@@ -224,6 +229,7 @@ func nothing(func(transcript.Entry, error) bool) {}
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Projects.List": true,
+	"Reader.On": true, "Reader.Named": true, "Reader.Here": true, "Reader.SeenProjects": true,
 	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true} // the last two in transfer
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
@@ -312,6 +318,23 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	projects, err := mine.Projects().List(ctx)
 	if err != nil || len(projects) != 1 || projects[0].Name != "ours" {
 		t.Errorf("projects %+v (%v)", projects, err)
+	}
+	from := scrollback.Origin{Tool: "tool", ID: "theirs", Conversation: o.id, Folder: "/src/theirs"}
+	if err := r.Store.Origins.Put(ctx, from, ""); err != nil {
+		t.Fatal(err)
+	}
+	ground := recall.Ground{Folders: []string{"/src/theirs"}}
+	for whose, want := range map[*engine.View]int{mine: 0, r.View: 1} {
+		on, err := whose.Recall().On(ctx, ground)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if here, err := on.Here(ctx); err != nil || len(here) != want {
+			t.Errorf("in their folder are %+v (%v), want %d", here, err, want)
+		}
+	}
+	if _, err := mine.Recall().SeenProjects("theirs"); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("a foreign project is seen: %v", err)
 	}
 	found, err := mine.Recall().Search(ctx, scrollback.SearchQuery{Query: "zanzibar", Limit: 20})
 	for _, h := range found.Hits {

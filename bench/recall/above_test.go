@@ -9,7 +9,7 @@ import (
 // on and on the half that is held out.
 func TestAboveTheOthers(t *testing.T) {
 	t.Parallel()
-	r := &run{forms: shortForms}
+	r := &run{forms: shortForms, bring: newProduct}
 	if err := r.all(context.Background(), ""); err != nil {
 		t.Fatal(err)
 	}

@@ -15,15 +15,23 @@ import (
 // settings are what tools keep, by the name of the file: below the home folder, or with
 // "here/" in the current one.
 var settings = []struct{ tool, file, text string }{
-	{"claude-code", ".claude.json", `{"mcpServers": {"depot": {"command": "depot", "env": {"KEY": "SECRET"}}, "memory": {"command": "/opt/scrollback", "args": ["mcp"]}}}`},
-	{"claude-code", ".claude.json", `{"projects": {"/work": {"mcpServers": {"depot": {"url": "https://SECRET"}, "memory": {"command": "scrollback"}}}}}`},
+	{"claude-code", ".claude.json",
+		`{"mcpServers": {"depot": {"env": {"KEY": "SECRET"}}, "memory": {"command": "/opt/scrollback", "args": ["mcp"]}}}`},
+	{"claude-code", ".claude.json",
+		`{"projects": {"/work": {"mcpServers": {"depot": {"url": "https://SECRET"}, "memory": {"command": "scrollback"}}}}}`},
 	{"claude-code", "here/.mcp.json", `{"mcpServers": {"depot": {}, "memory": {"command": "C:\\bin\\Scrollback.exe"}}}`},
-	{"codex", ".codex/config.toml", "[mcp_servers.depot]\ncommand = 'depot'\nenv = { KEY = 'SECRET' }\n[mcp_servers.memory]\ncommand = 'scrollback'\n"},
-	{"opencode", ".config/opencode/opencode.jsonc", "{// mine\n\"mcp\": {\"depot\": {\"command\": [\"depot\", \"SECRET\"]}, \"memory\": {\"command\": [\"scrollback\", \"mcp\"]},}}"},
-	{"crush", "here/.crush.json", `{"mcp": {"depot": {"headers": {"A": "SECRET"}}, "memory": {"command": "env", "args": ["scrollback", "mcp"]}}}`},
-	{"goose", ".config/goose/config.yaml", "extensions:\n  depot:\n    envs: {KEY: SECRET}\n  memory: {type: stdio, cmd: scrollback}\n"},
-	{"cline", ".cline/data/settings/cline_mcp_settings.json", `{"mcpServers": {"depot": {"env": {"KEY": "SECRET"}}, "memory": {"command": "scrollback"}}}`},
-	{"gemini-cli", ".gemini/settings.json", `{"mcpServers": {"depot": {"env": {"KEY": "SECRET"}}, "memory": {"command": "scrollback"}}}`},
+	{"codex", ".codex/config.toml",
+		"[mcp_servers.depot]\nenv = { KEY = 'SECRET' }\n[mcp_servers.memory]\ncommand = 'scrollback'\n"},
+	{"opencode", ".config/opencode/opencode.jsonc",
+		"{// mine\n\"mcp\": {\"depot\": {\"command\": [\"SECRET\"]}, \"memory\": {\"command\": [\"scrollback\", \"mcp\"]},}}"},
+	{"crush", "here/.crush.json",
+		`{"mcp": {"depot": {"headers": {"A": "SECRET"}}, "memory": {"command": "env", "args": ["scrollback", "mcp"]}}}`},
+	{"goose", ".config/goose/config.yaml",
+		"extensions:\n  depot:\n    envs: {KEY: SECRET}\n  memory: {type: stdio, cmd: scrollback}\n"},
+	{"cline", ".cline/data/settings/cline_mcp_settings.json",
+		`{"mcpServers": {"depot": {"env": {"KEY": "SECRET"}}, "memory": {"command": "scrollback"}}}`},
+	{"gemini-cli", ".gemini/settings.json",
+		`{"mcpServers": {"depot": {"env": {"KEY": "SECRET"}}, "memory": {"command": "scrollback"}}}`},
 }
 
 // look writes settings and reads them as a tool's.

@@ -18,7 +18,8 @@ const (
 	answered = `{"id":"g1","timestamp":"2026-01-01T00:00:01.000Z","type":"gemini","content":"","model":"gemini-2.5-pro","toolCalls":[` +
 		`{"id":"c1","name":"read_file","args":{"file_path":"a.txt"},"result":[{"functionResponse":{"id":"c1","name":"read_file",` +
 		`"response":{"output":"hello"}}}],"status":"success"}]}` + "\n"
-	told = `{"id":"g2","timestamp":"2026-01-01T00:00:03.000Z","type":"gemini","content":"The file says hello.","model":"gemini-2.5-pro"}` + "\n"
+	told = `{"id":"g2","timestamp":"2026-01-01T00:00:03.000Z","type":"gemini",` +
+		`"content":"The file says hello.","model":"gemini-2.5-pro"}` + "\n"
 )
 
 // place is a home of the tool with a session; others' files in it are not its own.
