@@ -40,11 +40,6 @@ func Entry(e *transcript.Entry) int {
 	m.json(&e.Message.Meta)
 	e.Message.Parts = m.parts(e.Message.Parts)
 	e.Bytes = m.attached(e.Bytes, e.Message.Parts)
-	if e.Origin != nil { // its folder is where it belongs
-		o := *e.Origin
-		m.text(&o.GitBranch)
-		e.Origin = &o
-	}
 	e.Turns = m.turns(e.Turns)
 	return m.n
 }
