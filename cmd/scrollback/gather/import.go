@@ -132,7 +132,7 @@ func nothing(o collect.Options) error {
 		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", "))
 	}
 	if len(names) > 1 {
-		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists the places that were searched", strings.Join(names, ", "))
+		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists all places tried", strings.Join(names, ", "))
 	}
 	var where []string
 	for _, tool := range o.Tools {
