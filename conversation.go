@@ -227,9 +227,9 @@ type Inherited struct {
 // TitleState says how a conversation came by its title.
 type TitleState string
 
-// The states of a title.
 const (
-	TitleGiven  TitleState = ""       // by a person or an import, or there is none; it stays
+	TitleGiven  TitleState = ""       // by a person or a file, or there is none; it stays
+	TitleTool   TitleState = "tool"   // by the tool that it was brought from, whose later titles replace it
 	TitlePrompt TitleState = "prompt" // made from the first prompt, until a model is asked
 	TitleAsked  TitleState = "asked"  // the same, and a model has been asked; none is asked again
 	TitleModel  TitleState = "model"  // by a model
@@ -243,7 +243,7 @@ type Origin struct {
 	ID           string         `json:"id"` // what the tool calls it
 	Conversation ConversationID `json:"conversation_id"`
 	Root         string         `json:"root,omitempty"`       // what the tool calls its first message
-	Folder       string         `json:"folder,omitempty"`     // where was worked, absolute
+	Folder       string         `json:"folder,omitempty"`     // that was worked in, absolute
 	GitBranch    string         `json:"git_branch,omitempty"` // the newest one there
 	Place        string         `json:"place,omitempty"`      // the folder or file that the tool keeps it in
 	Name         string         `json:"name,omitempty"`       // of the session in the place

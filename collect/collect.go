@@ -58,7 +58,7 @@ type Change struct {
 	Tool    string
 	Place   string // where it is kept
 	Session string // its file there
-	Folder  string // where was worked, if the tool says so
+	Folder  string // that was worked in, if the tool says so
 	transfer.ImportResult
 	Err error
 }

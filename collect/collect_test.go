@@ -366,7 +366,7 @@ func TestLinksDoNotLeadOut(t *testing.T) {
 	}
 }
 
-// A tool that keeps its files where was worked is found in the folders that others name.
+// A tool that keeps its files in the folders that are worked in is found in the folders that others name.
 func TestSecondRound(t *testing.T) {
 	t.Parallel()
 	for _, dry := range []bool{true, false} {
@@ -452,6 +452,19 @@ func TestDeletedHereStaysAway(t *testing.T) {
 	d.add("diaries/a.diary", "tuesday\n")
 	if f := d.bring(); f.Deleted != 1 || f.Failed != 0 || d.said("tuesday") != 0 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// What is left out from now on is not marked as gone.
+func TestExcludedLater(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("diaries/a.diary", "/work", "monday")
+	d.bring()
+	d.add("diaries/a.diary", "tuesday\n")
+	d.o.Exclude = []string{"/work"}
+	if f := d.bring(); f.Excluded != 1 || f.Gone != 0 || d.origins()[0].GoneAt != 0 {
+		t.Errorf("%+v, %+v", f, d.origins())
 	}
 }
 

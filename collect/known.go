@@ -18,8 +18,8 @@ type stamped struct {
 // known are the origins of what is here, as far as a sweep needs them.
 type known struct {
 	byID    map[[2]string]stamped // tool and id
-	byName  map[[3]string]stamped // tool, place and name
-	folders map[string]bool       // where was worked
+	byName  map[[3]string]stamped // tool, place and name; without what is gone
+	folders map[string]bool       // that were worked in
 }
 
 // originsPage is how many origins are read at once; maxOrigins bounds those that are
@@ -56,24 +56,46 @@ func (c *Collector) know(ctx context.Context) (*known, error) {
 		k.folders[f] = true
 	}
 	wanted := Names(c.tools)
-	err := c.origins(ctx, transfer.OriginQuery{Trash: true}, func(o scrollback.Origin) {
+	put := func(o scrollback.Origin) {
 		k.worked(o.Folder)
 		if slices.Contains(wanted, o.Tool) {
 			k.put(o)
 		}
-	})
+	}
+	if err := c.origins(ctx, transfer.OriginQuery{Trash: true}, put); err != nil {
+		return k, err
+	}
+	trashed := k.byName // of a file that has others too it says nothing
+	k.byName = map[[3]string]stamped{}
+	err := c.origins(ctx, transfer.OriginQuery{}, put)
+	maps.Copy(trashed, k.byName)
+	k.byName = trashed
 	return k, err
 }
 
 // put takes an origin.
 func (k *known) put(o scrollback.Origin) {
-	id, name := [2]string{o.Tool, o.ID}, [3]string{o.Tool, o.Place, o.Name}
-	k.byID[id] = stamped{o.Stamp, o.GoneAt != 0}
-	was, more := k.byName[name]
-	if more && was.stamp != o.Stamp {
+	id := [2]string{o.Tool, o.ID}
+	if _, known := k.byID[id]; !known || o.Place != "" { // an upload says nothing about a place
+		k.byID[id] = stamped{o.Stamp, o.GoneAt != 0}
+	}
+	if o.GoneAt != 0 {
+		return // its file need not have it
+	}
+	name := [3]string{o.Tool, o.Place, o.Name}
+	if was, more := k.byName[name]; more && was.stamp != o.Stamp {
 		o.Stamp = ""
 	}
-	k.byName[name] = stamped{o.Stamp, was.gone || o.GoneAt != 0}
+	k.byName[name] = stamped{stamp: o.Stamp}
+}
+
+// brought notes that all of a session is here.
+func (k *known) brought(s session, stamp string, shares bool) {
+	if shares {
+		k.byID[[2]string{s.tool, s.id}] = stamped{stamp: stamp}
+		return
+	}
+	k.byName[[3]string{s.tool, s.place, s.name}] = stamped{stamp: stamp}
 }
 
 // worked remembers a folder.
@@ -97,9 +119,13 @@ const (
 
 // of compares a session with what is here; shares says that its file has others.
 func (k *known) of(s session, stamp string, shares bool) state {
-	was, here := k.byID[[2]string{s.tool, s.id}]
-	if !here && !shares { // of a file with several conversations, which is one session
+	var was stamped
+	here := false
+	if !shares { // all that its file has, whatever that is called
 		was, here = k.byName[[3]string{s.tool, s.place, s.name}]
+	}
+	if !here { // or it has been moved
+		was, here = k.byID[[2]string{s.tool, s.id}]
 	}
 	switch {
 	case !here:

@@ -72,7 +72,7 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 		c.judged[key] = now
 	default:
 		delete(c.judged, key)
-		k.put(scrollback.Origin{Tool: key.tool, ID: key.id, Place: key.place, Name: key.name, Stamp: j.session.Stamp})
+		k.brought(key, j.session.Stamp, j.shares)
 	}
 	if c.o.Told != nil && !out.excluded && !out.deleted {
 		c.o.Told(out.Change)

@@ -146,7 +146,7 @@ func (p Origins) Purged(ctx context.Context, tool, id string, projects []string)
 
 // Words that origins share with the drivers.
 type (
-	WorkedQuery = driver.WorkedQuery // finds conversations by where was worked on them
+	WorkedQuery = driver.WorkedQuery // finds conversations by the folders in which they were worked on
 	Worked      = driver.Worked      // a branch of such a conversation
 )
 

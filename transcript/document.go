@@ -183,7 +183,7 @@ type paced struct {
 	err    error // of r
 }
 
-// next is the first byte that is not read yet and is no space, or 0.
+// next is the first byte that is not read yet and is not space, or 0.
 func (p *paced) next() byte {
 	for n := 1; n <= p.r.Size(); n++ {
 		b, err := p.r.Peek(n)

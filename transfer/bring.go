@@ -105,10 +105,11 @@ type bringing struct {
 	at    string // the place, as origins have it
 	ids   map[string]scrollback.ConversationID
 	held  map[string]bool // conversations of which something was held back
-	first *noted          // its stamp is stored last: until then the session is not here whole
+	first *noted          // the session's own, or the one that ended first: its stamp is stored last: until then the session is not here whole
 	stood int             // conversations that were looked for
 
-	deleted bool // the conversation that the session is
+	deleted bool                      // the conversation that the session is
+	trashed scrollback.ConversationID // one of those that are in the trash
 }
 
 // source is what a tool says of a conversation, and what is known of it.
@@ -120,12 +121,6 @@ type source struct {
 	began             bool              // our conversation is chosen
 	deleted           bool              // it was deleted here
 	shared            bool              // all of it is in another conversation
-}
-
-// noted is an origin to be stored.
-type noted struct {
-	scrollback.Origin
-	was scrollback.Origin
 }
 
 // take takes an entry of the session.
@@ -241,6 +236,9 @@ func (b *bringing) leave(ctx context.Context, key string) error {
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
 		err = im.store.Origins.Date(ctx, c.ID, c.Total, c.said)
 	}
+	if err == nil {
+		err = b.describe(ctx, c)
+	}
 	im.slots[c.slot], im.asked = c.Imported, both(im.asked, c.backlog.Asked)
 	for i, o := range im.order {
 		if o == c {
@@ -249,42 +247,6 @@ func (b *bringing) leave(ctx context.Context, key string) error {
 		}
 	}
 	return err
-}
-
-// note stores where a conversation comes from, now that all of it is here; of the first one
-// when all of the session is.
-func (b *bringing) note(ctx context.Context, c *importing, held bool) error {
-	s := c.source
-	if c.ID == "" {
-		return nil // it said nothing, was deleted here, or could not be made
-	}
-	o := s.Origin
-	o.Conversation, o.Shared, o.Stamp, o.ImportedAt = c.ID, s.shared, b.Stamp, s.was.ImportedAt
-	if o.ImportedAt == 0 || c.Messages > 0 || c.Created {
-		o.ImportedAt = b.im.store.Now()
-	}
-	if held {
-		b.held[o.ID], o.Stamp = true, ""
-	}
-	if o.Folder == "" {
-		o.Folder, o.GitBranch = s.was.Folder, s.was.GitBranch
-	}
-	if b.at == "" { // a copy of it
-		o.Place, o.Name, o.Stamp, o.GoneAt = s.was.Place, s.was.Name, s.was.Stamp, s.was.GoneAt
-	}
-	n := &noted{o, s.was}
-	if b.first == nil {
-		b.first = n
-		return nil
-	}
-	return n.put(ctx, b.im)
-}
-
-func (n *noted) put(ctx context.Context, im *importer) error {
-	if n.Origin == n.was {
-		return nil
-	}
-	return im.store.Origins.Put(ctx, n.Origin, n.was.Conversation)
 }
 
 // finish ends what is still open. After a failure what was read before it is good, and the
@@ -308,46 +270,20 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 		err = errors.Join(err, e)
 	}
 	if b.Stamp = stamp; b.first != nil {
-		if err != nil {
-			b.first.Stamp = ""
+		if err != nil || len(b.held) > 0 && b.at != "" { // what waits in another of its conversations is read with it
+			b.held[b.first.Origin.ID], b.first.Stamp = true, ""
 		}
 		err = errors.Join(err, b.first.put(ctx, b.im))
 	}
-	if err == nil && b.q.Into == "" {
+	if err == nil && b.q.Into == "" && !b.deleted {
 		err = b.vanished(ctx)
 	}
 	if n := b.im.out.Deleted; err == nil && n > 0 && n == b.stood {
+		if b.q.Again {
+			return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "conversation %s is in the trash: restore it first", b.trashed).Because(ErrDeleted)
+		}
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "%s was deleted here, and is not imported again by itself: name its file to bring it back",
 			b.Session.Name).Because(ErrDeleted)
 	}
 	return err
-}
-
-// vanished marks conversations that the session had, and has no more.
-func (b *bringing) vanished(ctx context.Context) error {
-	if b.at == "" || b.Stamp == "" || b.Shares { // what another session has is not gone
-		return nil
-	}
-	q := OriginQuery{Tool: b.Tool.Name(), Place: b.at, Name: b.Session.Name, Limit: originsPage}
-	for {
-		page, err := b.im.Origins(ctx, b.im.view, q)
-		if err != nil {
-			return err
-		}
-		there := maps.Clone(b.held)
-		for _, o := range page {
-			there[o.ID] = there[o.ID] || o.Stamp == b.Stamp
-		}
-		for _, o := range page {
-			if !there[o.ID] && o.GoneAt == 0 {
-				if o.GoneAt = b.im.store.Now(); err == nil {
-					err = b.im.store.Origins.Put(ctx, o, "")
-				}
-			}
-		}
-		if err != nil || len(page) < q.Limit {
-			return err
-		}
-		q.After = page[len(page)-1]
-	}
 }

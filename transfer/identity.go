@@ -51,7 +51,9 @@ func (im *importer) enter(ctx context.Context, c *importing) error {
 		if err != nil {
 			return err
 		}
-		c.newest, c.theirs = last.ID, transcript.MarkOf(last.Meta) != ""
+		if c.newest, c.theirs = last.ID, transcript.MarkOf(last.Meta) != ""; c.theirs {
+			c.latest = last.CreatedAt
+		}
 	}
 	c.slot = len(im.slots)
 	im.slots = append(im.slots, c.Imported)
@@ -128,6 +130,6 @@ func plan(im *importer, key string, want *scrollback.Conversation) error {
 	if scrollback.CheckTools(want.Settings.Tools) != nil {
 		want.Settings.Tools = nil
 	}
-	want.Title = clip.Line(want.Title, 400)
+	want.Title = clip.Line(want.Title, maxTitle)
 	return nil
 }

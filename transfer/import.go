@@ -56,6 +56,7 @@ type importing struct {
 	slot   int                  // in the result
 	source *source              // of a tool, or nil
 	moved  bool                 // the source has changed since its last import
+	latest int64                // when that was said, if an import brought it, in Unix ms
 	said   int64                // when the newest of what was brought was said, in Unix ms
 
 	untitled bool   // made by this import, and its source gave no title
@@ -371,7 +372,9 @@ func (im *importer) entitle(ctx context.Context, c *importing) error {
 	}
 	_, err := im.store.Patch(ctx, c.ID, 0, func(v *scrollback.Conversation) error {
 		if v.Title == "" {
-			v.Title = c.title
+			if v.Title = c.title; c.source != nil { // until its tool gives it one
+				v.TitleBy = scrollback.TitleTool
+			}
 		}
 		return nil
 	})

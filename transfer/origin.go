@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 
@@ -95,8 +94,7 @@ func (b *bringing) choose(ctx context.Context, c *importing) error {
 	return b.make(ctx, c, ancestry{of, found})
 }
 
-// known looks for the origin of a source: of several, which different projects have, that in
-// the one that was asked for, else the first.
+// known looks for the origin of a source; see [bringing.ours].
 func (b *bringing) known(ctx context.Context, s *source) error {
 	im := b.im
 	q := OriginQuery{Tool: s.Tool, ID: s.Origin.ID, Trash: true}
@@ -109,26 +107,34 @@ func (b *bringing) known(ctx context.Context, s *source) error {
 		if err != nil {
 			return err
 		}
-		if len(there) == 0 && !b.q.Again {
-			s.deleted = true
+		if len(there) == 0 { // it is in the trash, from which only a person takes it
+			s.deleted, b.trashed = true, all[0].Conversation
 			return nil
 		}
-		s.was = append(there, all...)[0]
-		for _, o := range there {
-			if h, err := im.view.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite); err != nil {
-				return err
-			} else if h.Project == b.q.Project {
-				s.was = o
-				break
-			}
-		}
-		return nil
+		s.was, err = b.ours(ctx, there)
+		return err
 	}
 	if b.q.Again {
 		return nil
 	}
 	s.deleted, err = im.store.Origins.Purged(ctx, s.Tool, s.Origin.ID, b.projects())
 	return err
+}
+
+// ours is the one of several origins of a source, which different projects have, that is in the
+// project that was asked for, else that which was brought from the same place, else the first.
+func (b *bringing) ours(ctx context.Context, all []scrollback.Origin) (scrollback.Origin, error) {
+	out := all[0]
+	if i := slices.IndexFunc(all, func(o scrollback.Origin) bool { return b.at != "" && o.Place == b.at && o.Name == b.Session.Name }); i >= 0 {
+		out = all[i]
+	}
+	for _, o := range all {
+		h, err := b.im.view.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite)
+		if err != nil || h.Project == b.q.Project {
+			return o, err
+		}
+	}
+	return out, nil
 }
 
 // projects are those of the caller; nil for all.
@@ -177,17 +183,10 @@ type ancestry struct {
 // at once make one.
 func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 	s, im := c.source, b.im
-	var want scrollback.Conversation
-	if s.Entry.Conversation != nil {
-		want = *s.Entry.Conversation
-	}
+	want := described(s)
 	var err error
 	if want.Project, err = b.project(ctx, s, a); err != nil {
 		return err
-	}
-	var object map[string]json.RawMessage
-	if len(want.Meta) > maxMeta || json.Unmarshal(want.Meta, &object) != nil {
-		want.Meta = nil
 	}
 	for _, key := range []string{s.Origin.ID, s.Origin.ID + "\x00again"} {
 		if err = plan(im, key, &want); err != nil {
@@ -201,7 +200,7 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 		case a.fork != nil:
 			f := a.fork
 			if want.Title == "" {
-				want.Title = title.Copy(title.CopyOf, f.head.Title)
+				want.Title, want.TitleBy = title.Copy(title.CopyOf, f.head.Title), scrollback.TitleTool
 			}
 			made, err = im.store.Branches.Fork(ctx, f.head, f.at, f.seq(), want)
 			c.Created = made.Messages == f.seq()
@@ -217,6 +216,3 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 	}
 	return err
 }
-
-// maxMeta is how much a conversation's meta may have, in bytes; more is left out.
-const maxMeta = 60 << 10

@@ -71,6 +71,14 @@ func TestStampsOfSessions(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	stamp(f, false)
+	main := line("main", "five")
+	main.Agents = []talk{line("sub", "six")}
+	main.Agents[0].Held = true
+	g := files{"main": {main}}
+	h.bring(g, "main")
+	if o := h.of("main"); o.Stamp != "" || o.GoneAt != 0 {
+		t.Errorf("a part of its sub-agent waits, and it is here whole: %+v", o)
+	}
 	cut := b
 	cut.Cut = true
 	f = files{"s": {a, cut, c}}
@@ -163,6 +171,25 @@ func TestBringElsewhere(t *testing.T) {
 	reader := h.Engine.As(scrollback.Caller{Access: scrollback.AccessRead, AllProjects: true})
 	_, err = h.Transfer.Bring(ctx, reader, s, transfer.ImportRequest{})
 	enginetest.WantCode(t, err, scrollback.Refused, "")
+}
+
+// What somebody else has uploaded is not what is brought from its place, whichever of both
+// stands first.
+func TestBringBesideAnUpload(t *testing.T) {
+	h := newHome(t)
+	other := h.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"theirs"}})
+	for n := range 8 {
+		id := fmt.Sprint("talk ", n)
+		first := h.bring(files{id: {line(id, id+" one")}}, id).Conversations[0].ID
+		f := files{id: {line(id, id+" one")}}
+		upload := transfer.Session{Tool: f, Session: f.session(id)}
+		if _, err := h.Transfer.Bring(context.Background(), other, upload, transfer.ImportRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		if out := h.bring(files{id: {line(id, id+" one", id+" two")}}, id); out.Conversations[0].ID != first {
+			t.Errorf("%s: another conversation grew", id)
+		}
+	}
 }
 
 // What was put in the trash or purged here stays there, with its sub-agents, until somebody
@@ -493,6 +520,17 @@ func TestImportOfAToolsFile(t *testing.T) {
 	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || count(out) != 2 {
 		t.Errorf("brought back: %+v, %v", out, err)
 	}
+	if _, err := r.Trash(ctx, h.of("a").Conversation); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || len(out.Conversations) != 1 || out.Deleted != 1 {
+		t.Errorf("one of two is in the trash: %+v, %v", out, err)
+	}
+	if _, err := r.Trash(ctx, h.of("b").Conversation); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Import(ctx, read(), transfer.ImportRequest{})
+	enginetest.WantCode(t, err, scrollback.Conflict, "in the trash: restore it first")
 	into := r.NewConversation()
 	if out, err = r.Import(ctx, read(), transfer.ImportRequest{Into: into}); err != nil || out.Conversations[0].Total != 3 {
 		t.Errorf("into one: %+v, %v", out, err)

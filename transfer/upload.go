@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"path"
@@ -46,6 +47,7 @@ func toolOf(ctx context.Context, t *Transfer, f *upload, q ImportRequest) (trans
 func importTool(ctx context.Context, im *importer, tool transcript.Tool, place transcript.Place) (ImportResult, error) {
 	out, q := im.out, im.q
 	q.Again = true
+	var trashed error
 	if q.AsCopy {
 		return out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
 	}
@@ -62,9 +64,14 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 		}
 		one, err := im.Bring(ctx, im.view, Session{Tool: tool, Place: place, Session: s}, q)
 		out.add(one)
-		if err != nil {
+		if errors.Is(err, ErrDeleted) {
+			trashed = err
+		} else if err != nil {
 			return out, err
 		}
+	}
+	if len(out.Conversations) == 0 && trashed != nil {
+		return out, trashed
 	}
 	if len(out.Conversations) == 0 && q.Into == "" {
 		reason := "there is no conversation in the file"

@@ -72,7 +72,7 @@ func TestServersAreFound(t *testing.T) {
 			t.Errorf("%s without this program: %+v", s.tool, r)
 		}
 		if r := look(t, s.tool, s.file, "{\"SECRET = ["); len(r.Problems) != 1 || r.Registered {
-			t.Errorf("%s with what is no settings: %+v", s.tool, r)
+			t.Errorf("%s with something other than settings: %+v", s.tool, r)
 		}
 		if r := look(t, s.tool, s.file, ""); len(r.Problems) != 0 || len(r.Servers) != 0 {
 			t.Errorf("%s with an empty file: %+v", s.tool, r)

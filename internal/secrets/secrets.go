@@ -111,7 +111,7 @@ func find(s string) []span {
 	return out
 }
 
-// triggered looks at what may begin, or be assigned, at a byte that is no word's.
+// triggered looks at what may begin, or be assigned, at a byte outside words.
 func triggered(s string, i int) span {
 	switch s[i] {
 	case '-':

@@ -17,7 +17,7 @@ var (
 	statusNames = []string{"status", "state", "done", "completed"}
 )
 
-// ended are the words for a to-do that is none any more.
+// ended are the states of a to-do that is settled.
 var ended = []string{"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped", "true"}
 
 // box finds a line with a box that may be ticked, and what is behind it.

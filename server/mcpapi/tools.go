@@ -76,7 +76,7 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 	args := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &args); err != nil {
-			return "", scrollback.ParamErrorf(op, "arguments", "the arguments are no JSON object")
+			return "", scrollback.ParamErrorf(op, "arguments", "the arguments are not a JSON object")
 		}
 	}
 	if tool == conversationsTool {

@@ -61,7 +61,7 @@ func TestExportsAreToldApart(t *testing.T) {
 	}
 }
 
-// Files of our own formats are no tool's, and exports none of theirs.
+// No tool takes a file of our own formats, and no format takes an export.
 func TestExportsAndFormats(t *testing.T) {
 	ours := []string{
 		`{"archive":{"format":"scrollback","version":1,"created_at":1},"branches":[],"conversation":{"id":"x","title":"t"},"messages":[]}`,

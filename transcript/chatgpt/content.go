@@ -127,7 +127,7 @@ func clipped(kind string) string {
 	return strings.ToValidUTF8(kind[:min(len(kind), 40)], "")
 }
 
-// pointer is a part of a message that is no text.
+// pointer is a part of a message that is not text.
 type pointer struct {
 	Type  string   `json:"content_type"`
 	Asset string   `json:"asset_pointer"`
@@ -184,7 +184,7 @@ func (w *walker) asset(e *transcript.Entry, m *message, kind, asset string) {
 	w.assets.Enclose(e, kind, id, first(name, id, asset))
 }
 
-// attachments adds what was uploaded with a message and is no part of it.
+// attachments adds what was uploaded with a message and is not a part of it.
 func (w *walker) attachments(e *transcript.Entry, m *message) {
 	if len(m.Metadata.Attachments) == 0 {
 		return

@@ -78,7 +78,7 @@ type usage struct {
 	Output count `json:"output_tokens"`
 }
 
-// count is a number of tokens; what is no such number counts as none.
+// count is a number of tokens; anything else counts as 0.
 type count int64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -215,7 +215,7 @@ func parse(raw []byte) (*line, error) {
 	switch err := json.Unmarshal(raw, l); {
 	case errors.As(err, &wrong) && l.Type != "":
 	case errors.As(err, &wrong):
-		return nil, errors.New("it is no object with a type")
+		return nil, errors.New("it is not an object with a type")
 	case err != nil:
 		return nil, errors.New("malformed JSON: " + err.Error())
 	case l.Type == "":

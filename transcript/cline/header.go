@@ -25,7 +25,7 @@ func itemOf(files fs.FS, dir string) item {
 		Parent: text(f["parentTaskId"]),
 	}
 	var children []json.RawMessage
-	_ = json.Unmarshal(f["childIds"], &children) // what is no list has no children
+	_ = json.Unmarshal(f["childIds"], &children) // anything but a list has no children
 	for _, raw := range children {
 		if id := text(raw); id != "" && id != "." && id != ".." && !strings.ContainsAny(id, `/\`) && fs.ValidPath(id) {
 			i.Children = append(i.Children, id)
@@ -221,7 +221,7 @@ func usageOf(counts ...json.RawMessage) *scrollback.Usage {
 // modelOf is the model that a task used last.
 func modelOf(files fs.FS, dir string) string {
 	var used []json.RawMessage
-	_ = json.Unmarshal(object(files, path.Join(dir, modelsFile))["model_usage"], &used) // none if it is no list
+	_ = json.Unmarshal(object(files, path.Join(dir, modelsFile))["model_usage"], &used) // none if it is not a list
 	for i := len(used) - 1; i >= 0; i-- {
 		if id := text(fieldsOf(used[i])["model_id"]); id != "" {
 			return id

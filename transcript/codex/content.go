@@ -57,7 +57,7 @@ func (t *teller) content(raw json.RawMessage, only []bool) (out []piece) {
 			out = append(out, piece{Part: scrollback.Text{Text: c.Refus}})
 		case "input_image":
 			var url string
-			_ = json.Unmarshal(c.Image, &url) // another form is no address
+			_ = json.Unmarshal(c.Image, &url) // another form has no address
 			if p, ok := imageOf(url, name); ok {
 				out = append(out, p)
 			} else {
@@ -92,7 +92,7 @@ func imageOf(url, name string) (piece, bool) {
 
 // user takes a message in the role of a person. Newer versions say of each element who
 // wrote it; in older ones an event repeats what a person said, and what looks as if the
-// harness had put it in is no talk without one.
+// harness had put it in is not talk without one.
 func (t *teller) user(l *line, it item) {
 	kinds := it.Said.Kinds
 	told := len(it.Said.Items) > 0 || len(kinds) > 0

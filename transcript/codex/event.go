@@ -65,7 +65,7 @@ func (l *line) event() (e happening, ok bool) {
 	return happening{Type: kind.Type, TurnID: kind.TurnID, Turns: kind.Turns, Message: kind.Text}, true
 }
 
-var errNoEvent = errors.New("it is no event")
+var errNoEvent = errors.New("it is not an event")
 
 // event takes an event: where turns begin and end, and what items do not say. Texts of
 // events repeat items.

@@ -77,15 +77,15 @@ func TestTraps(t *testing.T) {
 		{"an answer that may grow", true, []string{opening, started, ask, answer}, []string{asked, "end held"}},
 		{"an answer that has its usage", true, []string{opening, started, ask, answer, used}, []string{asked, says, "end"}},
 		{"an answer that ended", true, []string{opening, started, ask, answer, ended}, []string{asked, says, "end"}},
-		{"a summary is no answer", false, []string{opening, started, answer, summary, ended},
+		{"a summary is not an answer", false, []string{opening, started, answer, summary, ended},
 			[]string{"user | So far: Answer", "end[compaction:1]"}},
 		{"all is taken back", false, []string{opening, started, ask, answer, ended, back}, []string{asked, says, "back to 0", "end"}},
 		{"a result without its call", false, []string{opening, result}, []string{"tool | result of c1 : Wall time: 1⏎Output:⏎ab", "end"}},
 		{"a second head changes nothing", false, []string{opening, strings.Replace(opening, "0080", "0099", 1), ask}, []string{asked, "end"}},
 		{"what is not known", false, []string{opening, `"novelty","payload":{}`, `"response_item","payload":{"type":"dream"}`,
 			`"event_msg","payload":{"type":"weather"}`}, []string{"end[unknown:2]"}},
-		{"what is no object", false, []string{opening, `"event_msg","payload":7`, `"response_item","payload":[]`, ask},
-			[]string{"bad 2: it is no event", "bad 3: it is array where an object should be", asked, "end"}},
+		{"not an object", false, []string{opening, `"event_msg","payload":7`, `"response_item","payload":[]`, ask},
+			[]string{"bad 2: it is not an event", "bad 3: it is array where an object should be", asked, "end"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, read(t, c.live, c.lines...)); diff != "" {

@@ -49,7 +49,7 @@ func newTeller(thread string) *teller {
 	return &teller{thread: thread, talk: branches{at: map[place]int{}}, left: map[string]int{}, tools: calls{started: map[string]string{}}}
 }
 
-// leave counts what is no talk, where its own rollout is told.
+// leave counts what is not talk, where its own rollout is told.
 func (t *teller) leave(kind string) {
 	if !t.again {
 		t.left[kind]++

@@ -141,7 +141,7 @@ func load(ctx context.Context, p transcript.Place, s transcript.Session) (out []
 // mark is the folder that the tool appends to what a command printed.
 var mark = regexp.MustCompile(`\s*<cwd>([^<]*)</cwd>\s*$`)
 
-// folder is where was worked: what holds the tool's folder, what the tool has noted of it, or
+// folder is the one that was worked in: what holds the tool's folder, what the tool has noted of it, or
 // what the first command says.
 func folder(p transcript.Place, name string, all []*conversation) string {
 	home := filepath.Dir(filepath.Join(p.Path, filepath.FromSlash(name)))

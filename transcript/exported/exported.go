@@ -48,7 +48,7 @@ type Format struct {
 	Talk func(a *Assets, item json.RawMessage) (*Talk, error)
 }
 
-// ErrOther is what an item is that is no conversation of the service.
+// ErrOther says that an item is not a conversation of the service.
 var ErrOther = errors.New("this is not a conversation")
 
 // Talk is one conversation of a file.

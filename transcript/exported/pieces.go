@@ -13,7 +13,7 @@ import (
 // several. The first has its id, the others that with a number.
 type Pieces struct {
 	ID      string
-	Role    scrollback.Role // of what is no result
+	Role    scrollback.Role // of everything but results
 	At      int64           // Unix ms
 	Entries []transcript.Entry
 
@@ -41,7 +41,7 @@ func (p *Pieces) on(role scrollback.Role) *transcript.Entry {
 // Own is the message that what is said next belongs to.
 func (p *Pieces) Own() *transcript.Entry { return p.on(p.Role) }
 
-// Add adds a part that is no result.
+// Add adds a part that is not a result.
 func (p *Pieces) Add(part scrollback.Part) {
 	e := p.Own()
 	e.Message.Parts = append(e.Message.Parts, part)

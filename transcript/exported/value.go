@@ -96,7 +96,7 @@ func Plain(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// Arguments are those of a call, given as JSON or as a text; what is no object is put into
+// Arguments are those of a call, given as JSON or as a text; anything but an object is put into
 // one, under name.
 func Arguments(raw []byte, name string) json.RawMessage {
 	raw = bytes.TrimSpace(bytes.ToValidUTF8(raw, []byte("\uFFFD")))

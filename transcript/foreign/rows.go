@@ -168,7 +168,7 @@ func (r Row) Text(column string) string {
 	return ""
 }
 
-// Int is a value as a whole number; 0 for NULL and for what is no number. A column that is
+// Int is a value as a whole number; 0 for NULL and for what is not a number. A column that is
 // declared as a time is Unix ms.
 func (r Row) Int(column string) int64 {
 	switch v := r.value(column).(type) {
@@ -183,13 +183,13 @@ func (r Row) Int(column string) int64 {
 	case time.Time:
 		return v.UnixMilli()
 	case string:
-		n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64) // 0 for what is no number
+		n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64) // 0 for anything else
 		return n
 	}
 	return 0
 }
 
-// Float is a value as a number; 0 for NULL and for what is no number.
+// Float is a value as a number; 0 for NULL and for what is not a number.
 func (r Row) Float(column string) float64 {
 	if f, ok := r.value(column).(float64); ok {
 		return f

@@ -196,7 +196,7 @@ func (r *reading) end() {
 // maxRoot bounds the file that says which folder a project is.
 const maxRoot = 4 << 10
 
-// folder is where was worked: the session says so, or a file of the project that it is in.
+// folder is the one that was worked in: the session says so, or a file of the project that it is in.
 func (r *reading) folder(meta json.RawMessage) string {
 	var m map[string]struct {
 		Header struct{ Directories []string }

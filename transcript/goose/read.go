@@ -17,7 +17,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
@@ -207,56 +206,6 @@ func (r *row) goesOn() bool {
 	return strings.HasPrefix(text, "Your context was compacted") || strings.HasPrefix(text, "The previous message contains a summary")
 }
 
-// entries tells a conversation.
-func (c *conversation) entries() iter.Seq[transcript.Entry] {
-	return func(yield func(transcript.Entry) bool) {
-		out := &scrollback.Conversation{Title: c.title, Model: c.model, CreatedAt: c.created, UpdatedAt: c.updated}
-		out.Meta = object(map[string]any{metaKey: struct {
-			ID       string `json:"id,omitempty"`
-			Folder   string `json:"working_dir,omitempty"`
-			Type     string `json:"session_type,omitempty"`
-			Provider string `json:"provider,omitempty"`
-		}{c.id, c.folder, c.kind, c.provider}})
-		var of *transcript.AgentOf
-		if c.above != "" {
-			of = &transcript.AgentOf{Source: c.above}
-		}
-		if !yield(transcript.Entry{Source: c.source, Conversation: out, Agent: of, Origin: &scrollback.Origin{ID: c.source, Folder: c.folder}}) {
-			return
-		}
-		for _, b := range c.bad {
-			if !yield(transcript.Entry{Source: c.source, Bad: &b}) {
-				return
-			}
-		}
-		t := &teller{left: map[string]int{}, names: map[string]string{}}
-		kept := map[string]bool{} // what somebody said, and a copy was made of for the model
-		for _, r := range c.rows {
-			switch text := r.text(); {
-			case r.goesOn():
-				t.left["continuation"]++
-				continue
-			case !r.forUser && !r.summary && (r.forModel || r.role != "user"):
-				t.left["copy for the model"]++
-				continue
-			case !r.forUser && !r.summary:
-				kept[text] = text != ""
-			case kept[text] && r.role == "user":
-				delete(kept, text)
-				t.left["copy for the model"]++
-				continue
-			}
-			for _, e := range t.entries(r) {
-				e.Source = c.source
-				if !yield(e) {
-					return
-				}
-			}
-		}
-		yield(transcript.Entry{Source: c.source, End: &transcript.End{Held: c.torn, Left: t.left}})
-	}
-}
-
 // latest is the end of the year 9999, in Unix ms.
 const latest = 253402300799999
 
@@ -279,15 +228,4 @@ func moment(s string) int64 {
 		}
 	}
 	return 0
-}
-
-// object is v as JSON, without HTML escapes; v holds nothing that cannot be encoded.
-func object(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimSpace(b.Bytes())
 }

@@ -2,7 +2,7 @@
 // in, before they reach the log, the index or an artifact.
 //
 // Invariants: an entry that was masked stays as it is; arguments, meta and payloads stay
-// JSON; ids, roles, models and times are not touched, nor are attachments that are no text;
+// JSON; ids, roles, models and times are not touched, nor are attachments that are not text;
 // what a reader still holds is not changed. The bytes of one entry are read once.
 //
 // It may not know the store.
@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
@@ -42,7 +43,7 @@ func Entry(e *transcript.Entry) int {
 	m.text(&e.Message.Name)
 	m.json(&e.Message.Meta)
 	e.Message.Parts = m.parts(e.Message.Parts)
-	e.Bytes = m.attached(e.Bytes)
+	e.Bytes = m.attached(e.Bytes, e.Message.Parts)
 	e.Turns = m.turns(e.Turns)
 	return m.n
 }
@@ -115,11 +116,11 @@ func (m *masker) reference(r *scrollback.Reference) *scrollback.Reference {
 	return &c
 }
 
-// attached masks the attachments that are text.
-func (m *masker) attached(all map[int][]byte) map[int][]byte {
+// attached masks the attachments that are text, or say that they are.
+func (m *masker) attached(all map[int][]byte, parts scrollback.Parts) map[int][]byte {
 	out := maps.Clone(all)
 	for i, b := range all {
-		if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+		if bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b) && !saysText(parts, i) {
 			continue
 		}
 		masked, n := secrets.MaskJSON(b)
@@ -127,6 +128,15 @@ func (m *masker) attached(all map[int][]byte) map[int][]byte {
 		m.n += n
 	}
 	return out
+}
+
+// saysText reports whether a part is a file of text, in whichever encoding.
+func saysText(parts scrollback.Parts, i int) bool {
+	if i < 0 || i >= len(parts) {
+		return false
+	}
+	f, ok := parts[i].(scrollback.File)
+	return ok && strings.HasPrefix(f.MediaType, "text/")
 }
 
 func (m *masker) turns(all []scrollback.TurnEntry) []scrollback.TurnEntry {

@@ -85,6 +85,22 @@ func TestEntry(t *testing.T) {
 }
 
 // An entry without secrets stays as it is.
+// A file of text is masked in encodings other than UTF-8 too.
+func TestOtherEncodings(t *testing.T) {
+	e := transcript.Entry{
+		Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{
+			scrollback.File{MediaType: "text/plain", Name: "a.txt"}, scrollback.File{MediaType: "application/octet-stream", Name: "b"}}},
+		Bytes: map[int][]byte{0: []byte("caf\xe9 " + key), 1: []byte("\xff\xfe" + key)},
+	}
+	n := mask.Entry(&e)
+	if text := string(e.Bytes[0]); n != 1 || strings.Contains(text, key) || !strings.HasPrefix(text, "caf\xe9 ") {
+		t.Errorf("%d were found: %q", n, text)
+	}
+	if string(e.Bytes[1]) != "\xff\xfe"+key {
+		t.Errorf("what does not say that it is text was changed: %q", e.Bytes[1])
+	}
+}
+
 func TestNothing(t *testing.T) {
 	for _, e := range []transcript.Entry{
 		{}, {Source: "s", End: &transcript.End{}},

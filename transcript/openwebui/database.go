@@ -163,7 +163,7 @@ func messages(db *foreign.DB, c *conversation) error {
 		}
 		m := message{ID: own(r.Text("id"), c.ID), Role: r.Text("role"), Parent: own(r.Text("parent_id"), c.ID), Model: r.Text("model_id"),
 			At: r.Float("created_at"), Content: lenient(r.Text("content")), Error: lenient(r.Text("error")), Usage: lenient(r.Text("usage"))}
-		_ = exported.Each(json.RawMessage(r.Text("output")), &m.Output) // nothing, if it is no list
+		_ = exported.Each(json.RawMessage(r.Text("output")), &m.Output) // nothing, if it is not a list
 		_ = exported.Each(json.RawMessage(r.Text("files")), &m.Files)
 		if !r.Null("done") {
 			done := r.Int("done") != 0

@@ -165,7 +165,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A database of another shape, and one that is none, are errors.
+// A database of another shape, and a file that is not a database, are errors.
 func TestUnknownDatabase(t *testing.T) {
 	none := t.TempDir()
 	if err := os.WriteFile(filepath.Join(none, "webui.db"), bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {

@@ -200,7 +200,7 @@ func (p *pieces) content(raw json.RawMessage) {
 		return
 	}
 	var list []json.RawMessage
-	_ = exported.Each(raw, &list) // nothing, if it is no list
+	_ = exported.Each(raw, &list) // nothing, if it is not a list
 	for _, raw := range list {
 		p.piece(raw)
 	}

@@ -61,7 +61,7 @@ func (c *checker) message(t *thread, e transcript.Entry) {
 	c.texts("message", string(m.ID), m.Name, m.Model)
 	for i := range e.Bytes {
 		if i < 0 || i >= len(m.Parts) || !attachment(m.Parts[i]) {
-			c.say("bytes of part %d, which is no image or file", i)
+			c.say("bytes of part %d, which is neither an image nor a file", i)
 		}
 	}
 	for i, p := range m.Parts {

@@ -30,7 +30,7 @@ func (v variant) prefixes(t *testing.T) {
 			for source, tips := range v.with(name, slices.Clone(data[:n])).tips(t, true) {
 				for _, tip := range tips {
 					if !startsOne(tip, whole[source]) {
-						t.Errorf("%s at byte %d of %d: %s says\n%s\nwhich is no beginning of\n%s", name, n, len(data), source,
+						t.Errorf("%s at byte %d of %d: %s says\n%s\nwhich is not the beginning of\n%s", name, n, len(data), source,
 							strings.Join(tip, "\n"), strings.Join(slices.Concat(whole[source]...), "\n"))
 						return
 					}

@@ -115,12 +115,14 @@ func (c *Import) options(p Program) (o collect.Options, err error) {
 	}
 	if o, err = c.Options(p, from, c.Project); err == nil && c.File != "" {
 		o.Path, err = absolute(c.File)
+		info, missing := os.Stat(c.File)
+		o.Import.Again = missing == nil && !info.IsDir() // a file that is named is meant, even if it was purged here
 	}
 	o.Import.Summarize = c.Summarize
 	return o, err
 }
 
-// nothing says where was looked in vain.
+// nothing says which places were searched in vain.
 func nothing(o collect.Options) error {
 	names := o.From
 	if len(names) == 0 {
@@ -130,7 +132,7 @@ func nothing(o collect.Options) error {
 		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", "))
 	}
 	if len(names) > 1 {
-		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists where was looked", strings.Join(names, ", "))
+		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists all places tried", strings.Join(names, ", "))
 	}
 	var where []string
 	for _, tool := range o.Tools {

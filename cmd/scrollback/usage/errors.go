@@ -96,7 +96,7 @@ var sentences = map[string]string{
 	"--into and --as-copy are for a single file, and not for what a tool keeps":                 "--into 和 --as-copy 用于单个文件，不用于工具保存的内容",
 	"%d of %d sessions could not be imported":                                                   "有 %s 个会话（共 %s 个）无法导入",
 	"nothing in %s is a conversation of %s":                                                     "%s 中没有 %s 的对话",
-	"no conversations of %s were found; scrollback doctor agents --json lists where was looked": "没有找到 %s 的对话；scrollback doctor agents --json 列出查找过的位置",
+	"no conversations of %s were found; scrollback doctor agents --json lists all places tried": "没有找到 %s 的对话；scrollback doctor agents --json 列出查找过的位置",
 	"no conversations of %s in %s":                                                              "没有 %s 的对话，查找过 %s",
 	"--watch imports, and --read-only changes nothing: leave one out":                           "--watch 会导入，而 --read-only 不做任何更改：请去掉其中一个",
 	"--poll is a time from 1s, such as 30s or 5m, not %q":                                       "--poll 是从 1s 起的一段时间，例如 30s 或 5m，不能是 %s",

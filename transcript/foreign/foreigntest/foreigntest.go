@@ -123,7 +123,7 @@ func Grow(t *testing.T, tool transcript.Tool, name string, history []string) {
 				if !slices.ContainsFunc(whole[source], func(w []string) bool {
 					return len(path) <= len(w) && slices.Equal(path, w[:len(path)])
 				}) {
-					t.Fatalf("after %d statements %s says\n%s\nwhich is no beginning of\n%s", i, source, strings.Join(path, "\n"),
+					t.Fatalf("after %d statements %s says\n%s\nwhich is not the beginning of\n%s", i, source, strings.Join(path, "\n"),
 						strings.Join(slices.Concat(whole[source]...), "\n"))
 				}
 			}

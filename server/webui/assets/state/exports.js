@@ -7,6 +7,8 @@ export const forms = [
   { key: 'whole', format: '', materialize: true },
   { key: 'jsonl', format: 'jsonl' },
   { key: 'gemini-cli', format: 'gemini-cli' },
+  { key: 'claude-code', format: 'claude-code' },
+  { key: 'codex', format: 'codex' },
   { key: 'mtm', format: 'mtm' },
   { key: 'ipynb', format: 'ipynb' },
 ];

@@ -1,0 +1,108 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+)
+
+// maxMeta is how much a conversation's meta may have, in bytes; more is left out.
+const maxMeta = 60 << 10
+
+// maxTitle is how long a title may be, in characters.
+const maxTitle = 400
+
+// described is a conversation as its tool describes it.
+func described(s *source) (c scrollback.Conversation) {
+	if s.Entry.Conversation != nil {
+		c = *s.Entry.Conversation
+	}
+	if c.Title = clip.Line(c.Title, maxTitle); c.Title != "" {
+		c.TitleBy = scrollback.TitleTool
+	}
+	if len(c.Meta) > maxMeta || fields(c.Meta) == nil {
+		c.Meta = nil
+	}
+	return c
+}
+
+// fields are those of a JSON object; nil for anything else.
+func fields(object json.RawMessage) (out map[string]json.RawMessage) {
+	if json.Unmarshal(object, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// describe keeps up with what a tool says of a conversation that was here before: its title,
+// unless somebody here gave it one, and the tool's own fields of its meta. A source that is
+// older than what is here says nothing new, nor does a copy that may be.
+func (b *bringing) describe(ctx context.Context, c *importing) error {
+	s := c.source
+	if s == nil || s.was.Conversation != c.ID || s.was.Stamp == b.Stamp || s.Entry.Conversation == nil {
+		return nil
+	}
+	now := described(s)
+	if undated := now.UpdatedAt == 0; undated && b.at == "" || !undated && now.UpdatedAt < c.latest {
+		return nil
+	}
+	same := errors.New("nothing has changed")
+	var at int64
+	_, err := b.im.store.Patch(ctx, c.ID, 0, func(was *scrollback.Conversation) error {
+		title, meta := was.Title, was.Meta
+		if at = was.UpdatedAt; now.Title != "" && (was.TitleBy != scrollback.TitleGiven || was.Title == "") {
+			title = now.Title
+		}
+		if theirs := fields(now.Meta); theirs != nil {
+			meta = merged(was.Meta, theirs)
+		}
+		if title == was.Title && bytes.Equal(meta, was.Meta) {
+			return same
+		}
+		if title != was.Title {
+			was.Title, was.TitleBy = title, scrollback.TitleTool
+		}
+		was.Meta = meta
+		return nil
+	})
+	if err != nil {
+		if errors.Is(err, same) {
+			return nil
+		}
+		return err
+	}
+	return b.im.store.Origins.Date(ctx, c.ID, c.Total, at) // it says nothing newer
+}
+
+// merged is meta with some fields replaced; as it was, if nothing of it changes or it would
+// be too large.
+func merged(meta json.RawMessage, some map[string]json.RawMessage) json.RawMessage {
+	all := fields(meta)
+	if all == nil {
+		all = map[string]json.RawMessage{}
+	}
+	was := maps.Clone(all)
+	maps.Copy(all, some)
+	if maps.EqualFunc(all, was, func(a, b json.RawMessage) bool { return bytes.Equal(compacted(a), compacted(b)) }) {
+		return meta
+	}
+	out, err := json.Marshal(all)
+	if err != nil || len(out) > maxMeta {
+		return meta
+	}
+	return out
+}
+
+// compacted is JSON without space.
+func compacted(raw json.RawMessage) []byte {
+	var out bytes.Buffer
+	if json.Compact(&out, raw) != nil {
+		return raw
+	}
+	return out.Bytes()
+}
