@@ -160,7 +160,7 @@ func (b *bringing) sourceOf(entry transcript.Entry) *source {
 	if entry.Origin != nil {
 		s.Origin = *entry.Origin
 	}
-	s.Origin = scrollback.Origin{Tool: b.Tool.Name(), ID: s.Origin.ID, Root: s.Root, Folder: s.Folder, GitBranch: s.GitBranch, Place: b.at, Name: b.Session.Name}
+	s.Origin = scrollback.Origin{Tool: b.Tool.Name(), ID: s.Origin.ID, Root: s.Root, Folder: tidy(s.Folder), GitBranch: s.GitBranch, Place: b.at, Name: b.Session.Name}
 	if s.Origin.ID == "" {
 		s.Origin.ID = entry.Source
 	}

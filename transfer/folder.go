@@ -4,11 +4,23 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"path"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 )
+
+// tidy is a working folder as all tools call it: without detours and slashes at its end.
+func tidy(folder string) string {
+	if strings.HasPrefix(folder, "/") {
+		return path.Clean(folder)
+	}
+	if short := strings.TrimRight(folder, `/\`); short != "" && !strings.HasSuffix(short, ":") { // a drive's root keeps it
+		return short
+	}
+	return folder
+}
 
 // project is where a new conversation goes: where the one is that it works for; the project
 // that was asked for; that of its working folder, if each has one; where the one is that it

@@ -365,6 +365,9 @@ func TestProjectsByFolder(t *testing.T) {
 	project("10", `C:\Users\me\site`, "site")
 	project("11", "/srv/default", "srv default")
 	project("12", "/"+strings.Repeat("数", 300), strings.Repeat("数", 30))
+	project("13", "/home/me/web/", "web")
+	project("14", "/home/you/../me/web", "web")
+	project("15", `C:\Users\me\site\`, "site")
 	all, err := h.Projects().List(ctx)
 	if err != nil || len(all) != 10 {
 		t.Errorf("%d projects, %v: %+v", len(all), err, all)
