@@ -30,10 +30,15 @@ func (s *sweep) vanished(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := s.transfer.Gone(ctx, s.view, gone, s.o.Now().UnixMilli()); err != nil {
-			return err
+		for i := range gone {
+			err := s.transfer.Gone(ctx, s.view, gone[i:i+1], s.o.Now().UnixMilli())
+			switch {
+			case err == nil:
+				s.report.of(tool.Name()).Gone++
+			case scrollback.CodeOf(err) != scrollback.NotFound: // unless it was purged meanwhile
+				return err
+			}
 		}
-		s.report.of(tool.Name()).Gone += len(gone)
 	}
 	return nil
 }

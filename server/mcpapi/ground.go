@@ -127,6 +127,9 @@ func (f *face) heard(s *mcp.ServerSession, said *mcp.ListRootsResult) (out []str
 
 // both are a folder as it is named and, if that goes over a link, where it is.
 func both(name string) []string {
+	if strings.HasPrefix(name, `\\`) {
+		return []string{name} // on another machine, which nobody asks
+	}
 	if real, err := filepath.EvalSymlinks(name); err == nil && real != name && filepath.IsAbs(real) {
 		return []string{name, real}
 	}
