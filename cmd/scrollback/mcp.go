@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 )
 
@@ -31,6 +32,10 @@ func (c *mcpCmd) Run(g *globals) error {
 		}
 		roots = append(roots, root)
 	}
+	started := ""
+	if len(roots) == 0 {
+		started = startedIn()
+	}
 	open := g.with
 	if _, err := os.Stat(filepath.Join(folder, "scrollback.db")); err == nil {
 		open = g.kept // it may be in a folder that can only be read
@@ -45,6 +50,23 @@ func (c *mcpCmd) Run(g *globals) error {
 			only = id
 		}
 		return mcpapi.Run(g.ctx, mcpapi.New(a.View, mcpapi.Options{Version: version(), Conversation: only, Folder: folder,
-			Roots: roots, Scope: c.RecallScope, Log: g.logger()}), g.stdin, g.stdout)
+			Roots: roots, Started: started, Scope: c.RecallScope, Log: g.logger()}), g.stdin, g.stdout)
 	})
+}
+
+// startedIn is the folder that the program was started in, as agents start it where they work;
+// empty for one that holds everything of a person.
+func startedIn() string {
+	folder, err := os.Getwd()
+	if err != nil || filepath.Dir(folder) == folder {
+		return ""
+	}
+	own, err := home.Folder()
+	if err != nil {
+		return folder // nobody's
+	}
+	if below, err := filepath.Rel(folder, own); err == nil && filepath.IsLocal(below) {
+		return ""
+	}
+	return folder
 }

@@ -73,3 +73,46 @@ func TestMCPSaysWhatIsNew(t *testing.T) {
 		}
 	}
 }
+
+// A client that cannot say where it works is taken to work where it started the program,
+// unless that is its home.
+func TestMCPStartedInAFolder(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	data, own := t.TempDir(), t.TempDir()
+	work := filepath.Join(own, "work")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	session := filepath.Join(own, "11111111-1111-4111-8111-111111111111.jsonl")
+	line := `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"11111111-1111-4111-8111-111111111111","isSidechain":false,` +
+		`"timestamp":"2026-01-05T10:00:00.000Z","cwd":"` + work + `","version":"2.1.197",` +
+		`"message":{"role":"user","content":"paint the buoy"}}` + "\n"
+	if err := os.WriteFile(session, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"HOME=" + own, "USERPROFILE=" + own}
+	if out, err := command(t, data, env, "import", session).CombinedOutput(); err != nil {
+		t.Fatalf("%s, %v", out, err)
+	}
+	for folder, want := range map[string]string{work: `in the folder "` + work + `"`, own: "that was recorded last"} {
+		started := command(t, data, env, "mcp")
+		started.Dir = folder
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+		c, err := client.Connect(ctx, &mcp.CommandTransport{Command: started}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.GetPrompt(ctx, &mcp.GetPromptParams{Name: "catch-up"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Messages[0].Content.(*mcp.TextContent).Text; !strings.Contains(got, want) {
+			t.Errorf("in %s it says %s", folder, got)
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+	}
+}

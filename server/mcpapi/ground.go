@@ -38,6 +38,9 @@ func (f *face) asker(ctx context.Context, s *mcp.ServerSession) (asker, error) {
 		return a, nil
 	}
 	a.ground = recall.Ground{Folders: f.folders(ctx, s), Scope: f.scope}
+	if len(a.ground.Folders) == 0 {
+		a.ground.Folders = f.started
+	}
 	var err error
 	a.Reader, err = a.On(ctx, a.ground)
 	return a, err

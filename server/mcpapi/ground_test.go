@@ -142,6 +142,10 @@ func TestFolderComesFirst(t *testing.T) {
 	first("an argument", here(s, map[string]any{"folder": "/src/app/"}), "app", "cmd")
 	_, s = client(t, r.View, mcpapi.Options{Roots: []string{"/src/app/cmd", "/srv"}}, "file:///src/other")
 	first("as it was started", here(s, nil), "cmd", "far")
+	_, s = client(t, r.View, mcpapi.Options{Started: "/src/other"})
+	first("where it was started", here(s, nil), "beside")
+	_, s = client(t, r.View, mcpapi.Options{Started: "/src/other"}, "file:///srv")
+	first("roots, and where it was started", here(s, nil), "far")
 	_, s = client(t, r.View, mcpapi.Options{}, "file:///nowhere")
 	first("nowhere", here(s, nil))
 	bad, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "context_search",

@@ -32,6 +32,7 @@ type Options struct {
 	Conversation scrollback.ConversationID // the only one that is served; empty: clients name one
 	Folder       string                    // where the data is, for clients that may know; may be empty
 	Roots        []string                  // folders in which clients work, absolute; empty: each says so itself
+	Started      string                    // folder in which clients work that say nothing of it, absolute; may be empty
 	Scope        string                    // how far a client sees from there: [recall.ScopeFolder], project or all
 	Log          *slog.Logger
 }
@@ -42,10 +43,11 @@ type face struct {
 	folder string
 	log    *slog.Logger
 
-	roots []string
-	scope string
-	asks  bool     // clients can be asked where they work
-	known sync.Map // where they do, by their sessions
+	roots   []string
+	started []string
+	scope   string
+	asks    bool     // clients can be asked where they work
+	known   sync.Map // where they do, by their sessions
 }
 
 // New makes a server for the caller of a view.
@@ -58,6 +60,9 @@ func serving(f *face, o Options) *mcp.Server {
 	f.only, f.folder, f.log, f.scope = o.Conversation, o.Folder, o.Log, o.Scope
 	for _, r := range o.Roots {
 		f.roots = append(f.roots, both(r)...)
+	}
+	if o.Started != "" {
+		f.started = both(o.Started)
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: f.instructions(), CompletionHandler: f.complete,
