@@ -242,3 +242,23 @@ func FuzzSession(f *testing.F) {
 		read(t, string(data), 1)
 	})
 }
+
+// A file in which nobody says anything holds no session, until somebody does.
+func TestSilentFiles(t *testing.T) {
+	const name = "projects/-p/11111111-1111-4111-8111-111111111111.jsonl"
+	silence := `{"type":"summary","summary":"x","leafUuid":"y"}` + "\n"
+	for text, want := range map[string]int{"": 0, silence: 0,
+		silence + `{"type":"user","uuid":"u","message":{"role":"user","content":"hi"}}` + "\n": 1} {
+		n := 0
+		place := transcript.Place{FS: fstest.MapFS{name: {Data: []byte(text)}}, Name: "."}
+		for _, err := range (claudecode.Tool{}).Sessions(t.Context(), place) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		if n != want {
+			t.Errorf("%q is %d sessions, want %d", text, n, want)
+		}
+	}
+}

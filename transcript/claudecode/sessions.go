@@ -18,6 +18,7 @@ import (
 
 const (
 	peeked    = 64 << 10 // bytes at the beginning of a file that say what it is
+	short     = 8 << 10  // bytes of a file that may hold no talk
 	maxFiles  = 200_000  // in a place
 	maxBeside = 20_000   // of one session: sub-agents and outputs
 	maxDepth  = 4        // of folders with sub-agents
@@ -136,6 +137,8 @@ func project(files fs.FS, folder string, list []fs.DirEntry) (out []transcript.S
 			if first, ok = peek(files, name); !ok || agentFile(d.Name()) && there[first.SessionID] {
 				continue
 			}
+		} else if info.Size() <= short && silent(files, name) {
+			continue
 		}
 		out = append(out, survey(files, name, info, first))
 	}
@@ -144,6 +147,16 @@ func project(files fs.FS, folder string, list []fs.DirEntry) (out []transcript.S
 	}
 	return out
 }
+
+// silent reports whether nobody says anything in a short file: the tool leaves many that hold a
+// title or a snapshot only.
+func silent(files fs.FS, name string) bool {
+	b, err := fs.ReadFile(files, name)
+	return err == nil && len(b) <= short && !spoken.Match(b)
+}
+
+// spoken finds what a message has.
+var spoken = regexp.MustCompile(`"(user|assistant|queued_command|scrollback)"`)
 
 // adopt adds to sessions the files of their sub-agents that lie beside them.
 func adopt(files fs.FS, folder string, agents []string, sessions []transcript.Session) {
