@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
@@ -221,20 +220,8 @@ func parse(raw []byte) (*line, error) {
 	case l.Type == "":
 		return nil, errors.New("it has no type")
 	}
-	l.at = stampOf(l.Timestamp)
+	l.at = transcript.Stamp(l.Timestamp)
 	return l, nil
-}
-
-// latest is the last moment that is believed, in Unix ms: the end of the year 9999.
-const latest = 253402300799999
-
-// stampOf is a time in Unix ms, or 0.
-func stampOf(text string) int64 {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || t.UnixMilli() < 0 || t.UnixMilli() > latest {
-		return 0
-	}
-	return t.UnixMilli()
 }
 
 // node reports whether a line is one of the tree; later versions may have other types of them.

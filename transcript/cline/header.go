@@ -98,12 +98,9 @@ func number(raw json.RawMessage) float64 {
 	return f
 }
 
-// latest is the end of the year 9999, in Unix ms.
-const latest = 253402300799999
-
 // moment is a time in Unix ms, or 0.
 func moment(raw json.RawMessage) int64 {
-	if n := number(raw); n <= latest {
+	if n := number(raw); n <= transcript.Latest {
 		return int64(n)
 	}
 	return 0

@@ -64,7 +64,7 @@ func (r *reader) tasks(dir string) {
 		t.title, t.folder, t.conv.Model = m.item.Task, m.item.Workspace, modelOf(r.p.FS, m.dir)
 		t.meta = map[string]any{"kind": "task", "mode": m.item.Mode, "status": m.item.Status, "parent_task": m.item.Parent}
 		t.clock = clockOf(r.p.FS, m.dir)
-		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < latest {
+		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < transcript.Latest {
 			t.last = at // ids of tasks are times
 		}
 		if r.file(t, path.Join(m.dir, apiFile)); r.gone {

@@ -121,7 +121,7 @@ func (b *branches) entries(source string) iter.Seq[transcript.Entry] {
 		}
 		e := n.entry
 		if n.meta != nil {
-			e.Message.Meta = object(map[string]any{Name: n.meta})
+			e.Message.Meta = transcript.Object(map[string]any{Name: n.meta})
 		}
 		out := tree.Node{ID: strconv.Itoa(i), Entries: []transcript.Entry{e}}
 		if n.parent >= 0 {

@@ -16,7 +16,6 @@ package codex
 
 import (
 	"bytes"
-	"encoding/json"
 	"path"
 	"strings"
 
@@ -52,15 +51,4 @@ func (Tool) Sniff(name string, head []byte) bool {
 	}
 	h, ok := readHead(bytes.NewReader(head))
 	return ok && (h.tagged || strings.HasPrefix(base, "rollout-"))
-}
-
-// object is v as JSON without HTML escapes; v holds nothing that cannot be encoded.
-func object(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

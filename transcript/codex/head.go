@@ -3,7 +3,8 @@ package codex
 import (
 	"encoding/json"
 	"io"
-	"time"
+
+	"github.com/scrollback-ai/scrollback/transcript"
 )
 
 // head is what a rollout says about its thread.
@@ -57,15 +58,7 @@ func (h head) parent() string {
 }
 
 // time is when the thread, or this file of it, was begun, in Unix ms.
-func (h head) time() int64 { return millis(h.Timestamp) }
-
-func millis(text string) int64 {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return 0
-	}
-	return t.UnixMilli()
-}
+func (h head) time() int64 { return transcript.Stamp(h.Timestamp) }
 
 // parseHead reads the whole of what a rollout says about its thread. What has another type
 // than it should counts as missing.
@@ -82,7 +75,7 @@ func parseHead(raw json.RawMessage) head {
 	for _, key := range []string{"id", "session_id", "forked_from_id", "parent_thread_id", "timestamp", "cwd", "originator",
 		"cli_version", "model_provider", "agent_nickname", "agent_role", "source", "git", "history_base"} {
 		one := h
-		if fields[key] != nil && json.Unmarshal(object(map[string]json.RawMessage{key: fields[key]}), &one) == nil {
+		if fields[key] != nil && json.Unmarshal(transcript.Object(map[string]json.RawMessage{key: fields[key]}), &one) == nil {
 			h = one
 		}
 	}
@@ -105,7 +98,7 @@ func readHead(r io.Reader) (h head, ok bool) {
 	if tagged && string(fields["type"]) != `"session_meta"` || !whole && len(fields) == 0 {
 		return head{}, false
 	}
-	h = parseHead(object(fields))
+	h = parseHead(transcript.Object(fields))
 	h.tagged = tagged
 	return h, h.ID != "" && h.Timestamp != ""
 }

@@ -206,7 +206,7 @@ func (t *teller) call(l *line, it item) {
 	name, args := it.Name, document(it.Arguments)
 	switch it.Type {
 	case "custom_tool_call":
-		args = object(map[string]json.RawMessage{"input": textual(it.Input)})
+		args = transcript.Object(map[string]json.RawMessage{"input": textual(it.Input)})
 	case "local_shell_call":
 		name, args = "local_shell", document(it.Action)
 	case "web_search_call":
@@ -244,7 +244,7 @@ func document(raw json.RawMessage) json.RawMessage {
 		if json.Valid([]byte(text)) {
 			return json.RawMessage(text)
 		}
-		return object(map[string]string{"input": text})
+		return transcript.Object(map[string]string{"input": text})
 	}
 	if len(raw) == 0 || string(raw) == "null" {
 		return json.RawMessage("{}")

@@ -143,7 +143,7 @@ func parseLine(raw []byte, first bool) line {
 		l.bad = why(err)
 		return l
 	}
-	l.at, l.kind, l.payload, l.summary = millis(v.Timestamp), v.Type, v.Payload, v.Metadata.Summary
+	l.at, l.kind, l.payload, l.summary = transcript.Stamp(v.Timestamp), v.Type, v.Payload, v.Metadata.Summary
 	if v.Ordinal != nil && *v.Ordinal >= 0 {
 		l.ordinal = *v.Ordinal
 	}

@@ -37,7 +37,7 @@ func (t *teller) conversation() (*scrollback.Conversation, *scrollback.Origin) {
 	c := &scrollback.Conversation{Title: t.title, Model: t.model, CreatedAt: t.first.time()}
 	c.UpdatedAt = max(c.CreatedAt, t.updated)
 	if len(meta) > 0 {
-		c.Meta = object(map[string]any{Name: meta})
+		c.Meta = transcript.Object(map[string]any{Name: meta})
 	}
 	return c, o
 }

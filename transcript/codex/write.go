@@ -62,7 +62,7 @@ func (w *writer) line(kind string, payload fields) { w.group = append(w.group, w
 // flush writes the lines that are ready.
 func (w *writer) flush() {
 	for _, l := range w.group {
-		raw := object(struct {
+		raw := transcript.Object(struct {
 			Timestamp string `json:"timestamp"`
 			Type      string `json:"type"`
 			Payload   any    `json:"payload"`
@@ -82,7 +82,7 @@ func (w *writer) whole(e transcript.Entry) {
 	var lines []line
 	first := -1
 	for i, l := range w.group {
-		lines = append(lines, line{n: i + 2, thread: w.id, pos: i + 2, at: w.at, ordinal: -1, kind: l.kind, payload: object(l.payload)})
+		lines = append(lines, line{n: i + 2, thread: w.id, pos: i + 2, at: w.at, ordinal: -1, kind: l.kind, payload: transcript.Object(l.payload)})
 		if first < 0 && l.kind == "response_item" {
 			first = i
 		}

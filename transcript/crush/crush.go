@@ -146,29 +146,3 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 		}
 	}
 }
-
-// latest is the end of the year 9999, in Unix ms.
-const latest = 253402300799999
-
-// millis is a time of the database in Unix ms. Its schema says milliseconds, but it holds
-// seconds.
-func millis(n int64) int64 {
-	if n > 0 && n < 1e11 {
-		n *= 1000
-	}
-	if n < 0 || n > latest {
-		return 0
-	}
-	return n
-}
-
-// object is v as JSON, without HTML escapes; v holds nothing that cannot be encoded.
-func object(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimSpace(b.Bytes())
-}

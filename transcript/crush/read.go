@@ -127,7 +127,7 @@ func load(ctx context.Context, p transcript.Place, s transcript.Session) (out []
 					return err
 				}
 				one := &row{id: r.Text("id"), role: r.Text("role"), model: r.Text("model"), provider: r.Text("provider"),
-					summary: r.Int("is_summary_message") != 0, created: millis(r.Int("created_at"))}
+					summary: r.Int("is_summary_message") != 0, created: transcript.Millis(r.Int("created_at"))}
 				one.read(r.Text("parts"))
 				c.rows = append(c.rows, one)
 			}
@@ -231,7 +231,7 @@ func (w *writer) conversation(c *conversation, kept []*row, of *transcript.Agent
 			meta.Provider = r.provider
 		}
 	}
-	out.Meta = object(map[string]any{metaKey: meta})
+	out.Meta = transcript.Object(map[string]any{metaKey: meta})
 	w.emit(transcript.Entry{Source: c.id, Conversation: out, Agent: of, Origin: &scrollback.Origin{ID: c.id, Folder: w.folder}})
 	t := &teller{left: map[string]int{}, names: map[string]string{}}
 	for _, r := range kept {

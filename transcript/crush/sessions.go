@@ -85,7 +85,7 @@ func gather(db *foreign.DB) (*forest, error) {
 			return nil, err
 		}
 		h := &head{id: r.Text("id"), parent: r.Text("parent_session_id"), title: r.Text("title"),
-			created: millis(r.Int("created_at")), updated: millis(r.Int("updated_at"))}
+			created: transcript.Millis(r.Int("created_at")), updated: transcript.Millis(r.Int("updated_at"))}
 		if h.id == "" || f.all[h.id] != nil || h.id == "title-"+h.parent {
 			continue // the last asked for a title, and is not talk
 		}
@@ -108,7 +108,7 @@ func (f *forest) count(db *foreign.DB) error {
 			return err
 		}
 		if h := f.all[r.Text("session_id")]; h != nil {
-			h.rows, h.newest, h.last, h.bytes = r.Int("n"), millis(r.Int("u")), r.Int("r"), max(r.Int("b"), 0)
+			h.rows, h.newest, h.last, h.bytes = r.Int("n"), transcript.Millis(r.Int("u")), r.Int("r"), max(r.Int("b"), 0)
 		}
 	}
 	return nil

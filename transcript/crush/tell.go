@@ -119,7 +119,7 @@ func arguments(input string) json.RawMessage {
 	case input == "":
 		return json.RawMessage("{}")
 	}
-	return object(map[string]string{"input": input}) // it was cut
+	return transcript.Object(map[string]string{"input": input}) // it was cut
 }
 
 // ending is how an answer ended.
@@ -140,7 +140,7 @@ func (r *row) ending() (scrollback.Status, json.RawMessage) {
 	case f.Reason != "end_turn" && f.Reason != "tool_use" && f.Reason != "stop":
 		kept.Finish = f.Reason
 	}
-	meta := object(map[string]any{metaKey: kept})
+	meta := transcript.Object(map[string]any{metaKey: kept})
 	if string(meta) == `{"`+metaKey+`":{}}` {
 		meta = nil
 	}

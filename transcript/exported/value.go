@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
 )
-
-// latest is the last moment that is taken for one, in Unix ms: the end of the year 9999.
-const latest = 253402300799999
 
 // Decode reads JSON into a value. A field of another type than expected is as if it were
 // not there; an error means that the JSON is broken, or no object.
@@ -52,7 +50,7 @@ func Seconds(s float64) int64 {
 	case s < 1e11:
 		s *= 1000
 	}
-	if s = math.Round(s); s > latest {
+	if s = math.Round(s); s > transcript.Latest {
 		return 0
 	}
 	return int64(s)
@@ -62,7 +60,7 @@ func Seconds(s float64) int64 {
 func Moment(s string) int64 {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999-07:00", "2006-01-02 15:04:05.999999999"} {
 		if t, err := time.Parse(layout, s); err == nil {
-			if ms := t.UnixMilli(); ms > 0 && ms <= latest {
+			if ms := t.UnixMilli(); ms > 0 && ms <= transcript.Latest {
 				return ms
 			}
 			return 0

@@ -337,17 +337,8 @@ func (s *session) conversation(empty bool, asides []json.RawMessage) *scrollback
 	if empty && len(asides) > 0 {
 		kept["records"] = asides
 	}
-	c.Meta = object(map[string]any{metaKey: kept})
+	c.Meta = transcript.Object(map[string]any{metaKey: kept})
 	return c
-}
-
-// object is v as JSON; v holds nothing that cannot be encoded.
-func object(v any) json.RawMessage {
-	b, err := marshal(v)
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 // marshal is JSON without HTML escapes: texts stay as they are.

@@ -295,7 +295,7 @@ func (s *session) checkpoint(fields map[string]json.RawMessage) {
 		return
 	}
 	delete(fields, "history")
-	s.emit(transcript.Entry{Conversation: &scrollback.Conversation{Meta: object(map[string]any{metaKey: map[string]any{"checkpoint": fields}})}})
+	s.emit(transcript.Entry{Conversation: &scrollback.Conversation{Meta: transcript.Object(map[string]any{metaKey: map[string]any{"checkpoint": fields}})}})
 	given := &answers{}
 	var open []scrollback.ToolCall // calls without an id that wait for their result
 	for i, turn := range history {

@@ -317,8 +317,8 @@ func withMeta(meta json.RawMessage, kept keptMeta) json.RawMessage {
 	if json.Unmarshal(meta, &fields) != nil || fields == nil {
 		fields = map[string]json.RawMessage{}
 	}
-	fields[metaKey] = object(kept)
-	return object(fields)
+	fields[metaKey] = transcript.Object(kept)
+	return transcript.Object(fields)
 }
 
 // ourMeta splits a message's meta into what is kept for this format and the rest.
@@ -329,7 +329,7 @@ func ourMeta(meta json.RawMessage) (kept keptMeta, rest json.RawMessage) {
 	}
 	delete(fields, metaKey)
 	if len(fields) > 0 {
-		rest = object(fields)
+		rest = transcript.Object(fields)
 	}
 	return kept, rest
 }

@@ -148,7 +148,7 @@ func response(id, name, text string, failed bool) part {
 	if failed {
 		key = "error"
 	}
-	return part{FunctionResponse: &functionResponse{ID: id, Name: name, Response: object(map[string]string{key: text})}}
+	return part{FunctionResponse: &functionResponse{ID: id, Name: name, Response: transcript.Object(map[string]string{key: text})}}
 }
 
 // What stands for what the tool has no place for.

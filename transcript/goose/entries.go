@@ -1,8 +1,6 @@
 package goose
 
 import (
-	"bytes"
-	"encoding/json"
 	"iter"
 
 	"github.com/scrollback-ai/scrollback"
@@ -13,7 +11,7 @@ import (
 func (c *conversation) entries() iter.Seq[transcript.Entry] {
 	return func(yield func(transcript.Entry) bool) {
 		out := &scrollback.Conversation{Title: c.title, Model: c.model, CreatedAt: c.created, UpdatedAt: c.updated}
-		out.Meta = object(map[string]any{metaKey: struct {
+		out.Meta = transcript.Object(map[string]any{metaKey: struct {
 			ID       string `json:"id,omitempty"`
 			Folder   string `json:"working_dir,omitempty"`
 			Type     string `json:"session_type,omitempty"`
@@ -57,15 +55,4 @@ func (c *conversation) entries() iter.Seq[transcript.Entry] {
 		}
 		yield(transcript.Entry{Source: c.source, End: &transcript.End{Held: c.torn, Left: t.left}})
 	}
-}
-
-// object is v as JSON, without HTML escapes; v holds nothing that cannot be encoded.
-func object(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimSpace(b.Bytes())
 }

@@ -65,7 +65,7 @@ func (c *conversation) line(line []byte, n int, growing bool) {
 		return
 	}
 	at, _ := l.Created.Int64() // a message without a time has none
-	if r := (&row{created: millis(at), order: int64(n), line: n}); len(l.Content) > 0 {
+	if r := (&row{created: transcript.Millis(at), order: int64(n), line: n}); len(l.Content) > 0 {
 		c.add(l.Role, l.Content, l.Metadata, r)
 		if c.created == 0 {
 			c.created = r.created

@@ -138,7 +138,7 @@ func (c *conversation) take(db *foreign.DB, table, key, id string) error {
 			return err
 		}
 		c.add(r.Text("role"), []byte(r.Text("content_json")), []byte(r.Text("metadata_json")),
-			&row{created: millis(r.Int("created_timestamp")), order: r.Int("id")})
+			&row{created: transcript.Millis(r.Int("created_timestamp")), order: r.Int("id")})
 	}
 	return nil
 }
@@ -206,25 +206,11 @@ func (r *row) goesOn() bool {
 	return strings.HasPrefix(text, "Your context was compacted") || strings.HasPrefix(text, "The previous message contains a summary")
 }
 
-// latest is the end of the year 9999, in Unix ms.
-const latest = 253402300799999
-
-// millis is a time in Unix ms, which may be one in seconds.
-func millis(n int64) int64 {
-	if n > 0 && n < 1e11 {
-		n *= 1000
-	}
-	if n < 0 || n > latest {
-		return 0
-	}
-	return n
-}
-
 // moment is a time of the database, in UTC, in Unix ms; 0 for none.
 func moment(s string) int64 {
 	for _, form := range []string{time.DateTime, time.RFC3339Nano, "2006-01-02 15:04:05.999999999-07:00"} {
 		if t, err := time.Parse(form, s); err == nil {
-			return min(max(t.UnixMilli(), 0), latest)
+			return min(max(t.UnixMilli(), 0), transcript.Latest)
 		}
 	}
 	return 0

@@ -124,7 +124,7 @@ func (f *forest) count(db *foreign.DB) error {
 			return err
 		}
 		if h := f.all[r.Text("session_id")]; h != nil {
-			h.rows, h.bytes, h.newest = r.Int("n"), max(r.Int("b"), 0), millis(r.Int("t"))
+			h.rows, h.bytes, h.newest = r.Int("n"), max(r.Int("b"), 0), transcript.Millis(r.Int("t"))
 			h.stamp += fmt.Sprintf(" %d %d %d %d", h.rows, r.Int("high"), h.bytes, r.Int("m"))
 		}
 	}
@@ -145,7 +145,7 @@ func (f *forest) count(db *foreign.DB) error {
 			continue // what a session has of its own is what it says
 		}
 		delete(threads, h.thread) // which is told once
-		h.rows, h.bytes, h.newest = r.Int("n"), max(r.Int("b"), 0), millis(r.Int("t"))
+		h.rows, h.bytes, h.newest = r.Int("n"), max(r.Int("b"), 0), transcript.Millis(r.Int("t"))
 		h.stamp += fmt.Sprintf(" thread %d %d %d %d", h.rows, r.Int("high"), h.bytes, r.Int("m"))
 	}
 	return nil

@@ -15,7 +15,6 @@ package opencode
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -138,17 +137,6 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 		w := &writer{yield: yield, live: p.Live(s), side: func(name string) (string, bool) { return fullText(p.FS, s.Name, name) }}
 		w.write(all)
 	}
-}
-
-// object is v as JSON, without HTML escapes; v holds nothing that cannot be encoded.
-func object(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimSpace(b.Bytes())
 }
 
 // ordered sorts by a number and then by an id.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback/transcript"
 )
 
 // stored is a session as the tool keeps it.
@@ -151,13 +153,10 @@ func (m *metadata) UnmarshalJSON(b []byte) error {
 // millis is a time in Unix ms; 0 for what is none.
 type millis int64
 
-// latest is the end of the year 9999.
-const latest = 253402300799999
-
 // UnmarshalJSON implements [json.Unmarshaler].
 func (m *millis) UnmarshalJSON(b []byte) error {
 	f, err := strconv.ParseFloat(string(b), 64)
-	if *m = 0; err == nil && f > 0 && f <= latest && !math.IsNaN(f) {
+	if *m = 0; err == nil && f > 0 && f <= transcript.Latest && !math.IsNaN(f) {
 		*m = millis(f)
 	}
 	return nil
@@ -165,7 +164,7 @@ func (m *millis) UnmarshalJSON(b []byte) error {
 
 // when is a time of a database.
 func when(n int64) millis {
-	if n < 0 || n > latest {
+	if n < 0 || n > transcript.Latest {
 		return 0
 	}
 	return millis(n)

@@ -206,7 +206,7 @@ func (t *teller) ending() (status scrollback.Status, meta json.RawMessage) {
 	if m.Path.Cwd != t.folder {
 		kept.Cwd = m.Path.Cwd
 	}
-	if meta = object(map[string]any{metaKey: kept}); string(meta) == `{"`+metaKey+`":{}}` {
+	if meta = transcript.Object(map[string]any{metaKey: kept}); string(meta) == `{"`+metaKey+`":{}}` {
 		return status, nil
 	}
 	return status, meta

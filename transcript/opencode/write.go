@@ -77,7 +77,7 @@ func (s *stored) kept(live bool) (kept []*message, held bool) {
 // session tells one conversation.
 func (w *writer) session(s *stored, kept []*message, held bool, of *transcript.AgentOf) {
 	c := &scrollback.Conversation{Title: s.Title, Model: s.Model.ID, CreatedAt: int64(s.Time.Created), UpdatedAt: int64(s.Time.Updated)}
-	c.Meta = object(map[string]any{metaKey: struct {
+	c.Meta = transcript.Object(map[string]any{metaKey: struct {
 		Folder   string `json:"directory,omitempty"`
 		Version  string `json:"version,omitempty"`
 		Slug     string `json:"slug,omitempty"`
