@@ -33,7 +33,7 @@ func (c *Import) Named() (bool, error) {
 	case c.File == "" && c.From == "":
 		return false, scrollback.ParamErrorf("scrollback", "file", "name a file or a folder, or the tools whose files to find: --from all")
 	case c.File == "" && c.From != Every && !slices.Contains(names, strings.Split(c.From, ",")[0]):
-		return false, scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known; that is known of %s", c.From, strings.Join(names, ", "))
+		return false, scrollback.ParamErrorf("scrollback", "file", "name a file: %q is not one of the tools (%s)", c.From, strings.Join(names, ", "))
 	case c.File == "":
 		return true, nil
 	case c.File == "-":

@@ -87,7 +87,7 @@ var sentences = map[string]string{
 	"what was cell %d has been changed or removed; it and those below it were not run":          "原来的单元格 %s 已被更改或删除；它和下面的单元格没有运行",
 	"the cell is not in the notebook":                                                           "单元格不在笔记本中",
 	"name a file or a folder, or the tools whose files to find: --from all":                     "请指定文件或文件夹，或要查找其文件的工具：--from all",
-	"name a file: where %q keeps its files is not known; that is known of %s":                   "请指定文件：不知道 %s 的文件存放在哪里；已知的有 %s",
+	"name a file: %q is not one of the tools (%s)":                                              "请指定文件：%s 不是这些工具之一（%s）",
 	"name a file: %s keeps nothing on this machine by itself":                                   "请指定文件：%s 不会自行在本机保存内容",
 	"--dry-run is for what tools keep: a file of another format is imported or not":             "--dry-run 用于工具保存的内容：其他格式的文件只能导入或不导入",
 	"--project-by is folder, not %q":                                                            "--project-by 只能是 folder，不能是 %s",
