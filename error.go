@@ -22,8 +22,7 @@ const (
 	Internal    Code = "internal"     // a fault of ours
 )
 
-// Finer reasons that change only how a face responds: [Error.Reason], found with
-// errors.Is.
+// Finer reasons, found with errors.Is, that change only how a face responds: [Error.Reason].
 var (
 	ErrTooLarge     = errors.New("too large")            // Invalid
 	ErrPrecondition = errors.New("precondition failed")  // Conflict
@@ -35,6 +34,7 @@ var (
 	ErrLostLease    = errors.New("another owner has this turn")
 	ErrDisplaced    = errors.New("the open database is not the one at its path") // Unavailable: until the program is started again
 	ErrNoRoom       = errors.New("there is no room left on the disk")            // Unavailable
+	ErrObjects      = errors.New("the object store")                             // Unavailable
 )
 
 // Error is the one error type of the product.

@@ -177,7 +177,7 @@ func SentenceOf(err error) Sentence {
 		return Sentence{Format: textInternal}
 	case Unavailable:
 		switch {
-		case errors.Is(known.Reason, ErrUpstream), errors.Is(known.Reason, ErrReplyBound):
+		case errors.Is(known.Reason, ErrUpstream), errors.Is(known.Reason, ErrReplyBound), errors.Is(known.Reason, ErrObjects):
 			return own // our own words; the provider's are in Detail
 		case errors.Is(err, ErrUpstream): // its text may hold theirs
 			return Sentence{Format: textModel}

@@ -59,11 +59,21 @@ type Options struct {
 	// Durable makes an object in the bucket survive a power cut, if the bucket
 	// does not do that itself. Nil trusts the bucket.
 	Durable func(key string) error
+	// Explain says an error of the bucket in words, as a *scrollback.Error; one that it
+	// returns as it is has none. Nil knows no words.
+	Explain func(op string, err error) error
+	// Sign makes a URL that reads a key of the bucket for a while, or an empty one if it
+	// cannot. Nil signs nothing.
+	Sign func(ctx context.Context, key string, d Download) (string, error)
 	// GrepTime is how long one grep may take; 0 means 10 s.
 	GrepTime time.Duration
 	// Grace is how long the bytes of an artifact stay after they were put, though
 	// nothing mentions them; 0 means 2 minutes, less none.
 	Grace time.Duration
+	// Now is the time by which the age of objects is told; nil is the process's own. Where
+	// several servers share a bucket it is one that they agree on: a server whose own clock
+	// is ahead would remove what another one has just put.
+	Now func() time.Time
 }
 
 // Archive reads originals. It is safe for concurrent use, even by many processes
@@ -75,8 +85,11 @@ type Archive struct {
 	sound     sound
 	renderers renderers
 	durable   func(key string) error
+	words     words
+	signing   func(ctx context.Context, key string, d Download) (string, error)
 	grepTime  time.Duration
 	grace     time.Duration
+	now       func() time.Time
 }
 
 // New makes an archive over a log and a bucket, neither of which may be nil; the
@@ -85,12 +98,15 @@ func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
 	if o == nil {
 		o = &Options{}
 	}
-	a := &Archive{src: src, bucket: bucket, durable: o.Durable, grepTime: o.GrepTime, grace: o.Grace, renderers: every}
+	a := &Archive{src: src, bucket: bucket, durable: o.Durable, words: o.Explain, signing: o.Sign, grepTime: o.GrepTime, grace: o.Grace, now: o.Now, renderers: every}
 	if a.grepTime <= 0 {
 		a.grepTime = 10 * time.Second
 	}
 	if a.grace == 0 {
 		a.grace = 2 * time.Minute
+	}
+	if a.now == nil {
+		a.now = time.Now
 	}
 	a.cache.init(o.Dir, o.CacheBytes)
 	return a

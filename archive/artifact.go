@@ -46,12 +46,12 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	}
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
 	at, err := a.bucket.Attributes(ctx, key(id))
-	if err == nil && at.Size == size && time.Since(at.ModTime) < a.grace/2 {
+	if err == nil && at.Size == size && a.now().Sub(at.ModTime) < a.grace/2 {
 		// Whoever wrote it may not have made it durable yet.
 		return id, size, a.settle(op, key(id))
 	}
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-		return "", 0, bucketError(op, err)
+		return "", 0, a.words.fault(op, err)
 	}
 	content, err := s.content()
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	}
 	err = a.bucket.Upload(ctx, key(id), content, &blob.WriterOptions{ContentType: "application/octet-stream"})
 	if err != nil {
-		return "", 0, bucketError(op, err)
+		return "", 0, a.words.fault(op, err)
 	}
 	return id, size, a.settle(op, key(id))
 }
@@ -81,7 +81,7 @@ func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (i
 	}
 	at, err := a.bucket.Attributes(ctx, key(id))
 	if err != nil {
-		return nil, 0, bucketError("archive.OpenArtifact", err)
+		return nil, 0, a.words.fault("archive.OpenArtifact", err)
 	}
 	if err := a.checkBytes(ctx, id, at); err != nil {
 		return nil, 0, err
@@ -110,7 +110,7 @@ func (a *Archive) Has(ctx context.Context, id scrollback.ArtifactID) (bool, erro
 	}
 	has, err := a.bucket.Exists(ctx, key(id))
 	if err != nil {
-		return false, bucketError("archive.Has", err)
+		return false, a.words.fault("archive.Has", err)
 	}
 	return has, nil
 }
@@ -123,21 +123,24 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 	}
 	r, err := a.bucket.NewReader(ctx, key(id), nil)
 	if err != nil {
-		return nil, 0, bucketError(op, err)
+		return nil, 0, a.words.fault(op, err)
 	}
 	return r, r.Size(), nil
 }
 
 // Texts returns what reads artifacts of a bucket as search does: their first bytes, at most
 // so many, cut between characters. A text is empty for an artifact that is missing or is not
-// text, and an error if the bucket cannot be read now.
-func Texts(bucket *blob.Bucket) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+// text, and an error if the bucket cannot be read now. explain is as in [Options].
+func Texts(bucket *blob.Bucket, explain func(op string, err error) error) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
 	const op = "archive.Texts"
 	return func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
 		if checkArtifact(id) != nil {
 			return "", nil
 		}
 		r, err := bucket.NewRangeReader(ctx, key(id), 0, most+1, nil)
+		if err != nil && explain != nil {
+			err = explain(op, err)
+		}
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			return "", nil
 		}
@@ -164,7 +167,7 @@ func Texts(bucket *blob.Bucket) func(ctx context.Context, id scrollback.Artifact
 
 // TextsOf is [Texts] for the bucket of an archive.
 func TextsOf(a *Archive) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
-	return Texts(a.bucket)
+	return Texts(a.bucket, a.words)
 }
 
 // artifactPrefix begins the keys of all artifacts.
@@ -181,7 +184,7 @@ func (a *Archive) Artifacts(ctx context.Context) iter.Seq2[Object, error] {
 				return
 			}
 			if err != nil {
-				yield(Object{}, bucketError("archive.Artifacts", err))
+				yield(Object{}, a.words.fault("archive.Artifacts", err))
 				return
 			}
 			out := Object{Key: o.Key}
@@ -210,7 +213,7 @@ func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) 
 		return false, err
 	}
 	at, err := a.bucket.Attributes(ctx, key(id))
-	if err == nil && time.Since(at.ModTime) < a.grace {
+	if err == nil && a.now().Sub(at.ModTime) < a.grace {
 		return false, nil
 	}
 	if err == nil {
@@ -219,7 +222,7 @@ func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) 
 	if err == nil || gcerrors.Code(err) == gcerrors.NotFound {
 		return true, nil
 	}
-	return false, bucketError(op, err)
+	return false, a.words.fault(op, err)
 }
 
 // openText returns an artifact as a body if it begins like text.
@@ -230,7 +233,7 @@ func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaT
 	}
 	at, err := a.bucket.Attributes(ctx, key(id))
 	if err != nil {
-		return nil, bucketError(op, err)
+		return nil, a.words.fault(op, err)
 	}
 	if err := a.checkBytes(ctx, id, at); err != nil {
 		return nil, err
@@ -243,11 +246,11 @@ func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaT
 		}
 		r, err := a.bucket.NewRangeReader(ctx, key(id), off, int64(n), nil)
 		if err != nil {
-			return nil, bucketError(op, err)
+			return nil, a.words.fault(op, err)
 		}
 		defer func() { _ = r.Close() }() // read-only
 		if _, err := io.ReadFull(r, buf); err != nil {
-			return nil, bucketError(op, err)
+			return nil, a.words.fault(op, err)
 		}
 		return buf, nil
 	}
@@ -309,7 +312,22 @@ func checkArtifact(id scrollback.ArtifactID) error {
 	return nil
 }
 
+// words are those for errors of the bucket; nil knows none.
+type words func(op string, err error) error
+
+// fault is an error of the bucket, in words if there are some.
+func (say words) fault(op string, err error) error {
+	if say != nil {
+		err = say(op, err)
+	}
+	return bucketError(op, err)
+}
+
 func bucketError(op string, err error) error {
+	var said *scrollback.Error
+	if errors.As(err, &said) {
+		return err
+	}
 	code := scrollback.Unavailable
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
@@ -372,4 +390,30 @@ func (s *spool) close() {
 		s.file.Close()
 		os.Remove(s.file.Name())
 	}
+}
+
+// Download is how a URL of a bucket sends an object: its media type, and the headers
+// Content-Disposition and Cache-Control. The URL is good for some time.
+type Download struct {
+	MediaType, Disposition, Cache string
+	For                           time.Duration
+}
+
+// Signs reports whether the artifacts of an archive may be fetched from the bucket itself.
+func Signs(a *Archive) bool { return a.signing != nil }
+
+// SignArtifact returns a URL that reads the bytes of an artifact from the bucket, for
+// whoever has it; empty if that is off or the bucket has none. An artifact that is not
+// stored is not_found. The bytes are not held against their name.
+func SignArtifact(ctx context.Context, a *Archive, id scrollback.ArtifactID, d Download) (string, error) {
+	if a.signing == nil {
+		return "", nil
+	}
+	if err := checkArtifact(id); err != nil {
+		return "", err
+	}
+	if _, err := a.bucket.Attributes(ctx, key(id)); err != nil {
+		return "", a.words.fault("archive.SignArtifact", err)
+	}
+	return a.signing(ctx, key(id), d)
 }

@@ -290,3 +290,21 @@ func TestChangedArtifactIsNotServed(t *testing.T) {
 		}
 	}
 }
+
+// A server whose own clock is ahead does not remove what another one has just put: the time
+// that they agree on counts.
+func TestDeleteGoesByTheSharedClock(t *testing.T) {
+	b := bucket(t)
+	ahead := time.Duration(0)
+	a := archive.New(&book{}, b, &archive.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
+	id := idOf(put(t, a, "put a moment ago", ""))
+	for _, c := range []struct {
+		ahead time.Duration
+		gone  bool
+	}{{-time.Hour, false}, {0, false}, {time.Hour, true}} {
+		ahead = c.ahead
+		if gone, err := a.DeleteArtifact(t.Context(), id); err != nil || gone != c.gone {
+			t.Errorf("at %s it is gone: %v, %v", c.ahead, gone, err)
+		}
+	}
+}

@@ -227,6 +227,25 @@ func (c *cache) drop(e *list.Element) {
 	c.held -= int64(len(k.text))
 }
 
+// conversations are those that something is kept of.
+func (c *cache) conversations() (out []scrollback.ConversationID) {
+	c.mu.Lock()
+	for _, e := range c.byID {
+		out = append(out, e.Value.(kept).of)
+	}
+	c.mu.Unlock()
+	if c.dir != "" {
+		dirs, _ := os.ReadDir(c.dir) // what cannot be read holds nothing for us
+		for _, d := range dirs {
+			if d.IsDir() && checkName(d.Name()) == nil {
+				out = append(out, scrollback.ConversationID(d.Name()))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 func (c *cache) forget(id scrollback.ConversationID) error {
 	c.mu.Lock()
 	for e := c.order.Front(); e != nil; {

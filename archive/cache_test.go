@@ -223,6 +223,25 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// What is kept here of a conversation goes when somebody else has purged it, and no sooner.
+func TestForgetGone(t *testing.T) {
+	b := everything()
+	b.fold(t, "0a", 1, 4)
+	for _, dir := range []string{"", t.TempDir()} {
+		a := archive.New(b, bucket(t), &archive.Options{Dir: dir})
+		must(t, a.Make(t.Context(), "0a"))
+		for _, gone := range []bool{false, true} {
+			var asked []scrollback.ConversationID
+			must(t, archive.ForgetGone(a, func(id scrollback.ConversationID) bool { asked = append(asked, id); return gone }))
+			b.asked = 0
+			must(t, a.Make(t.Context(), "0a"))
+			if made := b.asked == 1; made != gone || len(asked) != 1 || asked[0] != conv {
+				t.Errorf("in %q, gone %v: made again %v; asked about %v", dir, gone, made, asked)
+			}
+		}
+	}
+}
+
 func TestManyReadersOverASmallCache(t *testing.T) {
 	b := &book{}
 	var refs []scrollback.RefEntry

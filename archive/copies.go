@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -73,6 +74,9 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// errUploadEnded is what a copy is written into when the bucket takes no more.
+var errUploadEnded = errors.New("the upload has ended")
+
 // PutCopy stores what write writes as a copy of a conversation. If write fails, nothing
 // is stored.
 func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, made Copy, write func(io.Writer) error) (Copy, error) {
@@ -83,19 +87,27 @@ func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, mad
 	}
 	writing, abandon := context.WithCancel(ctx)
 	defer abandon()
-	w, err := a.bucket.NewWriter(writing, name, &blob.WriterOptions{ContentType: "application/json"})
-	if err != nil {
-		return made, bucketError(op, err)
-	}
+	// The bucket reads, instead of being written to: the writers of some stores do not outlive
+	// an upload that fails.
+	r, w := io.Pipe()
 	sum := sha256.New()
 	out := &counter{w: io.MultiWriter(w, sum)}
-	if err := write(out); err != nil {
-		abandon() // so that closing keeps nothing
-		_ = w.Close()
+	written := make(chan error, 1)
+	go func() {
+		err := write(out)
+		if err != nil {
+			abandon() // so that the bucket keeps nothing
+		}
+		_ = w.CloseWithError(err)
+		written <- err
+	}()
+	uploaded := a.bucket.Upload(writing, name, r, &blob.WriterOptions{ContentType: "application/json"})
+	_ = r.CloseWithError(errUploadEnded)
+	if err := <-written; err != nil && !errors.Is(err, errUploadEnded) {
 		return made, err
 	}
-	if err := w.Close(); err != nil {
-		return made, bucketError(op, err)
+	if uploaded != nil {
+		return made, a.words.fault(op, uploaded)
 	}
 	made.Bytes, made.SHA256 = out.n, hex.EncodeToString(sum.Sum(nil))
 	note, err := json.Marshal(made)
@@ -105,8 +117,8 @@ func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, mad
 	if err != nil {
 		return made, err
 	}
-	if err := a.bucket.WriteAll(ctx, name+noteEnding, note, &blob.WriterOptions{ContentType: "application/json"}); err != nil {
-		return made, bucketError(op, err)
+	if err := a.bucket.Upload(ctx, name+noteEnding, bytes.NewReader(note), &blob.WriterOptions{ContentType: "application/json"}); err != nil {
+		return made, a.words.fault(op, err)
 	}
 	return made, a.settle(op, name+noteEnding)
 }
@@ -124,7 +136,7 @@ func (a *Archive) OpenCopy(ctx context.Context, id scrollback.ConversationID, ke
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			return made, nil, noCopy(id)
 		}
-		return made, nil, bucketError(op, err)
+		return made, nil, a.words.fault(op, err)
 	}
 	if r.Size() != made.Bytes {
 		err := scrollback.Errorf(scrollback.Internal, op, "archive %s has %d bytes instead of %d", key, r.Size(), made.Bytes)
@@ -144,7 +156,7 @@ func (a *Archive) copy(ctx context.Context, id scrollback.ConversationID, key st
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			return Copy{}, noCopy(id)
 		}
-		return Copy{}, bucketError("archive.Copy", err)
+		return Copy{}, a.words.fault("archive.Copy", err)
 	}
 	defer func() { _ = r.Close() }() // read-only
 	var made Copy
@@ -189,7 +201,7 @@ func (a *Archive) Copies(ctx context.Context, id scrollback.ConversationID, most
 func (a *Archive) dropCopies(ctx context.Context, id scrollback.ConversationID) error {
 	return a.eachCopy(ctx, id, func(name string) error {
 		if err := a.bucket.Delete(ctx, name); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return bucketError("archive.Drop", err)
+			return a.words.fault("archive.Drop", err)
 		}
 		return nil
 	})
@@ -207,7 +219,7 @@ func (a *Archive) eachCopy(ctx context.Context, id scrollback.ConversationID, do
 			return nil
 		}
 		if err != nil {
-			return bucketError("archive.Copies", err)
+			return a.words.fault("archive.Copies", err)
 		}
 		if err := do(o.Key); err != nil {
 			return err

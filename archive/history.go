@@ -48,6 +48,18 @@ func (a *Archive) Forget(id scrollback.ConversationID) error {
 	return scrollback.Wrap(scrollback.Internal, "archive.Forget", a.cache.forget(id))
 }
 
+// ForgetGone drops the rendered files of conversations that are gone, as another server may
+// have purged them. It asks about each conversation that has files here.
+func ForgetGone(a *Archive, gone func(scrollback.ConversationID) bool) error {
+	var errs []error
+	for _, id := range a.cache.conversations() {
+		if gone(id) {
+			errs = append(errs, a.Forget(id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Drop removes what is kept beside the log of a conversation that was purged: its
 // rendered files, its copies, and the bytes of the artifacts that nothing mentions any more. It
 // says how many artifacts are gone, and how many wait for their grace to end.

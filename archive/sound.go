@@ -32,7 +32,7 @@ func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at *
 	}
 	r, err := a.bucket.NewReader(ctx, key(id), nil)
 	if err != nil {
-		return bucketError(op, err)
+		return a.words.fault(op, err)
 	}
 	h := sha256.New()
 	_, err = io.Copy(h, until(ctx, r))
@@ -43,7 +43,7 @@ func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at *
 	case scrollback.CodeOf(err) == scrollback.Canceled:
 		return err
 	case err != nil:
-		return bucketError(op, err)
+		return a.words.fault(op, err)
 	case hex.EncodeToString(h.Sum(nil)) != string(id):
 		return scrollback.Errorf(scrollback.Internal, op, "the bytes of artifact %s are not those that were stored", id)
 	}

@@ -249,7 +249,7 @@ func (g *grep) read(ctx context.Context, id scrollback.ArtifactID, seq int64) (i
 	s := &scan{tally: &g.tally, ref: &ref, place: func(int) (int64, bool) { return seq, false }}
 	err = s.stream(ctx, r)
 	if err != nil && !errors.Is(err, errNotText) {
-		err = bucketError("archive.Grep", err)
+		err = g.a.words.fault("archive.Grep", err)
 	}
 	return size, err
 }

@@ -166,6 +166,10 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Recall().Search(ctx, scrollback.SearchQuery{Query: "zanzibar", Conversation: o.id})
 			return err
 		}),
+		"Reader.SignedArtifact": read(func(v *engine.View) error {
+			_, err := v.Recall().SignedArtifact(ctx, o.id, o.artifact, func(scrollback.Artifact) string { return "attachment" })
+			return err
+		}),
 		"Reader.Artifact": read(func(v *engine.View) error {
 			_, f, err := v.Recall().Artifact(ctx, o.id, o.artifact)
 			if f != nil {

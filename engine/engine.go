@@ -27,6 +27,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/fold"
+	"github.com/scrollback-ai/scrollback/engine/naming"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/sight"
 	"github.com/scrollback-ai/scrollback/engine/watch"
@@ -119,6 +120,7 @@ type Engine struct {
 	archive  *archive.Archive
 	resolver *setting.Resolver
 	folder   *fold.Folder
+	namer    naming.Namer
 	intake   *intake.Intake
 	sight    *sight.Sight
 	grants   *workspace.Grants
@@ -161,7 +163,9 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
 	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
-	e.folder = fold.New(s, a, e.resolver, e.folds())
+	folds := e.folds()
+	e.folder = fold.New(s, a, e.resolver, folds)
+	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open}
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	var roots []string
 	if o.Place != nil {

@@ -15,9 +15,14 @@ type Turns struct{ v *View }
 // Turns follows turns that run, or ran, and stops them.
 func (v *View) Turns() Turns { return Turns{v} }
 
+// Stored is below the numbers of all events that are made from what is stored of a turn, and
+// above those of all others.
+const Stored = follow.Base
+
 // Attach yields the events of a turn after number n: those still held and those to
 // come. For a turn that another process runs, or that ended a while ago, it yields a
-// snapshot and then what follows.
+// snapshot and then what follows; so it does for whoever followed the turn at another process
+// until now. A turn whose process is gone is closed when its lease has ended.
 func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[SequencedEvent, error] {
 	return func(yield func(SequencedEvent, error) bool) {
 		if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
@@ -25,10 +30,14 @@ func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn sc
 			return
 		}
 		if lt := t.v.e.live(turn); lt != nil && lt.turn.Conversation == id {
-			lt.read(ctx, n, yield)
-			return
+			if n, first, held := lt.from(n); held {
+				if first == nil || yield(*first, nil) {
+					lt.read(ctx, n, yield)
+				}
+				return
+			}
 		}
-		read := func(ctx context.Context) (scrollback.Turn, error) { return t.v.e.turn(ctx, id, turn) }
+		read := func(ctx context.Context) (scrollback.Turn, error) { return t.v.e.takeOver(ctx, id, turn) }
 		one := func(n int, ev scrollback.Event) bool { return yield(SequencedEvent{n, ev}, nil) }
 		if err := follow.Turn(ctx, t.v.e.store, read, follow.Reader{N: n, Yield: one}); err != nil {
 			yield(SequencedEvent{}, err)
@@ -46,7 +55,7 @@ func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scro
 	if lt := t.v.e.live(turn); lt != nil {
 		lt.mu.Lock()
 		defer lt.mu.Unlock()
-		return lt.ended && n >= len(lt.events), nil
+		return lt.ended && (n == len(lt.events) || n >= follow.Last), nil
 	}
 	return found.State != scrollback.TurnOpen && n >= follow.Last, nil
 }
@@ -69,6 +78,19 @@ func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID, turn sc
 		found.State = scrollback.TurnInterrupted
 	}
 	return found, err
+}
+
+// takeOver is turn, after closing it if its owner is gone: who is told that a turn was
+// interrupted has been told the truth, also if its owner wakes up.
+func (e *Engine) takeOver(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
+	found, err := e.turn(ctx, id, turn)
+	if err != nil || found.State != scrollback.TurnInterrupted || found.EndedAt != 0 {
+		return found, err
+	}
+	if taken, err := e.store.Turns.TakeOver(ctx, turn); err == nil {
+		return taken, nil
+	}
+	return found, nil // it may only be read here, say: whoever begins next closes it
 }
 
 // Running returns the open turn that holds a conversation, or nil.

@@ -143,6 +143,33 @@ func (lt *liveTurn) release() {
 	}
 }
 
+// from is the number after which whoever has read to n reads on, and what to tell first. Who
+// has followed the turn elsewhere has text of which is not known how it was cut into events:
+// that begins again with the newest step that says something. held is false if the turn has
+// ended, and all of it is stored.
+func (lt *liveTurn) from(n int) (at int, first *SequencedEvent, held bool) {
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	if n <= len(lt.events) {
+		return n, nil, true
+	}
+	said := false
+	for at = len(lt.events); at > 0; at-- {
+		switch lt.events[at-1].(type) {
+		case scrollback.DeltaEvent, scrollback.ReasoningEvent, scrollback.ToolCallEvent:
+			said = true
+		case scrollback.MessageEvent:
+			if said {
+				return at, &SequencedEvent{at, emptyDraft}, !lt.ended
+			}
+		}
+	}
+	return 0, &SequencedEvent{1, emptyDraft}, !lt.ended
+}
+
+// emptyDraft takes back what was told of a step.
+var emptyDraft = scrollback.SnapshotEvent{ToolCalls: []scrollback.ToolCall{}}
+
 // read yields the events after number n as they come, until the turn ends. When ctx
 // ends, only the reading ends.
 func (lt *liveTurn) read(ctx context.Context, n int, yield func(SequencedEvent, error) bool) {

@@ -193,8 +193,13 @@ func (a *Admin) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollb
 
 // PurgeTrash purges what has been in the trash for longer than age, in ms, and returns
 // the number of conversations, without the sub-agents that go with them. One that somebody takes out meanwhile, or in which a turn
-// still runs, stays.
+// still runs, stays. While another server does it, nothing is done here.
 func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
+	claim, err := a.e.store.Claims.Take(ctx, "", "trash")
+	if err != nil || claim == nil {
+		return 0, err
+	}
+	defer claim.Release()
 	purged, trashedBy := 0, a.e.store.Now()-age
 	q := scrollback.ListQuery{Trash: true, Limit: scrollback.ListMax}
 	for {

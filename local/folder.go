@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
 // folders are those that scrollback makes in its data folder.
@@ -88,6 +89,21 @@ func ready(first func(ctx context.Context) error, in ...string) func(ctx context
 		return nil
 	}
 }
+
+// both is ready if two things are.
+func both(first, second func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		if err := first(ctx); err != nil {
+			return err
+		}
+		return second(ctx)
+	}
+}
+
+// Sync makes a file durable that was written below a folder: the file, which only its
+// owner may read from then on, and the folders that name it. A key is the file's path
+// from there, with slashes.
+func Sync(root, key string) error { return objects.Sync(root, key) }
 
 // roomFile is written to see whether there is room. It has one name, so that programs
 // that are killed leave one at most.

@@ -28,16 +28,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
-
-	"gocloud.dev/blob"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/store"
@@ -64,15 +64,22 @@ type Options struct {
 	// OPENAI_API_KEY; nil reads the environment of the process.
 	Env func(name string) string
 
-	// Database is a URL: sqlite:///PATH, or memory: for one that ends with the program.
-	// Empty is scrollback.db in the folder.
+	// Database is a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE, which any number of
+	// programs share, sqlite:///PATH, or memory: for one that ends with the program. Empty
+	// is scrollback.db in the folder.
 	Database string
 
 	// Objects is where the bytes of artifacts are kept: s3://BUCKET[/PREFIX][?region=…
-	// &endpoint=…], file:///FOLDER, or memory: beside a database in memory. Empty is the
-	// folder "objects" in the folder, or memory if the database is in memory. A bucket is
-	// first reached when an artifact is.
+	// &endpoint=…], file:///FOLDER, or memory: beside a database in memory; in a program
+	// built with the tag cloud, gs://BUCKET or azblob://CONTAINER as well. Empty is the
+	// folder "objects" in the folder, or memory if the database is in memory. Programs
+	// on several machines that share a database must share a bucket. It is first reached when
+	// an artifact is, or by ProbeObjects.
 	Objects string
+
+	// SignedDownloads sends who fetches an artifact to the bucket, by a URL that is good
+	// for some minutes, where the bucket can make one. Without it bytes pass through here.
+	SignedDownloads bool
 
 	Mode Mode // whether to create what is missing; the zero value does
 
@@ -106,7 +113,7 @@ const (
 
 	// Existing creates nothing where nothing is kept yet: an empty scrollback in memory
 	// stands in, and whatever is written to it is lost when it is closed. What may only be
-	// read is opened for reading only.
+	// read is opened for reading only. A PostgreSQL database that is empty gets its tables.
 	Existing
 
 	// ReadOnly writes nothing at all: what would write is refused. Where nothing is kept
@@ -124,8 +131,8 @@ type Scrollback struct {
 	Store    *store.Store
 	Archive  *archive.Archive
 
-	bucket *blob.Bucket
-	close  func() error
+	objects *objects.Store
+	close   func() error
 }
 
 // Open opens what is kept in a folder, and creates it if it is missing. It returns
@@ -152,7 +159,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 	}
 	s, err := assemble(at, o)
 	if err != nil {
-		return nil, errors.Join(err, at.bucket.Close(), at.db.Close())
+		return nil, errors.Join(err, at.objects.Bucket.Close(), at.db.Close())
 	}
 	return s, nil
 }
@@ -160,12 +167,12 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 // assemble puts everything together over a database and a bucket.
 func assemble(at places, o *Options) (*Scrollback, error) {
 	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn,
-		Text: archive.Texts(at.bucket), ReadOnly: at.readOnly})
+		Text: archive.Texts(at.objects.Bucket, at.objects.Explain), ReadOnly: at.readOnly})
 	if err != nil {
 		return nil, err
 	}
-	s := &Scrollback{bucket: at.bucket, Store: kept}
-	s.Archive = archive.New(s.Store, at.bucket, at.archive)
+	s := &Scrollback{objects: at.objects, Store: kept}
+	s.Archive = archive.New(s.Store, at.objects.Bucket, reading(at, o))
 	e := o.Engine
 	known := &known{options: o, catalog: token.NewCatalog(o.Known)}
 	if o.Model != "" {
@@ -189,9 +196,52 @@ func assemble(at places, o *Options) (*Scrollback, error) {
 	s.close = sync.OnceValue(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
-		return errors.Join(s.Engine.Close(ctx), s.bucket.Close(), s.Store.Close())
+		return errors.Join(s.Engine.Close(ctx), s.objects.Bucket.Close(), s.Store.Close())
 	})
 	return s, nil
+}
+
+// reading is how originals are read from the place of objects.
+func reading(at places, o *Options) *archive.Options {
+	out := at.archive
+	if out == nil {
+		out = &archive.Options{}
+	}
+	out.Explain = at.objects.Explain
+	if o.SignedDownloads {
+		out.Sign = func(ctx context.Context, key string, d archive.Download) (string, error) {
+			return at.objects.Sign(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition, Cache: d.Cache, For: d.For})
+		}
+	}
+	return out
+}
+
+// ProbeObjects tries the bucket of a service: it reads and lists, and if it is to be written
+// to it writes a small object and removes it. Artifacts in a folder or in memory are not tried.
+// Errors are unavailable with the reason scrollback.ErrObjects, and say what is wrong.
+func (s *Scrollback) ProbeObjects(ctx context.Context, write bool) error {
+	return s.objects.Probe(ctx, write)
+}
+
+// StartObjects is ProbeObjects for a server that starts: only what stays wrong until somebody
+// changes it is an error. What may pass, such as a bucket that cannot be reached, goes to the
+// log, and the server is not ready until it has passed.
+func (s *Scrollback) StartObjects(ctx context.Context, write bool, log *slog.Logger) error {
+	err := s.ProbeObjects(ctx, write)
+	if err == nil || objects.Lasting(err) || scrollback.CodeOf(err) == scrollback.Canceled {
+		return err
+	}
+	log.Warn("the object store does not work now; /readyz says when it does again", "error", err)
+	return nil
+}
+
+// DownloadsFrom is where artifacts are fetched from by signed URLs, as https://host; empty
+// if they are not.
+func (s *Scrollback) DownloadsFrom(ctx context.Context) (string, error) {
+	if !archive.Signs(s.Archive) {
+		return "", nil
+	}
+	return s.objects.Origin(ctx)
 }
 
 // Import reads a file of another tool, or a bundle, into conversations; see

@@ -17,6 +17,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -208,6 +209,25 @@ func (r *Reader) Artifact(ctx context.Context, id scrollback.ConversationID, art
 	art = scrollback.ArtifactID(entry.SHA256) // it may have been named by its end
 	f, size, err := r.archive.OpenArtifact(ctx, art)
 	return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: size, CreatedAt: entry.CreatedAt}, f, err
+}
+
+// SignedFor is how long a URL of [Reader.SignedArtifact] is good.
+const SignedFor = 5 * time.Minute
+
+// SignedArtifact is Artifact for those who fetch the bytes from the bucket itself: it
+// returns a URL that is good for [SignedFor], or an empty one where artifacts are fetched
+// from here. how is its Content-Disposition.
+func (r *Reader) SignedArtifact(ctx context.Context, id scrollback.ConversationID, art scrollback.ArtifactID,
+	how func(scrollback.Artifact) string) (string, error) {
+	if !archive.Signs(r.archive) {
+		return "", r.door.Allow(ctx, id)
+	}
+	entry, err := r.resolve(ctx, id, scrollback.ArtifactRef(art))
+	if err != nil {
+		return "", err
+	}
+	of := scrollback.Artifact{ID: scrollback.ArtifactID(entry.SHA256), MediaType: entry.MediaType, Name: entry.Hint}
+	return archive.SignArtifact(ctx, r.archive, of.ID, archive.Download{MediaType: of.MediaType, Disposition: how(of), Cache: "private, max-age=31536000, immutable", For: SignedFor})
 }
 
 // Messages returns a page of a path and the seq to go on from, or 0.

@@ -22,6 +22,7 @@ const (
 type health struct {
 	probe   func(ctx context.Context) error
 	version string
+	ending  <-chan struct{} // closed when the server was told to end; nil: never
 
 	mu    sync.Mutex
 	found error
@@ -29,12 +30,14 @@ type health struct {
 	busy  chan struct{} // open while the probe runs
 }
 
-// mount adds /healthz, which says that the process serves requests, and /readyz, which
-// says that it can keep what it is given.
+// mount adds /healthz and /livez, which say that the process serves requests, and /readyz,
+// which says that it can keep what it is given, and goes on doing so.
 func (h *health) mount(mux *http.ServeMux) {
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	lives := func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": h.version})
-	})
+	}
+	mux.HandleFunc("GET /healthz", lives)
+	mux.HandleFunc("GET /livez", lives)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if err := h.ready(r.Context()); err != nil {
 			refuse(w, r, err)
@@ -47,6 +50,11 @@ func (h *health) mount(mux *http.ServeMux) {
 // ready probes, or returns what was found a moment ago. Those who ask while a probe runs
 // wait for the same one.
 func (h *health) ready(ctx context.Context) error {
+	select {
+	case <-h.ending:
+		return scrollback.Errorf(scrollback.Unavailable, "server.Ready", "the server was told to end").Because(scrollback.ErrClosing)
+	default:
+	}
 	h.mu.Lock()
 	if time.Now().Before(h.until) {
 		defer h.mu.Unlock()
@@ -72,9 +80,12 @@ func (h *health) ready(ctx context.Context) error {
 	}
 }
 
-// find probes. Like any write it is not broken off: one that hangs holds up only itself.
+// find probes. A database that breaks off what hangs is tried again after that, on another
+// connection; where a write is not broken off, one that hangs holds up only itself.
 func (h *health) find(done chan struct{}) {
-	err := h.probe(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
+	defer cancel()
+	err := h.probe(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.found, h.until, h.busy = err, time.Now().Add(readyFor), nil

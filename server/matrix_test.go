@@ -37,7 +37,7 @@ type probe struct {
 // probes has one for each operation of the API. A new operation needs a line here.
 var probes = map[string]probe{
 	"sign-in": {body: `{"key":"{secret}"}`}, "sign-out": {}, "whoami": {need: scrollback.AccessRead},
-	"healthz": {}, "readyz": {}, "openapi": {need: scrollback.AccessRead}, "metrics": {need: scrollback.AccessRead},
+	"healthz": {}, "livez": {}, "readyz": {}, "openapi": {need: scrollback.AccessRead}, "metrics": {need: scrollback.AccessRead},
 
 	"list-conversations": {need: scrollback.AccessRead}, "list-projects": {need: scrollback.AccessRead},
 	"list-models": {need: scrollback.AccessRead}, "usage": {need: scrollback.AccessRead, query: "group_by=day,model,project"},
@@ -81,7 +81,7 @@ var outside = []struct {
 	need         scrollback.Access
 }{
 	{"GET", "/", 0}, {"HEAD", "/", 0}, {"GET", "/favicon.ico", 0}, {"GET", "/assets/app.js", 0},
-	{"GET", "/healthz", 0}, {"GET", "/readyz", 0},
+	{"GET", "/healthz", 0}, {"GET", "/livez", 0}, {"GET", "/readyz", 0},
 	{"GET", "/metrics", scrollback.AccessRead}, {"GET", "/docs", scrollback.AccessRead}, {"GET", "/openapi.json", scrollback.AccessRead},
 	{"GET", "/openapi.yaml", scrollback.AccessRead}, {"GET", "/docs/anything", scrollback.AccessRead}, {"POST", "/mcp", scrollback.AccessRead},
 	{"GET", "/mcp", scrollback.AccessRead}, {"GET", "/api/nothing", scrollback.AccessRead}, {"POST", "/", scrollback.AccessRead},

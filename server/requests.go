@@ -30,7 +30,7 @@ func attended(o Options, next http.Handler) http.Handler {
 		b := o.Patience.body(w, r)
 		defer b.wait() // the rest of a body that nobody has read is read by the server, within its bounds
 		recovered(o.Log, next).ServeHTTP(x, r)
-		if x.status >= http.StatusInternalServerError {
+		if x.status >= http.StatusInternalServerError && !(errors.Is(x.cause, scrollback.ErrClosing) && r.URL.Path == "/readyz") { // asked several times a second
 			x.report(o.Log, r)
 		}
 	})
@@ -55,6 +55,10 @@ func harmless(id string) bool {
 	return len(id) > 0 && len(id) <= 64 && strings.Trim(id, plain) == "" && redact.Words(id) == id
 }
 
+// retryAfter is how many seconds clients are to wait while the store or the server is away.
+// Both may be back at any moment.
+const retryAfter = "1"
+
 // exchange is a response that knows how it went.
 type exchange struct {
 	http.ResponseWriter
@@ -74,6 +78,9 @@ func (x *exchange) Write(b []byte) (int, error) {
 func (x *exchange) WriteHeader(status int) {
 	if status >= http.StatusOK && x.status == 0 {
 		x.status = status
+	}
+	if h := x.Header(); status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", retryAfter)
 	}
 	x.ResponseWriter.WriteHeader(status)
 }

@@ -46,7 +46,15 @@ type Options struct {
 	TrustedProxies access.Proxies // whose forwarded headers count; with one, the server counts as reached by other machines
 	Hosts          []string       // names of this server besides those of this machine
 
+	Images string // where images of conversations are fetched from besides here, as https://host; may be empty
+
 	Started func(url string) // called once it listens; may be nil
+
+	// Grace is how long the server goes on once it is told to end, before it closes its
+	// address: meanwhile /readyz says so, and whoever shares out requests stops sending any.
+	Grace time.Duration
+
+	ending <-chan struct{} // closed when it is told to end
 }
 
 // publicRate is how much each actor may begin where other machines can reach the server.
@@ -87,6 +95,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	}
 	base, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
+	o.ending = ctx.Done()
 	srv := &http.Server{
 		BaseContext:       func(net.Listener) context.Context { return base },
 		Handler:           Handler(e, t, o, local),
@@ -104,19 +113,46 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
 	case <-ctx.Done():
 	}
-	// First nobody new is let in; then turns are stopped and saved, and their streams end
-	// by themselves.
-	stop, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	select {
+	case err := <-failed:
+		return scrollback.Wrap(scrollback.Unavailable, op, err)
+	case <-time.After(o.Grace):
+	}
+	return end(srv, e, o.Grace, abandon)
+}
+
+// end ends a server: first nobody new is let in; then turns are stopped and saved, and their
+// streams end by themselves. With a grace, turns that run may end as they would before that.
+func end(srv *http.Server, e *engine.Engine, grace time.Duration, abandon func()) error {
+	finish, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	stop, cancel := context.WithTimeout(context.Background(), grace+shutdownTime)
 	defer cancel()
 	shut := make(chan error, 1)
 	go func() { shut <- srv.Shutdown(stop) }()
-	err = e.Close(stop)
+	if grace > 0 {
+		_ = e.Settle(finish) // what runs on after that is stopped
+	}
+	err := e.Close(stop)
 	// Streams end now that their turns have; what else still runs is cut short.
 	time.AfterFunc(lastWords, abandon)
 	if shutErr := <-shut; shutErr != nil {
 		err = errors.Join(err, srv.Close())
 	}
 	return err
+}
+
+// leaving has each connection closed behind its response once the server was told to end: what
+// is asked next is asked elsewhere, and no request meets a connection that closes.
+func leaving(ending <-chan struct{}, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-ending:
+			w.Header().Set("Connection", "close")
+		default:
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // mayServe says whether requests without a key are let in on an address that other
@@ -156,8 +192,8 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 		}})
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.Caller(ctx)) }, mcpapi.Options{Version: o.Version, Log: o.Log}))
-	mux.Handle("/", webui.Handler())
-	(&health{probe: e.Ready, version: o.Version}).mount(mux)
+	mux.Handle("/", webui.Handler(o.Images))
+	(&health{probe: e.Ready, version: o.Version, ending: o.ending}).mount(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
@@ -168,7 +204,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	if o.ReadOnly {
 		inside = reading(inside)
 	}
-	return attended(o, gate.Wrap(inside))
+	return leaving(o.ending, attended(o, gate.Wrap(inside)))
 }
 
 // counting logs and counts the requests of next.

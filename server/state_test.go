@@ -41,7 +41,7 @@ type ran struct {
 func TestState(t *testing.T) {
 	ctx := browser(t)
 	mux := http.NewServeMux()
-	mux.Handle("/assets/", webui.Handler())
+	mux.Handle("/assets/", webui.Handler(""))
 	mux.Handle("/test/", http.StripPrefix("/test", http.FileServer(http.Dir(stateTests))))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

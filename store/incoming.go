@@ -1,9 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/payload"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
@@ -122,7 +121,7 @@ const minShare = 16
 func measure(s *Store, in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
-		compact(m.Parts)
+		payload.Compact(m.Parts)
 		m.Weight = s.Weigh(m.Parts, in[i].Counted)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Sources = sources(m.Parts)
@@ -150,45 +149,6 @@ func (s *Store) salvage(old scrollback.Turn) []driver.Entry {
 	}
 	return s.entries([]Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
 		Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
-}
-
-// compact replaces the payloads of parts by the form in which they are read back, without
-// space between tokens: what is weighed and sent now is then what is read later.
-func compact(parts scrollback.Parts) {
-	for i, p := range parts {
-		switch p := p.(type) {
-		case scrollback.ToolCall:
-			if p.Arguments == nil {
-				p.Arguments = json.RawMessage("null")
-			}
-			p.Arguments, p.Opaque = plain(p.Arguments), plain(p.Opaque)
-			parts[i] = p
-		case scrollback.Text:
-			p.Opaque = plain(p.Opaque)
-			parts[i] = p
-		case scrollback.Image:
-			p.Opaque = plain(p.Opaque)
-			parts[i] = p
-		case scrollback.File:
-			p.Opaque = plain(p.Opaque)
-			parts[i] = p
-		case scrollback.ToolResult:
-			p.Opaque = plain(p.Opaque)
-			parts[i] = p
-		case scrollback.Reasoning:
-			p.Opaque = plain(p.Opaque)
-			parts[i] = p
-		}
-	}
-}
-
-// plain is raw without the space between its tokens; what is not JSON stays.
-func plain(raw json.RawMessage) json.RawMessage {
-	var buf bytes.Buffer
-	if len(raw) == 0 || json.Compact(&buf, raw) != nil {
-		return raw
-	}
-	return buf.Bytes()
 }
 
 // messageOverhead is what a message costs a window in addition to its parts.

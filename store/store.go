@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/claims"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/feed"
 	"github.com/scrollback-ai/scrollback/store/index"
@@ -48,6 +49,8 @@ type Store struct {
 	Feed     *feed.Feed // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
+
+	Claims *claims.Desk // which server does a piece of background work
 
 	d     *driver.Driver
 	index *index.Index
@@ -121,12 +124,13 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	if d == nil || tokens == nil {
 		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
 	}
-	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
+	s := &Store{d: d, now: d.Time, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents, s.Origins = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}, Origins{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
-	s.index = index.New(d.Index, s.texts.of)
+	s.Claims = claims.New(d.Claims, s.Now, s.NewID)
+	s.index = index.New(d.Index, s.texts.of).Sharing(d, s.Claims)
 	if o == nil {
 		o = &Options{}
 	}

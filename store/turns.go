@@ -87,6 +87,12 @@ func (p Turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 	return p.s.d.Turns.Stop(ctx, id)
 }
 
+// TakeOver closes a turn whose owner is gone, as the next Begin would, and returns it; any
+// other turn is returned as stored.
+func (p Turns) TakeOver(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+	return p.s.d.Turns.TakeOver(ctx, driver.TakeOver{Turn: id, Now: p.s.Now(), Salvage: p.s.salvage})
+}
+
 // Get returns a turn as stored.
 func (p Turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	return p.s.d.Turns.Get(ctx, id)

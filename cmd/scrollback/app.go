@@ -26,7 +26,7 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	if mode == local.Make {
+	if mode == local.Make && g.set.Store == "" {
 		if err := home.Make(dir); err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 		pace = 0
 	}
 	s, err := local.Open(g.ctx, dir, &local.Options{
-		Mode: mode, Objects: g.set.Objects, Env: g.set.Env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
+		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
 		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout, Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances), Eager: g.set.Eager,
 			Limit: g.set.Limit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, WebSearch: g.set.WebSearch, Place: g.place(), Log: g.logger(), Watch: g.watch,
 			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Agents: g.set.Agents}),

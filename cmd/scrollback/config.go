@@ -31,7 +31,7 @@ func (g *globals) configure() error {
 	if err := (scrollback.Thinking{Effort: g.Effort}).Check(); err != nil {
 		return err
 	}
-	flags := config.Flags{Data: g.Data, Objects: g.Objects, Model: g.Model, SummaryTimeout: g.SummaryTimeout, Limit: g.Limit}
+	flags := config.Flags{Data: g.Data, Store: g.Store, Objects: g.Objects, Model: g.Model, SummaryTimeout: g.SummaryTimeout, Limit: g.Limit}
 	g.set, err = config.Read(file, flags, g.stderr)
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ type doctorCmd struct {
 
 type doctorCheckCmd struct {
 	Repair bool `help:"Copy the database, then repair what can be repaired."`
+	NoCopy bool `help:"With --repair: make no copy, because there is one already, such as a dump of pg_dump."`
 }
 
 // Run implements the command.
@@ -34,6 +36,12 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	var found doctor.Checkup
 	check := func() error {
 		return g.during(local.ReadOnly, func(a *app) (err error) {
+			if err := a.ProbeObjects(g.ctx, false); err != nil {
+				return err
+			}
+			if err := a.ProbeObjects(g.ctx, true); err != nil { // what is there can be checked all the same
+				fmt.Fprintln(g.stderr, "scrollback:", explain(err))
+			}
 			found, err = doctor.Check(g.ctx, a.Store, a.Archive, progress)
 			return err
 		})
@@ -43,7 +51,7 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 		err = check() // another program began to write meanwhile; now it is noticed
 	}
 	if err == nil && c.Repair && found.Repairable() {
-		err = g.with(func(a *app) error { return a.repair(g, &found, progress) })
+		err = g.with(func(a *app) error { return a.repair(g, &found, progress, c.NoCopy) })
 	}
 	wipe()
 	if err != nil {
@@ -55,20 +63,23 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", "problems found")}
 }
 
-// repair copies the database, then repairs what was found.
-func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress) error {
+// repair copies the database, unless somebody has, then repairs what was found.
+func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress, copied bool) error {
 	dir, err := g.dataDir()
 	if err != nil {
 		return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	name, err := a.backup(g, dir)
+	name := ""
+	if !copied {
+		name, err = a.backup(g, dir)
+	}
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "nothing was changed, because the database could not be copied: %s", explain(err))
 	}
 	*found, err = doctor.Repair(g.ctx, a.Store, a.Archive, *found, progress)
 	found.Copy = name
 	if err != nil {
-		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "%s (the repair ended early; the database as it was: %s)", explain(err), name)
+		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "%s (the repair ended early; the database as it was: %s)", explain(err), cmp.Or(name, "-"))
 	}
 	return nil
 }

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"time"
+	"os"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/edition"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
@@ -46,7 +47,7 @@ type manCmd struct{}
 
 // Run implements the command.
 func (manCmd) Run(g *globals, ctx *kong.Context) error {
-	return usage.Page{W: g.stdout, Chinese: inChinese()}.Man(ctx.Model.Node, "scrollback "+version(), time.Now().Format(time.DateOnly))
+	return usage.Page{W: g.stdout, Chinese: inChinese()}.Man(ctx.Model.Node, "scrollback "+version(), edition.PageDate(os.Getenv("SOURCE_DATE_EPOCH")))
 }
 
 type completionCmd struct {

@@ -61,6 +61,12 @@ func TestExamples(t *testing.T) {
 					goingOn(t, args, "http://127.0.0.1:")
 					return
 				}
+				if e.Command == "health" {
+					args[len(args)-1] = strings.TrimPrefix(serve(t, data, nil).url, "http://")
+				}
+				if e.Command == "migrate" { // a copy that leaves the store as it is
+					args = []string{"migrate", "--from", sqliteURL(data), "--to", sqliteURL(t.TempDir())}
+				}
 				if e.Command == "watch" {
 					goingOn(t, args, "following")
 					return
@@ -203,5 +209,13 @@ func TestHelpInChinese(t *testing.T) {
 	code := run(context.Background(), []string{"lst"}, strings.NewReader(""), &out, &errs)
 	if code != 2 || !strings.Contains(errs.String(), "您是指") {
 		t.Errorf("exit %d: %s", code, errs.String())
+	}
+}
+
+// A release's manual page is the same whenever it is made.
+func TestManualOfARelease(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	if _, out, _ := inside(t, t.TempDir(), "man"); !strings.Contains(out, ` "2023-11-14" `) {
+		t.Errorf("%.200s", out)
 	}
 }

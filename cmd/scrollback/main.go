@@ -12,14 +12,15 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/edition"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/migrate"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -38,6 +39,7 @@ func main() {
 type globals struct {
 	Config         string           `help:"Config file ($$SCROLLBACK_CONFIG). Default: the user's own, if there is one." placeholder:"FILE"`
 	Data           string           `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
+	Store          string           `help:"Database ($$SCROLLBACK_STORE): postgres://USER:PASSWORD@HOST:PORT/DATABASE, which any number of servers share, or sqlite:///PATH. Default: scrollback.db in the data folder." placeholder:"URL"`
 	Objects        string           `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER. Default: a folder beside the data." placeholder:"URL"`
 	Model          string           `help:"Model to ask ($$SCROLLBACK_MODEL where a conversation names none)." placeholder:"NAME"`
 	Limit          int64            `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
@@ -62,37 +64,39 @@ type globals struct {
 type commands struct {
 	globals
 
-	Serve     serveCmd     `cmd:"" help:"Serve the web page and the API."`
-	Mcp       mcpCmd       `cmd:"" help:"Speak as an MCP server over standard input and output."`
-	Chat      chatCmd      `cmd:"" help:"Chat, in this terminal or through a pipe."`
-	Run       runCmd       `cmd:"" help:"Ask once and print the answer."`
-	Notebook  notebookCmd  `cmd:"" help:"Run the cells of a notebook (.ipynb, .mtm), and show them."`
-	List      listCmd      `cmd:"" help:"List conversations, most recently changed first."`
-	Show      showCmd      `cmd:"" help:"Print a conversation's messages."`
-	Search    searchCmd    `cmd:"" help:"Find messages by words."`
-	Context   contextCmd   `cmd:"" help:"Show what the next request sends; read what is compacted."`
-	Compact   compactCmd   `cmd:"" help:"Compact old messages; refs lead back to them."`
-	Uncompact uncompactCmd `cmd:"" help:"Undo the newest compaction, or all back to a segment."`
-	Pin       pinCmd       `cmd:"" help:"Keep messages in sight when they are compacted."`
-	Clear     clearCmd     `cmd:"" help:"Compact everything so far and start afresh."`
-	Fork      forkCmd      `cmd:"" help:"Continue from a message in a new conversation."`
-	Rewind    rewindCmd    `cmd:"" help:"Go back to a message, or switch to another branch."`
-	Branches  branchesCmd  `cmd:"" help:"List a conversation's branches."`
-	Rename    renameCmd    `cmd:"" help:"Give a conversation a title."`
-	Trash     trashCmd     `cmd:"" help:"Put a conversation in the trash."`
-	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
-	Purge     purgeCmd     `cmd:"" help:"Remove a conversation permanently."`
-	Import    importCmd    `cmd:"" help:"Import a transcript, an archive or a bundle, or what other tools keep on this machine."`
-	Watch     watchCmd     `cmd:"" help:"Follow what other tools keep on this machine, and import what changes."`
-	Export    exportCmd    `cmd:"" help:"Export a conversation."`
-	Archive   archiveCmd   `cmd:"" help:"Write a full JSON copy of a conversation beside its data; list and read such copies."`
-	Projects  projectsCmd  `cmd:"" help:"List projects; store what their conversations inherit."`
-	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
-	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
-	Keys      keysCmd      `cmd:"" help:"Make, list, limit and revoke the keys that others use a server with."`
-	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can. Or look at other tools."`
-	VersionOf versionCmd   `name:"version" cmd:"" help:"Print the version."`
-	Help      helpCmd      `cmd:"" help:"Explain a command."`
+	Serve     serveCmd        `cmd:"" help:"Serve the web page and the API."`
+	Mcp       mcpCmd          `cmd:"" help:"Speak as an MCP server over standard input and output."`
+	Chat      chatCmd         `cmd:"" help:"Chat, in this terminal or through a pipe."`
+	Run       runCmd          `cmd:"" help:"Ask once and print the answer."`
+	Notebook  notebookCmd     `cmd:"" help:"Run the cells of a notebook (.ipynb, .mtm), and show them."`
+	List      listCmd         `cmd:"" help:"List conversations, most recently changed first."`
+	Show      showCmd         `cmd:"" help:"Print a conversation's messages."`
+	Search    searchCmd       `cmd:"" help:"Find messages by words."`
+	Context   contextCmd      `cmd:"" help:"Show what the next request sends; read what is compacted."`
+	Compact   compactCmd      `cmd:"" help:"Compact old messages; refs lead back to them."`
+	Uncompact uncompactCmd    `cmd:"" help:"Undo the newest compaction, or all back to a segment."`
+	Pin       pinCmd          `cmd:"" help:"Keep messages in sight when they are compacted."`
+	Clear     clearCmd        `cmd:"" help:"Compact everything so far and start afresh."`
+	Fork      forkCmd         `cmd:"" help:"Continue from a message in a new conversation."`
+	Rewind    rewindCmd       `cmd:"" help:"Go back to a message, or switch to another branch."`
+	Branches  branchesCmd     `cmd:"" help:"List a conversation's branches."`
+	Rename    renameCmd       `cmd:"" help:"Give a conversation a title."`
+	Trash     trashCmd        `cmd:"" help:"Put a conversation in the trash."`
+	Restore   restoreCmd      `cmd:"" help:"Take a conversation out of the trash."`
+	Purge     purgeCmd        `cmd:"" help:"Remove a conversation permanently."`
+	Import    importCmd       `cmd:"" help:"Import a transcript, an archive or a bundle, or what other tools keep on this machine."`
+	Watch     watchCmd        `cmd:"" help:"Follow what other tools keep on this machine, and import what changes."`
+	Export    exportCmd       `cmd:"" help:"Export a conversation."`
+	Archive   archiveCmd      `cmd:"" help:"Write a full JSON copy of a conversation beside its data; list and read such copies."`
+	Migrate   migrate.Migrate `cmd:"" help:"Copy the whole store to another database while it is in use, check the copy, and move there."`
+	Projects  projectsCmd     `cmd:"" help:"List projects; store what their conversations inherit."`
+	Usage     usageCmd        `cmd:"" help:"Show what calls to models have cost."`
+	Models    modelsCmd       `cmd:"" help:"List the models that are set up."`
+	Keys      keysCmd         `cmd:"" help:"Make, list, limit and revoke the keys that others use a server with."`
+	Doctor    doctorCmd       `cmd:"" help:"Check everything that is stored; --repair fixes what it can. Or look at other tools."`
+	Health    healthCmd       `cmd:"" help:"Ask the server on this machine whether it can keep what it is given."`
+	VersionOf versionCmd      `name:"version" cmd:"" help:"Print the version."`
+	Help      helpCmd         `cmd:"" help:"Explain a command."`
 
 	Completion completionCmd `cmd:"" help:"Print what a shell needs to complete the commands."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
@@ -104,7 +108,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var c commands
 	c.ctx, c.stdin, c.stdout, c.stderr = ctx, stdin, stdout, stderr
 	exited := -1
-	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.Vars{"version": versionLine()}, kong.Help(explainUsage),
+	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.Vars{"version": edition.Line()}, kong.Help(explainUsage),
 		kong.Description("What scrolls out of the context window is never lost."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(func(code int) { exited = code }))
 	if err != nil {
@@ -134,7 +138,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = c.configure()
 	}
 	if err == nil {
-		err = parsed.Run(&c.globals)
+		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Stderr: stderr, Log: c.logger, Print: c.print})
 	}
 	if terminal.Unread(err) && half[usage.Name(parsed.Selected())] {
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})
@@ -181,20 +185,9 @@ type versionCmd struct{}
 func (versionCmd) Run(g *globals) error {
 	v := map[string]string{"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
 	return g.print(v, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, versionLine())
+		_, err := fmt.Fprintln(w, edition.Line())
 		return err
 	})
 }
 
-// versionLine is the version as a person reads it.
-func versionLine() string {
-	return fmt.Sprintf("scrollback %s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// version is the module's own, as the build knows it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "devel"
-}
+func version() string { return edition.Version() }

@@ -22,7 +22,7 @@ func (c *mcpCmd) Run(g *globals) error {
 	if err != nil {
 		return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(folder); g.set.Store == "" && errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().NewFolder+"\n", folder)
 	}
 	var roots []string // where the client works; a folder need not be there any more

@@ -5,11 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/tidy"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/upkeep"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
@@ -23,6 +27,7 @@ type serveCmd struct {
 	agentsFlag
 	Watch bool   `help:"Follow what other tools keep on this machine, as scrollback watch does; the config file says which."`
 	Rate  string `name:"rate-limit" help:"Chats of each key, or else address, such as 100/h; off for no limit ($$SCROLLBACK_RATE_LIMIT). Default: 20/h where other machines reach the server." placeholder:"N/h"`
+	Grace string `help:"How long it goes on once it is told to end, such as 5s, while /readyz says so ($$SCROLLBACK_GRACE). Default: 0s." placeholder:"TIME"`
 }
 
 // Run implements the command.
@@ -45,9 +50,13 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		return scrollback.Wrap(scrollback.Internal, "scrollback", err)
 	}
 	if c.Rate != "" {
-		if g.set.Rate, err = scrollback.ParseRate(c.Rate); err != nil {
-			return err
-		}
+		g.set.Rate, err = scrollback.ParseRate(c.Rate)
+	}
+	if c.Grace != "" && err == nil {
+		g.set.Grace, err = config.ParseGrace(c.Grace)
+	}
+	if err != nil {
+		return err
 	}
 	if c.Watch && c.ReadOnly {
 		return scrollback.ParamErrorf("scrollback", "watch", "--watch imports, and --read-only changes nothing: leave one out")
@@ -62,56 +71,43 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := a.StartObjects(g.ctx, !c.ReadOnly, g.logger()); err != nil {
+		return err
+	}
+	images, err := a.DownloadsFrom(g.ctx)
+	if err != nil {
+		return err
+	}
 	dir, err := g.dataDir()
 	if err != nil {
 		return err
 	}
-	var beside sync.WaitGroup
-	ctx, stop := context.WithCancel(g.ctx)
-	defer func() { stop(); beside.Wait() }()
-	if g.set.TrashDays > 0 && !c.ReadOnly {
-		beside.Go(func() { g.sweep(ctx, a) })
+	ctx, stop, beside := beside(g.ctx)
+	defer stop()
+	systemd := upkeep.Told{Socket: os.Getenv("NOTIFY_SOCKET"), Log: g.logger()}
+	beside.Go(func() { systemd.TellEnd(ctx, g.ctx) })
+	if !c.ReadOnly {
+		beside.Go(func() { tidy.Run(ctx, a.Scrollback, g.set.TrashDays, g.logger()) })
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
 		p := g.gathering(a)
 		p.Ctx = ctx
 		beside.Go(func() { gather.Beside(p) })
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Limits: g.set.Limits.API(),
-		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts,
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.API(),
+		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 		Started: func(url string) {
+			systemd.Tell("READY=1\nSTATUS=Serving at " + url)
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})
 }
 
+// beside is for what goes on beside a server; stop ends it, and waits for it.
+func beside(of context.Context) (ctx context.Context, stop func(), all *sync.WaitGroup) {
+	ctx, cancel := context.WithCancel(of)
+	all = &sync.WaitGroup{}
+	return ctx, func() { cancel(); all.Wait() }, all
+}
+
 // lastTraces is how long a server that ends waits for its last traces to be taken.
 const lastTraces = 2 * time.Second
-
-// sweepEvery is how often a server looks for what has been in the trash for long
-// enough.
-const sweepEvery = time.Hour
-
-// sweep purges what has been in the trash for as long as the configuration says.
-func (g *globals) sweep(ctx context.Context, a *app) {
-	admin, err := a.Admin()
-	if err != nil {
-		g.logger().Warn("the trash could not be emptied", "error", err)
-		return
-	}
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		n, err := admin.PurgeTrash(ctx, g.set.TrashDays*24*time.Hour.Milliseconds())
-		if err != nil && ctx.Err() == nil {
-			g.logger().Warn("the trash could not be emptied", "error", err)
-		}
-		if n > 0 {
-			g.logger().Warn("purged old conversations from the trash", "conversations", n, "days", g.set.TrashDays)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
 )
 
 // maxPrompt bounds a prompt on standard input, in bytes.
@@ -32,7 +33,7 @@ func (g *globals) prompt() (string, error) {
 		g.printer().Note("%s", g.texts().TypePrompt)
 	}
 	b, err := readWhole(g.standardInput(), maxPrompt)
-	if err == nil && !isText(b) {
+	if err == nil && !console.IsText(b) {
 		err = scrollback.ParamErrorf("scrollback", "message", "standard input is not text in UTF-8")
 	}
 	return strings.TrimRight(string(b), "\r\n"), err
@@ -70,7 +71,7 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 	if err != nil || len(bytes.TrimSpace(b)) == 0 {
 		return nil, err
 	}
-	if !isText(b) && !isRaster(b) {
+	if !console.IsText(b) && !console.IsRaster(b) {
 		return nil, scrollback.ParamErrorf("scrollback", "message", "standard input is neither text in UTF-8 nor an image (PNG, JPEG, GIF or WebP)")
 	}
 	return b, nil
@@ -85,22 +86,10 @@ func readWhole(r io.Reader, most int64) ([]byte, error) {
 	return b, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 }
 
-func isText(b []byte) bool { return utf8.Valid(b) && !bytes.Contains(b, []byte{0}) }
-
-// isRaster reports whether b begins as an image that a model can be shown.
-func isRaster(b []byte) bool {
-	for _, head := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF87a", "GIF89a"} {
-		if bytes.HasPrefix(b, []byte(head)) {
-			return true
-		}
-	}
-	return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP"
-}
-
 // attached is standard input as a part of a message: a text, or an attachment if it is
 // an image or has more than room characters.
 func (a *app) attached(g *globals, id scrollback.ConversationID, b []byte, room int) (scrollback.Part, error) {
-	image := !isText(b)
+	image := !console.IsText(b)
 	if !image && utf8.RuneCount(b) <= room {
 		return scrollback.Text{Text: string(b)}, nil
 	}

@@ -96,7 +96,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	r.Script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.Limit, MaxOutput: 2000, NoSummaries: !o.Summaries}, steps...)
 	var err error
 	bucket := memblob.OpenBucket(nil)
-	texts := archive.Texts(bucket)
+	texts := archive.Texts(bucket, nil)
 	if o.Archive != nil {
 		texts = archive.TextsOf(o.Archive)
 	}

@@ -4,8 +4,8 @@
 // Words it adds: fitting (how the window of a request is made to fit), folding (how one fold
 // is made).
 //
-// Invariants: two folds of one conversation never run at once in a process, and never both
-// commit; what summaries cost is entered even if their fold comes too late; every loop has
+// Invariants: two folds of one conversation never run at once in a process, never ask models
+// at once on several servers that hear of each other, and never both commit; what summaries cost is entered even if their fold comes too late; every loop has
 // a bound.
 //
 // It may not know turns, callers or events that are sent: whoever asks for a fold reports it.
@@ -13,7 +13,9 @@ package fold
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -211,15 +213,29 @@ func (f *Folder) fold(ctx context.Context, head *store.Head, q Folding) (made sc
 	}
 	defer unlock()
 	began := f.store.Now()
-	if err := f.refresh(ctx, head); err != nil {
-		return made, false, err
+	for {
+		if err := f.refresh(ctx, head); err != nil {
+			return made, false, err
+		}
+		shown, err := f.Shown(ctx, *head, q.Setting)
+		if err != nil {
+			return made, false, err
+		}
+		made, err = f.make(ctx, head, q, making{shown, asking.Done(), began})
+		if !errors.Is(err, errElsewhere) {
+			return made, shown.More, err
+		}
+		made = scrollback.Receipt{Result: scrollback.ResultNoop}
+		if q.Occasion == scrollback.ReasonAhead { // the other server's fold is as good
+			return made, false, nil
+		}
+		again := time.NewTimer(lookAgain)
+		select {
+		case <-again.C:
+		case <-asking.Done(): // from here on no model is asked, which needs no claim
+			again.Stop()
+		}
 	}
-	shown, err := f.Shown(ctx, *head, q.Setting)
-	if err != nil {
-		return made, false, err
-	}
-	made, err = f.make(ctx, head, q, making{shown, asking.Done(), began})
-	return made, shown.More, err
 }
 
 // making is what a fold is made of, and since when; hurry is closed when no model is waited for.
@@ -229,12 +245,24 @@ type making struct {
 	began int64
 }
 
-// make makes a fold.
+// make makes a fold, unless its model is being asked by another server already: then it
+// returns errElsewhere.
 func (f *Folder) make(ctx context.Context, head *store.Head, q Folding, m making) (scrollback.Receipt, error) {
-	made, err := compact.Run(ctx, compact.Input{
+	asking := claiming{f: f, of: head.ID, hurry: m.hurry}
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer asking.end()
+	made, err := compact.Run(running, compact.Input{
 		Shown: m.shown, Reason: q.Reason, Occasion: q.Occasion, Conversation: head.ID, Hurry: m.hurry,
-		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.Setting) },
-		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens, Price: f.resolver.Priced,
+		Writers: func() []compact.Summarizer {
+			out := f.writers(ctx, head.Conversation, q.Setting)
+			if len(out) > 0 && !asking.begin(ctx) {
+				stop(errElsewhere)
+				return nil
+			}
+			return out
+		},
+		Now: f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens, Price: f.resolver.Priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})

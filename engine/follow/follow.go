@@ -21,9 +21,13 @@ import (
 // pollEvery is how often a turn is looked at while it is open.
 const pollEvery = 500 * time.Millisecond
 
-// Last numbers the last event of a turn that is made from what is stored: whoever has it has
-// everything. A turn has fewer events than that.
-const Last = math.MaxInt32
+// Events that are made from what is stored have numbers between Base and Last, which the
+// server that runs the turn gives to none: whoever comes to it from another server is
+// recognised by them. Last numbers the last event: whoever has it has everything.
+const (
+	Base = 1 << 30
+	Last = math.MaxInt32
+)
 
 // Reader takes numbered events.
 type Reader struct {
@@ -35,6 +39,7 @@ type Reader struct {
 // returns false. read returns the turn as it is now, with its state judged by its lease. An
 // error comes of reading, or is canceled.
 func Turn(ctx context.Context, s *store.Store, read func(context.Context) (scrollback.Turn, error), r Reader) error {
+	r.N = max(r.N, Base)
 	f := follower{store: s, read: read, Reader: r}
 	return f.follow(ctx)
 }

@@ -41,19 +41,22 @@ var rooms = map[string]entry{
 	"workspace/foldertest": {not: "context database/sql"},
 	"workspace/reference":  {rooms: ". workspace", not: "database/sql os time"},
 
-	"store": {rooms: ". store/driver store/feed store/index store/keyring store/search", libs: "github.com/google/uuid",
-		not: "database/sql os"},
+	"store": {rooms: ". store/claims store/driver store/feed store/index store/keyring store/payload store/search",
+		libs: "github.com/google/uuid",
+		not:  "database/sql os"},
+	"store/claims":        {rooms: ". store/driver", not: "database/sql os"},
+	"store/payload":       {rooms: ".", not: "context database/sql os time"},
 	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
-	"store/index":         {rooms: ". internal/terms store/driver", not: "database/sql os"},
+	"store/index":         {rooms: ". internal/terms store/claims store/driver", not: "database/sql os"},
 	"store/search":        {rooms: ". internal/standing internal/terms store/driver store/index", not: "database/sql os"},
 	"store/feed":          {rooms: ". store/driver", not: "database/sql os io"},
 	"store/feed/feedtest": {rooms: ". store/driver", not: "database/sql os"},
-	"store/driver":        {rooms: ".", not: "database/sql os time io"},
+	"store/driver":        {rooms: ".", not: "database/sql os io"},
 	"store/memdriver":     {rooms: ". store/driver store/memdriver/memaccess", not: "database/sql os time"},
-	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlfeed " +
-		"store/sqldriver/sqlindex store/sqldriver/sqlorigin store/sqldriver/sqlrow",
+	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlclaim " +
+		"store/sqldriver/sqlfeed store/sqldriver/sqlindex store/sqldriver/sqlorigin store/sqldriver/sqlrow",
 		libs: "github.com/pressly/goose/v3", not: "os"},
-	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest store/drivertest/limittest",
+	"store/drivertest": {rooms: ". store/driver store/drivertest/claimtest store/drivertest/keytest store/drivertest/limittest",
 		libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/keytest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/memdriver/memaccess": {rooms: ". store/driver", not: "database/sql os time"},
@@ -62,6 +65,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaudit":  {rooms: ". internal/postings store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlindex": {rooms: ". internal/postings store/driver store/sqldriver/sqlrow",
 		not: "os"},
+	"store/sqldriver/sqlclaim":     {rooms: "store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlorigin":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/drivertest/sourcetest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
@@ -71,9 +75,17 @@ var rooms = map[string]entry{
 	"store/drivertest/origintest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/indextest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
+	"store/drivertest/claimtest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
-	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
+	"store/sqldriver/sqlmove":      {rooms: ". store/sqldriver store/sqldriver/sqlindex store/sqldriver/sqlrow", not: "os"},
+	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlindex " +
+		"store/sqldriver/sqlmove store/sqldriver/sqlrow",
 		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
+	"store/sqldriver/postgres": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaccess store/sqldriver/sqlaudit " +
+		"store/sqldriver/postgres/pgmove store/sqldriver/sqlfeed store/sqldriver/sqlindex store/sqldriver/sqlmove store/sqldriver/sqlrow",
+		libs: "github.com/jackc/pgx/v5 github.com/pressly/goose/v3", net: true},
+	"store/sqldriver/postgres/pgmove":       {rooms: "store/sqldriver/sqlmove store/sqldriver/sqlrow", not: "os time"},
+	"store/sqldriver/postgres/postgrestest": {libs: "github.com/jackc/pgx/v5", not: "database/sql", net: true},
 
 	"model":           {rooms: ".", not: "database/sql os"},
 	"model/modeltest": {rooms: ". internal/testlength model wire", not: "database/sql", net: true},
@@ -116,10 +128,11 @@ var rooms = map[string]entry{
 	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store window workspace/reference",
 		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
 	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
-	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/setting " +
+	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/naming engine/setting " +
 		"engine/sight engine/watch intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
-	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store token window",
+	"engine/naming": {rooms: ". engine/setting store title", not: "database/sql os"},
+	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store store/claims token window",
 		not: "database/sql os"},
 	"engine/sight":     {rooms: ". archive compact engine/fold engine/setting intake store token window", not: "database/sql os"},
 	"engine/follow":    {rooms: ". store", not: "database/sql os"},
@@ -141,8 +154,15 @@ var rooms = map[string]entry{
 	"collect/registered": {rooms: "transcript", libs: "github.com/pelletier/go-toml/v2 github.com/tailscale/hujson go.yaml.in/yaml/v3",
 		not: "context database/sql time"},
 
-	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
-		"store/sqldriver/sqlite token transcript/all transfer websearch",
+	"local": {rooms: ". archive bundle engine local/objects model model/all model/offline model/remote store store/driver store/memdriver " +
+		"store/sqldriver/postgres store/sqldriver/sqlite token transcript/all transfer websearch", not: "database/sql"},
+	"local/objects": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors gocloud.dev/gcp " +
+		"github.com/aws/aws-sdk-go-v2/service/s3 github.com/aws/smithy-go cloud.google.com/go/storage " +
+		"github.com/Azure/azure-sdk-for-go google.golang.org/api/googleapi",
+		not: "database/sql", net: true},
+	"local/objects/objectstest": {libs: "github.com/aws/aws-sdk-go-v2 github.com/johannesboyne/gofakes3", not: "database/sql", net: true},
+
+	"local/moving": {rooms: ". local/objects store/sqldriver/postgres store/sqldriver/sqlite store/sqldriver/sqlmove",
 		libs: "gocloud.dev/blob", not: "database/sql"},
 
 	"doctor": {rooms: ". archive store", not: "database/sql os"},
@@ -181,7 +201,11 @@ var rooms = map[string]entry{
 	"cmd/scrollback/find":    {rooms: ". engine", not: "os io database/sql"},
 	"cmd/scrollback/gather": {rooms: ". cmd/scrollback/config cmd/scrollback/home collect engine terminal terminal/columns transcript " +
 		"transcript/all transcript/geminicli transfer", not: "database/sql"},
-	"cmd/scrollback/home": {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/home":    {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/upkeep":  {rooms: ".", not: "os database/sql", net: true},
+	"cmd/scrollback/tidy":    {rooms: ". archive local", not: "os io database/sql"},
+	"cmd/scrollback/edition": {not: "context os io database/sql"},
+	"cmd/scrollback/migrate": {rooms: ". local/moving terminal terminal/columns", not: "database/sql"},
 	"cmd/scrollback/usage": {rooms: ". cmd/scrollback/manual server/language terminal/columns", libs: "github.com/alecthomas/kong",
 		not: "context os database/sql"},
 	"cmd/scrollback/complete": {libs: "github.com/alecthomas/kong", not: "context os database/sql"},
@@ -191,6 +215,8 @@ var rooms = map[string]entry{
 	"cmd/scrollback/config": {rooms: ". compact engine engine/agent model model/all server/access server/restapi terminal token",
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
+	"tools/deploy": {libs: "github.com/compose-spec/compose-go/v2 github.com/moby/buildkit k8s.io", not: "database/sql time"},
+
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
 		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
@@ -198,6 +224,10 @@ var rooms = map[string]entry{
 		"store/sqldriver/sqlite token transcript transcript/claudecode transfer",
 		libs: "gocloud.dev/blob"},
 
+	"bench/servers": {rooms: ". local store", libs: "github.com/jackc/pgx/v5", not: "database/sql"},
+	"bench/fulltext": {rooms: ". internal/terms store/driver store/sqldriver/postgres", libs: "github.com/jackc/pgx/v5",
+		not: "database/sql"},
+	"bench/scale":     {not: "context database/sql time math/rand"},
 	"bench/importing": {not: "database/sql", net: true},
 
 	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
@@ -219,7 +249,7 @@ var exceptions = map[string]string{}
 
 // suites are what only tests import besides.
 var suites = []string{"pgregory.net/rapid", "github.com/dlclark/regexp2/v2", "github.com/tiktoken-go/tokenizer",
-	"github.com/rogpeppe/go-internal", "github.com/creack/pty", "github.com/johannesboyne/gofakes3",
+	"github.com/rogpeppe/go-internal", "github.com/creack/pty",
 	"github.com/google/jsonschema-go", "golang.org/x/net/html"}
 
 // entry is a row of the table.

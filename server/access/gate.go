@@ -100,7 +100,7 @@ func asWrite(r *http.Request) *http.Request {
 func free(r *http.Request) bool {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch p := r.URL.Path; {
-	case p == "/healthz", p == "/readyz":
+	case p == "/healthz", p == "/livez", p == "/readyz":
 		return true
 	case p == "/api/session":
 		return r.Method == http.MethodPost || r.Method == http.MethodDelete

@@ -33,6 +33,13 @@ var chinese = map[string]string{
 	"the reply broke off":                                              "回复中断了",
 	"the engine is closed":                                             "引擎已关闭",
 
+	// A store that is moved to another database.
+	"%s is not empty: it has %s of its own; nothing was changed. Name an empty database":                                       "%s 不是空的：其中已有 %s；没有更改任何内容。请指定空的数据库",
+	"%s was moved to %s already; migrate --cancel lets it be changed again":                                                    "%s 已经迁移到 %s；migrate --cancel 可使它再次允许更改",
+	"%s is closed, because it is being moved to %s; migrate --cancel lets it be changed again":                                 "%s 正在迁移到 %s，已禁止更改；migrate --cancel 可使它再次允许更改",
+	"%s holds a part of another store, from a migration that was not finished: go on with that one, or name an empty database": "%s 中有另一个存储的一部分，来自未完成的迁移：请继续那次迁移，或指定空的数据库",
+	"%s is itself the target of a migration that was not finished: nothing was changed":                                        "%s 本身是一次未完成迁移的目标：没有更改任何内容",
+
 	// Access and limits.
 	"this needs %s access":                                                              "此操作需要 %s 权限",
 	"this needs access to all projects":                                                 "此操作需要所有项目的权限",
@@ -412,4 +419,22 @@ var chinese = map[string]string{
 	"%.80q in the zip would unpack to more than %d times of what it takes":                    "zip 中的 %s 解压后会超过其大小的 %s 倍",
 	"%.80q in the zip is packed in a way that is not known; unpack it, and import the folder": "zip 中的 %s 使用了未知的压缩方式；请解压后导入文件夹",
 	"%.80q in the zip is damaged: %v":                                                         "zip 中的 %s 已损坏：%s",
+	// The object store.
+	"the object store has no such bucket: make it, or correct the setting objects":                                                                "对象存储中没有这个存储桶：请创建它，或更正设置 objects",
+	"the object store does not accept the key: check the key and its secret":                                                                      "对象存储不接受该密钥：请检查密钥及其机密",
+	"there is no key for the object store that can be used: set the variables of its client, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY": "没有可用的对象存储密钥：请设置其客户端的环境变量，例如 AWS_ACCESS_KEY_ID 和 AWS_SECRET_ACCESS_KEY",
+	"the key of the object store has expired: get another one":                                                                                    "对象存储的密钥已过期：请换一个",
+	"the bucket is in another region: set region in objects, and endpoint to the address of that region":                                          "存储桶在另一个区域：请在 objects 中设置 region，并把 endpoint 设为该区域的地址",
+	"the clock of this machine and that of the object store differ too much: set this machine's clock":                                            "本机时钟与对象存储的时钟相差太大：请校准本机时钟",
+	"what responds at the endpoint is not an object store of this kind: check endpoint in objects":                                                "在该地址响应的不是这种对象存储：请检查 objects 中的 endpoint",
+	"the certificate of the object store does not fit its name, or nobody here trusts it: check endpoint in objects, or SSL_CERT_FILE":            "对象存储的证书与其名称不符，或本机不信任它：请检查 objects 中的 endpoint，或 SSL_CERT_FILE",
+	"the endpoint of the object store does not speak TLS: check whether it is http:// or https:// in objects":                                     "对象存储的地址不使用 TLS：请检查 objects 中应为 http:// 还是 https://",
+	"the object store is overloaded or out of order for now; try again later":                                                                     "对象存储目前过载或发生故障，请稍后再试",
+	"the object store has no room left":                                                                              "对象存储没有剩余空间",
+	"the object store cannot be reached: try again, or check endpoint in objects":                                    "无法连接对象存储：请重试，或检查 objects 中的 endpoint",
+	"the key of the object store may not write to the bucket (s3:PutObject)":                                         "对象存储的密钥无权写入存储桶（s3:PutObject）",
+	"the key of the object store may not read from the bucket (s3:GetObject, and s3:ListBucket for what is missing)": "对象存储的密钥无权读取存储桶（s3:GetObject；对不存在的对象还需要 s3:ListBucket）",
+	"the key of the object store may not list the bucket (s3:ListBucket)":                                            "对象存储的密钥无权列出存储桶的内容（s3:ListBucket）",
+	"the key of the object store may not delete from the bucket (s3:DeleteObject)":                                   "对象存储的密钥无权从存储桶中删除（s3:DeleteObject）",
+	"the key of the object store may not do this with the bucket":                                                    "对象存储的密钥无权对存储桶进行此操作",
 }

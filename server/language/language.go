@@ -29,7 +29,7 @@ type Language struct {
 // The languages.
 var (
 	English = Language{Tag: "en"}
-	Chinese = Language{"zh-CN", chinese, chineseCodes}
+	Chinese = Language{"zh-CN", joined(chinese, chineseDatabase), chineseCodes}
 )
 
 // longestHeader bounds what is read of Accept-Language, in bytes.
@@ -99,4 +99,13 @@ func (l Language) say(s scrollback.Sentence, code scrollback.Code) string {
 // bare reports whether a sentence is nothing but a value.
 func bare(s scrollback.Sentence) bool {
 	return s.Format == "" || (s.Format == "%s" || s.Format == "%w") && len(s.Args) == 1 && s.Args[0].Format == ""
+}
+
+// joined is one table of several.
+func joined(tables ...map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, t := range tables {
+		maps.Copy(all, t)
+	}
+	return all
 }

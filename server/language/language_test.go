@@ -69,7 +69,8 @@ func TestShown(t *testing.T) {
 }
 
 // behind are the rooms whose errors a server shows, by the beginning of their folder.
-var behind = []string{".", "archive", "compact", "engine", "intake", "model", "recall", "server", "store", "transfer", "workspace"}
+var behind = []string{".", "archive", "compact", "engine", "intake", "local/objects", "model", "recall", "server", "store",
+	"transfer", "workspace"}
 
 // unseen are the rooms among them whose errors people do not see: an MCP client's model
 // reads them, or nobody but a test.
@@ -82,11 +83,14 @@ var internal = map[string]string{
 	"%s can be reached from other machines and there are no keys; use 127.0.0.1, or --insecure if you mean it": "serve",
 	"a model has a name": "a program's fault", "a store needs a driver and a token counter": "a program's fault",
 	"no usage of model %s on day %d": "the doctor", "nothing is known of model %s": "the doctor",
-	"another program began to write while the database was read; run it again":                               "the doctor",
-	"there is already a file at %s":                                                                          "the doctor",
-	"%s is not a scrollback database: %s; nothing was changed":                                               "opening",
-	"there is no database at %s":                                                                             "opening",
-	"there is nothing in the database at %s yet":                                                             "opening",
+	"another program began to write while the database was read; run it again": "the doctor",
+	"there is already a file at %s":                                            "the doctor",
+	"%s is not a scrollback database: %s; nothing was changed":                 "opening",
+	"objects: %w": "opening",
+	"objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…], gs://BUCKET, azblob://CONTAINER, file:///FOLDER or memory:":  "opening",
+	"this program was built without %s object stores: build it with go build -tags cloud ./cmd/scrollback, or use s3://": "opening",
+	"there is no database at %s":                 "opening",
+	"there is nothing in the database at %s yet": "opening",
 	"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed": "opening",
 	"the database was written by an older scrollback (schema %d, this program's is %d); any command that " +
 		"writes brings it up to date": "opening",

@@ -124,5 +124,5 @@ func Logged(log *slog.Logger, mux http.Handler) http.Handler {
 
 // polled says that a request is one that monitoring sends again and again.
 func polled(r *http.Request) bool {
-	return r.URL.Path == "/metrics" || r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
+	return r.URL.Path == "/metrics" || r.URL.Path == "/healthz" || r.URL.Path == "/livez" || r.URL.Path == "/readyz"
 }

@@ -2,16 +2,19 @@ package restapi
 
 import (
 	"context"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
@@ -51,34 +54,73 @@ func (a *api) artifacts() {
 		Summary: "Fetch an attachment", Parameters: []*huma.Param{pathParam("artifact", "Artifact id"),
 			queryParam("conversation", huma.TypeString, "A conversation that mentions it. Default: any.")},
 		Responses: spec.Returns(http.StatusOK, spec.File("*/*"))},
-		func(w http.ResponseWriter, r *http.Request) error {
-			name := scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:"))
-			id, err := a.mentioning(r, name)
-			if err != nil {
-				return err
-			}
-			art, f, err := a.as(r.Context()).Recall().Artifact(r.Context(), id, name)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			how := "attachment"
-			if inlineTypes[art.MediaType] {
-				how = "inline"
-			}
-			h := w.Header()
-			h.Set("Content-Type", art.MediaType)
-			h.Set("Content-Length", strconv.FormatInt(art.Size, 10))
-			h.Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": attachmentName(art.Name)}))
-			h.Set("X-Content-Type-Options", "nosniff")
-			h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-			h.Set("Cache-Control", "private, max-age=31536000, immutable")
-			_, err = io.Copy(w, f)
-			if err != nil {
-				panic(http.ErrAbortHandler) // a cut-off file must not look whole
-			}
+		func(w http.ResponseWriter, r *http.Request) error { return sendArtifact(a, w, r) })
+}
+
+// sendArtifact sends the bytes of an artifact, or where they are fetched from. A signed URL
+// is good for GET only, so HEAD is always answered here.
+func sendArtifact(a *api, w http.ResponseWriter, r *http.Request) error {
+	name := scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:"))
+	id, err := a.mentioning(r, name)
+	if err != nil {
+		return err
+	}
+	from := a.as(r.Context()).Recall()
+	h := w.Header()
+	if r.Method == http.MethodGet {
+		at, err := from.SignedArtifact(r.Context(), id, name, disposition)
+		if err != nil {
+			return err
+		}
+		if at != "" {
+			h.Set("Location", at)
+			h.Set("Referrer-Policy", "no-referrer")
+			h.Set("Cache-Control", "private, max-age="+strconv.Itoa(int(recall.SignedFor.Seconds())/2)) // so that it is still good when it is followed
+			w.WriteHeader(http.StatusFound)
 			return nil
-		})
+		}
+	}
+	art, f, err := from.Artifact(r.Context(), id, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h.Set("Content-Type", art.MediaType)
+	h.Set("Content-Disposition", disposition(art))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	h.Set("ETag", `"`+string(art.ID)+`"`)
+	whole := &checked{ReadSeeker: f}
+	http.ServeContent(w, r, "", time.Time{}, whole)
+	if whole.err != nil {
+		panic(http.ErrAbortHandler) // a cut-off file must not look whole
+	}
+	return nil
+}
+
+// checked remembers why a file could not be read to its end.
+type checked struct {
+	io.ReadSeeker
+	err error
+}
+
+// Read implements io.Reader.
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.ReadSeeker.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+// disposition says whether a browser shows an attachment, and what it is saved as.
+func disposition(art scrollback.Artifact) string {
+	how := "attachment"
+	if inlineTypes[art.MediaType] {
+		how = "inline"
+	}
+	return mime.FormatMediaType(how, map[string]string{"filename": attachmentName(art.Name)})
 }
 
 // fileEntry is a path that a reference may name. A folder's ends in "/".

@@ -129,6 +129,8 @@ func (a *api) chat() {
 			var d *shown.Answer
 			if in.HTML {
 				d = shown.NewAnswer(a.markdown, id)
+			}
+			if in.HTML && after < engine.Stored { // else a snapshot comes first
 				d.CatchUp(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), 0), after)
 			}
 			return stream(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), after), d), nil

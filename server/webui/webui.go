@@ -67,8 +67,18 @@ type page struct {
 	policy string
 }
 
-// Handler serves the page; any other path is 404.
-func Handler() http.Handler { return load(files) }
+// Handler serves the page; any other path is 404. Images may also come from an origin, as
+// https://host, unless it is empty.
+func Handler(images string) http.Handler {
+	p := load(files)
+	if images != "" {
+		p.policy = strings.Replace(p.policy, imagesFrom, imagesFrom+" "+images, 1)
+	}
+	return p
+}
+
+// imagesFrom is where images come from.
+const imagesFrom = "img-src 'self' data:"
 
 // load reads the page. What is embedded is whole or the program was not built,
 // so a fault is a panic.
@@ -119,7 +129,7 @@ func policy(fronts ...[]byte) string {
 			script += named
 		}
 	}
-	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", "img-src 'self' data:",
+	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", imagesFrom,
 		"font-src 'self'", "connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}, "; ")
 }
 

@@ -24,7 +24,7 @@ func get(t *testing.T, at string, header ...string) *http.Response {
 		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
-	Handler().ServeHTTP(w, r)
+	Handler("").ServeHTTP(w, r)
 	return w.Result()
 }
 
@@ -71,7 +71,7 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
+	Handler("").ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST /: %d, want 405", w.Code)
 	}

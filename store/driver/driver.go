@@ -18,6 +18,7 @@ package driver
 
 import (
 	"context"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -47,8 +48,22 @@ type Driver struct {
 
 	Limits Limits
 
+	Claims Claims
+
+	// Clock is the database's time, by which leases are given and end where several servers
+	// share it; nil where the process's own clock is the only one.
+	Clock func() time.Time
+
 	// Close ends the database; every later call is unavailable.
 	Close func() error
+}
+
+// Time is that of the database's clock.
+func (d *Driver) Time() time.Time {
+	if d.Clock == nil {
+		return time.Now()
+	}
+	return d.Clock()
 }
 
 // Projects keeps what is stored of projects. Conversations name a project whether it is

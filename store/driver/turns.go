@@ -19,6 +19,11 @@ type Turns interface {
 	// Finish appends what a step produced and moves the turn on; see [Finish].
 	Finish(ctx context.Context, f Finish) (Finished, error)
 
+	// TakeOver closes an open turn whose lease has ended as interrupted, as Begin would, and
+	// returns the turn as it is then. Any other turn is returned as stored; an unknown one is
+	// not_found.
+	TakeOver(ctx context.Context, t TakeOver) (scrollback.Turn, error)
+
 	// Stop asks whoever owns the turn to stop it. A turn that has ended stays as
 	// it is; an unknown one is not_found.
 	Stop(ctx context.Context, id scrollback.TurnID) error
@@ -130,6 +135,13 @@ type Finish struct {
 	Texts        map[string]string
 }
 
+// TakeOver names a turn that nobody may run any more. What Salvage makes of it is appended.
+type TakeOver struct {
+	Turn    scrollback.TurnID
+	Now     int64
+	Salvage func(expired scrollback.Turn) []Entry
+}
+
 // Reply is what Turn.Reply becomes once a turn's entries are appended, by Finish
 // or salvaged: the last message of the assistant among them, else what it was.
 func Reply(was scrollback.MessageID, entries []Entry) scrollback.MessageID {
@@ -158,3 +170,30 @@ const LeaseMax = 60_000
 func Holds(t scrollback.Turn, now int64) bool {
 	return t.State == scrollback.TurnOpen && t.LeaseUntil > now && t.LeaseUntil-now <= LeaseMax
 }
+
+// Claims says which server does a piece of work, so that others leave it alone meanwhile. A
+// claim saves doubled work and guards nothing: what the work stores is held to by its own
+// transaction, for a server that stands still may wake up after its claim has ended.
+type Claims interface {
+	// Claim takes a piece of work for its owner until Until, if nobody holds it or that owner
+	// does, and reports whether it did. Otherwise nothing is written.
+	Claim(ctx context.Context, c Claim) (bool, error)
+
+	// Release gives back what its owner holds. A claim of somebody else, or none, stays as it
+	// is.
+	Release(ctx context.Context, c Claim) error
+}
+
+// Claim is a piece of work, named within a conversation, or within the whole database where
+// Conversation is empty. Owner is one doer, not one server: two in one process differ. Now
+// and Until are Unix ms of the store's clock.
+type Claim struct {
+	Conversation scrollback.ConversationID
+	Work         string
+	Owner        string
+	Now, Until   int64
+}
+
+// Claimed reports whether a claim that ends at until keeps others away. One that ends more
+// than LeaseMax ahead was written by a clock that has been set back since.
+func Claimed(until, now int64) bool { return until > now && until-now <= LeaseMax }

@@ -311,6 +311,39 @@ func testLeaseTakenOver(w *bench) {
 	Check(w.t, w.Driver)
 }
 
+// testTakeOver: a turn whose lease has ended is closed by whoever asks, once; any other turn
+// stays as it is.
+func testTakeOver(w *bench) {
+	c, old := expired(w)
+	before := w.head(c.ID)
+	take := func(id scrollback.TurnID, left int) scrollback.Turn {
+		w.t.Helper()
+		salvage := salvager(w, old.ID, left)
+		got, err := w.Turns.TakeOver(w.ctx, driver.TakeOver{Turn: id, Salvage: salvage, Now: w.tick()})
+		w.ok(err)
+		return got
+	}
+	got := take(old.ID, 2)
+	w.wrote(before)
+	all := w.messages(c.Branch, 1, 9)
+	if len(all) != 3 || got.State != scrollback.TurnInterrupted || got.Reply != all[2].ID || got.LastSeq != 3 {
+		w.t.Fatalf("the turn is %+v; the log %+v", got, all)
+	}
+	same(w.t, "the turn as stored", settled(got), w.turn(old.ID))
+	w.unchanged(func() { same(w.t, "the turn once more", settled(got), settled(take(old.ID, 1))) })
+	_, err := w.Turns.Save(w.ctx, driver.Save{Turn: old.ID, Owner: old.Owner, LeaseUntil: w.now + 9})
+	w.lost(err)
+	begun := w.begin(c.ID, w.entry(scrollback.RoleUser, "mine"))
+	w.unchanged(func() {
+		if held := take(begun.Turn.ID, 1); held.State != scrollback.TurnOpen {
+			w.t.Fatalf("a turn that is held: %+v", held)
+		}
+	})
+	_, err = w.Turns.TakeOver(w.ctx, driver.TakeOver{Turn: "nobody", Now: w.now})
+	w.code(err, scrollback.NotFound)
+	Check(w.t, w.Driver)
+}
+
 // testLeaseTakenOverUnsalvaged: nothing left, nothing appended.
 func testLeaseTakenOverUnsalvaged(w *bench) {
 	for _, salvage := range []bool{true, false} {

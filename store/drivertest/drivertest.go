@@ -4,6 +4,7 @@
 //   - [Run]: the suite, each test on its own driver
 //   - [RunReopen]: what a database on disk still knows after it was closed
 //   - [Walk]: one random list of operations on two drivers, compared throughout
+//   - [Equal]: whether a copy of a driver can be told from it
 //   - [Check]: the invariants of the log, for whoever breaks things on purpose
 //
 // Words it adds: bench (a driver under test with a clock and a source of ids).
@@ -21,6 +22,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/claimtest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/keytest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/limittest"
 )
@@ -52,6 +54,7 @@ var suite = []struct {
 	{"BeginEdit", testBeginEdit},
 	{"BeginEditUncalled", testBeginEditUncalled},
 	{"LeaseTakenOver", testLeaseTakenOver},
+	{"TakeOver", testTakeOver},
 	{"LeaseTakenOverUnsalvaged", testLeaseTakenOverUnsalvaged},
 	{"LeaseAdmitRefuses", testLeaseAdmitRefuses},
 	{"LeaseLost", testLeaseLost},
@@ -139,6 +142,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	}
 	keytest.Run(t, open)
 	limittest.Run(t, open)
+	claimtest.Run(t, open)
 }
 
 // RunReopen runs what only a persistent driver can pass. open opens the database

@@ -94,6 +94,15 @@ func readAll(t testing.TB, d *driver.Driver) state {
 	return s
 }
 
+// Equal fails t where two drivers differ in what can be read of them. What numbers are given
+// and which changes were told is each one's own.
+func Equal(t testing.TB, want, got *driver.Driver) {
+	t.Helper()
+	a, b := readAll(t, want), readAll(t, got)
+	a.Changes, b.Changes = nil, nil
+	same(t, "all that can be read", a, b)
+}
+
 func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th thread, err error) {
 	ctx := t.Context()
 	th.Listed = c

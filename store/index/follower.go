@@ -2,10 +2,12 @@ package index
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/claims"
 )
 
 // How the follower keeps time.
@@ -13,6 +15,7 @@ const (
 	settle    = 200 * time.Millisecond // before the first look: most commands are over by then
 	retryIn   = time.Second            // after a failure, and twice as long after each further one
 	retryMost = time.Minute
+	elsewhere = 5 * time.Second // until another server's work is looked at again
 	closeTime = time.Second
 	patience  = 10                // failures in a row, a few minutes, until artifacts that cannot be read are left out
 	backlog   = 16 * mostMessages // from there on, it leaves half of the time to others
@@ -145,6 +148,8 @@ func (x *Index) follow() {
 		case err == nil:
 			x.failed, x.again = 0, 0
 		case x.closed:
+		case errors.Is(err, errElsewhere): // and may have looked before what is new here
+			x.wait(elsewhere)
 		case scrollback.CodeOf(err) == scrollback.Refused: // it may only be read
 			x.waiting = true
 		default:
@@ -155,8 +160,28 @@ func (x *Index) follow() {
 	x.running = false
 }
 
+// errElsewhere says that another server keeps the index.
+var errElsewhere = errors.New("another server keeps the index")
+
+// claim takes the work, where servers take turns.
+func (x *Index) claim(ctx context.Context) (*claims.Claim, error) {
+	if x.claims == nil {
+		return nil, nil
+	}
+	c, err := x.claims.Take(ctx, "", "index")
+	if c == nil && err == nil {
+		err = errElsewhere
+	}
+	return c, err
+}
+
 // work indexes whole batches and tends the index, until there is no more to do.
 func (x *Index) work(ctx context.Context, lenient bool) error {
+	claim, err := x.claim(ctx)
+	if err != nil {
+		return err
+	}
+	defer claim.Release()
 	for {
 		began := time.Now()
 		more, left, err := x.catchUp(ctx, how{lenient: lenient, workers: 1})

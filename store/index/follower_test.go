@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/store/claims"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/index"
 )
@@ -101,6 +105,33 @@ func TestFollowOthers(t *testing.T) {
 	if d := <-h.put; d.To != b.look().State.Newest {
 		t.Errorf("up to %d was put", d.To)
 	}
+}
+
+// Of servers that share a database one keeps the index at a time; when it is gone, another does.
+func TestFollowInTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h *heard
+		b := newBench(t, hear(&h))
+		b.d.Clock = time.Now
+		var n atomic.Int64
+		id := func() string { return fmt.Sprint(n.Add(1)) }
+		desk := claims.New(b.d.Claims, func() int64 { return time.Now().UnixMilli() }, id)
+		other, err := desk.Take(t.Context(), "", "index")
+		b.ok(err)
+		b.Sharing(b.d, desk)
+		b.wrote(200)
+		b.Follow()
+		defer b.Close()
+		select {
+		case <-h.put:
+			t.Error("two keep the index")
+		case <-time.After(time.Minute):
+		}
+		other.Release()
+		if d := <-h.put; len(d.All) != 200 {
+			t.Errorf("a batch of %d", len(d.All))
+		}
+	})
 }
 
 // A process that is over before anybody follows leaves a batch indexed that it came across.

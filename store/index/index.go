@@ -25,6 +25,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/store/claims"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -47,6 +48,7 @@ type Index struct {
 	tail    tail
 
 	scanTime time.Duration // how long a look reads a tail at most
+	claims   *claims.Desk  // nil where no other server keeps the index
 	follower
 }
 
@@ -55,6 +57,16 @@ type Index struct {
 func New(d driver.Index, text func(context.Context, scrollback.Message) (string, error)) *Index {
 	x := &Index{Index: d, text: text, version: terms.Version, scanTime: scanTime}
 	x.tail.lock = make(chan struct{}, 1)
+	return x
+}
+
+// Sharing lets the servers of a database take turns at keeping its index. Where processes of one
+// machine have a file open it leaves them alone: what two do at once is stored once, and a claim
+// would cost each batch two writes.
+func (x *Index) Sharing(d *driver.Driver, desk *claims.Desk) *Index {
+	if d.Clock != nil {
+		x.claims = desk
+	}
 	return x
 }
 

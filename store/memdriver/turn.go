@@ -18,7 +18,7 @@ func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	t, err := db.owned(op, s.Turn, s.Owner)
+	t, err := owned(db, op, s.Turn, s.Owner)
 	if err != nil {
 		return false, err
 	}
@@ -37,7 +37,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	if err != nil {
 		return driver.Finished{}, err
 	}
-	t, err := db.owned(op, f.Turn, f.Owner)
+	t, err := owned(db, op, f.Turn, f.Owner)
 	if err != nil {
 		return driver.Finished{}, err
 	}
@@ -66,6 +66,31 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	db.enter(th.Project, f.Usage, f.Learn)
 	db.changes.touch(th, f.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+}
+
+// TakeOver implements [driver.Turns].
+func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (scrollback.Turn, error) {
+	const op = "memdriver.TakeOver"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Turn{}, err
+	}
+	t := clone(db.turns[o.Turn])
+	if t == nil {
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "no turn %s", o.Turn)
+	}
+	th := db.threads[t.Conversation]
+	if t.State != scrollback.TurnOpen || driver.Holds(*t, o.Now) || th.turn != t.ID {
+		return *t, nil
+	}
+	salvaged := interrupt(t, th.Messages, o.Now, o.Salvage)
+	if err := db.fresh(op, salvaged); err != nil {
+		return scrollback.Turn{}, err
+	}
+	db.conclude(th, t, salvaged, o.Now)
+	db.changes.touch(th, o.Now)
+	return clone(*t), nil
 }
 
 // keepSent keeps what a step sent, and the texts that it names.
@@ -209,7 +234,7 @@ func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.
 
 // owned is an open turn, for its owner. The lease may have run out, as long as nobody
 // else has taken over.
-func (db turns) owned(op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
+func owned(db turns, op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
 	t := db.turns[id]
 	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {
 		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s", id).Because(scrollback.ErrLostLease)

@@ -15,7 +15,7 @@ func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
 		return db.wrap(op, err)
 	}
 	defer conn.Close()
-	stopped, err := sqlaudit.Walk(ctx, conn, db.Dialect.Audit, w)
+	stopped, err := sqlaudit.Audit{Dialect: db.Dialect.Audit, Conn: conn, Read: db.Read}.Walk(ctx, w)
 	if stopped != nil {
 		return stopped
 	}

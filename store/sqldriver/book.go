@@ -14,8 +14,7 @@ import (
 // its model.
 func enter(ctx context.Context, tx *sqlrow.Session, project string, records []scrollback.UsageRecord, learn driver.Learn) error {
 	for _, u := range records {
-		err := tx.Run(ctx, `INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
-			cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated, project, total_tokens, key_id) VALUES (`+sqlrow.Marks(17)+`)`,
+		err := tx.Run(ctx, sqlrow.InsertUse,
 			u.Conversation, u.TurnID, u.Model, u.Purpose, u.RequestID, u.At, u.InputTokens, u.CachedTokens,
 			u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.Cost, u.Currency, u.Estimated, project, u.TotalTokens, u.Key)
 		if err != nil {
@@ -24,7 +23,9 @@ func enter(ctx context.Context, tx *sqlrow.Session, project string, records []sc
 		// Added up here, where a sum stops at its bounds and a broken one is repaired: in
 		// SQL it would become a real number that no reader expects.
 		d := scrollback.UsageDay{Day: scrollback.DayOf(u.At), Model: u.Model, Project: project}
-		err = tx.Known(ctx, sqlrow.ScanDay(&d), sqlrow.Days.At(d.Day, d.Model, d.Project, u.Currency))
+		if !tx.Adds() {
+			err = tx.Known(ctx, sqlrow.ScanDay(&d), sqlrow.Days.At(d.Day, d.Model, d.Project, u.Currency))
+		}
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -46,10 +47,7 @@ func enter(ctx context.Context, tx *sqlrow.Session, project string, records []sc
 func storeDay(ctx context.Context, tx *sqlrow.Session, d scrollback.UsageDay) error {
 	v := []any{d.Day, d.Model, d.Project, d.Currency, d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens,
 		d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens, d.TotalTokens, d.Cost}
-	return tx.Put(ctx, sqlrow.Days.At(v[:4]...), v, `INSERT INTO usage_days (`+sqlrow.DayColumns+`) VALUES (`+sqlrow.Marks(13)+`)
-		ON CONFLICT (day, model, project, currency) DO UPDATE SET calls = excluded.calls, estimated_calls = excluded.estimated_calls,
-		input_tokens = excluded.input_tokens, cached_tokens = excluded.cached_tokens, cache_write_tokens = excluded.cache_write_tokens,
-		output_tokens = excluded.output_tokens, reasoning_tokens = excluded.reasoning_tokens, total_tokens = excluded.total_tokens, cost = excluded.cost`, v...)
+	return tx.Put(ctx, sqlrow.Days.At(v[:4]...), v, sqlrow.StoreSums, v...)
 }
 
 // UsageDays implements [driver.Book].
@@ -58,7 +56,7 @@ func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.U
 	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		out = append(out, scrollback.UsageDay{})
 		return sqlrow.ScanDay(&out[len(out)-1])(r)
-	}, `SELECT `+sqlrow.DayColumns+` FROM usage_days WHERE day >= $1 AND day <= $2 ORDER BY day, model, project, currency`, first, last)
+	}, sqlrow.DaySums+`day >= $1 AND day <= $2`+sqlrow.DayOrder, first, last)
 	return out, db.wrap("sqldriver.UsageDays", err)
 }
 
@@ -83,6 +81,9 @@ func storeKnown(ctx context.Context, tx *sqlrow.Session, model string, l scrollb
 		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, facts = excluded.facts`, v...)
 }
 
+// LearnFactor stores the factor of a model.
+const LearnFactor = `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, '') ON CONFLICT (model) DO UPDATE SET factor = excluded.factor`
+
 // learnFrom changes the factor of a model, and nothing else.
 func learnFrom(ctx context.Context, tx *sqlrow.Session, u scrollback.UsageRecord, learn driver.Learn) error {
 	k, err := loadKnown(ctx, tx, u.Model)
@@ -93,8 +94,7 @@ func learnFrom(ctx context.Context, tx *sqlrow.Session, u scrollback.UsageRecord
 	if now == k.Factor {
 		return nil
 	}
-	return tx.Patch(ctx, sqlrow.Knowledge.At(u.Model), sqlrow.Change{1: now}, `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, '')
-		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor`, u.Model, now)
+	return tx.Patch(ctx, sqlrow.Knowledge.At(u.Model), sqlrow.Change{1: now}, LearnFactor, u.Model, now)
 }
 
 // Learned implements [driver.Book].
@@ -109,6 +109,12 @@ func (db book) Learned(ctx context.Context, model string) (scrollback.Learned, e
 // Teach implements [driver.Book].
 func (db book) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	return db.write(ctx, "sqldriver.Teach", func(ctx context.Context, tx *sqlrow.Session) error {
+		if err := tx.Alone(ctx, "model "+model); err != nil {
+			return err
+		}
+		if err := tx.Hold(ctx, `SELECT model FROM models_learned WHERE model = $1`, model); err != nil {
+			return err
+		}
 		k, err := loadKnown(ctx, tx, model)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err

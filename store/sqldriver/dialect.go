@@ -16,9 +16,6 @@ type Dialect struct {
 	Full func(error) bool
 	// Taken reports whether an error is about a key that already exists.
 	Taken func(error) bool
-	// Numbered is a condition on a row of a table with numbers: n is in the JSON list $1.
-	Numbered string
-
 	// Audit is for checking everything.
 	Audit sqlaudit.Dialect
 }

@@ -143,7 +143,7 @@ func (r mending) usage(ctx context.Context, m driver.MendUsage) error {
 		account.Sum(d, wrong)
 		found = true
 		return err
-	}, `SELECT `+sqlrow.DayColumns+` FROM usage_days WHERE day = $1 AND model = $2 ORDER BY project, currency`, m.Day, m.Model)
+	}, sqlrow.DaySums+`day = $1 AND model = $2`+sqlrow.DayOrder, m.Day, m.Model)
 	if err == nil {
 		err = r.tx.Rows(ctx, func(row sqlrow.Scanner) error {
 			var e sqlrow.Entry

@@ -58,9 +58,10 @@ func (w *logWriter) append(ctx context.Context, entries []written) ([]scrollback
 		w.grew = true
 		m.ConversationID, m.Branch, m.Seq, m.Sum = w.c.ID, w.b.ID, w.b.HeadSeq, w.b.Sum
 		v := sqlrow.MessageValues(&m, e.parts, e.usage)
-		err := w.tx.Run(ctx, `INSERT INTO messages (`+sqlrow.MessageColumns+`, n) VALUES (`+sqlrow.Marks(20)+`, `+sqlindex.NextMessage+`)`, v...)
+		known := scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
+		err := w.tx.RunOne(ctx, known, sqlindex.InsertMessage, v...)
 		if err != nil && w.dialect.Taken(err) {
-			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
+			return nil, known
 		}
 		if err != nil {
 			return nil, err

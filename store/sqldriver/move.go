@@ -203,7 +203,7 @@ func (j *adopting) folds(ctx context.Context) error {
 			if f.Folded {
 				brought = max(1, len(f.Receipt.Segments))
 			}
-			err = j.tx.Run(ctx, `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (`+sqlrow.Marks(7)+`)`,
+			err = j.tx.Run(ctx, sqlrow.InsertReceipt,
 				j.c.ID, f.Branch, brought, receipt, before, undone, f.Receipt.CreatedAt)
 		case err == nil && f.Undone:
 			err = j.tx.Run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1 AND undone_at = 0`, n, undone)

@@ -61,6 +61,9 @@ func (db projects) Put(ctx context.Context, name string, now int64, edit func(*s
 	var refusal error
 	err = db.write(ctx, "sqldriver.PutProject", func(ctx context.Context, tx *sqlrow.Session) error {
 		p, refusal = scrollback.Project{}, nil
+		if err := tx.Alone(ctx, "project "+name); err != nil {
+			return err
+		}
 		was, err := loadProject(ctx, tx, name)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -92,6 +95,9 @@ func (db projects) Delete(ctx context.Context, name string, judge func(scrollbac
 	var refusal error
 	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
 		refusal = nil
+		if err := tx.Alone(ctx, "project "+name); err != nil {
+			return err
+		}
 		p, err := loadProject(ctx, tx, name)
 		if errors.Is(err, sql.ErrNoRows) {
 			return scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of the project %s", name)

@@ -220,6 +220,9 @@ func (j *purging) loosen(ctx context.Context) error {
 		if err := j.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2`, j.c.ID, id); err != nil {
 			return err
 		}
+		if err := j.tx.Hold(ctx, `SELECT id FROM artifacts WHERE id = $1`, id); err != nil {
+			return err
+		}
 		res, err := j.tx.Exec(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, id)
 		if err != nil {
 			return err

@@ -23,8 +23,11 @@ func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentioned
 	})
 }
 
+// InsertArtifact stores an artifact that may be there, and stays as long as the transaction does.
+var InsertArtifact = `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (` + sqlrow.Marks(5) + `) ON CONFLICT DO NOTHING`
+
 func insertArtifact(ctx context.Context, tx *sqlrow.Session, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	err := tx.Run(ctx, `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (`+sqlrow.Marks(5)+`) ON CONFLICT DO NOTHING`,
+	err := tx.Run(ctx, InsertArtifact,
 		a.ID, a.MediaType, a.Name, a.Size, a.CreatedAt)
 	if err != nil || mentionedBy == "" {
 		return err
@@ -72,7 +75,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 		if col.Err != nil {
 			return col.Err
 		}
-		err := tx.Run(ctx, `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (`+sqlrow.Marks(7)+`)`,
+		err := tx.Run(ctx, sqlrow.InsertReceipt,
 			c.Conversation, c.Branch, len(c.Segments), receipt, before, 0, c.Now)
 		if err != nil {
 			return err

@@ -21,12 +21,14 @@ import (
 	"io/fs"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlclaim"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlorigin"
@@ -64,6 +66,13 @@ type Database struct {
 	Read    *sqlrow.Session // on Readers
 	Writer  Writer          // nil: it was opened for reading only
 
+	// Clock is the time of the database; see [driver.Driver].
+	Clock func() time.Time
+
+	// Order is where rows are numbered after they were committed; nil where they are as they
+	// are written.
+	Order Order
+
 	// Copy writes one snapshot of the database to a new file; see [driver.Audit].
 	Copy func(ctx context.Context, path string) error
 
@@ -76,14 +85,31 @@ type Database struct {
 	Lost func() error
 }
 
+// Order numbers what was committed, in one order for everybody: transactions that commit
+// beside each other do not do so in the order of numbers that they would take.
+type Order interface {
+	// Settle numbers what is committed and has no number yet.
+	Settle(ctx context.Context) error
+
+	// Wrote is called after each commit; it does not wait.
+	Wrote()
+
+	// News has something when changes were numbered, here or elsewhere.
+	News() <-chan struct{}
+}
+
 // New makes a driver on a database that is up to date.
 func New(d Database) *driver.Driver {
 	db := &database{Database: d, committed: make(chan struct{}, 1)}
+	clock := d.Clock
+	if d.Clock == nil {
+		clock = time.Now
+	}
 	keys := sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
-	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Listed: db.Dialect.Numbered}
+	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Clock: clock, Settled: db.settled}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
-		Feed: feed{db}, Projects: projects{db}, Origins: sqlorigin.Origins(keys), Ready: db.ready, Close: db.close}
+		Feed: feed{db}, Projects: projects{db}, Origins: sqlorigin.Origins(keys), Claims: sqlclaim.Claims(keys), Ready: db.ready, Clock: d.Clock, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -165,11 +191,23 @@ func (db *database) write(ctx context.Context, op string, fn func(ctx context.Co
 		}
 		return sqlfeed.Prune(ctx, tx, driver.ChangesKept)
 	})
+	if db.Order != nil {
+		db.Order.Wrote()
+		return db.wrap(op, err)
+	}
 	select {
 	case db.committed <- struct{}{}:
 	default: // whoever is told has not looked yet
 	}
 	return db.wrap(op, err)
+}
+
+// settled sees to it that what is committed has its numbers.
+func (db *database) settled(ctx context.Context) error {
+	if db.Order == nil || db.Writer == nil {
+		return nil
+	}
+	return db.Order.Settle(ctx)
 }
 
 // pruneEvery is after how many writes of a process old changes are removed; with its first
@@ -178,18 +216,31 @@ const pruneEvery = 256
 
 // Changes implements [driver.Feed].
 func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+	const op = "sqldriver.Changes"
+	if err := db.settled(ctx); err != nil {
+		return nil, db.wrap(op, err)
+	}
 	out, err := sqlfeed.List(ctx, db.Read, after, limit)
-	return out, db.wrap("sqldriver.Changes", err)
+	return out, db.wrap(op, err)
 }
 
 // Span implements [driver.Feed].
 func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
+	const op = "sqldriver.Span"
+	if err := db.settled(ctx); err != nil {
+		return 0, 0, db.wrap(op, err)
+	}
 	oldest, newest, err = sqlfeed.Span(ctx, db.Read)
-	return oldest, newest, db.wrap("sqldriver.Span", err)
+	return oldest, newest, db.wrap(op, err)
 }
 
 // Committed implements [driver.Feed].
-func (db feed) Committed() <-chan struct{} { return db.committed }
+func (db feed) Committed() <-chan struct{} {
+	if db.Order != nil {
+		return db.Order.News()
+	}
+	return db.committed
+}
 
 // wrap classifies an error of the database; errors of ours pass through.
 func (db *database) wrap(op string, err error) error {

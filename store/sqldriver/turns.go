@@ -242,6 +242,27 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	return out, nil
 }
 
+// TakeOver implements [driver.Turns].
+func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (t scrollback.Turn, err error) {
+	err = db.write(ctx, "sqldriver.TakeOver", func(ctx context.Context, tx *sqlrow.Session) error {
+		t = scrollback.Turn{}
+		if err := loadTurn(ctx, tx, o.Turn, &t); err != nil || t.State != scrollback.TurnOpen || driver.Holds(t, o.Now) {
+			return err
+		}
+		w, err := openLog(ctx, tx, db.Dialect, t.Conversation)
+		if err != nil || w.c.LastTurn != t.ID {
+			return err
+		}
+		closed, err := w.settle(ctx, o.Now, o.Salvage)
+		if err != nil {
+			return err
+		}
+		t = *closed
+		return w.close(ctx, o.Now)
+	})
+	return t, err
+}
+
 func storeTurn(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn) error {
 	return storeStep(ctx, tx, t, "")
 }

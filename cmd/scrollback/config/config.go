@@ -34,7 +34,9 @@ import (
 // Settings are what the program goes by.
 type Settings struct {
 	Data           string
+	Store          string // URL of the database; empty for a file in the data folder
 	Objects        string // URL; empty for a folder beside the data
+	Signed         bool   // artifacts are fetched from the bucket, by signed URLs
 	Model          string
 	Limit          int64 // tokens; 0 leaves it to the model
 	Addr           string
@@ -61,6 +63,7 @@ type Settings struct {
 	Traces         bool                            // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
 	SearXNG        string                          // address of a server that searches the web; empty for none
 	WebSearch      string                          // as engine.Options has it
+	Grace          time.Duration                   // how long a server that is told to end goes on
 	Rate           scrollback.Rate                 // of each actor's chats; zero for the server's default
 	Allowances     map[string]scrollback.Allowance // of projects, for a day
 	Agents         agent.Options                   // sub-agents
@@ -72,9 +75,9 @@ type Settings struct {
 // Flags are those of the command line that other sources set too; zero values are not
 // given.
 type Flags struct {
-	Data, Objects, Model string
-	SummaryTimeout       string
-	Limit                int64
+	Data, Store, Objects, Model string
+	SummaryTimeout              string
+	Limit                       int64
 }
 
 // Read reads a file, if one is named, and puts environment and flags over it. It writes
@@ -125,12 +128,13 @@ func parse(src source, flags Flags) (Settings, error) {
 		return s, scrollback.ParamErrorf("scrollback", "trash_days", "trash_days is a number of days, or 0 for never")
 	}
 	s.Data = cmp.Or(flags.Data, src.text("SCROLLBACK_DATA", "data"))
+	s.Store = cmp.Or(flags.Store, src.text("SCROLLBACK_STORE", "store"))
 	s.Objects = cmp.Or(flags.Objects, src.text("SCROLLBACK_OBJECTS", "objects"))
 	s.Model = cmp.Or(flags.Model, src.text("SCROLLBACK_MODEL", "model"), "offline")
 	s.Addr = cmp.Or(src.text("SCROLLBACK_ADDR", "addr"), "127.0.0.1:7077")
 	s.Compaction.Policy = src.text("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
-	for _, part := range []func(source) error{s.parseServing, s.parseReports, s.parseTitles, s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents, s.parseImport} {
+	for _, part := range []func(source) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles, s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents, s.parseImport} {
 		if err := part(src); err != nil {
 			return s, err
 		}
@@ -226,11 +230,37 @@ func (s *Settings) parseSearch(src source) error {
 	return nil
 }
 
+// parseDownloads reads how clients fetch artifacts.
+func (s *Settings) parseDownloads(src source) error {
+	from := cmp.Or(src.text("SCROLLBACK_DOWNLOADS", "downloads"), "server")
+	if s.Signed = from == "signed"; !s.Signed && from != "server" {
+		return scrollback.ParamErrorf("scrollback", "downloads", "downloads is server or signed, not %q", from)
+	}
+	return nil
+}
+
 // parseServing reads the names of a server, and the proxies in front of it.
 func (s *Settings) parseServing(src source) (err error) {
 	s.Hosts = append(s.Hosts, src.texts("hosts")...)
-	s.TrustedProxies, err = access.ParseProxies(src.texts("trusted_proxies"))
+	if s.TrustedProxies, err = access.ParseProxies(src.texts("trusted_proxies")); err != nil {
+		return err
+	}
+	if grace := src.text("SCROLLBACK_GRACE", "grace"); grace != "" {
+		s.Grace, err = ParseGrace(grace)
+	}
 	return err
+}
+
+// graceMost bounds how long a server that is told to end goes on.
+const graceMost = 10 * time.Minute
+
+// ParseGrace reads how long a server that is told to end goes on.
+func ParseGrace(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > graceMost {
+		return 0, scrollback.ParamErrorf("scrollback", "grace", "grace is a time such as 5s, at most 10m, not %q", text)
+	}
+	return d, nil
 }
 
 // parseTitles reads where titles come from, and whom to ask.

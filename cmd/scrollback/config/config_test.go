@@ -47,7 +47,8 @@ func TestConfigGuide(t *testing.T) {
 	if err != nil || warned != "" {
 		t.Fatal(err, warned)
 	}
-	want := Settings{Data: "/srv/scrollback", Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", Limit: 64000,
+	want := Settings{Data: "/srv/scrollback", Store: "postgres://scrollback@db.example.org/scrollback?sslmode=verify-full",
+		Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", Limit: 64000,
 		Addr:          "127.0.0.1:7077",
 		Compaction:    engine.PolicySettings{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
 		Projects:      map[string]engine.PolicySettings{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
@@ -57,6 +58,7 @@ func TestConfigGuide(t *testing.T) {
 		Hosts:          []string{"chat.example.org"},
 		LogLevel:       slog.LevelInfo, LogJSON: true, Traces: true,
 		SearXNG: "http://127.0.0.1:8888", WebSearch: "auto", Titles: engine.TitlesModel, TitleModel: "openai/gpt-5-nano",
+		Grace:      5 * time.Second,
 		Rate:       scrollback.Rate{Chats: 100, PerMS: time.Hour.Milliseconds()},
 		Allowances: map[string]scrollback.Allowance{"support": {Tokens: 2_000_000, Money: 5, Currency: "EUR"}},
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,

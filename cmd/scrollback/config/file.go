@@ -23,12 +23,12 @@ const dot = "\x1f"
 
 // keys are those of a config file and their types; * stands for a name.
 var keys = map[string]string{
-	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
+	"data": "text", "store": "text", "objects": "text", "downloads": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "remote_images": "true or false", "titles": "text", "title_model": "text", "trash_days": "whole number",
 	"log_level": "text", "log_format": "text", "traces": "true or false",
 	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",
 	"searxng": "text", "web_search": "text",
-	"rate_limit":                "text",
+	"rate_limit": "text", "grace": "text",
 	"projects.*.tokens_per_day": "whole number", "projects.*.money_per_day": "number", "projects.*.currency": "text",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
@@ -137,5 +137,8 @@ func isKind(v any, kind string) bool {
 }
 
 func hasSecret(k *koanf.Koanf) bool {
-	return slices.ContainsFunc(k.Keys(), func(key string) bool { return strings.HasSuffix(key, dot+"api_key") })
+	_, user, found := strings.Cut(k.String("store"), "://")
+	named, _, isNamed := strings.Cut(user, "@")
+	return found && isNamed && strings.Contains(named, ":") ||
+		slices.ContainsFunc(k.Keys(), func(key string) bool { return strings.HasSuffix(key, dot+"api_key") })
 }

@@ -49,6 +49,7 @@ var Groups = []struct {
 		{"archive", `scrollback archive latest`},
 		{"import", `scrollback import talk.jsonl`},
 		{"watch", `scrollback watch --mask`},
+		{"migrate", `scrollback migrate --from sqlite:///srv/scrollback.db --to postgres://scrollback@db/scrollback --finish`},
 	}},
 	{"Share", []Example{
 		{"keys", `scrollback keys`},
@@ -72,6 +73,7 @@ var Groups = []struct {
 		{"doctor", `scrollback doctor`},
 		{"doctor check", `scrollback doctor check`},
 		{"doctor agents", `scrollback doctor agents`},
+		{"health", `scrollback health --addr 127.0.0.1:7078`},
 		{"version", `scrollback version`},
 		{"help", `scrollback help context grep`},
 	}},
@@ -88,6 +90,7 @@ type Example struct{ Command, Line string }
 var Variables = [][2]string{
 	{"SCROLLBACK_DATA", "folder that holds the data"},
 	{"SCROLLBACK_OBJECTS", "where the bytes of artifacts are kept: s3://…, file:///…"},
+	{"SCROLLBACK_DOWNLOADS", "server or signed: whether artifacts are fetched from the bucket"},
 	{"SCROLLBACK_CONFIG", "config file"},
 	{"SCROLLBACK_MODEL", "model, as provider/name; offline needs no key"},
 	{"SCROLLBACK_LIMIT", "window of the model in tokens"},
@@ -99,6 +102,7 @@ var Variables = [][2]string{
 	{"SCROLLBACK_SEARXNG", "address of a SearXNG server that searches the web"},
 	{"SCROLLBACK_WEB_SEARCH", "who searches the web: auto, provider, searxng or off"},
 	{"SCROLLBACK_RATE_LIMIT", "chats that each key, or else address, may begin, such as 100/h"},
+	{"SCROLLBACK_GRACE", "how long serve goes on once it is told to end, such as 5s"},
 	{"SCROLLBACK_LOG_LEVEL", "what is logged: debug, info, warn or error"},
 	{"SCROLLBACK_LOG_FORMAT", "form of the log: text or json"},
 	{"OPENAI_API_KEY, …", "key of a provider: its name in capitals, then _API_KEY"},

@@ -146,7 +146,7 @@ func respond(op *huma.Operation, s *Sheet) {
 		for status, means := range s.Returns {
 			res := *success
 			res.Description = means
-			if status == strconv.Itoa(http.StatusNoContent) {
+			if status == strconv.Itoa(http.StatusNoContent) || status >= "300" {
 				res.Content = nil
 			}
 			said[status] = &res

@@ -29,6 +29,7 @@ func outside(api *huma.OpenAPI) {
 	open := []map[string][]string{{}}
 	for _, op := range []huma.Operation{
 		{OperationID: "healthz", Path: "/healthz", Security: open, Responses: Returns(http.StatusOK, JSON[Health](r))},
+		{OperationID: "livez", Path: "/livez", Security: open, Responses: Returns(http.StatusOK, JSON[Health](r))},
 		{OperationID: "readyz", Path: "/readyz", Security: open, Responses: Returns(http.StatusOK, JSON[Readiness](r))},
 		{OperationID: "metrics", Path: "/metrics", Responses: Returns(http.StatusOK, File("text/plain"))},
 		{OperationID: "openapi", Path: "/openapi.json", Responses: Returns(http.StatusOK,

@@ -22,6 +22,7 @@ type Faulty struct {
 	At    int64
 	Lost  bool
 	Index bool
+	Down  atomic.Bool // all calls fail, and are not counted
 	calls atomic.Int64
 }
 
@@ -30,6 +31,7 @@ func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
 		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f}, Origins: faultyOrigins{d.Origins, f},
+		Claims: faultyClaims{d.Claims, f}, Clock: d.Clock,
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
 
@@ -94,6 +96,10 @@ func (f *Faulty) Calls() int64 { return f.calls.Load() }
 
 // faulty counts a call and makes it, or fails it.
 func faulty[T any](f *Faulty, op string, call func() (T, error)) (T, error) {
+	if f.Down.Load() {
+		var none T
+		return none, scrollback.Errorf(scrollback.Unavailable, op, "the database is gone, on purpose")
+	}
 	if f.calls.Add(1)-1 != f.At {
 		return call()
 	}

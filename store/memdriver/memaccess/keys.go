@@ -1,5 +1,5 @@
-// Package memaccess keeps who may come in, in memory: keys and sign-ins. It is the part of
-// memdriver that concerns no conversation, under the same lock.
+// Package memaccess keeps in memory who may come in (keys and sign-ins), and which server does a
+// piece of work. It is the part of memdriver that concerns no conversation, under the same lock.
 //
 // It may not know SQL, the clock, or how a secret is made.
 package memaccess

@@ -60,6 +60,9 @@ func (db Keys) Add(ctx context.Context, n driver.NewKey) error {
 		return db.Wrap(op, err)
 	}
 	return db.Write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+		if err := tx.Alone(ctx, "keys"); err != nil {
+			return err
+		}
 		var same, all int
 		count := func(r sqlrow.Scanner) error { return r.Scan(&same, &all) }
 		err := tx.Row(ctx, count, `SELECT count(*) FILTER (WHERE name = $2 AND NOT `+ended+`), count(*) FROM keys`, n.Now, k.Name)
@@ -138,7 +141,7 @@ func (db Keys) SignIn(ctx context.Context, s driver.NewSignIn) error {
 			return err
 		}
 		return tx.Run(ctx, `DELETE FROM sign_ins WHERE key_id = $1 AND hash IN
-			(SELECT hash FROM sign_ins WHERE key_id = $1 AND hash <> $3 ORDER BY created_at DESC, hash DESC LIMIT -1 OFFSET $2)`, s.Key, s.Most-1, s.Hash[:])
+			(SELECT hash FROM sign_ins WHERE key_id = $1 AND hash <> $3 ORDER BY created_at DESC, hash DESC LIMIT 1000000 OFFSET $2)`, s.Key, s.Most-1, s.Hash[:])
 	})
 }
 

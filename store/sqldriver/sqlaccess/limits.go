@@ -19,9 +19,21 @@ var _ driver.Limits = Limits{}
 // added meanwhile, and never a long write.
 const maxPruned = 8
 
+const (
+	// Tallied is how much an actor has begun in a window, which nobody else changes before
+	// the transaction ends.
+	Tallied = `SELECT count FROM tallies WHERE actor = $1 AND start = $2 AND until = $3`
+
+	// looked is the same for whoever only looks.
+	looked = `SELECT t.count FROM tallies t WHERE t.actor = $1 AND t.start = $2 AND t.until = $3`
+
+	// PruneTallies removes some that have ended.
+	PruneTallies = `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2)`
+)
+
 // Count adds one to an actor's tally.
 func Count(ctx context.Context, tx *sqlrow.Session, t driver.Tally) (int64, error) {
-	used, err := tallied(ctx, tx, t)
+	used, err := tallied(ctx, tx, Tallied, t)
 	if err != nil {
 		return 0, err
 	}
@@ -31,15 +43,15 @@ func Count(ctx context.Context, tx *sqlrow.Session, t driver.Tally) (int64, erro
 	err = tx.Run(ctx, `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (actor) DO UPDATE SET start = excluded.start, until = excluded.until, count = excluded.count`, t.Actor, t.Start, t.Until, used)
 	if err == nil {
-		err = tx.Run(ctx, `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2)`, t.Start, maxPruned)
+		err = tx.Run(ctx, PruneTallies, t.Start, maxPruned)
 	}
 	return used, err
 }
 
 // tallied is how much an actor has begun in a window.
-func tallied(ctx context.Context, s *sqlrow.Session, t driver.Tally) (used int64, err error) {
+func tallied(ctx context.Context, s *sqlrow.Session, query string, t driver.Tally) (used int64, err error) {
 	err = s.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&used) },
-		`SELECT count FROM tallies WHERE actor = $1 AND start = $2 AND until = $3`, t.Actor, t.Start, t.Until)
+		query, t.Actor, t.Start, t.Until)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -57,7 +69,7 @@ func (l Limits) Count(ctx context.Context, t driver.Tally) (used int64, err erro
 
 // Counted implements [driver.Limits].
 func (l Limits) Counted(ctx context.Context, t driver.Tally) (int64, error) {
-	used, err := tallied(ctx, l.Read, t)
+	used, err := tallied(ctx, l.Read, looked, t)
 	return used, l.Wrap("sqlaccess.Counted", err)
 }
 

@@ -47,7 +47,7 @@ func (a *auditor) accounts(ctx context.Context) error {
 			of(d.Day, d.Model).Sum(d, broken)
 		}
 		return err
-	}, `SELECT `+sqlrow.DayColumns+` FROM usage_days ORDER BY day, model, project, currency`)
+	}, sqlrow.DaySums+`true`+sqlrow.DayOrder)
 	if err != nil {
 		return err
 	}

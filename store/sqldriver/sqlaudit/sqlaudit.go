@@ -30,14 +30,22 @@ type Dialect struct {
 	Damaged func(error) bool
 }
 
-// Walk hands all rows to w, inside a transaction on conn; see [driver.Audit].
+// Audit is an audit of a database.
+type Audit struct {
+	Dialect Dialect
+	Conn    *sql.Conn       // for the audit alone
+	Read    *sqlrow.Session // on the pool that the connection is of
+}
+
+// Walk hands all rows to w, inside a transaction; see [driver.Audit].
 // stopped is an error of w, which ended it; err is one of the database.
-func Walk(ctx context.Context, conn *sql.Conn, d Dialect, w driver.AuditWalk) (stopped, err error) {
-	if _, err := conn.ExecContext(ctx, d.Begin); err != nil {
+func (of Audit) Walk(ctx context.Context, w driver.AuditWalk) (stopped, err error) {
+	d := of.Dialect
+	if _, err := of.Conn.ExecContext(ctx, d.Begin); err != nil {
 		return nil, err
 	}
-	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }() // it wrote nothing
-	a := auditor{dialect: d, tx: sqlrow.NewSession(conn), w: w}
+	defer func() { _, _ = of.Conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }() // it wrote nothing
+	a := auditor{dialect: d, tx: of.Read.On(of.Conn), w: w}
 	err = a.all(ctx)
 	if own := (walked{}); errors.As(err, &own) {
 		return own.error, nil

@@ -15,12 +15,18 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
+// Insert records a change, with the next number.
+var Insert = `INSERT INTO changes (` + Columns + `) VALUES (` + sqlrow.Marks(9) + `)`
+
+// Columns are those of changes, without the number.
+const Columns = `conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref`
+
 // Record writes a change, unless it says nothing.
 func Record(ctx context.Context, tx *sqlrow.Session, c driver.Changed) error {
 	if c.Kinds == 0 {
 		return nil
 	}
-	return tx.Run(ctx, `INSERT INTO changes (conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref) VALUES (`+sqlrow.Marks(9)+`)`,
+	return tx.Run(ctx, Insert,
 		c.Conversation, c.Project, c.From, int64(c.Kinds), c.Turn, c.State, c.FirstSeq, c.LastSeq, c.Ref)
 }
 

@@ -19,6 +19,9 @@ const stepBytes = 64 << 10
 // milliseconds; each step renews it.
 const claimed = 60_000
 
+// until is when a claim ends that is made now, in milliseconds.
+func until(db Index) int64 { return db.Clock().UnixMilli() + claimed }
+
 // draft is a segment to be written: its rows, besides those that are written already.
 type draft struct {
 	id     int64 // 0 until it has a row
@@ -74,21 +77,21 @@ func (d *draft) insert(ctx context.Context, tx *sqlrow.Session) error {
 func (d *draft) written() { d.blocks, d.marks, d.bytes = nil, nil, 0 }
 
 // begin makes the row of a segment, which nobody reads yet.
-func (d *draft) begin(ctx context.Context, tx *sqlrow.Session) error {
+func (d *draft) begin(ctx context.Context, tx *sqlrow.Session, until int64) error {
 	err := tx.Run(ctx, `UPDATE index_state SET segment = segment + 1 WHERE id = 1`)
 	if err == nil {
 		err = tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&d.id) }, `SELECT segment FROM index_state WHERE id = 1`)
 	}
 	if err == nil {
 		err = tx.Run(ctx, `INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
-			VALUES ($1, 0, 0, 0, 0, $2, 0, $3, '')`, d.id, d.clean, now()+claimed)
+			VALUES ($1, 0, 0, 0, 0, $2, 0, $3, '')`, d.id, d.clean, until)
 	}
 	return err
 }
 
 // renew reports whether the segment is still its builder's.
-func (d *draft) renew(ctx context.Context, tx *sqlrow.Session) (bool, error) {
-	n, err := changed(ctx, tx, `UPDATE index_segments SET until = $2 WHERE id = $1 AND state = 0`, d.id, now()+claimed)
+func (d *draft) renew(ctx context.Context, tx *sqlrow.Session, until int64) (bool, error) {
+	n, err := changed(ctx, tx, `UPDATE index_segments SET until = $2 WHERE id = $1 AND state = 0`, d.id, until)
 	return n == 1, err
 }
 
@@ -115,9 +118,9 @@ func (db Index) step(ctx context.Context, op string, d *draft) error {
 	id, mine := d.id, true
 	err := db.Write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) (err error) {
 		if d.id = id; id == 0 {
-			err = d.begin(ctx, tx)
+			err = d.begin(ctx, tx, until(db))
 		} else {
-			mine, err = d.renew(ctx, tx)
+			mine, err = d.renew(ctx, tx, until(db))
 		}
 		if err == nil && mine {
 			err = d.insert(ctx, tx)
@@ -189,7 +192,7 @@ func (db Index) there(ctx context.Context, s state, docs []driver.Document, to i
 			err := r.Scan(&seq)
 			seqs[seq] = true
 			return err
-		}, `SELECT seq FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3 AND n <= $4`,
+		}, `SELECT seq FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3 AND `+Early,
 			docs[first].Place.Branch(), docs[first].Place.Seq(), docs[i-1].Place.Seq(), to)
 		if err != nil {
 			return nil, err
@@ -217,7 +220,7 @@ func (db Index) put(ctx context.Context, op string, d driver.Documents, s state,
 	id := g.id
 	err = db.Write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) (err error) {
 		if g.id, put = id, true; id != 0 {
-			put, err = g.renew(ctx, tx)
+			put, err = g.renew(ctx, tx, until(db))
 		}
 		if err == nil && put {
 			var n int64
@@ -229,7 +232,7 @@ func (db Index) put(ctx context.Context, op string, d driver.Documents, s state,
 			return err
 		}
 		if id == 0 {
-			err = g.begin(ctx, tx)
+			err = g.begin(ctx, tx, until(db))
 		}
 		if err == nil {
 			err = g.insert(ctx, tx)

@@ -1,5 +1,48 @@
 package sqlindex
 
+import "github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+
+// What a database may say in its own way, because it numbers messages otherwise.
+const (
+	// Newest is the number of the newest message.
+	Newest = `coalesce((SELECT max(n) FROM messages), 0)`
+
+	// Numbered are messages with the numbers of each and of its branch, after number $1.
+	Numbered = `, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
+		FROM messages WHERE n > $1 ORDER BY n LIMIT $2`
+
+	// Early is the condition that a message of the branch with number $1 has no later number than $4.
+	Early = `messages.n <= $4`
+
+	// Listed are the numbers in the JSON list $1.
+	Listed = `(SELECT value FROM json_each($1))`
+
+	// KeepNewest remembers the number of the newest message, before those of branch $1 are
+	// deleted from seq $2 on.
+	KeepNewest = `INSERT INTO numbers (name, last) SELECT 'message', ` + Newest + ` WHERE true
+		ON CONFLICT (name) DO UPDATE SET last = CASE WHEN excluded.last > numbers.last THEN excluded.last ELSE numbers.last END`
+
+	// LastBlock joins the block b of segment s that term $1 is in, if it is there.
+	LastBlock = `JOIN index_blocks b
+		ON b.id = (SELECT x.id FROM index_blocks x WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1)`
+
+	// AgentsHere, BranchesHere and LinesHere read what belongs to the conversations of the table
+	// here, one after the other: CROSS says that tables are read in this order.
+	AgentsHere   = `SELECT a.id FROM here CROSS JOIN conversations a WHERE a.agent_of = here.id AND a.agent_of <> ''`
+	BranchesHere = `FROM here CROSS JOIN branches b WHERE b.conversation_id = here.id AND b.n > 0`
+	LinesHere    = `FROM here CROSS JOIN conversations c CROSS JOIN branches b
+		WHERE c.id = here.id AND c.deleted_at = 0 AND b.conversation_id = c.id`
+
+	// nextMessage is the number of the next message, where the database would give one that
+	// came before, and NULL elsewhere.
+	nextMessage = `(SELECT last + 1 FROM numbers WHERE name = 'message' AND last >= ` + Newest + `)`
+
+	messagesFrom = `SELECT ` + sqlrow.MessageColumns + Numbered
+)
+
+// InsertMessage inserts a message, with the next number.
+var InsertMessage = `INSERT INTO messages (` + sqlrow.MessageColumns + `, n) VALUES (` + sqlrow.Marks(20) + `, ` + nextMessage + `)`
+
 // The statements of a [snapshot].
 const (
 	theState = `SELECT cut, watermark, dropped, forgotten FROM index_state WHERE id = 1`
@@ -10,8 +53,7 @@ const (
 
 	// lastBlocks finds in each segment the block that a term is in, if it is there: the last one
 	// that begins at it or before.
-	lastBlocks = `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s JOIN index_blocks b
-		ON b.id = (SELECT x.id FROM index_blocks x WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1)
+	lastBlocks = `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s ` + LastBlock + `
 		WHERE s.state = 1`
 
 	// blocksFrom finds the blocks that begin with a term, or after it and before another.

@@ -3,7 +3,6 @@ package sqlindex
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"math"
 	"slices"
 
@@ -100,7 +99,7 @@ func (db Index) see(ctx context.Context, fn func(*snapshot) error) error {
 	if err := db.Read.Prepare(ctx, prepared...); err != nil {
 		return err
 	}
-	tx, err := db.Readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := db.Readers.BeginTx(ctx, db.Read.Snapshot())
 	if err != nil {
 		return err
 	}

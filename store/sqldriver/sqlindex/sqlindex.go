@@ -34,14 +34,11 @@ type Index struct {
 	Write   func(ctx context.Context, op string, fn func(ctx context.Context, tx *sqlrow.Session) error) error
 	Wrap    func(op string, err error) error // classifies an error of the database
 
-	// Listed is a condition: n is in the JSON list $1.
-	Listed string
+	Clock   func() time.Time
+	Settled func(context.Context) error // numbers what is committed and has no number yet
 }
 
 var _ driver.Index = Index{}
-
-// now is in milliseconds, for how long a claim lasts.
-func now() int64 { return time.Now().UnixMilli() }
 
 // state is the row of index_state.
 type state struct {
@@ -57,13 +54,17 @@ func loadState(ctx context.Context, s *sqlrow.Session) (out state, err error) {
 
 // State implements [driver.Index].
 func (db Index) State(ctx context.Context) (driver.IndexState, error) {
+	const op = "sqldriver.IndexState"
 	var s driver.IndexState
+	if err := db.Settled(ctx); err != nil {
+		return s, db.Wrap(op, err)
+	}
 	err := db.Read.Row(ctx, func(r sqlrow.Scanner) error {
 		return r.Scan(&s.Cut, &s.Watermark, &s.Newest, &s.Documents, &s.Terms)
-	}, `SELECT cut, watermark, coalesce((SELECT max(n) FROM messages), 0),
+	}, `SELECT cut, watermark, `+Newest+`,
 		coalesce((SELECT sum(documents) FROM index_segments WHERE state = 1), 0), coalesce((SELECT sum(terms) FROM index_segments WHERE state = 1), 0)
 		FROM index_state WHERE id = 1`)
-	return s, db.Wrap("sqldriver.IndexState", err)
+	return s, db.Wrap(op, err)
 }
 
 // Reset implements [driver.Index]. The rows are removed when the index is tended.
@@ -77,9 +78,9 @@ func Reset(ctx context.Context, tx *sqlrow.Session, cut int) error {
 	for _, statement := range []string{
 		`UPDATE index_segments SET state = 2, into_segment = 0 WHERE state IN (0, 1)`,
 		`INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
-			SELECT DISTINCT segment, 2, 0, 0, 0, 0, 0, 0, '' FROM index_blocks WHERE segment NOT IN (SELECT id FROM index_segments)`,
+			SELECT b.segment, 2, 0, 0, 0, 0, 0, 0, '' FROM (SELECT DISTINCT segment FROM index_blocks) b WHERE b.segment NOT IN (SELECT id FROM index_segments)`,
 		`INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
-			SELECT DISTINCT segment, 2, 0, 0, 0, 0, 0, 0, '' FROM index_marks WHERE segment NOT IN (SELECT id FROM index_segments)`,
+			SELECT m.segment, 2, 0, 0, 0, 0, 0, 0, '' FROM (SELECT DISTINCT segment FROM index_marks) m WHERE m.segment NOT IN (SELECT id FROM index_segments)`,
 		`INSERT INTO index_state (id, cut, watermark, segment, dropped, forgotten) VALUES (1, 0, 0, 0, 0, 0) ON CONFLICT (id) DO NOTHING`,
 		`UPDATE index_state SET segment = (SELECT max(id) FROM index_segments) WHERE id = 1 AND segment < (SELECT max(id) FROM index_segments)`} {
 		if err := tx.Run(ctx, statement); err != nil {
@@ -94,6 +95,10 @@ var errEnough = errors.New("enough")
 
 // Behind implements [driver.Index].
 func (db Index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
+	const op = "sqldriver.Behind"
+	if err := db.Settled(ctx); err != nil {
+		return nil, db.Wrap(op, err)
+	}
 	var out []driver.Numbered
 	bytes := int64(0)
 	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
@@ -108,12 +113,11 @@ func (db Index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numb
 			return errEnough
 		}
 		return nil
-	}, `SELECT `+sqlrow.MessageColumns+`, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
-		FROM messages WHERE n > $1 ORDER BY n LIMIT $2`, q.After, q.Limit)
+	}, messagesFrom, q.After, q.Limit)
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return out, db.Wrap("sqldriver.Behind", err)
+	return out, db.Wrap(op, err)
 }
 
 // more scans columns behind those that are asked for.
@@ -153,7 +157,7 @@ func (db Index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 			out[l.Number] = l
 		}
 		return nil
-	}, lineColumns+`, c.project, c.deleted_at FROM branches b JOIN conversations c ON c.id = b.conversation_id WHERE b.`+db.Listed, list)
+	}, lineColumns+`, c.project, c.deleted_at FROM branches b JOIN conversations c ON c.id = b.conversation_id WHERE b.n IN `+Listed, list)
 	return out, db.Wrap(op, err)
 }
 
@@ -196,20 +200,21 @@ func (db Index) Located(ctx context.Context, places []driver.Place) ([]scrollbac
 
 // Number is a number for a new branch, which never comes twice.
 func Number(ctx context.Context, tx *sqlrow.Session) (n int64, err error) {
+	if n, none, err := sqlrow.Branch(ctx, tx); !none {
+		return n, err
+	}
 	if err = tx.Run(ctx, `UPDATE numbers SET last = last + 1 WHERE name = 'branch'`); err != nil {
 		return 0, err
 	}
 	return n, tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) }, `SELECT last FROM numbers WHERE name = 'branch'`)
 }
 
-// NextMessage is the number of the next message, where the database would give one that came
-// before, and NULL elsewhere.
-const NextMessage = `(SELECT last + 1 FROM numbers WHERE name = 'message' AND last >= coalesce((SELECT max(n) FROM messages), 0))`
-
 // Drop notes that the messages of a branch from a seq on are purged, before they are.
 func Drop(ctx context.Context, tx *sqlrow.Session, branch scrollback.BranchID, from int64) error {
-	err := tx.Run(ctx, `INSERT INTO numbers (name, last) SELECT 'message', coalesce((SELECT max(n) FROM messages), 0) WHERE true
-		ON CONFLICT (name) DO UPDATE SET last = CASE WHEN excluded.last > numbers.last THEN excluded.last ELSE numbers.last END`)
+	err := tx.Hold(ctx, `SELECT last FROM numbers WHERE name = 'message'`)
+	if err == nil {
+		err = tx.Run(ctx, KeepNewest, branch, from)
+	}
 	if err == nil {
 		err = tx.Run(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`)
 	}

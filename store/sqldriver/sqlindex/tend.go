@@ -41,12 +41,12 @@ func (db Index) ids(ctx context.Context, query string, args ...any) (out []int64
 
 // release gives up segments whose builders are gone.
 func (db Index) release(ctx context.Context) (bool, error) {
-	late, err := db.ids(ctx, `SELECT id FROM index_segments WHERE state = 0 AND until < $1 ORDER BY id LIMIT 1`, now())
+	late, err := db.ids(ctx, `SELECT id FROM index_segments WHERE state = 0 AND until < $1 ORDER BY id LIMIT 1`, db.Clock().UnixMilli())
 	if err != nil || len(late) == 0 {
 		return false, err
 	}
 	return true, db.Write(ctx, opTend, func(ctx context.Context, tx *sqlrow.Session) error {
-		n, err := changed(ctx, tx, `UPDATE index_segments SET state = 2 WHERE id = $1 AND state = 0 AND until < $2`, late[0], now())
+		n, err := changed(ctx, tx, `UPDATE index_segments SET state = 2 WHERE id = $1 AND state = 0 AND until < $2`, late[0], db.Clock().UnixMilli())
 		if err == nil && n == 1 {
 			err = tx.Run(ctx, `UPDATE index_segments SET into_segment = 0 WHERE state = 1 AND into_segment = $1`, late[0])
 		}
@@ -157,8 +157,13 @@ func (db Index) forget(ctx context.Context) (bool, error) {
 				return err
 			}
 		}
+		// Segments are begun under the same lock: none comes between that is not so clean.
 		upTo := s.dropped
-		err := tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&upTo) },
+		err := tx.Hold(ctx, theState)
+		if err != nil {
+			return err
+		}
+		err = tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&upTo) },
 			`SELECT coalesce((SELECT min(clean) FROM index_segments WHERE state IN (0, 1) AND clean < $1), $1)`, s.dropped)
 		if err != nil {
 			return err
@@ -217,7 +222,7 @@ type rebuilding struct {
 // claim makes the new segment, and marks the parts as going into it.
 func claim(ctx context.Context, r *rebuilding) error {
 	return r.Write(ctx, opTend, func(ctx context.Context, tx *sqlrow.Session) error {
-		if err := r.draft.begin(ctx, tx); err != nil {
+		if err := r.draft.begin(ctx, tx, until(r.Index)); err != nil {
 			return err
 		}
 		for _, p := range r.parts {
@@ -316,7 +321,7 @@ func (r *rebuilding) marks(ctx context.Context, p *segment, kept []uint32, to []
 // replace publishes the new segment instead of its parts.
 func (r *rebuilding) replace(ctx context.Context) error {
 	return r.Write(ctx, opTend, func(ctx context.Context, tx *sqlrow.Session) error {
-		mine, err := r.draft.renew(ctx, tx)
+		mine, err := r.draft.renew(ctx, tx, until(r.Index))
 		if err == nil && !mine {
 			return errLost
 		}

@@ -33,8 +33,7 @@ func (db Index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 		return nil
 	}, there+lineColumns+`, c.project, c.agent_of <> '', c.branch = b.id, 
 			coalesce((SELECT m.created_at FROM messages m WHERE m.branch = b.id AND m.seq = b.head_seq), 0)
-		FROM here CROSS JOIN conversations c CROSS JOIN branches b
-		WHERE c.id = here.id AND c.deleted_at = 0 AND b.conversation_id = c.id`, args...)
+		`+LinesHere, args...)
 	slices.SortFunc(out, func(a, b driver.Worked) int { return cmp.Compare(a.Number, b.Number) })
 	return out, db.Wrap(op, err)
 }
@@ -55,13 +54,13 @@ func (db Index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64,
 		err := r.Scan(&n)
 		out = append(out, n)
 		return err
-	}, there+`SELECT b.n FROM here CROSS JOIN branches b WHERE b.conversation_id = here.id AND b.n > 0`, args...)
+	}, there+`SELECT b.n `+BranchesHere, args...)
 	slices.Sort(out)
 	return out, db.Wrap(op, err)
 }
 
 // inFolders makes a table here of the conversations that were worked on in the query's
-// folders. CROSS, here and behind it, says that tables are read in this order.
+// folders.
 func inFolders(q driver.WorkedQuery) (string, []any, error) {
 	var origins, own []string
 	var args []any
@@ -95,5 +94,5 @@ func inFolders(q driver.WorkedQuery) (string, []any, error) {
 	return `WITH RECURSIVE here (id) AS (
 		SELECT o.conversation_id FROM origins o WHERE o.folder <> '' AND (` + strings.Join(origins, " OR ") + `)
 		UNION SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND c.roots <> '' AND (` + strings.Join(own, " OR ") + `)
-		UNION SELECT a.id FROM here CROSS JOIN conversations a WHERE a.agent_of = here.id AND a.agent_of <> '' ORDER BY 1) `, args, nil
+		UNION ` + AgentsHere + `) `, args, nil
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"strconv"
+	"strings"
 	"syscall"
 
 	modernc "modernc.org/sqlite"
@@ -34,8 +35,7 @@ var dialect = sqldriver.Dialect{
 		var e *modernc.Error
 		return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
 	},
-	Numbered: `n IN (SELECT value FROM json_each($1))`,
-	Audit:    auditDialect,
+	Audit: auditDialect,
 }
 
 // auditDialect is for checking everything. Any error that is not temporary is taken for
@@ -53,6 +53,9 @@ func classify(err error) scrollback.Code {
 	var e *modernc.Error
 	if !errors.As(err, &e) {
 		return sqldriver.Classify(err)
+	}
+	if e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER && strings.Contains(e.Error(), closedMark) {
+		return scrollback.Unavailable
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,

@@ -36,6 +36,10 @@ const columns = `conversation_id, tool, id, root, folder, git_branch, place, nam
 func (d Origins) Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
 	const op = "sqldriver.PutOrigin"
 	return d.Write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+		// A purge that comes first must be seen, and one that comes later must see what is put.
+		if err := tx.Hold(ctx, `SELECT id FROM conversations WHERE id = $1`, o.Conversation); err != nil {
+			return err
+		}
 		var project string
 		err := tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&project) },
 			`SELECT project FROM conversations WHERE id = $1 AND purged_at = 0`, o.Conversation)

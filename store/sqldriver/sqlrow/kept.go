@@ -13,8 +13,13 @@ import (
 // Kept is a table whose rows the writer keeps: the query that reads one by its key. A kept
 // row is one that this connection read or wrote; it is forgotten when its transaction is
 // undone, when another connection has written, and when a statement writes to its table
-// that does not say what becomes of it.
-type Kept struct{ name, query string }
+// that does not say what becomes of it. Where others write meanwhile nothing is kept, and a
+// row is locked as it is read, unless it is loose: of what is only learned the last word
+// counts, and what is only ever added cannot change.
+type Kept struct {
+	name, query string
+	loose       bool
+}
 
 // At is a row of a table by its key.
 type At struct {
@@ -27,12 +32,12 @@ func (of *Kept) At(key ...any) At { return At{of, key} }
 
 // The tables whose rows are kept.
 var (
-	Conversations = &Kept{"conversations", `SELECT ` + ConversationColumns + ` FROM conversations WHERE id = $1`}
-	Branches      = &Kept{"branches", `SELECT ` + BranchColumns + ` FROM branches WHERE id = $1`}
-	Turns         = &Kept{"turns", `SELECT ` + TurnColumns + ` FROM turns WHERE id = $1`}
-	Days          = &Kept{"usage_days", `SELECT ` + DayColumns + ` FROM usage_days WHERE day = $1 AND model = $2 AND project = $3 AND currency = $4`}
-	Knowledge     = &Kept{"models_learned", `SELECT ` + KnownColumns + ` FROM models_learned WHERE model = $1`}
-	Uses          = &Kept{"sent_text_uses", `SELECT conversation_id, sha256 FROM sent_text_uses WHERE conversation_id = $1 AND sha256 = $2`}
+	Conversations = &Kept{name: "conversations", query: `SELECT ` + ConversationColumns + ` FROM conversations WHERE id = $1`}
+	Branches      = &Kept{name: "branches", query: `SELECT ` + BranchColumns + ` FROM branches WHERE id = $1`}
+	Turns         = &Kept{name: "turns", query: `SELECT ` + TurnColumns + ` FROM turns WHERE id = $1`}
+	Days          = &Kept{name: "usage_days", query: `SELECT ` + DayColumns + ` FROM usage_days WHERE day = $1 AND model = $2 AND project = $3 AND currency = $4`}
+	Knowledge     = &Kept{name: "models_learned", query: `SELECT ` + KnownColumns + ` FROM models_learned WHERE model = $1`, loose: true}
+	Uses          = &Kept{name: "sent_text_uses", query: `SELECT conversation_id, sha256 FROM sent_text_uses WHERE conversation_id = $1 AND sha256 = $2`, loose: true}
 )
 
 var keeping = []*Kept{Conversations, Branches, Turns, Days, Knowledge, Uses}
@@ -130,6 +135,9 @@ func size(row Row) int {
 
 // Known is [Session.Row] for a row that may be kept.
 func (s *Session) Known(ctx context.Context, scan func(Scanner) error, row At) error {
+	if s.locks && !row.of.loose {
+		return s.Row(ctx, scan, row.of.query+lock, row.key...)
+	}
 	if s.conn == nil {
 		return s.Row(ctx, scan, row.of.query, row.key...)
 	}

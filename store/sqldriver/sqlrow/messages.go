@@ -12,10 +12,16 @@ import (
 // These go on where [Path] ends: the messages of the path, and those of a list of seqs. The
 // order of the joins is fixed: left to choose, SQLite looks at every message for the list.
 const (
+	// Wanted are the seqs in the JSON list $4.
+	Wanted = `(SELECT value AS at FROM json_each($4))`
+
+	// PartsAsBytes are the parts of a message, not to be read as text.
+	PartsAsBytes = `CAST(m.parts AS BLOB)`
+
 	ofPath = ` FROM (SELECT branch AS of, first, last FROM path) p
 		JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
-	ofList = ` FROM (SELECT branch AS of, first, last FROM path) p CROSS JOIN (SELECT value AS at FROM json_each($4)) w
-		CROSS JOIN messages m ON m.branch = p.of AND m.seq = w.at AND m.seq BETWEEN p.first AND p.last`
+	ofList = ` FROM (SELECT branch AS of, first, last FROM path) p CROSS JOIN ` + Wanted + ` w
+		CROSS JOIN messages m WHERE m.branch = p.of AND m.seq = w.at AND m.seq BETWEEN p.first AND p.last`
 )
 
 // Messages reads a run of the path of a branch. Where only some are wanted, it looks at
@@ -59,6 +65,6 @@ func sift(ctx context.Context, read *Session, q driver.MessageQuery) (seqs []int
 			seqs = append(seqs, seq)
 		}
 		return nil
-	}, Path+` SELECT m.seq, CAST(m.parts AS BLOB)`+ofPath, q.Branch, q.From, q.To)
+	}, Path+` SELECT m.seq, `+PartsAsBytes+``+ofPath, q.Branch, q.From, q.To)
 	return seqs, err
 }

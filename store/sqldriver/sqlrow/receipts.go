@@ -56,6 +56,9 @@ func Folds(ctx context.Context, s *Session, q driver.FoldQuery) ([]driver.Fold, 
 	return out, err
 }
 
+// InsertReceipt stores a receipt, with a number above those of its conversation.
+var InsertReceipt = `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (` + Marks(7) + `)`
+
 // Undo marks a fold as undone, with the view that it is undone from.
 func Undo(ctx context.Context, tx *Session, n int64, from scrollback.View, now int64) error {
 	after, err := JSON(from)

@@ -32,6 +32,14 @@ func (a Account) InTurn() string {
 	return ""
 }
 
+const (
+	// InsertText keeps a text that may be there, and stays as long as the transaction does.
+	InsertText = `INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+
+	// OfStep is the key of what a step sent.
+	OfStep = `ON CONFLICT (turn_id, step)`
+)
+
 // PutSent keeps what a step of a turn sent, unless it went into the turn's row, and the
 // texts that it names.
 func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, a Account) error {
@@ -47,10 +55,10 @@ func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, a Account) er
 			return err
 		}
 		use := []any{t.Conversation, hash}
-		if err := tx.Put(ctx, Uses.At(use...), use, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2)`, use...); err != nil {
+		if err := tx.Put(ctx, Uses.At(use...), use, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`, use...); err != nil {
 			return err
 		}
-		if err := tx.Run(ctx, `INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, hash, content); err != nil {
+		if err := tx.Run(ctx, InsertText, hash, content); err != nil {
 			return err
 		}
 	}
@@ -58,13 +66,17 @@ func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, a Account) er
 		return nil
 	}
 	return tx.Run(ctx, `INSERT INTO turn_steps (turn_id, step, conversation_id, sent) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`, t.ID, a.Step, t.Conversation, a.Text)
+		`+OfStep+` DO UPDATE SET sent = excluded.sent`, t.ID, a.Step, t.Conversation, a.Text)
 }
 
 // DropSent removes what the turns of a conversation sent, while they are there, and the
 // texts that no other conversation names.
 func DropSent(ctx context.Context, tx *Session, id scrollback.ConversationID) error {
 	err := tx.Run(ctx, `DELETE FROM turn_steps WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = $1)`, id)
+	if err != nil {
+		return err
+	}
+	err = tx.Hold(ctx, `SELECT sha256 FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1) ORDER BY sha256`, id)
 	if err != nil {
 		return err
 	}

@@ -27,11 +27,18 @@ type Runner interface {
 }
 
 // Session runs statements, each prepared once. One on a pool is for any number of
-// goroutines; one on a connection of its own is for one, and keeps rows.
+// goroutines; one on a connection of its own is for one, and keeps rows. One on a database
+// that many servers share is made by [Shared].
 type Session struct {
 	on    Runner
 	mu    sync.Mutex
 	stmts map[string]*sql.Stmt
+
+	shared  *Shared // with plain, or writing, instead of on
+	plain   Querier
+	writing Exchange
+	left    []Statement // not sent yet
+	locks   bool
 
 	conn   driver.Conn // instead of on
 	direct map[string]*direct
@@ -87,8 +94,55 @@ func (s *Session) own(ctx context.Context, query string) (*direct, error) {
 	return d, nil
 }
 
+// Inside is a session for one transaction of the pool that s runs on, with the statements of
+// s; see [Session.Prepare]. They end with the transaction.
+func (s *Session) Inside(tx *sql.Tx) *Session {
+	if s.shared != nil {
+		return s.shared.Reading(tx)
+	}
+	return NewSession(inside{s, tx})
+}
+
+// On is a session for a connection of the pool that s runs on.
+func (s *Session) On(conn *sql.Conn) *Session {
+	if s.shared != nil {
+		return s.shared.Reading(conn)
+	}
+	return NewSession(conn)
+}
+
+// Prepare prepares statements that transactions will need.
+func (s *Session) Prepare(ctx context.Context, queries ...string) error {
+	if s.shared != nil {
+		return nil
+	}
+	for _, q := range queries {
+		if _, err := s.stmt(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inside never takes a second connection: the pool may have no other.
+type inside struct {
+	s  *Session
+	tx *sql.Tx
+}
+
+// PrepareContext implements [Runner].
+func (i inside) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st := i.s.known(query); st != nil {
+		return i.tx.StmtContext(ctx, st), nil
+	}
+	return i.tx.PrepareContext(ctx, query)
+}
+
 // Run runs a statement that returns nothing.
 func (s *Session) Run(ctx context.Context, query string, args ...any) error {
+	if s.writing != nil {
+		return s.later(query, args, nil)
+	}
 	_, err := s.Exec(ctx, query, args...)
 	return err
 }
@@ -96,6 +150,10 @@ func (s *Session) Run(ctx context.Context, query string, args ...any) error {
 // Exec runs a statement and returns what it changed. Kept rows of a table that it writes to
 // are forgotten.
 func (s *Session) Exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if s.writing != nil {
+		n, err := s.exchange(ctx, query, args, nil)
+		return driver.RowsAffected(n), err
+	}
 	if s.conn == nil {
 		st, err := s.stmt(ctx, query)
 		if err != nil {
@@ -131,11 +189,10 @@ func (s *Session) Rows(ctx context.Context, scan func(Scanner) error, query stri
 		}
 		return d.rows(ctx, scan, args)
 	}
-	st, err := s.stmt(ctx, query)
-	if err != nil {
-		return err
+	if s.writing != nil {
+		return s.rowsShared(ctx, scan, query, args)
 	}
-	rows, err := st.QueryContext(ctx, args...)
+	rows, err := s.query(ctx, query, args)
 	if err != nil {
 		return err
 	}
@@ -152,11 +209,30 @@ func (s *Session) Rows(ctx context.Context, scan func(Scanner) error, query stri
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
+		if s.shared != nil {
+			inward(row)
+		}
 		if err := scan(row); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
+}
+
+// query runs a query on what many goroutines use.
+func (s *Session) query(ctx context.Context, query string, args []any) (*sql.Rows, error) {
+	if s.shared != nil {
+		bound, err := outward(args)
+		if err != nil {
+			return nil, err
+		}
+		return s.plain.QueryContext(ctx, s.shared.text(query), bound...)
+	}
+	st, err := s.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
 }
 
 // Row scans the only row of a query; sql.ErrNoRows when there is none.

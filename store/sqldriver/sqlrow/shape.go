@@ -18,8 +18,11 @@ const Path = `WITH RECURSIVE path (branch, parent, at_seq, first, last) AS (
 		FROM path p JOIN branches b ON b.id = p.parent WHERE p.at_seq >= $2 AND b.at_seq < p.at_seq
 	)`
 
-// Shape reads the path of a branch as bins. Beside min, SQLite takes a plain column from the
-// row that has the minimum.
+// TimeOfFirst is when the message was stored that has the least seq of a bin. Beside min,
+// SQLite takes a plain column from the row that has the minimum.
+const TimeOfFirst = `m.created_at, sum(m.own_bytes)`
+
+// Shape reads the path of a branch as bins.
 func Shape(ctx context.Context, read *Session, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
 	var out []scrollback.ShapeBin
 	err := read.Rows(ctx, func(r Scanner) error {
@@ -29,8 +32,8 @@ func Shape(ctx context.Context, read *Session, q driver.ShapeQuery) ([]scrollbac
 		b.LastSeq = b.FirstSeq + n - 1
 		out = append(out, b)
 		return err
-	}, Path+` SELECT min(m.seq), count(*), m.created_at, sum(m.own_bytes), sum(m.role = 'user'), sum(m.role = 'assistant')
+	}, Path+` SELECT min(m.seq), count(*), `+TimeOfFirst+`, count(*) FILTER (WHERE m.role = 'user'), count(*) FILTER (WHERE m.role = 'assistant')
 		FROM (SELECT branch AS of, first, last FROM path) p JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last
-		GROUP BY (m.seq - 1) * $4 / $3 ORDER BY 1`, q.Branch, 1, q.Head, q.Bins)
+		GROUP BY floor(CAST((m.seq - 1) * $4 AS DOUBLE PRECISION) / CAST($3 AS DOUBLE PRECISION)) ORDER BY 1`, q.Branch, 1, q.Head, q.Bins)
 	return out, err
 }

@@ -46,6 +46,24 @@ func (a amount) Scan(v any) error {
 const DayColumns = `day, model, project, currency, calls, estimated_calls, input_tokens, cached_tokens,
 	cache_write_tokens, output_tokens, reasoning_tokens, total_tokens, cost`
 
+const (
+	// DaySums begins a query for sums, with a condition on day and model to follow, and then
+	// DayOrder.
+	DaySums  = `SELECT ` + DayColumns + ` FROM usage_days WHERE `
+	DayOrder = ` ORDER BY day, model, project, currency`
+)
+
+// StoreSums stores sums in the place of those that are there. Where the database [Session.Adds],
+// it adds to them.
+var StoreSums = `INSERT INTO usage_days (` + DayColumns + `) VALUES (` + Marks(13) + `)
+	ON CONFLICT (day, model, project, currency) DO UPDATE SET calls = excluded.calls, estimated_calls = excluded.estimated_calls,
+	input_tokens = excluded.input_tokens, cached_tokens = excluded.cached_tokens, cache_write_tokens = excluded.cache_write_tokens,
+	output_tokens = excluded.output_tokens, reasoning_tokens = excluded.reasoning_tokens, total_tokens = excluded.total_tokens, cost = excluded.cost`
+
+// InsertUse stores a record of usage.
+var InsertUse = `INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
+	cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated, project, total_tokens, key_id) VALUES (` + Marks(17) + `)`
+
 // ScanDay reads sums as far as they can be believed.
 func ScanDay(d *scrollback.UsageDay) func(Scanner) error {
 	return func(r Scanner) error { return ScanSums(d, new(bool))(r) }

@@ -1,0 +1,85 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
+)
+
+// postings is the store's own index.
+type postings struct {
+	db   *driver.Driver
+	conn *pgx.Conn
+	to   int64
+}
+
+func openPostings(ctx context.Context, dsn string) (way, error) {
+	db, err := postgres.Open(ctx, dsn, nil)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s, err := db.Index.State(ctx)
+	return &postings{db, conn, s.Watermark}, err
+}
+
+func (p *postings) name() string { return "own postings" }
+
+func (p *postings) tables() []string {
+	return []string{"index_state", "index_segments", "index_blocks", "index_marks", "index_dropped"}
+}
+
+func (p *postings) close() {
+	_ = errors.Join(p.conn.Close(context.Background()), p.db.Close()) // the database is thrown away
+}
+
+func (p *postings) put(ctx context.Context, batch []driver.Document) error {
+	d := driver.Documents{From: p.to, To: p.to + int64(len(batch)), All: batch}
+	put, err := p.db.Index.Put(ctx, d)
+	if err != nil {
+		return err
+	}
+	if p.to = d.To; !put {
+		return errors.New("somebody else put documents")
+	}
+	return p.clean(ctx)
+}
+
+func (p *postings) find(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+	return p.db.Index.Postings(ctx, q)
+}
+
+// hide writes what a purge does to the index, which has no messages here.
+func (p *postings) hide(ctx context.Context, branches []int64) error {
+	tx, err := p.conn.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }() // after a commit it does nothing
+	for _, b := range branches {
+		if _, err := tx.Exec(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO index_dropped (branch, first_seq, n) SELECT $1, 1, dropped FROM index_state WHERE id = 1`, b); err != nil {
+			return err
+		}
+	}
+	return tx.Commit(ctx)
+}
+
+func (p *postings) clean(ctx context.Context) error {
+	for {
+		if more, err := p.db.Index.Tend(ctx); !more || err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// world is a simulation of events in their order, in milliseconds. The same seed gives the
+// same world.
+type world struct {
+	now    float64
+	events events
+	rng    *rand.Rand
+	n      int
+}
+
+func newWorld(seed uint64) *world { return &world{rng: rand.New(rand.NewPCG(seed, 18))} }
+
+// after does something later; what is due at one time comes in the order of its asking.
+func (w *world) after(ms float64, do func()) {
+	w.n++
+	heap.Push(&w.events, event{w.now + ms, w.n, do})
+}
+
+func (w *world) run() {
+	for len(w.events) > 0 {
+		e := heap.Pop(&w.events).(event)
+		w.now = e.at
+		e.do()
+	}
+}
+
+// some is a time that varies as calls and computations do, with this mean.
+func (w *world) some(ms float64) float64 { return w.rng.ExpFloat64() * ms }
+
+type event struct {
+	at float64
+	n  int
+	do func()
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].n < e[j].n
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}
+
+// desk serves so many at once; the others wait in the order of their coming.
+type desk struct {
+	free    int
+	waiting []func()
+}
+
+func (d *desk) take(do func()) {
+	if d.free > 0 {
+		d.free--
+		do()
+		return
+	}
+	d.waiting = append(d.waiting, do)
+}
+
+func (d *desk) leave() {
+	if len(d.waiting) == 0 {
+		d.free++
+		return
+	}
+	do := d.waiting[0]
+	d.waiting = d.waiting[1:]
+	do()
+}
+
+// disk flushes the WAL: whoever waits when a flush begins is in it, up to a number.
+type disk struct {
+	*world
+	in      inputs
+	busy    bool
+	waiting []func()
+}
+
+func (d *disk) commit(done func()) {
+	d.waiting = append(d.waiting, done)
+	if !d.busy {
+		d.flush()
+	}
+}
+
+func (d *disk) flush() {
+	n := min(len(d.waiting), int(d.in.of("flush_group")))
+	if d.busy = n > 0; !d.busy {
+		return
+	}
+	group := d.waiting[:n]
+	d.waiting = d.waiting[n:]
+	took := d.in.of("flush_ms")
+	if d.rng.IntN(100) == 0 {
+		took = d.in.of("flush_p99_ms")
+	}
+	d.after(took, func() {
+		for _, done := range group {
+			done()
+		}
+		d.flush()
+	})
+}
+
+// store is the database as the transactions of turns pass it.
+type store struct {
+	*world
+	in    inputs
+	pools []desk
+	cores desk
+	lanes []desk
+	disk  disk
+}
+
+func newStore(w *world, in inputs, nodes int) *store {
+	s := &store{world: w, in: in, pools: make([]desk, nodes), cores: desk{free: int(in.of("primary_cores"))},
+		lanes: make([]desk, int(in.of("usage_lanes"))), disk: disk{world: w, in: in}}
+	share := math.Min(in.of("node_pool"), math.Max(1, in.of("connections")/float64(nodes)))
+	for i := range s.pools {
+		s.pools[i].free = int(share)
+	}
+	for i := range s.lanes {
+		s.lanes[i].free = 1
+	}
+	return s
+}
+
+// transaction is one, on a connection of a node: statements, work on a processor, a lane if
+// it enters usage, and a commit.
+type transaction struct {
+	node       int
+	statements float64
+	cpu        float64
+	lane       bool
+}
+
+func (s *store) do(t transaction, done func()) {
+	pool := &s.pools[t.node]
+	end := func() { pool.leave(); done() }
+	pool.take(func() {
+		s.after(t.statements*s.in.of("round_trip_ms"), func() {
+			s.cores.take(func() {
+				s.after(s.some(t.cpu), func() {
+					s.cores.leave()
+					s.finish(t, end)
+				})
+			})
+		})
+	})
+}
+
+func (s *store) finish(t transaction, end func()) {
+	if !t.lane {
+		s.disk.commit(end)
+		return
+	}
+	lane := &s.lanes[s.rng.IntN(len(s.lanes))]
+	lane.take(func() {
+		s.after(s.in.of("lane_statements")*s.in.of("round_trip_ms"), func() {
+			s.disk.commit(func() { lane.leave(); end() })
+		})
+	})
+}
+
+// simulated is what came of a simulation.
+type simulated struct {
+	turns    float64 // a second, from the first to the end of the last
+	p50, p99 float64 // milliseconds for the two transactions of a turn, without its model
+}
+
+// simulate lets n turns come by chance at a rate, to nodes by chance, with the saves of
+// their drafts, and measures them after a tenth of them.
+func simulate(in inputs, nodes int, rate float64, n int) simulated {
+	w := newWorld(uint64(nodes))
+	s := newStore(w, in, nodes)
+	var took []float64
+	half := transaction{statements: in.of("turn_statements") / 2, cpu: in.of("turn_db_cpu_ms") / 2}
+	save := transaction{statements: in.of("save_statements"), cpu: in.of("save_db_cpu_ms")}
+	came, ended := 0, 0.0
+	var next func()
+	next = func() {
+		if came++; came > n {
+			return
+		}
+		at, counts := w.now, came > n/10
+		begin := half
+		begin.node = w.rng.IntN(nodes)
+		finish := begin
+		finish.lane = true
+		s.do(begin, func() {
+			s.do(finish, func() {
+				if ended = w.now; counts {
+					took = append(took, w.now-at)
+				}
+			})
+		})
+		w.after(w.some(1000/rate), next)
+	}
+	w.after(0, next)
+	drafts(s, save, drafting{rate * in.saves(), func() bool { return came > n }})
+	w.run()
+	slices.Sort(took)
+	at := func(p float64) float64 { return took[min(len(took)-1, int(p*float64(len(took))))] }
+	return simulated{float64(n) * 1000 / ended, at(0.5), at(0.99)}
+}
+
+// drafting is how many drafts are stored a second, until it is over.
+type drafting struct {
+	rate float64
+	over func() bool
+}
+
+func drafts(s *store, save transaction, d drafting) {
+	var next func()
+	next = func() {
+		if d.over() || d.rate == 0 {
+			return
+		}
+		t := save
+		t.node = s.rng.IntN(len(s.pools))
+		s.do(t, func() {})
+		s.after(s.some(1000/d.rate), next)
+	}
+	next()
+}

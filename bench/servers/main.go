@@ -1,0 +1,193 @@
+//go:build linux
+
+// Command servers measures what many servers get from one PostgreSQL, beside SQLite and beside
+// pgbench on the same PostgreSQL, in one run.
+//
+//	go run ./bench/servers                    SQLite, and a PostgreSQL that is thrown away
+//	go run ./bench/servers -dsn postgres://…  a server on which databases may be made
+//	go run ./bench/servers -without postgres  SQLite alone
+//	go run ./bench/servers -quick             small, to see that it runs
+//
+// A server is a process of its own that opens the store through the library. The throw-away
+// PostgreSQL is durable, as one in production is. What it prints at the end are inputs for
+// bench/scale.
+//
+// Words it adds: worker (a process that takes turns in conversations of its own), place (a
+// database, as a URL), counters (what a PostgreSQL says it has done so far).
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+)
+
+// run is one run of everything.
+type run struct {
+	ctx      context.Context
+	dir      string // for SQLite and logs; removed at the end
+	messages int    // of the long conversation
+	seconds  int    // of a round of turns
+	rounds   int
+
+	statements bool // which statements turns run is listed
+
+	pg     *cluster // nil without PostgreSQL
+	rows   []row
+	inputs map[string]float64 // for bench/scale, by name
+}
+
+// row is one measured number.
+type row struct {
+	what, where string
+	value       float64
+	unit        string
+}
+
+func (r *run) add(what, where string, value float64, unit string) {
+	fmt.Fprintf(os.Stderr, "   %-44s %-12s %s\n", what, where, show(value, unit))
+	r.rows = append(r.rows, row{what, where, value, unit})
+}
+
+func main() {
+	dsn := flag.String("dsn", "", "URL of a PostgreSQL on which databases may be made; without it, one that is thrown away")
+	bin := flag.String("bin", "", "folder with PostgreSQL's programs; without it, the newest of Debian's")
+	without := flag.String("without", "", "sqlite or postgres")
+	messages := flag.Int("messages", 1_000_000, "messages of the long conversation")
+	seconds := flag.Int("seconds", 10, "seconds of a round of turns")
+	rounds := flag.Int("rounds", 3, "rounds; the median is reported")
+	quick := flag.Bool("quick", false, "2,000 messages, one round of a second")
+	statements := flag.Bool("statements", false, "list the statements of a turn")
+	job := flag.String("worker", "", "be a worker: the other process of a figure")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if *job != "" {
+		fail(work(ctx, *job))
+		return
+	}
+	r := &run{ctx: ctx, messages: *messages, seconds: *seconds, rounds: *rounds, statements: *statements, inputs: map[string]float64{}}
+	if *quick {
+		r.messages, r.seconds, r.rounds = 2000, 1, 1
+	}
+	fail(r.all(*dsn, *bin, *without))
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "servers:", err)
+		os.Exit(1)
+	}
+}
+
+func (r *run) all(dsn, bin, without string) (err error) {
+	if r.dir, err = os.MkdirTemp("", "scrollback-servers-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.dir)) }()
+	if without != "" && without != "sqlite" && without != "postgres" {
+		return fmt.Errorf("-without %s: it is sqlite or postgres", without)
+	}
+	if without != "postgres" {
+		if r.pg, err = startCluster(r.ctx, dsn, bin); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.pg.close()) }()
+	}
+	for _, figure := range []func(*run, string) error{(*run).alone, (*run).together, (*run).long, (*run).takeover} {
+		for _, where := range []string{sqlite, postgres} {
+			if strings.EqualFold(where, without) || where == postgres && r.pg == nil {
+				continue
+			}
+			if err := figure(r, where); err != nil {
+				return fmt.Errorf("%s: %w", where, err)
+			}
+		}
+	}
+	if r.pg != nil {
+		if err := r.pgbench(); err != nil {
+			return err
+		}
+	}
+	fmt.Print(r.report())
+	return nil
+}
+
+// The places.
+const (
+	sqlite   = "SQLite"
+	postgres = "PostgreSQL"
+)
+
+// place is a new, empty database.
+func (r *run) place(where, name string) (string, error) {
+	if where == sqlite {
+		dir, err := os.MkdirTemp(r.dir, name+"-")
+		return "sqlite://" + dir + "/scrollback.db", err
+	}
+	return r.pg.create(r.ctx, name)
+}
+
+// report is the table of medians, and the inputs for bench/scale.
+func (r *run) report() string {
+	var b strings.Builder
+	b.WriteString("| | SQLite | PostgreSQL |\n|---|---|---|\n")
+	done := map[string]bool{}
+	for _, x := range r.rows {
+		if done[x.what] {
+			continue
+		}
+		done[x.what] = true
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", x.what, r.median(x.what, sqlite), r.median(x.what, postgres))
+	}
+	if len(r.inputs) > 0 {
+		text, err := json.MarshalIndent(r.inputs, "", "  ")
+		if err == nil {
+			fmt.Fprintf(&b, "\nFor bench/scale/inputs.json, as measured:\n\n%s\n", text)
+		}
+	}
+	return b.String()
+}
+
+func (r *run) median(what, where string) string {
+	var all []float64
+	unit := ""
+	for _, x := range r.rows {
+		if x.what == what && x.where == where {
+			all, unit = append(all, x.value), x.unit
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	return show(all[len(all)/2], unit)
+}
+
+func show(v float64, unit string) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f %s", v, unit)
+	case v >= 10:
+		return fmt.Sprintf("%.1f %s", v, unit)
+	}
+	return fmt.Sprintf("%.2f %s", v, unit)
+}
+
+// percentile of times in milliseconds.
+func percentile(took []float64, p float64) float64 {
+	if len(took) == 0 {
+		return 0
+	}
+	took = slices.Sorted(slices.Values(took))
+	return took[min(len(took)-1, int(p*float64(len(took))))]
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

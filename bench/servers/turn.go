@@ -1,0 +1,114 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/local"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// textBytes is about how long a message is.
+const textBytes = 900
+
+// A word that one message in a hundred has, and one that one in ten thousand has.
+const common, rare = "zyxwort", "qqxvale"
+
+// words makes text of a vocabulary as skewed as a language's; the same for the same seed.
+type words struct {
+	rng  *rand.Rand
+	zipf *rand.Zipf
+	all  []string
+}
+
+func newWords(seed uint64) *words {
+	w := &words{rng: rand.New(rand.NewPCG(seed, 5))}
+	w.zipf = rand.NewZipf(w.rng, 1.25, 2, 19_999)
+	made := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 {
+		b := make([]byte, 4+made.IntN(6))
+		for i := range b {
+			b[i] = "bdfgklmnprstaeiou"[made.IntN(17)]
+		}
+		w.all = append(w.all, string(b))
+	}
+	return w
+}
+
+func (w *words) text() string {
+	var b strings.Builder
+	for b.Len() < textBytes {
+		b.WriteString(w.all[w.zipf.Uint64()] + " ")
+	}
+	return b.String()
+}
+
+// message is the n-th of the long conversation.
+func (w *words) message(n int) store.Incoming {
+	text := w.text()
+	switch {
+	case n%10_000 == 77:
+		text += rare
+	case n%100 == 7:
+		text += common
+	}
+	role := scrollback.RoleUser
+	if n%2 == 1 {
+		role = scrollback.RoleAssistant
+	}
+	return say(role, text)
+}
+
+func (w *words) hash() string {
+	b := make([]byte, 32)
+	for i := range b {
+		b[i] = byte(w.rng.Uint32())
+	}
+	return hex.EncodeToString(b)
+}
+
+func say(role scrollback.Role, text string) store.Incoming {
+	return store.Incoming{Message: scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
+}
+
+// begin opens a turn with a question.
+func begin(ctx context.Context, s *store.Store, id scrollback.ConversationID, text string) (store.Begun, error) {
+	return s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{say(scrollback.RoleUser, text)},
+		Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
+}
+
+// turn is a question and its answer, both durable, with what the program stores beside them.
+// It returns how long the two took.
+func turn(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *words) (time.Duration, error) {
+	ask, reply := w.text(), w.text()
+	sent := &scrollback.Sent{Step: 1, At: s.Now(), Model: "bench/model", Policy: "segments", Limit: 32_768, Budget: 27_034, Tokens: 12_345,
+		Bytes: 49_380, Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), First: 301, Last: 340, Prompt: 340, Hash: w.hash()}
+	mark := &scrollback.WindowMark{Items: 45, Tokens: 12_345, Hash: w.hash()}
+	for i := range int64(5) {
+		sent.Runs = append(sent.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder, Layer: scrollback.LayerPlaceholders,
+			Seq: i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
+		mark.Layers = append(mark.Layers, scrollback.LayerMark{Items: 8, Tokens: 2000 + i, Hash: w.hash()})
+	}
+	start := time.Now()
+	begun, err := begin(ctx, s, id, ask)
+	if err != nil {
+		return 0, err
+	}
+	_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say(scrollback.RoleAssistant, reply)},
+		State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop, Window: mark, Sent: sent,
+		Texts: map[string]string{sent.Instructions: "instructions", sent.Tools: "tools"},
+		Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn", At: s.Now(),
+			WindowTokens: 1000, Usage: scrollback.Usage{InputTokens: 1000, OutputTokens: 100, TotalTokens: 1100}}}})
+	return time.Since(start), err
+}
+
+// open opens a database as a server does.
+func open(ctx context.Context, dir, url string) (*local.Scrollback, error) {
+	return local.Open(ctx, dir, &local.Options{Database: url})
+}

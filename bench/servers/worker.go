@@ -1,0 +1,189 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/local"
+)
+
+// job is what a worker does: turns in so many conversations for so long, or a turn that it
+// begins in one and holds until it is killed.
+type job struct {
+	URL, Dir      string
+	Conversations int
+	Seconds       int
+	Seed          uint64
+	Hold          scrollback.ConversationID
+}
+
+// done is what a worker has done: how long each turn took, and its own processor.
+type done struct {
+	Took []float64 // milliseconds
+	CPU  float64   // milliseconds
+}
+
+// work is the worker's side: it says a line when it is ready, and begins at the next one it
+// is told.
+func work(ctx context.Context, text string) (err error) {
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return err
+	}
+	sb, err := open(ctx, j.Dir, j.URL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sb.Close()) }()
+	if j.Hold != "" {
+		return hold(ctx, sb, j.Hold)
+	}
+	ids := make([]scrollback.ConversationID, j.Conversations)
+	for i := range ids {
+		c, _, err := sb.Store.Create(ctx, scrollback.Conversation{})
+		if err != nil {
+			return err
+		}
+		ids[i] = c.ID
+		if _, err := turn(ctx, sb.Store, c.ID, newWords(j.Seed+uint64(i))); err != nil { // connections are made
+			return err
+		}
+	}
+	fmt.Println("ready")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	before, end := processor(), time.Now().Add(time.Duration(j.Seconds)*time.Second)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var out done
+	var errs []error
+	for i, id := range ids {
+		wg.Go(func() {
+			var took []float64
+			var err error
+			for w := newWords(j.Seed + 1000 + uint64(i)); err == nil && time.Now().Before(end); {
+				var d time.Duration
+				if d, err = turn(ctx, sb.Store, id, w); err == nil {
+					took = append(took, ms(d))
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out.Took, errs = append(out.Took, took...), append(errs, err)
+		})
+	}
+	wg.Wait()
+	out.CPU = processor() - before
+	return errors.Join(append(errs, json.NewEncoder(os.Stdout).Encode(out))...)
+}
+
+// hold begins a turn and keeps its lease until the process ends.
+func hold(ctx context.Context, sb *local.Scrollback, id scrollback.ConversationID) error {
+	begun, err := begin(ctx, sb.Store, id, "held")
+	if err != nil {
+		return err
+	}
+	every := time.NewTicker(time.Second)
+	defer every.Stop()
+	for n := 0; ; n++ {
+		if _, err := sb.Store.Turns.Save(ctx, begun.Turn, scrollback.Draft{Content: fmt.Sprint("piece ", n)}); err != nil {
+			return err
+		}
+		if n == 0 {
+			fmt.Println("ready")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-every.C:
+		}
+	}
+}
+
+// processor is what this process has used of the processors, in milliseconds.
+func processor() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return ms(time.Duration(u.Utime.Nano() + u.Stime.Nano()))
+}
+
+// crew is a worker, seen from outside.
+type crew struct {
+	cmd  *exec.Cmd
+	in   *os.File
+	out  *bufio.Reader
+	dead bool
+}
+
+// hire starts a worker and waits until it is ready.
+func (r *run) hire(j job) (*crew, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if j.Dir, err = os.MkdirTemp(r.dir, "worker-"); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return nil, err
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	c := &crew{cmd: exec.CommandContext(r.ctx, exe, "-worker", string(text)), in: to}
+	c.cmd.Stdin, c.cmd.Stderr = from, os.Stderr
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := c.cmd.StdoutPipe()
+	if err == nil {
+		err = c.cmd.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(err, from.Close(), to.Close())
+	}
+	c.out = bufio.NewReader(out)
+	if line, err := c.out.ReadString('\n'); err != nil || line != "ready\n" {
+		return nil, errors.Join(fmt.Errorf("a worker said %q: %w", line, err), from.Close(), c.kill())
+	}
+	return c, from.Close()
+}
+
+// result tells the worker to begin, unless it was told, and returns what it did.
+func (c *crew) begin() error {
+	_, err := c.in.WriteString("go\n")
+	return err
+}
+
+func (c *crew) result() (d done, err error) {
+	line, err := c.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &d)
+	}
+	return d, errors.Join(err, c.in.Close(), c.cmd.Wait())
+}
+
+// kill ends the worker at once.
+func (c *crew) kill() error {
+	if c.dead {
+		return nil
+	}
+	c.dead = true
+	err := errors.Join(c.cmd.Process.Kill(), c.in.Close())
+	_ = c.cmd.Wait() // it was killed
+	return err
+}

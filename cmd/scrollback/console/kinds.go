@@ -1,0 +1,19 @@
+package console
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// IsText reports whether b is a text.
+func IsText(b []byte) bool { return utf8.Valid(b) && !bytes.Contains(b, []byte{0}) }
+
+// IsRaster reports whether b begins as an image that a model can be shown.
+func IsRaster(b []byte) bool {
+	for _, head := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF87a", "GIF89a"} {
+		if bytes.HasPrefix(b, []byte(head)) {
+			return true
+		}
+	}
+	return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP"
+}

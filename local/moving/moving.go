@@ -1,0 +1,194 @@
+// Package moving copies a store to another database, and its objects to another place, while it
+// is in use.
+//
+// Invariants: a source is never made, only opened; no password gets into what people are told;
+// an object is copied whole or not at all, and compared by its hash.
+//
+// It knows concrete databases and object stores, and nothing of what conversations mean.
+package moving
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/local/objects"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
+)
+
+const op = "migrate"
+
+// Options say what goes where.
+type Options struct {
+	From, To string // sqlite:///PATH or postgres://…
+
+	// ObjectsFrom and ObjectsTo are where objects are, and where they go: file:///FOLDER or a
+	// bucket's URL. Empty ObjectsFrom is the folder "objects" beside the file of an SQLite
+	// database; without ObjectsTo no objects are copied.
+	ObjectsFrom, ObjectsTo string
+
+	Finish bool           // see [sqlmove.Options]
+	Told   func(Progress) // nil tells nobody
+	Log    *slog.Logger   // nil discards
+}
+
+// Progress is how far a copy is.
+type Progress struct {
+	sqlmove.Progress
+	Objects     int64 `json:"objects"`      // copied by this call
+	ObjectBytes int64 `json:"object_bytes"` // of theirs
+}
+
+// StageObjects is the stage in which objects are copied.
+const StageObjects sqlmove.Stage = "objects"
+
+// Report is what became of a copy.
+type Report struct {
+	sqlmove.Report
+	From        string `json:"from"`
+	To          string `json:"to"`
+	Objects     int64  `json:"objects"`      // copied by this call
+	ObjectBytes int64  `json:"object_bytes"` // of theirs
+	ObjectsSame int64  `json:"objects_same"` // that were there already
+	Damaged     int64  `json:"damaged"`      // artifacts whose bytes were not what they should be before
+}
+
+// Move copies a store; see [sqlmove.Move].
+func Move(ctx context.Context, o Options) (r Report, err error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	var b *carrier
+	if o.ObjectsTo != "" || o.ObjectsFrom != "" {
+		if b, err = openObjects(ctx, o); err != nil {
+			return r, err
+		}
+		defer func() { err = errors.Join(err, b.close()) }()
+	}
+	from, err := open(ctx, "from", o.From, false, o.Log)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	to, err := open(ctx, "to", o.To, true, o.Log)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	tell := func(p sqlmove.Progress) {
+		if o.Told == nil {
+			return
+		}
+		out := Progress{Progress: p}
+		if b != nil {
+			out.Objects, out.ObjectBytes = b.copied.Load(), b.bytes.Load()
+			if b.busy.Load() {
+				out.Stage = StageObjects
+			}
+		}
+		o.Told(out)
+	}
+	move := sqlmove.Options{Finish: o.Finish, Told: tell}
+	if b != nil {
+		move.Beside = b.carry
+	}
+	r.Report, err = sqlmove.Move(ctx, from, to, move)
+	r.From, r.To = from.Name, to.Name
+	if b != nil {
+		r.Objects, r.ObjectBytes, r.ObjectsSame = b.copied.Load(), b.bytes.Load(), b.same.Load()
+		r.Damaged = b.damaged.Load()
+	}
+	return r, err
+}
+
+// Cancel lets a store be written to again that was being moved, or was moved. What was copied
+// stays where it is.
+func Cancel(ctx context.Context, at string, log *slog.Logger) (err error) {
+	from, err := open(ctx, "from", at, false, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	return sqlmove.Cancel(ctx, from)
+}
+
+// open opens the database that a flag names, and makes it if it may.
+func open(ctx context.Context, flag, at string, missing bool, log *slog.Logger) (*sqlmove.Side, error) {
+	u, err := url.Parse(at)
+	switch {
+	case err != nil:
+	case u.Scheme == "postgres" || u.Scheme == "postgresql":
+		return postgres.OpenSide(ctx, at, name(u), &postgres.Options{Log: log})
+	case u.Scheme == "sqlite" && u.Host == "" && u.RawQuery == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
+		path := filepath.FromSlash(u.Path)
+		info, err := os.Stat(path)
+		switch {
+		case !missing && (errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0):
+			return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no database at %s", path)
+		case missing:
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
+			}
+		}
+		return sqlite.OpenSide(ctx, path, at, &sqlite.Options{Log: log})
+	}
+	return nil, scrollback.ParamErrorf(op, flag, "--%s is sqlite:///PATH or postgres://USER:PASSWORD@HOST/DATABASE", flag)
+}
+
+// name is a database as people are told of it: without user and password.
+func name(u *url.URL) string {
+	out := url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}
+	asked := u.Query()
+	kept := url.Values{}
+	for _, key := range []string{"host", "port", "dbname", "search_path"} {
+		if asked.Get(key) != "" {
+			kept.Set(key, asked.Get(key))
+		}
+	}
+	out.RawQuery = kept.Encode()
+	if out.Host == "" {
+		return "postgres://" + out.RequestURI()
+	}
+	return out.String()
+}
+
+// openObjects opens both places of objects.
+func openObjects(ctx context.Context, o Options) (*carrier, error) {
+	at := o.ObjectsFrom
+	if o.ObjectsTo == "" {
+		return nil, scrollback.ParamErrorf(op, "objects_to", "--objects-from without --objects-to: name where the objects go")
+	}
+	if u, err := url.Parse(o.From); at == "" && err == nil && u.Scheme == "sqlite" {
+		at = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(filepath.Dir(filepath.FromSlash(u.Path)), "objects"))}).String()
+	}
+	if at == "" {
+		return nil, scrollback.ParamErrorf(op, "objects_from", "--objects-to without --objects-from: name where the objects are")
+	}
+	c := &carrier{log: o.Log}
+	for _, side := range []struct {
+		at       string
+		readOnly bool
+		into     **objects.Store
+	}{{at, true, &c.from}, {o.ObjectsTo, false, &c.to}} {
+		place, err := objects.Parse("", side.at)
+		if err == nil && place.Memory() {
+			err = scrollback.ParamErrorf(op, "objects", "objects that last are in s3://BUCKET or file:///FOLDER")
+		}
+		if err == nil {
+			*side.into, err = objects.Open(ctx, place, side.readOnly)
+		}
+		if err == nil {
+			err = (*side.into).Probe(ctx, !side.readOnly)
+		}
+		if err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+	}
+	return c, nil
+}

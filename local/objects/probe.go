@@ -1,0 +1,138 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// probePrefix begins the keys of what is written to try a bucket.
+const probePrefix = ".scrollback/"
+
+// probeTime is how long trying a bucket may take.
+const probeTime = 20 * time.Second
+
+// Probe tries a bucket of a service: what does not exist is read, and the bucket listed;
+// if it is to be written to, a small object is written, read back, compared and removed as
+// well. It returns what [Store.Explain] does, and nil for a folder and for memory.
+func (s *Store) Probe(ctx context.Context, write bool) error {
+	const op = "local.Probe"
+	if s.remote == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	if err := s.look(ctx, op); err != nil {
+		return err
+	}
+	_, err := s.Bucket.List(&blob.ListOptions{Prefix: probePrefix}).Next(ctx)
+	switch {
+	case err == nil, errors.Is(err, io.EOF):
+	case gcerrors.Code(err) == gcerrors.NotFound && s.remote.classify(err) == fine: // not even a reason
+		return s.said(op, foreign, err)
+	default:
+		return s.failed(op, err)
+	}
+	if !write {
+		return nil
+	}
+	return s.write(ctx, op)
+}
+
+// look reads an object that is not there. A GET is answered with a reason, unlike a HEAD.
+func (s *Store) look(ctx context.Context, op string) error {
+	r, err := s.Bucket.NewReader(ctx, probePrefix+"nothing", nil)
+	if err == nil {
+		return r.Close()
+	}
+	said := s.Explain(op, err)
+	if scrollback.CodeOf(said) != scrollback.Unavailable && gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	return s.failed(op, err)
+}
+
+// write writes an object and takes it away again.
+func (s *Store) write(ctx context.Context, op string) error {
+	mark := make([]byte, 16)
+	_, _ = rand.Read(mark) // never fails
+	key, content := probePrefix+"probe-"+hex.EncodeToString(mark[:8]), []byte(hex.EncodeToString(mark)+"\n")
+	if err := s.Bucket.Upload(ctx, key, bytes.NewReader(content), &blob.WriterOptions{ContentType: "text/plain"}); err != nil {
+		return s.failed(op, err)
+	}
+	got, err := s.Bucket.ReadAll(ctx, key)
+	if removed := s.Bucket.Delete(ctx, key); err == nil && gcerrors.Code(removed) != gcerrors.NotFound {
+		err = removed
+	}
+	switch {
+	case gcerrors.Code(err) == gcerrors.NotFound, err == nil && !bytes.Equal(got, content):
+		return s.said(op, foreign, errors.New("what was written did not come back"))
+	case err != nil:
+		return s.failed(op, err)
+	}
+	return nil
+}
+
+// failed is an error of a probe, which is always said as one of the store of objects.
+func (s *Store) failed(op string, err error) error {
+	if gcerrors.Code(err) == gcerrors.Canceled {
+		return scrollback.Wrap(scrollback.Canceled, op, err)
+	}
+	said := s.Explain(op, err)
+	if errors.Is(said, scrollback.ErrObjects) {
+		return said
+	}
+	return s.said(op, unreachable, err)
+}
+
+const (
+	// readyFor is how long a bucket that could be read counts as ready, and failedFor how
+	// long one that could not counts as failed: each attempt costs a request.
+	readyFor  = 10 * time.Second
+	failedFor = 3 * time.Second
+
+	// readyTime is how long one attempt may take. The server waits five seconds.
+	readyTime = 3 * time.Second
+)
+
+// state is what was found of the bucket a moment ago.
+type state struct {
+	mu    sync.Mutex
+	found error
+	until time.Time
+}
+
+// Ready returns an error if a bucket of a service cannot be read now; what was found is
+// good for some seconds, for however many ask.
+func (s *Store) Ready(ctx context.Context) error {
+	if s.remote == nil {
+		return nil
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	if time.Now().Before(s.state.until) {
+		return s.state.found
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	err := s.look(ctx, "local.Ready")
+	if scrollback.CodeOf(err) == scrollback.Canceled {
+		return err
+	}
+	good := readyFor
+	if err != nil {
+		good = failedFor
+	}
+	s.state.found, s.state.until = err, time.Now().Add(good)
+	return err
+}

@@ -1,0 +1,78 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/s3blob"
+)
+
+// openS3 opens a bucket of a service that speaks S3. Keys come from the environment or
+// the files of Amazon's clients.
+func openS3(ctx context.Context, at *url.URL) (*service, error) {
+	q, err := url.ParseQuery(at.RawQuery)
+	if err != nil {
+		return nil, errors.New("its parameters cannot be read")
+	}
+	// Services that are not Amazon's refuse the checksums that its client sends by itself,
+	// and send none to hold an answer against. The opener gives both to its client, and the
+	// first to the bucket, which uploads by other code.
+	for _, name := range []string{"request_checksum_calculation", "response_checksum_validation"} {
+		if q.Get(name) == "" {
+			q.Set(name, "when_required")
+		}
+	}
+	at.RawQuery = q.Encode()
+	bucket, err := (&s3blob.URLOpener{}).OpenBucketURL(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	out := &service{bucket: bucket, classify: faultOfS3}
+	out.sign = func(ctx context.Context, key string, d Download) (string, error) {
+		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For, BeforeSign: func(as func(any) bool) error {
+			var in *s3.GetObjectInput
+			if !as(&in) {
+				return errors.New("the request to be signed is not known")
+			}
+			in.ResponseContentType, in.ResponseContentDisposition, in.ResponseCacheControl = &d.MediaType, &d.Disposition, &d.Cache
+			return nil
+		}})
+	}
+	return out, nil
+}
+
+// faultOfS3 reads what a service that speaks S3 refused, by the code that it sent, or else
+// the status.
+func faultOfS3(err error) fault {
+	var said smithy.APIError
+	var got *smithyhttp.ResponseError
+	status := 0
+	if errors.As(err, &got) {
+		status = got.HTTPStatusCode()
+	}
+	if errors.As(err, &said) {
+		if f := codes[said.ErrorCode()]; f != fine {
+			return f
+		}
+	}
+	// What came is not the XML that S3 sends with an error, or it has no code.
+	var garbled *smithy.DeserializationError
+	if errors.As(err, &garbled) && status != 0 && status < http.StatusInternalServerError && status != http.StatusForbidden {
+		return foreign
+	}
+	// The client has no type for this one.
+	if status == 0 && strings.Contains(err.Error(), "get identity: get credentials") {
+		return keyless
+	}
+	if f := faultOfNetwork(err); f != fine {
+		return f
+	}
+	return statuses[status]
+}

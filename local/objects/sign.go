@@ -1,0 +1,43 @@
+package objects
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"gocloud.dev/gcerrors"
+)
+
+// Download is how a signed URL sends an object.
+type Download struct {
+	MediaType   string
+	Disposition string // Content-Disposition
+	Cache       string // Cache-Control
+	For         time.Duration
+}
+
+// Sign returns a URL that reads an object without a key, for a while; empty if the store
+// cannot make one. Whoever has the URL may read the object.
+func (s *Store) Sign(ctx context.Context, key string, d Download) (string, error) {
+	if s.remote == nil || s.remote.sign == nil {
+		return "", nil
+	}
+	at, err := s.remote.sign(ctx, key, d)
+	if gcerrors.Code(err) == gcerrors.Unimplemented {
+		return "", nil
+	}
+	return at, s.Explain("local.Sign", err)
+}
+
+// Origin is where signed URLs lead, as https://host:port; empty if the store makes none.
+func (s *Store) Origin(ctx context.Context) (string, error) {
+	at, err := s.Sign(ctx, probePrefix+"nothing", Download{MediaType: "text/plain", Disposition: "attachment", Cache: "no-store", For: time.Minute})
+	if at == "" || err != nil {
+		return "", err
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return "", err
+	}
+	return u.Scheme + "://" + u.Host, nil
+}

@@ -1,0 +1,79 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/local/objects"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
+)
+
+// isPostgres reports whether a database is on a PostgreSQL server. The rest of its URL is
+// not looked at here: it may hold a password, and errors of package url repeat what they
+// could not read.
+func isPostgres(at string) bool {
+	return strings.HasPrefix(at, "postgres://") || strings.HasPrefix(at, "postgresql://")
+}
+
+// openServer opens a database on a server, which other programs like this one may share.
+// The folder holds only what each of them can make again, and objects unless they are
+// elsewhere.
+func openServer(ctx context.Context, dir string, o *Options) (at places, err error) {
+	kept, err := objects.Parse(dir, o.Objects)
+	if err == nil {
+		err = lasting(kept)
+	}
+	if err != nil {
+		return at, err
+	}
+	log := o.Engine.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	mode := o.Mode
+	if mode != ReadOnly {
+		at.db, err = postgres.Open(ctx, o.Database, &postgres.Options{Log: log})
+		if mode == Existing && errors.Is(err, postgres.ErrReadOnly) {
+			mode = ReadOnly
+		}
+	}
+	if mode == ReadOnly {
+		at.readOnly = true
+		at.db, err = postgres.OpenReadOnly(ctx, o.Database, &postgres.Options{Log: log})
+	}
+	if err != nil {
+		return at, err
+	}
+	if o.Objects == "" {
+		log.Warn("artifacts are kept in a folder of this machine; servers that share a database need one place for them (objects)", "folder", kept.Folder)
+	}
+	if at.objects, err = objects.Open(ctx, kept, mode == ReadOnly); err != nil {
+		return at, errors.Join(err, at.db.Close())
+	}
+	at.db.Ready = both(at.db.Ready, at.objects.Ready)
+	if at.readOnly {
+		return at, nil
+	}
+	at.archive = &archive.Options{Dir: filepath.Join(dir, "context"), Durable: at.objects.Durable, Now: at.db.Clock}
+	if err := os.MkdirAll(dir, 0o700); err != nil || writable(dir) != nil {
+		at.archive.Dir = "" // a server without a disk of its own makes them in memory
+	}
+	if kept.Folder != "" {
+		at.db.Ready = ready(at.db.Ready, kept.Folder)
+	}
+	return at, nil
+}
+
+// lasting refuses objects that end with the program, beside a database that does not.
+func lasting(kept objects.Place) error {
+	if kept.Memory() {
+		return scrollback.ParamErrorf("local.Open", "objects", "a database that lasts needs objects that last: s3://BUCKET or file:///FOLDER")
+	}
+	return nil
+}

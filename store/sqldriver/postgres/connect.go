@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	sqlfault "database/sql/driver"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// freeTimeout is how long a caller waits for a connection when all are in use.
+const freeTimeout = 10 * time.Second
+
+// connection is an open database: two pools, and what is known about it.
+type connection struct {
+	writers, readers *sql.DB         // writers is nil when it was opened for reading only
+	config           *pgx.ConnConfig // as the DSN says, for a connection of one's own
+	schema           string          // in which the tables are
+	channel          string          // on which servers tell each other that they wrote
+	pooled           bool            // a pooler is between: sessions have no settings
+	log              *slog.Logger
+}
+
+// connect opens a database to read and write.
+func connect(ctx context.Context, dsn string, log *slog.Logger) (*connection, error) {
+	return open(ctx, dsn, true, log)
+}
+
+// connectReadOnly opens a database, perhaps a replica, that nobody writes to through it.
+func connectReadOnly(ctx context.Context, dsn string, log *slog.Logger) (*connection, error) {
+	return open(ctx, dsn, false, log)
+}
+
+func open(ctx context.Context, dsn string, writing bool, log *slog.Logger) (*connection, error) {
+	const op = "postgres.Open"
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	config, err := parse(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if writing {
+		primary(config.ConnConfig)
+	}
+	c := &connection{config: config.ConnConfig, pooled: pooled(config.ConnConfig), log: log}
+	if c.readers, err = pool(side(config, false), "read"); err == nil && writing {
+		c.writers, err = pool(side(config, true), "write")
+	}
+	if err == nil {
+		err = c.look(ctx)
+	}
+	if err != nil {
+		return nil, explain(op, c.config, errors.Join(err, c.close()))
+	}
+	return c, nil
+}
+
+// pool opens one of the pools. The pool below keeps the connections, and database/sql none.
+func pool(config *pgxpool.Config, does string) (*sql.DB, error) {
+	// It connects when it is asked to, and not before.
+	p, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(&bounded{Connector: stdlib.GetPoolConnector(p), pool: p, does: does, wait: freeTimeout})
+	db.SetMaxIdleConns(0)
+	return db, nil
+}
+
+// close ends what is open; it waits a moment for what is under way.
+func (c *connection) close() error {
+	var err error
+	for _, db := range []*sql.DB{c.readers, c.writers} {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	return err
+}
+
+// look asks the server whether it is one for us.
+func (c *connection) look(ctx context.Context) error {
+	const op = "postgres.Open"
+	db := c.writers
+	if db == nil {
+		db = c.readers
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.config.ConnectTimeout+freeTimeout)
+	defer cancel()
+	var version int
+	var encoding, readOnly string
+	var schema sql.NullString
+	var recovering bool
+	err := db.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
+		current_setting('transaction_read_only'), pg_is_in_recovery(), current_schema()::text`).Scan(&version, &encoding, &readOnly, &recovering, &schema)
+	switch {
+	case err != nil:
+		return err
+	case version < oldest*10_000:
+		return scrollback.Errorf(scrollback.Refused, op, "this PostgreSQL is of version %d; scrollback needs %d or newer", version/10_000, oldest)
+	case encoding != "UTF8":
+		return scrollback.Errorf(scrollback.Refused, op,
+			"the database's encoding is %s; scrollback needs UTF8: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'", encoding)
+	case c.writers != nil && recovering:
+		return readOnlyReplica(op)
+	case c.writers != nil && readOnly == "on":
+		return scrollback.Errorf(scrollback.Refused, op,
+			"this PostgreSQL only lets its user read (default_transaction_read_only is on); scrollback needs to write").Because(ErrReadOnly)
+	case !schema.Valid:
+		return scrollback.Errorf(scrollback.Refused, op, "the database has no schema for its user: the first of search_path does not exist")
+	}
+	c.schema, c.channel = schema.String, channelOf(schema.String)
+	return nil
+}
+
+// bounded lets nobody wait for ever for a free connection.
+type bounded struct {
+	sqlfault.Connector
+	pool *pgxpool.Pool
+	does string
+	wait time.Duration
+}
+
+// Connect implements [sqlfault.Connector].
+func (b *bounded) Connect(ctx context.Context) (sqlfault.Conn, error) {
+	short, cancel := context.WithTimeout(ctx, b.wait)
+	defer cancel()
+	conn, err := b.Connector.Connect(short)
+	if err == nil || short.Err() == nil || ctx.Err() != nil {
+		return conn, err
+	}
+	if s := b.pool.Stat(); s.AcquiredConns() >= s.MaxConns() {
+		return nil, scrollback.Errorf(scrollback.Unavailable, "postgres",
+			"all %d connections that %s are in use; pool_max_conns in the database's URL sets how many there are", s.MaxConns(), b.does)
+	}
+	return nil, err
+}
+
+// Close implements [io.Closer], for the pool of database/sql. What hangs on a server that
+// no longer replies is left to the process's end.
+func (b *bounded) Close() error {
+	closed := make(chan struct{})
+	go func() {
+		b.pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(connectTimeout):
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	// settleMost bounds what one transaction numbers.
+	settleMost = 10_000
+	// settlePause is between two transactions that number, so that one does it for many.
+	settlePause = 5 * time.Millisecond
+	// settleEvery is how often what another server has left is looked for.
+	settleEvery = 2 * time.Second
+)
+
+// The statements of a settlement. Whoever numbers holds the row with the last number: the
+// order of numbers is the order of these transactions, and all that is committed before one
+// of them begins to look is numbered when it ends.
+const (
+	// anyPending goes by the keys: the tables may be full of rows that are gone and not yet cleared.
+	anyPending = `SELECT (SELECT count(*) FROM (SELECT k FROM pending_changes ORDER BY conversation_id, k LIMIT 1) c) +
+		(SELECT count(*) FROM (SELECT k FROM pending_messages ORDER BY conversation_id, branch, seq LIMIT 1) m) > 0`
+
+	holdNumbers = `SELECT last FROM numbers WHERE name = 'message' FOR UPDATE`
+
+	settleMessages = `WITH taken AS (DELETE FROM pending_messages WHERE (conversation_id, branch, seq) IN
+			(SELECT conversation_id, branch, seq FROM pending_messages ORDER BY k, seq LIMIT $1) RETURNING conversation_id, branch, seq, k),
+		counted AS (SELECT conversation_id, branch, seq, row_number() OVER (ORDER BY k, conversation_id, branch, seq) AS i FROM taken),
+		runs AS (SELECT conversation_id, branch, min(seq) AS first_seq, max(seq) AS last_seq, min(i) AS first_i, max(i) AS last_i
+			FROM counted GROUP BY conversation_id, branch, seq - i),
+		numbered AS (INSERT INTO message_runs (conversation_id, branch, first_seq, last_seq, first_n, last_n)
+			SELECT conversation_id, branch, first_seq, last_seq, last + first_i, last + last_i
+			FROM runs, (SELECT last FROM numbers WHERE name = 'message') AS held)
+		UPDATE numbers SET last = last + (SELECT count(*) FROM taken) WHERE name = 'message' AND EXISTS (SELECT 1 FROM taken)`
+
+	settleChanges = `WITH taken AS (DELETE FROM pending_changes WHERE (conversation_id, k) IN
+			(SELECT conversation_id, k FROM pending_changes ORDER BY k LIMIT $1)
+			RETURNING conversation_id, k, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref),
+		numbered AS (INSERT INTO changes (conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref, n)
+			SELECT conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref,
+				last + row_number() OVER (ORDER BY k, conversation_id)
+			FROM taken, (SELECT last FROM numbers WHERE name = 'change') AS held)
+		UPDATE numbers SET last = last + (SELECT count(*) FROM taken) WHERE name = 'change' AND EXISTS (SELECT 1 FROM taken)
+		RETURNING pg_notify($2, '')`
+)
+
+// order implements [sqldriver.Order].
+type order struct {
+	writers *sql.DB
+	again   func(ctx context.Context, do func(context.Context) error) error // tries again what may pass
+	channel string                                                          // to notify; empty for none
+	log     *slog.Logger
+
+	news chan struct{}
+	wake chan struct{}
+	stop context.CancelFunc
+	done chan struct{}
+
+	mu sync.Mutex // one at a time here: others would only wait for its row
+}
+
+func newOrder(writers *sql.DB, channel string, log *slog.Logger) *order {
+	ctx, stop := context.WithCancel(context.Background())
+	o := &order{writers: writers, channel: channel, log: log, news: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		stop: stop, done: make(chan struct{}), again: repeat}
+	go o.run(ctx)
+	return o
+}
+
+// run settles after each commit, and now and then what a server has left that is gone.
+func (o *order) run(ctx context.Context) {
+	defer close(o.done)
+	often := time.NewTicker(settleEvery)
+	defer often.Stop()
+	failed := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.wake:
+		case <-often.C:
+		}
+		err := o.Settle(ctx)
+		if err != nil && ctx.Err() == nil && !failed {
+			o.log.Warn("what was written could not be numbered yet", "error", err)
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+		case <-time.After(settlePause):
+		}
+	}
+}
+
+// Close ends run.
+func (o *order) Close() { o.stop(); <-o.done }
+
+// Wrote implements [sqldriver.Order].
+func (o *order) Wrote() { ring(o.wake) }
+
+// News implements [sqldriver.Order].
+func (o *order) News() <-chan struct{} { return o.news }
+
+// ring leaves a sign on a channel, unless there is one.
+func ring(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Settle implements [sqldriver.Order].
+func (o *order) Settle(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		var pending bool
+		n := int64(0)
+		err := o.again(ctx, func(ctx context.Context) error {
+			err := o.writers.QueryRowContext(ctx, anyPending).Scan(&pending)
+			if err == nil && pending {
+				n, err = o.some(ctx)
+			}
+			return err
+		})
+		if err != nil || !pending || n == 0 {
+			return err
+		}
+		ring(o.news)
+	}
+}
+
+// some numbers what is pending, up to a bound, and returns how many of the two tables had
+// something. It is one exchange with the server, and so one transaction: others wait for its row.
+func (o *order) some(ctx context.Context) (n int64, err error) {
+	conn, err := o.writers.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	err = conn.Raw(func(c any) error {
+		var batch pgx.Batch
+		batch.Queue(holdNumbers)
+		batch.Queue(settleMessages, settleMost)
+		batch.Queue(settleChanges, settleMost, o.channel)
+		sent := c.(*stdlib.Conn).Conn().SendBatch(ctx, &batch)
+		for range batch.Len() {
+			tag, err := sent.Exec()
+			if err != nil {
+				return errors.Join(err, sent.Close())
+			}
+			if tag.Update() {
+				n += tag.RowsAffected()
+			}
+		}
+		return sent.Close()
+	})
+	return n, err
+}

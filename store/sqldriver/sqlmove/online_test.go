@@ -1,0 +1,289 @@
+package sqlmove_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
+)
+
+// step writes what may come while a store is copied: it begins a conversation or goes on in one,
+// and now and then purges one, mentions an artifact, adds to usage.
+func step(ctx context.Context, d *driver.Driver, n int) error {
+	id := scrollback.ConversationID(fmt.Sprintf("online-%03d", n%40))
+	b := scrollback.BranchID(id)
+	c := scrollback.Conversation{ID: id, Project: "online", Version: 1, Branch: b, CreatedAt: 1, UpdatedAt: 1}
+	if _, _, err := d.Log.Create(ctx, c, scrollback.Branch{ID: b, Conversation: id}); err != nil {
+		if scrollback.CodeOf(err) == scrollback.Conflict {
+			return nil // purged, and others inherit it
+		}
+		return err
+	}
+	turn := scrollback.Turn{ID: scrollback.TurnID(fmt.Sprint("turn ", n)), Conversation: id, State: scrollback.TurnOpen, Owner: "o",
+		LeaseUntil: 1 << 50, StartedAt: 20}
+	entry := func(kind string) driver.Entry {
+		return driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(kind, n)), Role: scrollback.RoleUser,
+			Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprint(kind, n)}}, CreatedAt: 20,
+			Weight: scrollback.Weight{Tokens: 1, Bytes: 3}}}
+	}
+	if _, err := d.Turns.Begin(ctx, driver.Begin{Turn: turn, Now: 20, Entries: []driver.Entry{entry("asked ")}}); err != nil {
+		return err
+	}
+	used := scrollback.UsageRecord{Conversation: id, Model: "m", At: 21, Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}
+	_, err := d.Turns.Finish(ctx, driver.Finish{Turn: turn.ID, Owner: "o", Entries: []driver.Entry{entry("said ")}, Now: 21,
+		State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{used}})
+	if err == nil && n%5 == 0 {
+		err = d.Refs.PutArtifact(ctx, scrollback.Artifact{ID: scrollback.ArtifactID(fmt.Sprintf("%064d", n%7)), Size: 1, CreatedAt: 3}, id)
+	}
+	if err == nil && n%17 == 0 {
+		_, err = d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: 30, Limit: 1000})
+	}
+	return err
+}
+
+// What is written while a store is copied is copied too, up to the moment when it is closed; what
+// was acknowledged then is on the target, and nothing else.
+func TestOnline(t *testing.T) {
+	for _, way := range ways[:2] {
+		t.Run(way.name, func(t *testing.T) {
+			from, to := way.from(t), way.to(t)
+			source := from.store(t)
+			fill(t, source, 11)
+			for i := range 60 {
+				talk(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 3)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			var writing sync.WaitGroup
+			defer writing.Wait()
+			defer stop()
+			begun, ended := make(chan struct{}), make(chan error, 1)
+			pace := time.NewTicker(10 * time.Millisecond) // or a slow machine would have ever more to copy
+			defer pace.Stop()
+			writing.Go(func() {
+				for n := 0; ; n++ {
+					<-pace.C
+					if n == 20 {
+						close(begun)
+					}
+					if err := step(ctx, source, n); err != nil {
+						ended <- err
+						return
+					}
+				}
+			})
+			<-begun
+			r := move(t, from, to, sqlmove.Options{})
+			if r.Finished {
+				t.Errorf("finished without being asked: %+v", r)
+			}
+			select {
+			case err := <-ended:
+				t.Fatalf("writing ended with %v, while the store was copied", err)
+			default:
+			}
+			r = move(t, from, to, sqlmove.Options{Finish: true})
+			if err := <-ended; scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(err.Error(), "is being moved to") {
+				t.Errorf("writing ended with %v", err)
+			}
+			if !r.Finished {
+				t.Errorf("reported %+v", r)
+			}
+			equal(t, source, to.store(t))
+		})
+	}
+}
+
+// A copy that is cut short anywhere goes on where it was, also while the source is closed.
+func TestCutShort(t *testing.T) {
+	for _, way := range ways[:2] {
+		t.Run(way.name, func(t *testing.T) {
+			from, to := way.from(t), way.to(t)
+			source := from.store(t)
+			fill(t, source, 12)
+			for i := range 30 {
+				talk(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 5)
+			}
+			for n := range 200 {
+				ctx, cut := context.WithCancel(t.Context())
+				a, b := from.side(t), to.side(t)
+				var left atomic.Int64
+				left.Store(int64(n))
+				before := func() error {
+					if left.Add(-1) < 0 {
+						cut()
+						return errCut
+					}
+					return nil
+				}
+				if b.Writer = (cutting{b.Writer, before}); n%3 == 1 {
+					a.Writer = cutting{a.Writer, before}
+				}
+				r, err := sqlmove.Move(ctx, a, b, sqlmove.Options{Finish: true})
+				cut()
+				ok(t, errors.Join(a.Close(), b.Close()))
+				if err == nil && r.Finished {
+					equal(t, source, to.store(t))
+					return
+				}
+			}
+			t.Fatal("it never came to an end")
+		})
+	}
+}
+
+// What is copied last is compared too.
+func TestLastIsCompared(t *testing.T) {
+	source, target := onSQLite(t), onSQLite(t)
+	d := source.store(t)
+	fill(t, d, 17)
+	b := target.side(t)
+	insert, late := b.Insert, false
+	b.Insert = func(ctx context.Context, tx *session, rows [][]any) error {
+		if late {
+			rows[0][7] = "[]" // its parts
+		}
+		return insert(ctx, tx, rows)
+	}
+	_, err := sqlmove.Move(t.Context(), source.side(t), b, sqlmove.Options{Finish: true, Told: func(p sqlmove.Progress) {
+		if p.Stage == sqlmove.StageFinish && !late {
+			late = true
+			talk(t, d, "fffffff6", 1)
+		}
+	}})
+	if !late || scrollback.CodeOf(err) != scrollback.Internal || !strings.Contains(err.Error(), "conversation fffffff6 is not the same") {
+		t.Errorf("got %v", err)
+	}
+	talk(t, d, "fffffff7", 1) // it is open again
+}
+
+// A conversation that goes on while it is compared is compared all the same: what comes to it does
+// not hide what is wrong with what was there.
+func TestBusyIsCompared(t *testing.T) {
+	source, target := onSQLite(t), onSQLite(t)
+	d := source.store(t)
+	fill(t, d, 18)
+	talk(t, d, "fffffff8", 3)
+	move(t, source, target, sqlmove.Options{})
+	b := target.side(t)
+	for _, harm := range []string{`DROP TRIGGER messages_append_only`, `UPDATE messages SET parts = '[]' WHERE id = 'fffffff8 0'`} {
+		ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx *session) error { return tx.Run(ctx, harm) }))
+	}
+	calls := 0
+	_, err := sqlmove.Move(t.Context(), source.side(t), b, sqlmove.Options{Finish: true, Beside: func(context.Context, *sqlmove.Side) error {
+		if calls++; calls == 1 {
+			say(t, d, "fffffff8", "one more", "one more")
+		}
+		return nil
+	}})
+	if scrollback.CodeOf(err) != scrollback.Internal || !strings.Contains(err.Error(), "conversation fffffff8 is not the same") {
+		t.Errorf("got %v", err)
+	}
+	talk(t, d, "fffffff9", 1) // nothing stays closed
+}
+
+// A source is not left closed by what fails after it was closed; the next run finishes.
+func TestReopened(t *testing.T) {
+	for _, way := range ways[:2] {
+		t.Run(way.name, func(t *testing.T) {
+			from, to := way.from(t), way.to(t)
+			source := from.store(t)
+			fill(t, source, 16)
+			calls := 0
+			ctx, cut := context.WithCancel(t.Context())
+			defer cut()
+			o := sqlmove.Options{Finish: true, Beside: func(context.Context, *sqlmove.Side) error {
+				if calls++; calls < 2 {
+					return nil
+				}
+				refused(t, source)
+				cut() // as by Ctrl-C
+				return ctx.Err()
+			}}
+			if _, err := sqlmove.Move(ctx, from.side(t), to.side(t), o); err == nil {
+				t.Fatal("it was not cut short")
+			}
+			talk(t, source, "fffffff5", 2)
+			move(t, from, to, sqlmove.Options{Finish: true})
+			refused(t, source)
+			equal(t, source, to.store(t))
+		})
+	}
+}
+
+// Targets that hold something else are refused before anything is written, and so is a source
+// that was moved elsewhere.
+func TestRefused(t *testing.T) {
+	source, used, target, other := onSQLite(t), onSQLite(t), onSQLite(t), onSQLite(t)
+	d := source.store(t)
+	fill(t, d, 13)
+	talk(t, used.store(t), "used", 1)
+	wants := func(from, to place, code scrollback.Code, words string) {
+		t.Helper()
+		_, err := sqlmove.Move(t.Context(), from.side(t), to.side(t), sqlmove.Options{Finish: true})
+		if scrollback.CodeOf(err) != code || !strings.Contains(err.Error(), words) {
+			t.Errorf("got %v, want %s about %q", err, code, words)
+		}
+	}
+	wants(source, used, scrollback.Refused, "is not empty")
+	wants(source, source, scrollback.Refused, "is not empty")
+	talk(t, d, "fffffff1", 1) // it is in use as before
+	move(t, source, target, sqlmove.Options{})
+	wants(used, target, scrollback.Refused, "a part of another store")
+	wants(target, other, scrollback.Refused, "is itself the target")
+	move(t, source, target, sqlmove.Options{Finish: true})
+	wants(source, target, scrollback.Refused, "is not empty")
+	wants(source, other, scrollback.Refused, "was moved to")
+	// After it was given up the source is what it was.
+	a := source.side(t)
+	ok(t, sqlmove.Cancel(t.Context(), a))
+	ok(t, a.Close())
+	talk(t, d, "fffffff2", 1)
+	move(t, source, other, sqlmove.Options{Finish: true})
+	equal(t, d, other.store(t))
+}
+
+// A row that changed on its way is found, wherever it is, and its conversation is named.
+func TestDiffers(t *testing.T) {
+	for name, harm := range map[string]string{
+		"message": `INSERT INTO messages SELECT n + 100000, 'm', conversation_id, branch, seq + 1, turn_id, role, name, parts, model, usage,
+			tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta
+			FROM messages WHERE id = 'fffffff3 2'`,
+		"missing": `DELETE FROM messages WHERE id = 'fffffff3 1'`,
+		"head":    `UPDATE branches SET head_seq = 2 WHERE id = 'fffffff3'`,
+		"title":   `UPDATE conversations SET title = 'x' WHERE id = 'fffffff3'`,
+		"table":   `UPDATE projects SET title = 'x'`,
+		"stranger": `INSERT INTO conversations SELECT 'stranger', project, title, model, instructions, policy, limit_tokens, roots, settings,
+			pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, environment, purged_at,
+			title_by, agent_of, agent_turn, agent_call FROM conversations WHERE id = 'fffffff3'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source, target := onSQLite(t), onSQLite(t)
+			d := source.store(t)
+			fill(t, d, 14)
+			talk(t, d, "fffffff3", 3)
+			move(t, source, target, sqlmove.Options{})
+			b := target.side(t)
+			ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx *session) error { return tx.Run(ctx, harm) }))
+			_, err := sqlmove.Move(t.Context(), source.side(t), b, sqlmove.Options{Finish: true})
+			about := map[string]string{"table": "table projects", "stranger": "conversation stranger"}[name]
+			if about == "" {
+				about = "conversation fffffff3"
+			}
+			if scrollback.CodeOf(err) != scrollback.Internal || !strings.Contains(err.Error(), about+" is not the same on both sides") {
+				t.Errorf("got %v", err)
+			}
+			talk(t, d, "fffffff4", 1) // nothing was closed
+			drivertest.Check(t, d)
+		})
+	}
+}
