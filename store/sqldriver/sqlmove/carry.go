@@ -40,7 +40,7 @@ func (m *mover) carryAndCheck(ctx context.Context, one marked) error {
 	for branch := range from {
 		from[branch] = min(from[branch], were[branch])
 	}
-	if _, owed := m.owed.LoadAndDelete(one.key); owed {
+	if _, owed := m.owed.Load(one.key); owed {
 		from = nil
 	}
 	return m.check(ctx, one, from)

@@ -111,7 +111,7 @@ func (m *mover) check(ctx context.Context, one marked, from map[string]int64) er
 	}
 	name := differ(a, b)
 	if name == "" {
-		m.seen(from, a[messages.name].rows, a[conversations.name].rows)
+		m.seen(id, from, a[messages.name].rows, a[conversations.name].rows)
 		return nil
 	}
 	noted, err := m.from.noted(ctx, one)
@@ -147,13 +147,14 @@ func (m *mover) checkMessages(ctx context.Context, id string, from map[string]in
 		m.owed.Store(id, true)
 		return nil
 	}
-	m.seen(from, a[messages.name].rows, 1)
+	m.seen(id, from, a[messages.name].rows, 1)
 	return nil
 }
 
-// seen counts what was compared as a whole.
-func (m *mover) seen(from map[string]int64, messages, conversations int64) {
+// seen counts what was compared as a whole; nothing of it is owed any longer.
+func (m *mover) seen(id string, from map[string]int64, messages, conversations int64) {
 	if from == nil {
+		m.owed.Delete(id)
 		m.compared.Add(messages)
 		m.verified.Add(conversations)
 	}
