@@ -273,20 +273,29 @@ func find(ctx context.Context, c call) (string, error) {
 	if open {
 		all = all[:filled(all)]
 	}
-	n := len(all)
+	n, characters := len(all), q.Passage
 	return Fit(c.room, func(try int) (any, bool) {
-		if try > 1 {
+		switch {
+		case try > 1 && n > 1:
 			n -= max(1, n/5)
+		case try > 1: // the best hit is worth more than none
+			characters /= 2
 		}
 		out := answer{Truncated: found.Truncated, Note: behind(found), Hits: append([]briefHit{}, all[:max(n, min(1, len(all)))]...)}
 		for i := range out.Hits {
 			if try >= 1 { // neighbours can be requested again
 				out.Hits[i].Before, out.Hits[i].After = nil, nil
 			}
+			if characters < q.Passage {
+				out.Hits[i].Content = search.Shorter(out.Hits[i].Content, q.Query, characters)
+			}
 		}
-		return out, try < 1 || n > 1
+		return out, try < 1 || n > 1 || n == 1 && characters > fewestCharacters
 	})
 }
+
+// fewestCharacters is how short the only hit of a search may become where there is little room.
+const fewestCharacters = 80
 
 // behind says to a model that the index of search is not complete.
 func behind(found scrollback.SearchResult) string {

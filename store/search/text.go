@@ -93,6 +93,10 @@ func passage(text string, q terms.Query, n int) string {
 	return cut
 }
 
+// Shorter returns text, or if it is longer the n characters that hold the most different terms
+// of a query, with an ellipsis.
+func Shorter(text, query string, n int) string { return passage(text, terms.Parse(query), n) }
+
 // snippet is a short passage, and which characters of it matched.
 func snippet(text string, q terms.Query) (string, [][2]int) { return stretch(text, q, snippetRunes) }
 

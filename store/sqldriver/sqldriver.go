@@ -62,7 +62,7 @@ type Writer interface {
 // Database is an open database.
 type Database struct {
 	Dialect Dialect
-	Readers *sql.DB         // closed with the driver
+	Readers sqlrow.Pool     // closed with the driver
 	Read    *sqlrow.Session // on Readers
 	Writer  Writer          // nil: it was opened for reading only
 

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres/postgrestest"
 )
 
@@ -368,4 +370,57 @@ func closedPort(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// What is read right after the database was started again, or while it is, is read: the pool's
+// connections are all lost, and nobody is told.
+func TestReadsOverARestart(t *testing.T) {
+	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
+	d, err := database(t.Context(), cluster.Create(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sqldriver.New(d)
+	defer s.Close()
+	if err := found(t.Context(), s, "c"); err != nil {
+		t.Fatal(err)
+	}
+	reads := map[string]func() error{
+		"a head": func() error { _, err := s.Read.Head(t.Context(), "c"); return err },
+		"the index": func() error {
+			_, err := s.Index.Postings(t.Context(), driver.PostingQuery{Terms: []string{"a"}})
+			return err
+		},
+		"the feed":   func() error { _, err := s.Feed.Changes(t.Context(), 0, 10); return err },
+		"what is up": func() error { return s.Ready(t.Context()) },
+	}
+	for name, read := range reads {
+		var held []*sql.Conn
+		for len(held) < poolSize/2 {
+			conn, err := d.Readers.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if conn.PingContext(t.Context()) == nil { // else one of the restart before
+				held = append(held, conn)
+				continue
+			}
+			conn.Close()
+		}
+		for _, conn := range held {
+			conn.Close()
+		}
+		cluster.Kill()
+		down := make(chan error, 1)
+		go func() { down <- read() }()
+		if err := cluster.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-down; err != nil {
+			t.Errorf("%s, while the database was down: %v", name, err)
+		}
+		if err := read(); err != nil {
+			t.Errorf("%s, after it was back: %v", name, err)
+		}
+	}
 }

@@ -70,7 +70,7 @@ type order struct {
 func newOrder(writers *sql.DB, channel string, log *slog.Logger) *order {
 	ctx, stop := context.WithCancel(context.Background())
 	o := &order{writers: writers, channel: channel, log: log, news: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		stop: stop, done: make(chan struct{}), again: repeat}
+		stop: stop, done: make(chan struct{}), again: unharmed}
 	go o.run(ctx)
 	return o
 }

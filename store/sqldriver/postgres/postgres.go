@@ -98,7 +98,7 @@ func (c *connection) database(ctx context.Context) (sqldriver.Database, error) {
 		order.Close()
 		return errors.Join(numbering.Close(), c.close())
 	}}
-	return sqldriver.Database{Dialect: dialect, Readers: c.readers, Read: terms.Reading(c.readers), Writer: w, Copy: copyNothing,
+	return sqldriver.Database{Dialect: dialect, Readers: steady{c.readers}, Read: terms.Reading(steady{c.readers}), Writer: w, Copy: copyNothing,
 		Clock: clock.Now, Order: order}, nil
 }
 

@@ -224,6 +224,40 @@ type again struct{ error }
 
 func (a again) Unwrap() error { return a.error }
 
+// steady reads again what was not read because its connection was lost: connections of the
+// pool, when the database was started again, and one after the other is found to be of no use.
+type steady struct{ *sql.DB }
+
+// QueryContext implements [sqlrow.Querier].
+func (s steady) QueryContext(ctx context.Context, query string, args ...any) (rows *sql.Rows, err error) {
+	err = unharmed(ctx, func(ctx context.Context) error {
+		rows, err = s.DB.QueryContext(ctx, query, args...) //nolint:rowserrcheck,sqlclosecheck // the caller's
+		return err
+	})
+	return rows, err
+}
+
+// BeginTx begins a transaction that reads.
+func (s steady) BeginTx(ctx context.Context, o *sql.TxOptions) (tx *sql.Tx, err error) {
+	err = unharmed(ctx, func(ctx context.Context) error {
+		tx, err = s.DB.BeginTx(ctx, o)
+		return err
+	})
+	return tx, err
+}
+
+// unharmed repeats what does no harm when it is done twice, and so also when it is not known
+// whether it was done before its connection was lost.
+func unharmed(ctx context.Context, do func(context.Context) error) error {
+	return repeat(ctx, func(ctx context.Context) error {
+		err := do(ctx)
+		if err != nil && lostConnection(err) {
+			return again{err}
+		}
+		return err
+	})
+}
+
 // repeat does something again that failed because of what others did at the same time, up to a
 // number of times, or because there was no connection, for a time: a database that is started
 // again is back within that.

@@ -17,7 +17,6 @@ package sqlindex
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"time"
@@ -29,7 +28,7 @@ import (
 
 // Index implements [driver.Index].
 type Index struct {
-	Readers *sql.DB
+	Readers sqlrow.Pool
 	Read    *sqlrow.Session // on Readers
 	Write   func(ctx context.Context, op string, fn func(ctx context.Context, tx *sqlrow.Session) error) error
 	Wrap    func(op string, err error) error // classifies an error of the database

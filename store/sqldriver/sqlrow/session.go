@@ -26,6 +26,13 @@ type Runner interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
+// Pool is connections that read.
+type Pool interface {
+	BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error)
+	Conn(ctx context.Context) (*sql.Conn, error)
+	Close() error
+}
+
 // Session runs statements, each prepared once. One on a pool is for any number of
 // goroutines; one on a connection of its own is for one, and keeps rows. One on a database
 // that many servers share is made by [Shared].
