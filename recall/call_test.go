@@ -209,12 +209,14 @@ func TestReadPagesJoin(t *testing.T) {
 // Where there is little room, the best hit is shortened around what was asked for rather than
 // refused.
 func TestTheBestHitFits(t *testing.T) {
-	long := strings.Repeat("一段关于天气和道路的长长的记录，写了很多行。\n", 80) + "钥匙藏在蓝色的垫子下面。" + strings.Repeat("后面还有别的事情要记下来。\n", 80)
+	long := strings.Repeat("一段关于天气和道路的长长的记录，写了很多行。\n", 80) + "钥匙藏在蓝色的垫子下面。" +
+		strings.Repeat("后面还有别的事情要记下来。\n", 80)
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("好"))
 	id := r.NewConversation()
 	r.Ask(id, long).Done(t, scrollback.TurnComplete, "stop")
 	for _, tokens := range []int64{120, 300, 900} {
-		text, err := r.Call(t.Context(), id, "context_search", json.RawMessage(`{"query":"钥匙 垫子","limit":5}`), recall.Room{Bytes: 16 << 10, Tokens: tokens})
+		room := recall.Room{Bytes: 16 << 10, Tokens: tokens}
+		text, err := r.Call(t.Context(), id, "context_search", json.RawMessage(`{"query":"钥匙 垫子","limit":5}`), room)
 		var out struct{ Hits []struct{ Content string } }
 		if err == nil {
 			err = json.Unmarshal([]byte(text), &out)

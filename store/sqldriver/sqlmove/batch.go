@@ -32,18 +32,18 @@ type step struct {
 
 // insert adds a row.
 func (b *batch) insert(ctx context.Context, t *table, row sqlrow.Row) error {
-	b.m.bytes.Add(weigh(row))
+	b.m.tally.bytes.Add(weigh(row))
 	if t == messages {
-		b.m.messages.Add(1)
+		b.m.tally.messages.Add(1)
 	} else {
-		b.m.rows.Add(1)
+		b.m.tally.rows.Add(1)
 	}
 	return b.add(ctx, step{into: t, row: args(row)}, int(weigh(row)))
 }
 
 // run adds a statement.
 func (b *batch) run(ctx context.Context, query string, args ...any) error {
-	b.m.rows.Add(1)
+	b.m.tally.rows.Add(1)
 	bytes := 0
 	for _, v := range args {
 		if s, ok := v.(string); ok {

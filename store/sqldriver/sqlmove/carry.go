@@ -18,7 +18,7 @@ import (
 // carry copies what has changed of a conversation, and compares it if that is asked for.
 func (m *mover) carry(ctx context.Context, one marked) error {
 	err := m.carryAndCheck(ctx, one)
-	m.done.Add(1)
+	m.tally.done.Add(1)
 	return of(one.key, err)
 }
 

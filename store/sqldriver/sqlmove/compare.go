@@ -166,17 +166,17 @@ func different(format string, args ...any) error {
 
 // compare compares all that both sides have, while the source may be in use.
 func (m *mover) compare(ctx context.Context) error {
-	m.enter(StageVerify)
+	m.tally.enter(StageVerify)
 	m.verified.Store(0)
 	m.compared.Store(0)
 	var n int64
 	if err := m.from.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) }, `SELECT count(*) FROM conversations`); err != nil {
 		return m.from.wrap(err)
 	}
-	m.of.Store(n)
+	m.tally.of.Store(n)
 	check := func(ctx context.Context, id string) error {
 		err := repeat(ctx, func() error { return m.check(ctx, marked{kind: markConversation, key: id}, nil) })
-		m.done.Add(1)
+		m.tally.done.Add(1)
 		return of(id, err)
 	}
 	if err := walk(ctx, m.from, func(ids []string) error { return together(ctx, ids, check) }); err != nil {

@@ -87,7 +87,7 @@ func (m *mover) seed(ctx context.Context) error {
 	n := int64(0)
 	err := walk(ctx, m.from, func(ids []string) error {
 		n += int64(len(ids))
-		m.done.Store(n)
+		m.tally.done.Store(n)
 		return m.mark(ctx, markConversation, ids)
 	})
 	if err != nil {
@@ -189,7 +189,7 @@ func (m *mover) count(ctx context.Context) error {
 	var n int64
 	err := m.from.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) },
 		`SELECT count(*) FROM (SELECT DISTINCT key FROM move_marks WHERE kind = $1) AS marked`, markConversation)
-	m.of.Store(n)
+	m.tally.of.Store(n)
 	return m.from.wrap(err)
 }
 
@@ -261,7 +261,7 @@ feed:
 // catchUp makes passes until one was short.
 func (m *mover) catchUp(ctx context.Context) error {
 	for range mostPasses {
-		m.enter(StageCopy)
+		m.tally.enter(StageCopy)
 		began := time.Now()
 		n, err := m.pass(ctx)
 		if err != nil || n == 0 || time.Since(began) < shortPass {
@@ -274,7 +274,7 @@ func (m *mover) catchUp(ctx context.Context) error {
 // drain makes passes until nothing has a mark any more.
 func (m *mover) drain(ctx context.Context) error {
 	for {
-		m.done.Store(0)
+		m.tally.done.Store(0)
 		if n, err := m.pass(ctx); err != nil || n == 0 {
 			return err
 		}

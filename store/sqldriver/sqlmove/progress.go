@@ -1,37 +1,55 @@
 package sqlmove
 
-import "time"
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
 // tellEvery is how often somebody is told how far the copy is.
 const tellEvery = 500 * time.Millisecond
 
+// tally counts how far a copy is, and tells somebody.
+type tally struct {
+	told  func(Progress) // nil tells nobody
+	began time.Time
+
+	one      sync.Mutex // tells
+	stage    atomic.Value
+	entered  atomic.Int64 // when the stage began, in Unix ns
+	done, of atomic.Int64
+	messages atomic.Int64
+	rows     atomic.Int64
+	bytes    atomic.Int64
+}
+
 // enter begins a stage, with nothing done in it.
-func (m *mover) enter(s Stage) {
-	m.done.Store(0)
-	m.stage.Store(s)
-	m.entered.Store(time.Now().UnixNano())
-	m.tell()
+func (t *tally) enter(s Stage) {
+	t.done.Store(0)
+	t.stage.Store(s)
+	t.entered.Store(time.Now().UnixNano())
+	t.tell()
 }
 
-func (m *mover) progress() Progress {
-	stage, _ := m.stage.Load().(Stage)
-	return Progress{Stage: stage, Conversations: m.done.Load(), Of: m.of.Load(), Messages: m.messages.Load(), Rows: m.rows.Load(),
-		Bytes: m.bytes.Load(), Seconds: time.Since(m.began).Seconds(),
-		StageSeconds: time.Since(time.Unix(0, m.entered.Load())).Seconds()}
+func (t *tally) progress() Progress {
+	stage, _ := t.stage.Load().(Stage)
+	return Progress{Stage: stage, Conversations: t.done.Load(), Of: t.of.Load(), Messages: t.messages.Load(), Rows: t.rows.Load(),
+		Bytes: t.bytes.Load(), Seconds: time.Since(t.began).Seconds(),
+		StageSeconds: time.Since(time.Unix(0, t.entered.Load())).Seconds()}
 }
 
-func (m *mover) tell() {
-	if m.Told == nil {
+func (t *tally) tell() {
+	if t.told == nil {
 		return
 	}
-	m.one.Lock()
-	defer m.one.Unlock()
-	m.Told(m.progress())
+	t.one.Lock()
+	defer t.one.Unlock()
+	t.told(t.progress())
 }
 
-// telling tells until it is stopped. Told is called by one at a time.
-func (m *mover) telling() (stop func()) {
-	if m.Told == nil {
+// telling tells until it is stopped.
+func (t *tally) telling() (stop func()) {
+	if t.told == nil {
 		return func() {}
 	}
 	end, ended := make(chan struct{}), make(chan struct{})
@@ -44,7 +62,7 @@ func (m *mover) telling() (stop func()) {
 			case <-end:
 				return
 			case <-tick.C:
-				m.tell()
+				t.tell()
 			}
 		}
 	}()

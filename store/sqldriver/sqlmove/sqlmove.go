@@ -145,18 +145,11 @@ type Report struct {
 type mover struct {
 	from, to *Side
 	Options
+	tally tally
 	id    string // of this migration
-	began time.Time
 
-	verify   bool       // whatever is copied is compared afterwards
-	owed     sync.Map   // ids of conversations of which all messages are still to be compared
-	one      sync.Mutex // tells
-	stage    atomic.Value
-	entered  atomic.Int64 // when the stage began, in Unix ns
-	done, of atomic.Int64
-	messages atomic.Int64
-	rows     atomic.Int64
-	bytes    atomic.Int64
+	verify   bool     // whatever is copied is compared afterwards
+	owed     sync.Map // ids of conversations of which all messages are still to be compared
 	numbered atomic.Int64
 	verified atomic.Int64
 	compared atomic.Int64
@@ -167,16 +160,16 @@ type mover struct {
 // something else is refused, and so is a source that was moved elsewhere; a difference between the
 // two sides is an internal error that names what differs.
 func Move(ctx context.Context, from, to *Side, o Options) (Report, error) {
-	m := &mover{from: from, to: to, Options: o, began: time.Now()}
-	m.enter(StageSeed)
-	stop := m.telling()
+	m := &mover{from: from, to: to, Options: o, tally: tally{told: o.Told, began: time.Now()}}
+	m.tally.enter(StageSeed)
+	stop := m.tally.telling()
 	r, err := m.move(ctx)
 	stop()
 	if err != nil {
-		return Report{Progress: m.progress()}, err
+		return Report{Progress: m.tally.progress()}, err
 	}
-	m.enter(StageDone)
-	r.Progress, r.Verified, r.Compared = m.progress(), m.verified.Load(), m.compared.Load()
+	m.tally.enter(StageDone)
+	r.Progress, r.Verified, r.Compared = m.tally.progress(), m.verified.Load(), m.compared.Load()
 	return r, nil
 }
 
@@ -215,7 +208,7 @@ func (m *mover) move(ctx context.Context) (r Report, err error) {
 // finish closes the source and copies the rest. Whatever fails, the source is not left closed if
 // that can be helped.
 func (m *mover) finish(ctx context.Context, closed bool) error {
-	m.enter(StageFinish)
+	m.tally.enter(StageFinish)
 	err := m.close(ctx)
 	if err == nil {
 		err = m.drain(ctx)
