@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -50,13 +52,19 @@ func chromium(t *testing.T) string {
 // longTalk serves a compacted conversation in a window of 8,000 tokens.
 func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles []sample.Needle) {
 	t.Helper()
+	return longTalkOver(t, func(h http.Handler) http.Handler { return h })
+}
+
+// longTalkOver is longTalk behind a network.
+func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (url string, id scrollback.ConversationID, needles []sample.Needle) {
+	t.Helper()
 	sb, err := local.Open(context.Background(), t.TempDir(), &local.Options{Database: "memory:", Engine: engine.Options{Limit: 8000}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer,
+	srv := httptest.NewServer(network(server.Handler(sb.Engine, sb.Transfer,
 		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
-		true))
+		true)))
 	t.Cleanup(func() {
 		srv.Close()
 		if err := sb.Close(); err != nil {
@@ -176,8 +184,35 @@ func TestPagePins(t *testing.T) {
 // A question is edited and asked again, its answer made again, the first version gone
 // back to, and the conversation forked, on the page.
 func TestPageBranches(t *testing.T) {
-	ctx := browser(t)
 	url, id, _ := longTalk(t)
+	branchesOnThePage(t, url, id)
+}
+
+// The same where what the server tells of itself comes before what it replies.
+func TestPageBranchesLate(t *testing.T) {
+	url, id, _ := longTalkOver(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/rewind") && !strings.HasSuffix(r.URL.Path, "/messages") {
+				h.ServeHTTP(w, r)
+				return
+			}
+			reply := httptest.NewRecorder()
+			h.ServeHTTP(reply, r)
+			select {
+			case <-time.After(time.Duration(rand.IntN(400)) * time.Millisecond):
+			case <-r.Context().Done():
+			}
+			maps.Copy(w.Header(), reply.Header())
+			w.WriteHeader(reply.Code)
+			_, _ = reply.Body.WriteTo(w) // who has left needs no reply
+		})
+	})
+	branchesOnThePage(t, url, id)
+}
+
+func branchesOnThePage(t *testing.T, url string, id scrollback.ConversationID) {
+	t.Helper()
+	ctx := browser(t)
 	text := func(sel string) string {
 		t.Helper()
 		got, err := chromedp.Run(ctx, chromedp.Text(sel))

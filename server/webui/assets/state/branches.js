@@ -68,7 +68,7 @@ export async function fork(m) {
   const c = await attempt(() => post(convo(from.id, '/fork'), { seq: m.seq, title: t('copyOf', Array.from(titleOf(from).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));
   if (!c) return;
   thread.adopt(c);
-  await thread.renew(c);
   arrive(c.id);
+  await thread.renew(c);
   refresh(c.id);
 }

@@ -69,7 +69,7 @@ export async function take(ev) {
   if (!c || c.id !== ev.conversation_id || ev.gone) return;
   if (ev.branch && ev.branch !== c.branch && !turn.running.value) { // somebody went back to another version
     const fresh = await get(convo(c.id)).catch(() => null);
-    if (fresh && fresh.branch !== c.branch && thread.conversation.value === c) await thread.renew(fresh);
+    if (fresh && fresh.branch !== c.branch && thread.conversation.value === c && !turn.running.value) await thread.renew(fresh);
     branches.refresh(c.id);
     context.refresh(c.id);
     receipts.refresh(c.id);

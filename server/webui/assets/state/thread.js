@@ -111,6 +111,7 @@ export const loadNewer = () => newer.value && page({ after: newest() },
 
 // catchUp brings in what was stored since; a reader far from the end only learns that there is more.
 export async function catchUp(seq = 0) {
+  await renewing;
   const id = conversation.value && conversation.value.id;
   if (!id || (seq && seq <= newest())) return;
   if (newer.value) { head.value = Math.max(head.value, seq); return; }
@@ -146,13 +147,22 @@ export async function change(fields) {
   return c;
 }
 
-// renew shows a conversation whose head was moved, from its end.
-export async function renew(c) {
+let renewing = null; // what catches up waits for it: it would be left out of what is read now
+
+// renew shows a conversation whose head was moved, from its end. It is the conversation's new
+// state at once, so that the feed, which tells the same, does not begin over.
+export function renew(c) {
+  return (renewing = renewed(c));
+}
+
+async function renewed(c) {
   const mine = ++visit;
+  const was = conversation.value;
+  conversation.value = c;
   const got = await attempt(() => get(convo(c.id, '/messages') + query({ limit: PAGE, html: 1 })));
-  if (!got || mine !== visit) return;
+  if (mine !== visit) return;
+  if (!got) { conversation.value = was; return; } // the next change of it tries again
   batch(() => {
-    conversation.value = c;
     head.value = c.messages;
     turns.value = [];
     place(got.messages, got);
