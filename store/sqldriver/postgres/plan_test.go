@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -101,24 +103,28 @@ const (
 	hashed = `md5(i::text) || md5(i::text)`
 )
 
-// fill makes a store with 100,000 messages of one with a turn: 40,000 of them in one conversation.
-var fill = strings.Join([]string{
-	many("conversations", each, `'id', 'c' || i, 'branch', 'b' || i, 'updated_at', i, 'messages', 2, 'project', 'p' || i % 50,
-		'deleted_at', CASE WHEN i % 10 = 0 THEN i ELSE 0 END, 'agent_of', CASE WHEN i % 7 = 0 THEN 'c' || i - i % 70 ELSE '' END`),
-	many("branches", each, `'id', 'b' || i, 'conversation_id', 'c' || i, 'n', 1000 + i, 'head_seq', 2`),
-	many("messages", each+` CROSS JOIN generate_series(1, 2) AS k`, `'id', 'm' || i || '-' || k, 'conversation_id', 'c' || i, 'branch', 'b' || i, 'seq', k,
-		'turn_id', 't' || i || '-1'`),
+// one makes the one conversation have 40,000 messages.
+var one = []string{
 	many("messages", long+` CROSS JOIN generate_series(0, 1) AS j`, `'id', 'm' || 2 * k - j, 'seq', 2 * k - j, 'turn_id', 't' || k`),
-	many("turns", each, `'id', 't' || i || '-1', 'conversation_id', 'c' || i, 'branch', 'b' || i, 'seq', 2, 'last_seq', 2, 'started_at', 1,
-		'idem_key', 'k', 'state', CASE WHEN i % 30 = 3 THEN 'failed' ELSE 'complete' END`),
 	many("turns", long, `'id', 't' || k, 'seq', 2 * k, 'last_seq', 2 * k, 'started_at', k, 'idem_key', 'k' || k,
 		'state', CASE WHEN k % 100 = 0 THEN 'failed' ELSE 'complete' END`),
 	`UPDATE branches SET head_seq = 40000 WHERE id = 'branch of long'`,
 	`UPDATE conversations SET messages = 40000, updated_at = 999999, turn = 't20000' WHERE id = 'long'`,
 	`UPDATE numbers SET last = CASE name WHEN 'message' THEN 200000 ELSE 31000 END WHERE name IN ('message', 'change')`,
+	many("message_runs", long, `'first_seq', 2 * k - 1, 'last_seq', 2 * k, 'first_n', 99999 + 2 * k, 'last_n', 100000 + 2 * k`),
+}
+
+// fill makes a store with 100,000 messages of one with a turn: 40,000 of them in one conversation.
+var fill = strings.Join(slices.Concat([]string{
+	many("conversations", each, `'id', 'c' || i, 'branch', 'b' || i, 'updated_at', i, 'messages', 2, 'project', 'p' || i % 50,
+		'deleted_at', CASE WHEN i % 10 = 0 THEN i ELSE 0 END, 'agent_of', CASE WHEN i % 7 = 0 THEN 'c' || i - i % 70 ELSE '' END`),
+	many("branches", each, `'id', 'b' || i, 'conversation_id', 'c' || i, 'n', 1000 + i, 'head_seq', 2`),
+	many("messages", each+` CROSS JOIN generate_series(1, 2) AS k`, `'id', 'm' || i || '-' || k, 'conversation_id', 'c' || i, 'branch', 'b' || i, 'seq', k,
+		'turn_id', 't' || i || '-1'`),
+	many("turns", each, `'id', 't' || i || '-1', 'conversation_id', 'c' || i, 'branch', 'b' || i, 'seq', 2, 'last_seq', 2, 'started_at', 1,
+		'idem_key', 'k', 'state', CASE WHEN i % 30 = 3 THEN 'failed' ELSE 'complete' END`),
 	many("message_runs", each, `'conversation_id', 'c' || i, 'branch', 'b' || i, 'first_seq', 1, 'last_seq', 2,
 		'first_n', 99 + 2 * i, 'last_n', 100 + 2 * i`),
-	many("message_runs", long, `'first_seq', 2 * k - 1, 'last_seq', 2 * k, 'first_n', 99999 + 2 * k, 'last_n', 100000 + 2 * k`),
 	many("changes", each, `'conversation_id', 'c' || i, 'n', 99 + i`),
 	many("usage_records", each, `'conversation_id', 'c' || i, 'n', 99 + i, 'at', i, 'key_id', 'key' || i % 100`),
 	many("usage_records", long, `'n', 99999 + k, 'at', k, 'key_id', 'key' || k % 100`),
@@ -130,8 +136,7 @@ var fill = strings.Join([]string{
 	many("index_segments", `generate_series(1000, 1100) AS i`, `'id', i, 'state', 2`), // that nobody reads any more
 	many("index_blocks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 200) AS k`, `'segment', i, 'first_term', 'w' || k`),
 	many("index_marks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 50) AS k`, `'segment', i, 'start', k`),
-	`ANALYZE`,
-}, "; ")
+}, one, []string{`ANALYZE`}), "; ")
 
 // seed makes one of everything, in the conversation "long".
 func seed(t *testing.T, d *driver.Driver) {
@@ -345,6 +350,68 @@ func TestPlans(t *testing.T) {
 	must(t, err)
 	d, h := listen(t, dsn)
 	use(t, d)
+	judged := bounds(t, conn, h)
+	pending(t, conn)
+	if judged["SELECT"] < 30 || judged["UPDATE"] < 5 || judged["WITH"] < 5 {
+		t.Errorf("too few statements were judged: %v", judged)
+	}
+}
+
+// One long conversation is nearly all that there is, and nobody has counted it: the planner knows
+// neither how few branches a path has nor how many messages are behind each.
+func TestPlansOfOneConversation(t *testing.T) {
+	dsn := postgrestest.New(t)
+	ctx := t.Context()
+	conn, err := pgx.Connect(ctx, dsn)
+	must(t, err)
+	defer conn.Close(context.Background())
+	seed(t, join(t, dsn).Driver)
+	_, err = conn.Exec(ctx, `ALTER TABLE messages SET (autovacuum_enabled = off); `+strings.Join(one, "; "))
+	must(t, err)
+	for i, counted := range []string{"SELECT 1", "ANALYZE"} {
+		_, err = conn.Exec(ctx, counted)
+		must(t, err)
+		d, h := listen(t, dsn)
+		begin(t, d, scrollback.TurnID(fmt.Sprint("t2000", i+1)), 40_000+2*int64(i))
+		for what, do := range map[string]func() error{
+			"messages": func() error {
+				_, err := d.Read.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
+				return err
+			},
+			"wanted messages": func() error {
+				_, err := d.Read.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
+					Wanted: func([]byte) bool { return true }})
+				return err
+			},
+			"troubled": func() error {
+				_, err := d.Turns.Troubled(ctx, driver.TurnQuery{Branch: "branch of long", From: 1000, To: 1200, Limit: 9})
+				return err
+			},
+			"refs": func() error {
+				_, err := d.Refs.List(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20})
+				return err
+			},
+			"behind":  func() error { _, err := d.Index.Behind(ctx, driver.BehindQuery{After: 130_000, Limit: 64}); return err },
+			"located": func() error { _, err := d.Index.Located(ctx, []driver.Place{driver.PlaceOf(1, 300)}); return err },
+			"last":    func() error { _, err := d.Turns.Last(ctx, "long"); return err },
+			"meta":    func() error { _, err := d.Turns.Meta(ctx, []scrollback.TurnID{"t77"}); return err },
+			"taken":   func() error { _, err := d.Move.Taken(ctx, []scrollback.MessageID{"m77"}); return err },
+		} {
+			if err := do(); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if judged := bounds(t, conn, h); judged["SELECT"] < 10 || judged["WITH"] < 4 {
+			t.Errorf("too few statements were judged: %v", judged)
+		}
+	}
+}
+
+// bounds wants each statement that was heard to read a bounded number of rows and pages. It
+// returns how many there were of each kind.
+func bounds(t *testing.T, conn *pgx.Conn, h *heard) map[string]int {
+	t.Helper()
+	ctx := t.Context()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	judged := map[string]int{}
@@ -363,10 +430,7 @@ func TestPlans(t *testing.T) {
 			t.Errorf("%.0f rows and %d pages are read, most by a %s\nin %s\nof %v", rows, pages, table, query, args)
 		}
 	}
-	pending(t, conn)
-	if judged["SELECT"] < 30 || judged["UPDATE"] < 5 || judged["WITH"] < 5 {
-		t.Errorf("too few statements were judged: %v", judged)
-	}
+	return judged
 }
 
 // pending holds that numbering reads what has no number yet, and nothing else.

@@ -52,6 +52,9 @@ var variants = []sqlrow.Variant{
 	{Of: sqlindex.Early, Is: `EXISTS (SELECT 1 FROM message_runs r WHERE r.branch = messages.branch
 			AND messages.seq BETWEEN r.first_seq AND r.last_seq AND r.first_n + messages.seq - r.first_seq <= $4)`},
 	{Of: sqlindex.Listed, Is: list("$1", "value")},
+	{Of: sqlindex.MessagesListed, Is: `CROSS JOIN ` + oneByOne("messages",
+		"x.branch = (SELECT b.id FROM branches b WHERE b.n = l.value >> 32) AND x.seq = (l.value & 4294967295)") + ` messages`},
+	{Of: sqlindex.MarksListed, Is: `CROSS JOIN ` + oneByOne("index_marks", "x.segment = $2 AND x.start = l.value") + ` m`},
 	{Of: sqlindex.LastBlock, Is: `JOIN LATERAL (SELECT x.segment, x.first_term, x.start, x.data FROM index_blocks x
 		WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1) b ON true`},
 	{Of: sqlindex.AgentsHere, Is: `SELECT a.id FROM here CROSS JOIN ` + oneByOne("conversations", "x.agent_of = here.id AND x.agent_of <> ''") + ` a`},
@@ -59,6 +62,9 @@ var variants = []sqlrow.Variant{
 	{Of: sqlindex.LinesHere, Is: `FROM here CROSS JOIN ` + oneByOne("conversations", "x.id = here.id AND x.deleted_at = 0") + ` c CROSS JOIN ` +
 		oneByOne("branches", "x.conversation_id = c.id") + ` b`},
 	{Of: sqlrow.Wanted, Is: list("$4", "at")},
+	{Of: sqlrow.MessagesOfPath, Is: `CROSS JOIN ` + oneByOne("messages", "x.branch = p.of AND x.seq BETWEEN p.first AND p.last") + ` m`},
+	{Of: sqlrow.MessagesOfList, Is: `CROSS JOIN ` + oneByOne("messages", "x.branch = p.of AND x.seq = w.at AND x.seq BETWEEN p.first AND p.last") +
+		` m`},
 	{Of: sqlrow.PartsAsBytes, Is: `m.parts`},
 	{Of: sqlrow.TimeOfFirst, Is: `(array_agg(m.created_at ORDER BY m.seq))[1], sum(m.own_bytes)`},
 	{Of: sqlrow.InsertReceipt, Is: `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at, n)

@@ -3,8 +3,6 @@ package sqlindex
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 	"sort"
 
@@ -13,6 +11,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
+
+// marksOnce bounds how many rows of marks one statement reads.
+const marksOnce = 500
 
 // Marks implements [driver.Index].
 func (db Index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
@@ -34,8 +35,8 @@ func (db Index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark
 func (s *snapshot) marks(ctx context.Context, g *segment, places []driver.Place, out *[]driver.Mark) error {
 	b := g.places.Bounds()
 	gone := g.gone
-	var row postings.Walk
-	start := -1
+	var found []driver.Place
+	var ordinals, starts []int
 	for i := sort.Search(len(places), func(i int) bool { return uint64(places[i]) >= b.First }); i < len(places) && uint64(places[i]) <= b.Last; i++ {
 		o, at := g.places.Find(uint64(places[i]))
 		if !at {
@@ -47,33 +48,51 @@ func (s *snapshot) marks(ctx context.Context, g *segment, places []driver.Place,
 		if len(gone) > 0 && gone[0].From <= o {
 			continue
 		}
-		if first := int(o) / marksEach * marksEach; first != start {
-			all, err := s.marksRow(ctx, g.id, first)
-			if err != nil {
-				return err
-			}
-			row, start = all.Walk(), first
+		found, ordinals = append(found, places[i]), append(ordinals, int(o))
+		starts = append(starts, int(o)/marksEach*marksEach)
+	}
+	rows, err := s.marksRows(ctx, g.id, starts)
+	if err != nil {
+		return err
+	}
+	var row postings.Walk
+	for i, place := range found {
+		if i == 0 || starts[i] != starts[i-1] {
+			row = rows[starts[i]].Walk()
 		}
-		m, err := row.To(int(o) - start)
+		m, err := row.To(ordinals[i] - starts[i])
 		if err != nil {
 			return err
 		}
-		*out = append(*out, driver.Mark{Place: places[i], Role: scrollback.Role(m.Kind), CreatedAt: m.Time, Length: m.Length})
+		*out = append(*out, driver.Mark{Place: place, Role: scrollback.Role(m.Kind), CreatedAt: m.Time, Length: m.Length})
 	}
 	return nil
 }
 
-func (s *snapshot) marksRow(ctx context.Context, id int64, start int) (out postings.Marks, err error) {
-	err = s.tx.Row(ctx, func(r sqlrow.Scanner) error {
-		var data []byte
-		err := r.Scan(&data)
-		if err == nil {
-			out, err = postings.ParseMarks(data)
+// marksRows reads the rows of marks that begin at starts, which ascend, by where they begin.
+func (s *snapshot) marksRows(ctx context.Context, id int64, starts []int) (map[int]postings.Marks, error) {
+	starts = slices.Compact(slices.Clone(starts))
+	out := make(map[int]postings.Marks, len(starts))
+	for some := range slices.Chunk(starts, marksOnce) {
+		list, err := sqlrow.JSON(some)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	}, marksFrom, id, start)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = postings.ErrDamaged
+		err = s.tx.Rows(ctx, func(r sqlrow.Scanner) error {
+			var start int
+			var data []byte
+			err := r.Scan(&start, &data)
+			if err == nil {
+				out[start], err = postings.ParseMarks(data)
+			}
+			return err
+		}, marksFrom, list, id)
+		if err != nil {
+			return nil, err
+		}
 	}
-	return out, err
+	if len(out) < len(starts) {
+		return nil, postings.ErrDamaged
+	}
+	return out, nil
 }

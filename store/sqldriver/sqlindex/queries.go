@@ -17,6 +17,12 @@ const (
 	// Listed are the numbers in the JSON list $1.
 	Listed = `(SELECT value FROM json_each($1))`
 
+	// MessagesListed joins the messages at the places of [Listed] l, and MarksListed the marks of
+	// segment $2 that begin there.
+	MessagesListed = `CROSS JOIN messages WHERE messages.branch = (SELECT b.id FROM branches b WHERE b.n = l.value >> 32)
+		AND messages.seq = (l.value & 4294967295)`
+	MarksListed = `CROSS JOIN index_marks m WHERE m.segment = $2 AND m.start = l.value`
+
 	// KeepNewest remembers the number of the newest message, before those of branch $1 are
 	// deleted from seq $2 on.
 	KeepNewest = `INSERT INTO numbers (name, last) SELECT 'message', ` + Newest + ` WHERE true
@@ -38,6 +44,7 @@ const (
 	nextMessage = `(SELECT last + 1 FROM numbers WHERE name = 'message' AND last >= ` + Newest + `)`
 
 	messagesFrom = `SELECT ` + sqlrow.MessageColumns + Numbered
+	messagesAt   = `SELECT ` + sqlrow.MessageColumns + `, l.value FROM ` + Listed + ` l ` + MessagesListed
 )
 
 // InsertMessage inserts a message, with the next number.
@@ -65,9 +72,9 @@ const (
 		AND start >= coalesce((SELECT max(x.start) FROM index_blocks x WHERE x.segment = $1 AND x.first_term = $2 AND x.start <= $3), 0)
 		ORDER BY start`
 
-	// marksAt finds the marks of documents in a stretch of time, marksFrom those of one row.
+	// marksAt finds the marks of documents in a stretch of time, marksFrom those of some rows.
 	marksAt   = `SELECT start, from_time, to_time, data FROM index_marks WHERE segment = $1 AND to_time >= $2 AND from_time < $3`
-	marksFrom = `SELECT data FROM index_marks WHERE segment = $1 AND start = $2`
+	marksFrom = `SELECT m.start, m.data FROM ` + Listed + ` l ` + MarksListed
 )
 
 // prepared are all of them: they are prepared before a transaction has the last connection.

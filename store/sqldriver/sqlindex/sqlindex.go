@@ -16,6 +16,7 @@
 package sqlindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -176,23 +177,34 @@ func (db Index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([
 	return out, nil
 }
 
-// Located implements [driver.Index]: neighbours are read together.
+// locatedOnce bounds how many messages one statement reads.
+const locatedOnce = 500
+
+// Located implements [driver.Index]: many are read together, because a server may be far away.
 func (db Index) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
-	var out []scrollback.Message
-	for i := 0; i < len(places); {
-		first := i
-		for i++; i < len(places) && places[i] == places[i-1]+1; {
-			i++
+	type located struct {
+		scrollback.Message
+		at int64
+	}
+	all := make([]located, 0, len(places))
+	for some := range slices.Chunk(places, locatedOnce) {
+		list, err := sqlrow.JSON(some)
+		if err == nil {
+			err = db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+				var l located
+				err := sqlrow.ScanMessage(&l.Message)(more{r, []any{&l.at}})
+				all = append(all, l)
+				return err
+			}, messagesAt, list)
 		}
-		err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
-			out = append(out, scrollback.Message{})
-			return sqlrow.ScanMessage(&out[len(out)-1])(r)
-		}, `SELECT `+sqlrow.MessageColumns+` FROM messages
-			WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3 ORDER BY seq`,
-			places[first].Branch(), places[first].Seq(), places[i-1].Seq())
 		if err != nil {
 			return nil, db.Wrap("sqldriver.Located", err)
 		}
+	}
+	slices.SortFunc(all, func(a, b located) int { return cmp.Compare(a.at, b.at) })
+	out := make([]scrollback.Message, len(all))
+	for i, l := range all {
+		out[i] = l.Message
 	}
 	return out, nil
 }

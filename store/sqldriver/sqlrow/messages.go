@@ -18,10 +18,12 @@ const (
 	// PartsAsBytes are the parts of a message, not to be read as text.
 	PartsAsBytes = `CAST(m.parts AS BLOB)`
 
-	ofPath = ` FROM (SELECT branch AS of, first, last FROM path) p
-		JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
-	ofList = ` FROM (SELECT branch AS of, first, last FROM path) p CROSS JOIN ` + Wanted + ` w
-		CROSS JOIN messages m WHERE m.branch = p.of AND m.seq = w.at AND m.seq BETWEEN p.first AND p.last`
+	// MessagesOfPath and MessagesOfList are joined to the branches of a path, and those of a list.
+	MessagesOfPath = `JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
+	MessagesOfList = `CROSS JOIN messages m WHERE m.branch = p.of AND m.seq = w.at AND m.seq BETWEEN p.first AND p.last`
+
+	ofPath = ` FROM (SELECT branch AS of, first, last FROM path) p ` + MessagesOfPath
+	ofList = ` FROM (SELECT branch AS of, first, last FROM path) p CROSS JOIN ` + Wanted + ` w ` + MessagesOfList
 )
 
 // Messages reads a run of the path of a branch. Where only some are wanted, it looks at

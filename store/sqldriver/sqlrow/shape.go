@@ -33,7 +33,7 @@ func Shape(ctx context.Context, read *Session, q driver.ShapeQuery) ([]scrollbac
 		out = append(out, b)
 		return err
 	}, Path+` SELECT min(m.seq), count(*), `+TimeOfFirst+`, count(*) FILTER (WHERE m.role = 'user'), count(*) FILTER (WHERE m.role = 'assistant')
-		FROM (SELECT branch AS of, first, last FROM path) p JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last
+		FROM (SELECT branch AS of, first, last FROM path) p `+MessagesOfPath+`
 		GROUP BY floor(CAST((m.seq - 1) * $4 AS DOUBLE PRECISION) / CAST($3 AS DOUBLE PRECISION)) ORDER BY 1`, q.Branch, 1, q.Head, q.Bins)
 	return out, err
 }
