@@ -56,7 +56,7 @@ func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles [
 }
 
 // longTalkOver is longTalk behind a network.
-func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (url string, id scrollback.ConversationID, needles []sample.Needle) {
+func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (string, scrollback.ConversationID, []sample.Needle) {
 	t.Helper()
 	sb, err := local.Open(context.Background(), t.TempDir(), &local.Options{Database: "memory:", Engine: engine.Options{Limit: 8000}})
 	if err != nil {
@@ -72,7 +72,7 @@ func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (url st
 		}
 	})
 	var file bytes.Buffer
-	_, needles, err = sample.Write(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
+	_, needles, err := sample.Write(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
 	if err != nil {
 		t.Fatal(err)
 	}
