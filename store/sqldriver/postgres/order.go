@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +18,8 @@ const (
 	settlePause = 5 * time.Millisecond
 	// settleEvery is how often what another server has left is looked for.
 	settleEvery = 2 * time.Second
+	// settleTime bounds one of them, with the waiting for a connection.
+	settleTime = maxWrite
 )
 
 // The statements of a settlement. Whoever numbers holds the row with the last number: the
@@ -31,11 +32,15 @@ const (
 
 	holdNumbers = `SELECT last FROM numbers WHERE name = 'message' FOR UPDATE`
 
+	// settleMessages takes a message for no older than those before it in its branch, whatever the
+	// server's clock said: a run is where seqs and numbers go up together, with no gap in either.
 	settleMessages = `WITH taken AS (DELETE FROM pending_messages WHERE (conversation_id, branch, seq) IN
 			(SELECT conversation_id, branch, seq FROM pending_messages ORDER BY k, seq LIMIT $1) RETURNING conversation_id, branch, seq, k),
-		counted AS (SELECT conversation_id, branch, seq, row_number() OVER (ORDER BY k, conversation_id, branch, seq) AS i FROM taken),
+		timed AS (SELECT conversation_id, branch, seq, max(k) OVER along AS k, seq - row_number() OVER along AS gaps FROM taken
+			WINDOW along AS (PARTITION BY conversation_id, branch ORDER BY seq)),
+		counted AS (SELECT conversation_id, branch, seq, gaps, row_number() OVER (ORDER BY k, conversation_id, branch, seq) AS i FROM timed),
 		runs AS (SELECT conversation_id, branch, min(seq) AS first_seq, max(seq) AS last_seq, min(i) AS first_i, max(i) AS last_i
-			FROM counted GROUP BY conversation_id, branch, seq - i),
+			FROM counted GROUP BY conversation_id, branch, gaps, seq - i),
 		numbered AS (INSERT INTO message_runs (conversation_id, branch, first_seq, last_seq, first_n, last_n)
 			SELECT conversation_id, branch, first_seq, last_seq, last + first_i, last + last_i
 			FROM runs, (SELECT last FROM numbers WHERE name = 'message') AS held)
@@ -64,13 +69,15 @@ type order struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu sync.Mutex // one at a time here: others would only wait for its row
+	turn  chan struct{} // full while one settles: others would only wait for its row
+	began time.Time     // when the last one began, unless it was broken off
+	ended error         // with what
 }
 
 func newOrder(writers *sql.DB, channel string, log *slog.Logger) *order {
 	ctx, stop := context.WithCancel(context.Background())
 	o := &order{writers: writers, channel: channel, log: log, news: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		stop: stop, done: make(chan struct{}), again: unharmed}
+		turn: make(chan struct{}, 1), stop: stop, done: make(chan struct{}), again: unharmed}
 	go o.run(ctx)
 	return o
 }
@@ -117,25 +124,51 @@ func ring(c chan struct{}) {
 	}
 }
 
-// Settle implements [sqldriver.Order].
+// Settle implements [sqldriver.Order]. What came of one that began while somebody waited holds
+// for who waited too: while there is no database, nobody waits for each of those before.
 func (o *order) Settle(ctx context.Context) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	asked := time.Now()
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if o.began.After(asked) {
+		return o.ended
+	}
+	o.began = time.Now()
+	o.ended = o.all(ctx)
+	if ctx.Err() != nil {
+		o.began = time.Time{}
+	}
+	return o.ended
+}
+
+// all numbers all that is pending.
+func (o *order) all(ctx context.Context) error {
 	for {
-		var pending bool
-		n := int64(0)
-		err := o.again(ctx, func(ctx context.Context) error {
-			err := o.writers.QueryRowContext(ctx, anyPending).Scan(&pending)
-			if err == nil && pending {
-				n, err = o.some(ctx)
-			}
-			return err
-		})
-		if err != nil || !pending || n == 0 {
+		n, err := o.next(ctx)
+		if err != nil || n == 0 {
 			return err
 		}
 		ring(o.news)
 	}
+}
+
+// next is some, unless nothing is pending; tried again, for a time.
+func (o *order) next(ctx context.Context) (n int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	err = o.again(ctx, func(ctx context.Context) error {
+		pending := false
+		err := o.writers.QueryRowContext(ctx, anyPending).Scan(&pending)
+		if n = 0; err == nil && pending {
+			n, err = o.some(ctx)
+		}
+		return err
+	})
+	return n, err
 }
 
 // some numbers what is pending, up to a bound, and returns how many of the two tables had

@@ -13,6 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres/postgrestest"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
 )
 
@@ -217,6 +219,37 @@ func TestReopened(t *testing.T) {
 			equal(t, source, to.store(t))
 		})
 	}
+}
+
+// Nor is it left closed because somebody reads it for long, such as a dump that is being made: what
+// reads holds the tables against changes of themselves.
+func TestReopenedBesideReaders(t *testing.T) {
+	dsn := postgrestest.New(t)
+	d := opened(t)(postgres.Open(t.Context(), dsn, nil))
+	fill(t, d, 19)
+	from := opening(t)(postgres.OpenSide(t.Context(), dsn+"&lock_timeout=100", "postgres://…", nil))
+	to := onSQLite(t)
+	calls, failed := 0, errors.New("no room for objects")
+	_, err := sqlmove.Move(t.Context(), from, to.side(t), sqlmove.Options{Finish: true, Beside: func(context.Context, *sqlmove.Side) error {
+		if calls++; calls < 2 {
+			return nil
+		}
+		refused(t, d)
+		tx, err := from.Readers.BeginTx(t.Context(), nil)
+		ok(t, err)
+		t.Cleanup(func() { _ = tx.Rollback() })
+		_, err = tx.ExecContext(t.Context(), `LOCK TABLE conversations, messages IN ACCESS SHARE MODE`)
+		ok(t, err)
+		return failed
+	}})
+	if !errors.Is(err, failed) {
+		t.Errorf("got %v", err)
+	}
+	talk(t, d, "fffffff5", 2)
+	_, err = sqlmove.Move(t.Context(), from, to.side(t), sqlmove.Options{Finish: true})
+	ok(t, err)
+	refused(t, d)
+	equal(t, d, to.store(t))
 }
 
 // Targets that hold something else are refused before anything is written, and so is a source

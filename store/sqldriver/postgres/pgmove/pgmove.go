@@ -65,25 +65,33 @@ func unlessThere(name, table, what string) string {
 // CodeClosed is the SQLSTATE of a database that was closed to be moved elsewhere.
 const CodeClosed = "SB001"
 
-// Refuse are [sqlmove.Side]'s.
+// Refuse are [sqlmove.Side]'s. A trigger may be there since an earlier time, when the table was let
+// go again: also then whoever is changing the table is waited for.
 func Refuse(why string) []string {
-	out := []string{fmt.Sprintf(`CREATE OR REPLACE FUNCTION move_closed() RETURNS trigger LANGUAGE plpgsql AS $$
-		BEGIN
-			RAISE EXCEPTION USING MESSAGE = '%s', ERRCODE = '%s';
-		END $$`, strings.NewReplacer("'", "''", "$", "%24").Replace(why), CodeClosed)}
+	out := []string{onChange(fmt.Sprintf(`RAISE EXCEPTION USING MESSAGE = '%s', ERRCODE = '%s'`,
+		strings.NewReplacer("'", "''", "$", "%24").Replace(why), CodeClosed))}
 	for _, t := range sqlmove.NotedTables() {
-		out = append(out, unlessThere("move_closed_"+t.Table, t.Table,
+		out = append(out, `LOCK TABLE `+t.Table+` IN SHARE ROW EXCLUSIVE MODE`, unlessThere("move_closed_"+t.Table, t.Table,
 			`BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON `+t.Table+` FOR EACH STATEMENT EXECUTE FUNCTION move_closed()`))
 	}
 	return out
 }
 
-// Reopen are [sqlmove.Side]'s.
-func Reopen() []string { return dropped("move_closed_") }
+// onChange makes what the triggers of a closed database do.
+func onChange(does string) string {
+	return `CREATE OR REPLACE FUNCTION move_closed() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			` + does + `;
+		END $$`
+}
+
+// Reopen are [sqlmove.Side]'s. The triggers stay, and do nothing: to drop one, everybody who reads
+// its table would have to be waited for, a dump of an hour too.
+func Reopen() []string { return []string{onChange(`RETURN NULL`)} }
 
 // Forget are [sqlmove.Side]'s.
 func Forget() []string {
-	out := append(Reopen(), dropped("move_")...)
+	out := append(append(Reopen(), dropped("move_closed_")...), dropped("move_")...)
 	for _, name := range []string{"closed", "note_id", "note_conversation_id", "note_table"} {
 		out = append(out, `DROP FUNCTION IF EXISTS move_`+name+`()`)
 	}
