@@ -184,12 +184,15 @@ func (x *Index) work(ctx context.Context, lenient bool) error {
 	defer claim.Release()
 	for {
 		began := time.Now()
+		x.mu.Lock()
+		before := x.seen
+		x.mu.Unlock()
 		more, left, err := x.catchUp(ctx, how{lenient: lenient, workers: 1})
 		if err != nil {
 			return err
 		}
-		x.mu.Lock()
-		x.seen = left
+		x.mu.Lock() // what was written meanwhile may be in what is left, or not: better twice than never
+		x.seen = behind{left.messages + x.seen.messages - before.messages, left.bytes + x.seen.bytes - before.bytes}
 		x.mu.Unlock()
 		// A step each time: while a long log is indexed, its segments do not pile up.
 		if tending, err := x.Tend(ctx); err != nil || !more && !tending {
