@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,7 +104,29 @@ func services(name string) error {
 			}
 		}
 	}
-	return errors.Join(all, written(name, p))
+	return errors.Join(all, written(name, p), addressed(name, p))
+}
+
+// addressed says which service has an address that another one may be given first.
+func addressed(name string, p *types.Project) error {
+	var all error
+	for _, s := range p.Services {
+		for network, at := range s.Networks {
+			if at == nil || at.Ipv4Address == "" {
+				continue
+			}
+			own, err := netip.ParseAddr(at.Ipv4Address)
+			kept := err == nil && len(p.Networks[network].Ipam.Config) > 0
+			for _, pool := range p.Networks[network].Ipam.Config {
+				others, err := netip.ParsePrefix(pool.IPRange)
+				kept = kept && err == nil && !others.Contains(own)
+			}
+			if !kept {
+				all = errors.Join(all, fault(name, "%s: %s is not kept from the others of %s (ip_range)", s.Name, at.Ipv4Address, network))
+			}
+		}
+	}
+	return all
 }
 
 // hardened says what a service may do that it need not.
