@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,14 +114,9 @@ func addressed(name string, p *types.Project) error {
 			if at == nil || at.Ipv4Address == "" {
 				continue
 			}
-			own, err := netip.ParseAddr(at.Ipv4Address)
-			kept := err == nil && len(p.Networks[network].Ipam.Config) > 0
-			for _, pool := range p.Networks[network].Ipam.Config {
-				others, err := netip.ParsePrefix(pool.IPRange)
-				kept = kept && err == nil && !others.Contains(own)
-			}
-			if !kept {
-				all = errors.Join(all, fault(name, "%s: %s is not kept from the others of %s (ip_range)", s.Name, at.Ipv4Address, network))
+			ranged := func(pool *types.IPAMPool) bool { return pool.IPRange != "" }
+			if !slices.ContainsFunc(p.Networks[network].Ipam.Config, ranged) {
+				all = errors.Join(all, fault(name, "%s: %s is not kept from the others of %s: ip_range is missing", s.Name, at.Ipv4Address, network))
 			}
 		}
 	}
