@@ -32,7 +32,7 @@ func openDB(t *testing.T, path string) *file {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := &file{sqldriver.New(d), d.Writer.(*writer), d.Readers, d.Read}
+	db := &file{sqldriver.New(d), d.Writer.(*writer), d.Readers.(*sql.DB), d.Read}
 	t.Cleanup(func() { db.Close() })
 	return db
 }

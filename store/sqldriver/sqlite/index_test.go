@@ -46,7 +46,7 @@ func openMortal(t *testing.T, path string) (*file, *mortal) {
 	m := &mortal{Writer: d.Writer}
 	w := d.Writer.(*writer)
 	d.Writer = m
-	db := &file{sqldriver.New(d), w, d.Readers, d.Read}
+	db := &file{sqldriver.New(d), w, d.Readers.(*sql.DB), d.Read}
 	t.Cleanup(func() { db.Close() })
 	return db, m
 }
