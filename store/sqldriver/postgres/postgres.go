@@ -105,6 +105,7 @@ func (c *connection) database(ctx context.Context) (sqldriver.Database, error) {
 // dialect is what PostgreSQL does its own way.
 var dialect = sqldriver.Dialect{
 	Classify: classify,
+	Moving:   moving,
 	Probe:    `SELECT last FROM numbers WHERE name = 'probe'`,
 	SetProbe: func(n int64) string {
 		return `UPDATE numbers SET last = ` + strconv.FormatInt(n, 10) + ` WHERE name = 'probe'`

@@ -123,6 +123,9 @@ func (s *Side) empty(ctx context.Context) error {
 	return nil
 }
 
+// Closed begins what a closed source tells whoever wants to change it; where it goes follows.
+const Closed = "this store is being moved to "
+
 // close lets nobody change the source any more. Every change that was begun before has ended
 // when it returns, or fails.
 func (m *mover) close(ctx context.Context) error {
@@ -130,7 +133,7 @@ func (m *mover) close(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.from.run(ctx, m.from.Refuse("this store is being moved to "+m.to.Name))
+	return m.from.run(ctx, m.from.Refuse(Closed+m.to.Name))
 }
 
 // reopen lets the source be changed again, unless all of it is on the target. Its marks stay.
