@@ -195,6 +195,7 @@ func TestMigrateRefused(t *testing.T) {
 		wants string
 	}{
 		{[]string{"--from", sqliteURL(t.TempDir()), "--to", sqliteURL(t.TempDir())}, "there is no database at"},
+		{[]string{"--from", sqliteURL(data), "--to", "sqlite://" + filepath.ToSlash(other)}, "is a folder"},
 		{[]string{"--from", empty, "--to", sqliteURL(t.TempDir())}, "there is nothing in the database yet"},
 		{[]string{"--from", empty, "--cancel"}, "there is nothing in the database yet"}, // it was not made either
 		{[]string{"--from", "mysql://u:secret@x/y", "--to", sqliteURL(t.TempDir())}, "--from is sqlite:///PATH or postgres://"},

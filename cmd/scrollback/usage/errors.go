@@ -135,7 +135,6 @@ var sentences = map[string]string{
 	"%s may not be read: the rights are missing":                                                "%s 无法读取：没有权限",
 	"there are more than %d sessions":                                                           "会话超过 %s 个",
 	"nothing could be read; line %d: %s":                                                        "没有可读取的内容；第 %s 行：%s",
-	"%s is a folder":                                                                            "%s 是文件夹",
 	"a bundle is binary: name a file with -o, or pipe it on":                                    "bundle 是二进制文件：请用 -o 指定文件，或通过管道传递",
 	"%s: the file's name must end in %s":                                                        "%s：文件名必须以 %s 结尾",
 	"cannot write to %s: %w":                                                                    "无法写入 %s：%s",
