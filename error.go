@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Code says what kind of failure an [Error] is. Every face responds by it.
@@ -34,6 +35,7 @@ var (
 	ErrLostLease    = errors.New("another owner has this turn")
 	ErrDisplaced    = errors.New("the open database is not the one at its path") // Unavailable: until the program is started again
 	ErrNoRoom       = errors.New("there is no room left on the disk")            // Unavailable
+	ErrMoving       = errors.New("the store is being moved to another place")    // Unavailable: it can only be read
 	ErrObjects      = errors.New("the object store")                             // Unavailable
 )
 
@@ -96,13 +98,7 @@ func (e *Error) Error() string {
 
 // Unwrap serves errors.Is and errors.As.
 func (e *Error) Unwrap() []error {
-	var out []error
-	for _, err := range []error{e.Err, e.Reason} {
-		if err != nil {
-			out = append(out, err)
-		}
-	}
-	return out
+	return slices.DeleteFunc([]error{e.Err, e.Reason}, func(err error) bool { return err == nil })
 }
 
 // Wrap gives err a code and an operation, and keeps the code it already has.

@@ -156,6 +156,7 @@ const (
 	textClosing  = "the server is shutting down; try again"
 	textStopped  = "the request was stopped"
 	textGone     = "the database was deleted, replaced or cut short while it was in use; nothing more is written until scrollback is started again, and the log says what could be rescued"
+	textMoving   = "this store is being moved to another place; here it can only be read"
 	textNoRoom   = "there is no room left on the disk; what was acknowledged is kept"
 )
 
@@ -185,6 +186,8 @@ func SentenceOf(err error) Sentence {
 			return Sentence{Format: textClosing}
 		case errors.Is(err, ErrDisplaced):
 			return Sentence{Format: textGone}
+		case errors.Is(err, ErrMoving):
+			return Sentence{Format: textMoving}
 		case errors.Is(err, ErrNoRoom):
 			return Sentence{Format: textNoRoom}
 		}

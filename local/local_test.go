@@ -87,7 +87,7 @@ func TestCannotOpen(t *testing.T) {
 		{file, local.Options{Mode: local.ReadOnly}, scrollback.Unavailable, ""},
 		{"", local.Options{Mode: local.ReadOnly}, scrollback.NotFound, ""},
 		{"", local.Options{Database: "sqlite://" + file}, scrollback.Refused, ""},
-		{"", local.Options{Database: "sqlite://" + filepath.Dir(file)}, scrollback.Unavailable, ""},
+		{"", local.Options{Database: "sqlite://" + filepath.Dir(file)}, scrollback.Invalid, ""},
 		{"", local.Options{Database: "mysql://host/name"}, scrollback.Invalid, "database"},
 		{"", local.Options{Database: "postgres://name:pass/word@host/name"}, scrollback.Invalid, ""},
 		{"", local.Options{Database: "postgres://host/name", Objects: "memory:"}, scrollback.Invalid, "objects"},

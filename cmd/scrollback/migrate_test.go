@@ -189,11 +189,15 @@ func TestMigrateRefused(t *testing.T) {
 	output(t, data, "run", "hello")
 	other := t.TempDir()
 	output(t, other, "run", "hello")
+	empty := postgrestest.New(t)
 	for _, c := range []struct {
 		args  []string
 		wants string
 	}{
 		{[]string{"--from", sqliteURL(t.TempDir()), "--to", sqliteURL(t.TempDir())}, "there is no database at"},
+		{[]string{"--from", sqliteURL(data), "--to", "sqlite://" + filepath.ToSlash(other)}, "is a folder"},
+		{[]string{"--from", empty, "--to", sqliteURL(t.TempDir())}, "there is nothing in the database yet"},
+		{[]string{"--from", empty, "--cancel"}, "there is nothing in the database yet"}, // it was not made either
 		{[]string{"--from", "mysql://u:secret@x/y", "--to", sqliteURL(t.TempDir())}, "--from is sqlite:///PATH or postgres://"},
 		{[]string{"--from", sqliteURL(data), "--to", "postgres://u:secret@127.0.0.1:1/db?connect_timeout=1"}, "127.0.0.1"},
 		{[]string{"--from", sqliteURL(data), "--to", sqliteURL(other)}, "is not empty"},

@@ -124,7 +124,7 @@ func open(ctx context.Context, flag, at string, missing bool, log *slog.Logger) 
 	switch {
 	case err != nil:
 	case u.Scheme == "postgres" || u.Scheme == "postgresql":
-		return postgres.OpenSide(ctx, at, name(u), &postgres.Options{Log: log})
+		return postgres.OpenSide(ctx, at, name(u), &postgres.Options{Log: log, Existing: !missing})
 	case u.Scheme == "sqlite" && u.Host == "" && u.RawQuery == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
 		path := filepath.FromSlash(u.Path)
 		info, err := os.Stat(path)

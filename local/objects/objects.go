@@ -103,7 +103,7 @@ func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, scrollback.ParamErrorf(op, "objects", "objects: %w", err)
+			return nil, scrollback.ParamErrorf(op, "objects", "objects: %w", without(&at, err))
 		}
 		s.where = at.Scheme + "://" + at.Host
 		if prefix != "" {
@@ -125,6 +125,12 @@ func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 		s.Bucket, err = fileblob.OpenBucket(p.Folder, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
 	}
 	return s, scrollback.Wrap(scrollback.Unavailable, op, err)
+}
+
+// without is an error of a library, which has the whole URL in it, without its parameters:
+// somebody may have put there what belongs in no URL.
+func without(at *url.URL, err error) error {
+	return errors.New(strings.ReplaceAll(err.Error(), at.String(), at.Scheme+"://"+at.Host))
 }
 
 // Remote reports whether the objects are in a bucket of a service.

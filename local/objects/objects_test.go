@@ -41,6 +41,25 @@ func archiveOf(s *objects.Store) *archive.Archive {
 func TestFolder(t *testing.T) { suite(t, "", nil) }
 func TestMemory(t *testing.T) { suite(t, "memory:", nil) }
 
+// What is wrong with a URL is said without what its parameters hold.
+func TestWrongParameters(t *testing.T) {
+	for at, want := range map[string]string{
+		"s3://history?region=us-east-1&secret=hushhush":              `objects: open bucket s3://history: unknown query parameter "secret"`,
+		"s3://history?region=us-east-1&endpoint=127.0.0.1:9000":      "objects: its endpoint is not https://HOST or http://HOST",
+		"s3://history?region=us-east-1&endpoint=localhost:9000":      "objects: its endpoint is not https://HOST or http://HOST",
+		"s3://history/team?region=us-east-1&endpoint=s3.example.org": "objects: its endpoint is not https://HOST or http://HOST",
+	} {
+		p, err := objects.Parse(t.TempDir(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = objects.Open(t.Context(), p, false)
+		if scrollback.CodeOf(err) != scrollback.Invalid || scrollback.Shown(err) != want {
+			t.Errorf("%s: got %v, want %s", at, err, want)
+		}
+	}
+}
+
 func TestLenientService(t *testing.T) {
 	s := objectstest.Lenient(t)
 	suite(t, s.URL(""), s)

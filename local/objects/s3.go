@@ -21,6 +21,10 @@ func openS3(ctx context.Context, at *url.URL) (*service, error) {
 	if err != nil {
 		return nil, errors.New("its parameters cannot be read")
 	}
+	e, err := url.Parse(q.Get("endpoint"))
+	if q.Has("endpoint") && (err != nil || e.Host == "" || e.Scheme != "https" && e.Scheme != "http") {
+		return nil, errors.New("its endpoint is not https://HOST or http://HOST")
+	}
 	// Services that are not Amazon's refuse the checksums that its client sends by itself,
 	// and send none to hold an answer against. The opener gives both to its client, and the
 	// first to the bucket, which uploads by other code.

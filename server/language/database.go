@@ -2,6 +2,7 @@ package language
 
 // chineseDatabase are the sentences about opening a database.
 var chineseDatabase = map[string]string{
+	"%s is a folder":                       "%s 是文件夹",
 	"there is nothing in the database yet": "数据库中还没有任何内容",
 	"the database's URL cannot be read; it looks like postgres://user:password@host:5432/database, and what is neither letter nor digit in a password is percent-encoded": "无法读取数据库的 URL；它形如 postgres://user:password@host:5432/database，密码中字母和数字以外的字符要用百分号编码",
 	"a database is postgres://USER:PASSWORD@HOST:PORT/DATABASE, sqlite:///PATH or memory:":                                                                                "数据库是 postgres://USER:PASSWORD@HOST:PORT/DATABASE、sqlite:///PATH 或 memory:",

@@ -206,6 +206,7 @@ func TestWhatIsSaidElsewhereIsTranslated(t *testing.T) {
 		reading.Lacks("op", scrollback.AccessWrite),
 		badNumber,
 		&scrollback.Error{Code: scrollback.Unavailable, Err: scrollback.ErrDisplaced, Reason: scrollback.ErrDisplaced},
+		&scrollback.Error{Code: scrollback.Unavailable, Err: scrollback.ErrMoving, Reason: scrollback.ErrMoving},
 		&scrollback.Error{Code: scrollback.Unavailable, Err: scrollback.ErrNoRoom, Reason: scrollback.ErrNoRoom},
 		scrollback.ParamErrorf("op", "q", "required query parameter is missing"),
 	} {

@@ -12,6 +12,9 @@ type Dialect struct {
 	// Probe reads a number that means nothing; SetProbe is the statement that sets it.
 	Probe    string
 	SetProbe func(n int64) string
+	// Moving is where a database that was closed is being moved to, by an error of whoever
+	// wanted to change it; empty for any other error.
+	Moving func(error) string
 	// Full reports whether an error is about a disk without room.
 	Full func(error) bool
 	// Taken reports whether an error is about a key that already exists.

@@ -250,6 +250,9 @@ func (db *database) wrap(op string, err error) error {
 	if known := new(scrollback.Error); errors.As(err, &known) {
 		return err
 	}
+	if to := db.Dialect.Moving(err); to != "" {
+		return scrollback.Errorf(scrollback.Unavailable, op, "this store is being moved to %s; here it can only be read", to).Because(scrollback.ErrMoving)
+	}
 	code := db.Dialect.Classify(err)
 	if code == scrollback.Internal && db.closed.Load() {
 		code = scrollback.Unavailable // the pool has no specific error for it

@@ -103,7 +103,24 @@ func services(name string) error {
 			}
 		}
 	}
-	return errors.Join(all, written(name, p))
+	return errors.Join(all, written(name, p), addressed(name, p))
+}
+
+// addressed says which service has an address that another one may be given first.
+func addressed(name string, p *types.Project) error {
+	var all error
+	for _, s := range p.Services {
+		for network, at := range s.Networks {
+			if at == nil || at.Ipv4Address == "" {
+				continue
+			}
+			ranged := func(pool *types.IPAMPool) bool { return pool.IPRange != "" }
+			if !slices.ContainsFunc(p.Networks[network].Ipam.Config, ranged) {
+				all = errors.Join(all, fault(name, "%s: %s is not kept from the others of %s: ip_range is missing", s.Name, at.Ipv4Address, network))
+			}
+		}
+	}
+	return all
 }
 
 // hardened says what a service may do that it need not.

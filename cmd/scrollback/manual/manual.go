@@ -89,6 +89,7 @@ type Example struct{ Command, Line string }
 // Variables are those the program reads from the environment.
 var Variables = [][2]string{
 	{"SCROLLBACK_DATA", "folder that holds the data"},
+	{"SCROLLBACK_STORE", "database: postgres://…, sqlite:///…"},
 	{"SCROLLBACK_OBJECTS", "where the bytes of artifacts are kept: s3://…, file:///…"},
 	{"SCROLLBACK_DOWNLOADS", "server or signed: whether artifacts are fetched from the bucket"},
 	{"SCROLLBACK_CONFIG", "config file"},

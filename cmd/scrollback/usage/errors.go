@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"errors"
 	"maps"
 	"regexp"
 	"strings"
@@ -19,16 +20,31 @@ func Said(err error, english string) string {
 	if parsed := Misread(english); parsed != english {
 		return parsed
 	}
-	s := scrollback.SentenceOf(err)
-	if s.String() != english { // the person at the terminal sees all of it
-		return codes[scrollback.CodeOf(err)] + english
-	}
 	all := language.Chinese.Sentences()
 	maps.Copy(all, sentences)
-	if sentences[s.Format] != "" {
+	s := scrollback.SentenceOf(err)
+	if s.String() == english {
+		if sentences[s.Format] != "" {
+			return s.In(all)
+		}
+		return language.Chinese.Shown(err)
+	}
+	if s = own(err); s.String() == english && all[s.Format] != "" {
 		return s.In(all)
 	}
-	return language.Chinese.Shown(err)
+	return codes[scrollback.CodeOf(err)] + english
+}
+
+// own is what an error itself says: the person at the terminal sees all of it, and not only
+// the kind of what is unavailable, or internal.
+func own(err error) scrollback.Sentence {
+	var known *scrollback.Error
+	if !errors.As(err, &known) {
+		return scrollback.Sentence{}
+	}
+	shown := *known
+	shown.Code = scrollback.Invalid
+	return scrollback.SentenceOf(&shown)
 }
 
 var codes = map[scrollback.Code]string{scrollback.Invalid: "请求有误：", scrollback.NotFound: "找不到：", scrollback.Conflict: "冲突：", scrollback.OverBudget: "超出预算：",
@@ -56,10 +72,6 @@ var misread = []struct {
 	{regexp.MustCompile(`^(\S+): expected (.*) but got (.*)$`), "$1：应为 $2，而不是 $3"},
 	{regexp.MustCompile(`^(\S+) must be one of (.*) but got (.*)$`), "$1 必须是 $2 之一，而不是 $3"},
 	{regexp.MustCompile(`^(\S+): missing value.*$`), "$1：缺少值"},
-	// Of what is unavailable, and of internal errors, no sentence is shown.
-	{regexp.MustCompile(`^no server responds at (\S+)$`), "$1 没有服务器响应"},
-	{regexp.MustCompile(`^what responds at (\S+) is not scrollback \(status (\d+)\)$`), "在 $1 响应的不是 scrollback（状态 $2）"},
-	{regexp.MustCompile(`^(\d+) of (\d+) sessions could not be imported$`), "有 $1 个会话（共 $2 个）无法导入"},
 }
 
 // sentences are those of the command line and of the chat.
@@ -71,6 +83,8 @@ var sentences = map[string]string{
 	"objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…], gs://BUCKET, azblob://CONTAINER, file:///FOLDER or memory:":  "objects 应为 s3://BUCKET[/PREFIX][?region=…&endpoint=…]、gs://BUCKET、azblob://CONTAINER、file:///FOLDER 或 memory:",
 	"this program was built without %s object stores: build it with go build -tags cloud ./cmd/scrollback, or use s3://": "本程序在构建时未包含 %s 的对象存储：请用 go build -tags cloud ./cmd/scrollback 构建，或使用 s3://",
 	"downloads is server or signed, not %q":                                                                              "downloads 应为 server 或 signed，不能是 %s",
+	"no server responds at %s":                                                                                           "%s 没有服务器响应",
+	"what responds at %s is not scrollback (status %d)":                                                                  "在 %s 响应的不是 scrollback（状态 %s）",
 	"the new title is empty":                                                                                             "新标题为空",
 	"standard input is not text in UTF-8":                                                                                "标准输入不是 UTF-8 文本",
 	"standard input is neither text in UTF-8 nor an image (PNG, JPEG, GIF or WebP)":                                      "标准输入既不是 UTF-8 文本，也不是图片（PNG、JPEG、GIF 或 WebP）",
@@ -121,7 +135,6 @@ var sentences = map[string]string{
 	"%s may not be read: the rights are missing":                                                "%s 无法读取：没有权限",
 	"there are more than %d sessions":                                                           "会话超过 %s 个",
 	"nothing could be read; line %d: %s":                                                        "没有可读取的内容；第 %s 行：%s",
-	"%s is a folder":                                                                            "%s 是文件夹",
 	"a bundle is binary: name a file with -o, or pipe it on":                                    "bundle 是二进制文件：请用 -o 指定文件，或通过管道传递",
 	"%s: the file's name must end in %s":                                                        "%s：文件名必须以 %s 结尾",
 	"cannot write to %s: %w":                                                                    "无法写入 %s：%s",

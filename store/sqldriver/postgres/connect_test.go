@@ -136,6 +136,7 @@ func TestBadDatabases(t *testing.T) {
 	}{
 		"password":       {user(url.UserPassword("postgres", secret)), scrollback.Refused, "does not take the password of user postgres"},
 		"no such user":   {user(url.UserPassword("stranger", secret)), scrollback.Refused, "does not take the password of user stranger"},
+		"no database":    {base(user(url.UserPassword("nobody", secret)), ""), scrollback.Refused, "has no database nobody"},
 		"database":       {base(dsn, "missing"), scrollback.Refused, "has no database missing"},
 		"port":           {other(closedPort(t)), scrollback.Unavailable, "nothing listens at 127.0.0.1:"},
 		"host":           {other("nowhere.invalid"), scrollback.Unavailable, "nowhere.invalid"},

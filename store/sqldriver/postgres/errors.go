@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres/pgmove"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
 )
 
 // SQLSTATEs that are told apart.
@@ -68,6 +69,15 @@ func classify(err error) scrollback.Code {
 		return scrollback.Unavailable
 	}
 	return scrollback.Internal
+}
+
+// moving is [sqldriver.Dialect]'s.
+func moving(err error) string {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) || e.Code != pgmove.CodeClosed {
+		return ""
+	}
+	return strings.TrimPrefix(e.Message, sqlmove.Closed)
 }
 
 // full reports whether the server's disk has no room.

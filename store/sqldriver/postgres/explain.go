@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -72,7 +73,7 @@ func fromServer(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	case state == codeNoEntry:
 		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not let user %s in from here", place(c), c.User)
 	case state == codeNoDatabase:
-		return scrollback.Errorf(scrollback.Refused, op, "the server at %s has no database %s; createdb makes it", place(c), c.Database)
+		return scrollback.Errorf(scrollback.Refused, op, "the server at %s has no database %s; createdb makes it", place(c), cmp.Or(c.Database, c.User))
 	case state == codeStarting:
 		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s is starting or ending; try again in a moment", place(c))
 	case state == codeTooMany:

@@ -14,6 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
 )
 
 const (
@@ -47,6 +48,21 @@ func migrate(ctx context.Context, db *sql.DB, migrations *goose.Provider, log *s
 		return err
 	})
 	return forbidden(op, err)
+}
+
+// exists is an error if a database has nothing of ours.
+func (c *connection) exists(ctx context.Context) error {
+	const op = "postgres.Open"
+	migrations, err := sqldriver.Migrations("postgres", goose.DialectPostgres, c.writers)
+	if err != nil {
+		return err
+	}
+	sources := migrations.ListSources()
+	have, err := judge(ctx, c.writers, sources[len(sources)-1].Version)
+	if err == nil && have == 0 {
+		return scrollback.Errorf(scrollback.NotFound, op, "there is nothing in the database yet")
+	}
+	return scrollback.Wrap(classify(err), op, err)
 }
 
 // upToDate is an error unless the database is as this program writes it.

@@ -32,7 +32,8 @@ import (
 
 // Options tune a database; the zero value is right for the product.
 type Options struct {
-	Log *slog.Logger // nil discards
+	Log      *slog.Logger // nil discards
+	Existing bool         // nothing is made in a database that has nothing
 }
 
 // Open opens the database that a URL names, postgres://USER:PASSWORD@HOST:PORT/DATABASE with
@@ -47,7 +48,7 @@ func Open(ctx context.Context, dsn string, o *Options) (*driver.Driver, error) {
 }
 
 // OpenSide opens a database as [Open] does, to be copied from or to. Name is what people are told
-// it is.
+// it is. With [Options].Existing one without anything is not_found.
 func OpenSide(ctx context.Context, dsn, name string, o *Options) (*sqlmove.Side, error) {
 	d, err := database(ctx, dsn, o)
 	if err != nil {
@@ -66,6 +67,11 @@ func database(ctx context.Context, dsn string, o *Options) (sqldriver.Database, 
 	c, err := connect(ctx, dsn, log)
 	if err != nil {
 		return sqldriver.Database{}, err
+	}
+	if o != nil && o.Existing {
+		if err := c.exists(ctx); err != nil {
+			return sqldriver.Database{}, errors.Join(err, c.close())
+		}
 	}
 	return c.database(ctx)
 }
@@ -105,6 +111,7 @@ func (c *connection) database(ctx context.Context) (sqldriver.Database, error) {
 // dialect is what PostgreSQL does its own way.
 var dialect = sqldriver.Dialect{
 	Classify: classify,
+	Moving:   moving,
 	Probe:    `SELECT last FROM numbers WHERE name = 'probe'`,
 	SetProbe: func(n int64) string {
 		return `UPDATE numbers SET last = ` + strconv.FormatInt(n, 10) + ` WHERE name = 'probe'`

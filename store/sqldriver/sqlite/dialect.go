@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"strconv"
-	"strings"
 	"syscall"
 
 	modernc "modernc.org/sqlite"
@@ -25,6 +24,7 @@ const (
 // dialect is what SQLite does its own way.
 var dialect = sqldriver.Dialect{
 	Classify: classify,
+	Moving:   moving,
 	Probe:    `PRAGMA user_version`,
 	SetProbe: func(n int64) string { return `PRAGMA user_version = ` + strconv.FormatInt(n, 10) },
 	Full: func(err error) bool {
@@ -54,7 +54,7 @@ func classify(err error) scrollback.Code {
 	if !errors.As(err, &e) {
 		return sqldriver.Classify(err)
 	}
-	if e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER && strings.Contains(e.Error(), closedMark) {
+	if moving(err) != "" {
 		return scrollback.Unavailable
 	}
 	switch e.Code() & 0xff {

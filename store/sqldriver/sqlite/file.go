@@ -31,6 +31,9 @@ const oldestSQLite = 3_051_003
 // already is, and nothing to one that is not ours.
 func prepare(ctx context.Context, path string) error {
 	const op = "sqlite.Open"
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return scrollback.Errorf(scrollback.Invalid, op, "%s is a folder", path)
+	}
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	held, err := lock.TryLockContext(ctx, 20*time.Millisecond)
 	if err != nil || !held {

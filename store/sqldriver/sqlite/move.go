@@ -2,8 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	modernc "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
@@ -85,6 +89,16 @@ func watch() []string {
 
 // closedMark begins what a closed database tells whoever changes it.
 const closedMark = "scrollback: "
+
+// moving is [sqldriver.Dialect]'s.
+func moving(err error) string {
+	var e *modernc.Error
+	if !errors.As(err, &e) || e.Code() != sqlite3.SQLITE_CONSTRAINT_TRIGGER {
+		return ""
+	}
+	_, to, _ := strings.Cut(e.Error(), closedMark+sqlmove.Closed)
+	return strings.TrimSuffix(to, fmt.Sprintf(" (%d)", e.Code()))
+}
 
 func refuse(why string) (out []string) {
 	// A mark of a parameter in it would be taken for one.

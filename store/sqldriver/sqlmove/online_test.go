@@ -273,7 +273,8 @@ func TestRefused(t *testing.T) {
 	wants(used, target, scrollback.Refused, "a part of another store")
 	wants(target, other, scrollback.Refused, "is itself the target")
 	move(t, source, target, sqlmove.Options{Finish: true})
-	wants(source, target, scrollback.Refused, "is not empty")
+	wants(source, target, scrollback.Refused, "was moved to")
+	wants(source, used, scrollback.Refused, "is not empty")
 	wants(source, other, scrollback.Refused, "was moved to")
 	// After it was given up the source is what it was.
 	a := source.side(t)

@@ -2,9 +2,10 @@ package sqlmove_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -196,7 +197,11 @@ func refused(t *testing.T, d *driver.Driver) {
 	b := scrollback.BranchID("refused")
 	c := scrollback.Conversation{ID: "refused", Version: 1, Branch: b}
 	_, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: b, Conversation: c.ID})
-	if scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(err.Error(), "this store is being moved to ") {
+	said, ok := errors.AsType[*scrollback.Error](err)
+	if !ok || !regexp.MustCompile(`^this store is being moved to \S+; here it can only be read$`).MatchString(said.Err.Error()) {
 		t.Errorf("a store that was moved says %v", err)
+	}
+	if shown := scrollback.Shown(err); shown != "this store is being moved to another place; here it can only be read" {
+		t.Errorf("a store that was moved shows %q", shown)
 	}
 }

@@ -48,7 +48,7 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 	}
 	if mine == "" {
 		if err := m.to.empty(ctx); err != nil {
-			return false, err
+			return false, m.unlessMoved(ctx, err)
 		}
 	}
 	if err := m.from.run(ctx, m.from.Watch[:tablesFirst]); err != nil {
@@ -67,7 +67,7 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 				return false, err
 			}
 		}
-		return false, scrollback.Errorf(scrollback.Refused, op, "%s was moved to %s already; migrate --cancel lets it be changed again", m.from.Name, moved)
+		return false, m.already(moved)
 	case mine != "" && mine != known:
 		return false, scrollback.Errorf(scrollback.Refused, op, "%s holds a part of another store, from a migration that was not finished: "+
 			"go on with that one, or name an empty database", m.to.Name)
@@ -78,6 +78,21 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 		return false, scrollback.Errorf(scrollback.Refused, op, "%s is closed, because it is being moved to %s; migrate --cancel lets it be changed again", m.from.Name, to)
 	}
 	return false, m.begin(ctx)
+}
+
+// already refuses a source of which everything is somewhere else.
+func (m *mover) already(to string) error {
+	return scrollback.Errorf(scrollback.Refused, op, "%s was moved to %s already; migrate --cancel lets it be changed again", m.from.Name, to)
+}
+
+// unlessMoved is why a target that is not empty is refused: here is the end of a migration
+// that was finished, or something else.
+func (m *mover) unlessMoved(ctx context.Context, notEmpty error) error {
+	// A source that was never one has no table to read.
+	if moved, err := load(ctx, m.from, stateMoved); err == nil && moved == m.to.Name {
+		return m.already(moved)
+	}
+	return notEmpty
 }
 
 // tablesFirst is how many statements of Watch make the two tables.
@@ -123,6 +138,9 @@ func (s *Side) empty(ctx context.Context) error {
 	return nil
 }
 
+// Closed begins what a closed source tells whoever wants to change it; where it goes follows.
+const Closed = "this store is being moved to "
+
 // close lets nobody change the source any more. Every change that was begun before has ended
 // when it returns, or fails.
 func (m *mover) close(ctx context.Context) error {
@@ -130,7 +148,7 @@ func (m *mover) close(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.from.run(ctx, m.from.Refuse("this store is being moved to "+m.to.Name))
+	return m.from.run(ctx, m.from.Refuse(Closed+m.to.Name))
 }
 
 // reopen lets the source be changed again, unless all of it is on the target. Its marks stay.
