@@ -237,7 +237,7 @@ var allowedSQL = map[string]string{
 	"store/sqldriver/postgres/listen.go once signal":            "it saves waiting; servers poll behind it",
 	"store/sqldriver/postgres/order.go settleChanges signal":    "it saves waiting; servers poll behind it",
 	"store/sqldriver/postgres/variants.go variants skip locked": "of models and tallies, whose tables are not distributed",
-	"store/sqldriver/postgres/variants.go stays weak lock":      "where it locks nothing, transactions are serializable, and one is run again",
+	"store/sqldriver/postgres/variants.go shared weak lock":     "where it locks nothing, transactions are serializable, and one is run again",
 	moveRoom + " Watch trigger":                                 "only while a store is copied elsewhere; where there are none, it is refused",
 	moveRoom + " unlessThere trigger":                           "only while a store is copied elsewhere; where there are none, it is refused",
 	moveRoom + " onChange trigger":                              "it closes a store that was moved; where there are none, it is refused",

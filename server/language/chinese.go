@@ -40,6 +40,7 @@ var chinese = map[string]string{
 	"%s was moved to %s already; migrate --cancel lets it be changed again":                                                    "%s 已经迁移到 %s；migrate --cancel 可使它再次允许更改",
 	"%s is closed, because it is being moved to %s; migrate --cancel lets it be changed again":                                 "%s 正在迁移到 %s，已禁止更改；migrate --cancel 可使它再次允许更改",
 	"%s holds a part of another store, from a migration that was not finished: go on with that one, or name an empty database": "%s 中有另一个存储的一部分，来自未完成的迁移：请继续那次迁移，或指定空的数据库",
+	"another run of this migration was begun: this one ends":                                                                   "这次迁移又开始了一次新的运行，本次运行到此结束",
 	"%s is itself the target of a migration that was not finished: nothing was changed":                                        "%s 本身是一次未完成迁移的目标：没有更改任何内容",
 
 	// Access and limits.

@@ -373,7 +373,7 @@ func (w *walk) finish() {
 		Window: some(w, nil, mark("w"), mark("v")), Meta: some(w, nil, &scrollback.TurnMeta{ThinkingMS: 3}), FinishReason: some(w, "", "stop"), OpenCalls: some(w, nil, draft("").ToolCalls),
 		Failure: some(w, nil, &scrollback.Failure{Code: scrollback.Internal, Message: "m"}),
 		Learn:   learnLast, Usage: some(w, nil, []scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}}, []scrollback.UsageRecord{
-			{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10, Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.1, Currency: "USD"}}})}
+			{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10, Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125, Currency: "USD"}}})}
 	both(w, fmt.Sprint("finish ", t.ID, f.State), func(d *driver.Driver) (driver.Finished, error) { return d.Turns.Finish(w.ctx, f) })
 	w.readTurn(t.ID)
 }

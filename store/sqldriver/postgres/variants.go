@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -61,6 +62,7 @@ var variants = []sqlrow.Variant{
 	{Of: sqlindex.BranchesHere, Is: `FROM here CROSS JOIN ` + oneByOne("branches", "x.conversation_id = here.id AND x.n > 0") + ` b`},
 	{Of: sqlindex.LinesHere, Is: `FROM here CROSS JOIN ` + oneByOne("conversations", "x.id = here.id AND x.deleted_at = 0") + ` c CROSS JOIN ` +
 		oneByOne("branches", "x.conversation_id = c.id") + ` b`},
+	{Of: sqlmove.TheRun, Is: shared(sqlmove.TheRun)},
 	{Of: sqlrow.Wanted, Is: list("$4", "at")},
 	{Of: sqlrow.MessagesOfPath, Is: `CROSS JOIN ` + oneByOne("messages", "x.branch = p.of AND x.seq BETWEEN p.first AND p.last") + ` m`},
 	{Of: sqlrow.MessagesOfList, Is: `CROSS JOIN ` + oneByOne("messages", "x.branch = p.of AND x.seq = w.at AND x.seq BETWEEN p.first AND p.last") +
@@ -91,8 +93,11 @@ var variants = []sqlrow.Variant{
 // stays is an insert of what may be there already, and what is there stays until the
 // transaction ends: whoever would delete it waits, and then sees what refers to it.
 func stays(table, key, insert string) string {
-	return `WITH added AS (` + insert + ` RETURNING 1) SELECT 1 FROM ` + table + ` WHERE ` + key + ` = $1 FOR SHARE`
+	return `WITH added AS (` + insert + ` RETURNING 1) ` + shared(`SELECT 1 FROM `+table+` WHERE `+key+` = $1`)
 }
+
+// shared lets the row of a query stay as it is until the transaction ends; others may do the same.
+func shared(query string) string { return query + ` FOR SHARE` }
 
 // lanes are how many rows the sums of one day, model, project and currency have, so that as
 // many transactions can add to them at once.

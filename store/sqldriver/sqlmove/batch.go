@@ -67,6 +67,9 @@ func (b *batch) flush(ctx context.Context) error {
 		return nil
 	}
 	err := b.m.to.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
+		if err := newest(ctx, tx, b.m, TheRun); err != nil {
+			return err
+		}
 		for rest := b.steps; len(rest) > 0; {
 			if rest[0].do != nil {
 				if err := rest[0].do(ctx, tx); err != nil {

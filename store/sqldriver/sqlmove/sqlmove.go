@@ -147,6 +147,7 @@ type mover struct {
 	Options
 	tally tally
 	id    string // of this migration
+	run   int64
 
 	verify   bool     // whatever is copied is compared afterwards
 	owed     sync.Map // ids of conversations of which all messages are still to be compared
@@ -166,7 +167,7 @@ func Move(ctx context.Context, from, to *Side, o Options) (Report, error) {
 	r, err := m.move(ctx)
 	stop()
 	if err != nil {
-		return Report{Progress: m.tally.progress()}, err
+		return Report{Progress: m.tally.progress()}, instead(ctx, m, err)
 	}
 	m.tally.enter(StageDone)
 	r.Progress, r.Verified, r.Compared = m.tally.progress(), m.verified.Load(), m.compared.Load()

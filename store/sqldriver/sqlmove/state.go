@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -13,13 +15,16 @@ import (
 // What a source knows about its migration.
 const (
 	stateID     = "id"     // the name of the migration
+	stateRun    = "run"    // the newest run of it
 	stateSeeded = "seeded" // everything has had a mark
 	stateClosed = "closed" // the target, once the source is closed
 	stateMoved  = "moved"  // the target, once everything is there
 )
 
+const theNote = `SELECT value FROM move_state WHERE name = $1`
+
 func load(ctx context.Context, s *Side, name string) (value string, err error) {
-	err = s.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&value) }, `SELECT value FROM move_state WHERE name = $1`, name)
+	err = s.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&value) }, theNote, name)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -48,7 +53,7 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 	}
 	if mine == "" {
 		if err := m.to.empty(ctx); err != nil {
-			return false, m.unlessMoved(ctx, err)
+			return false, unlessMoved(ctx, m, err)
 		}
 	}
 	if err := m.from.run(ctx, m.from.Watch[:tablesFirst]); err != nil {
@@ -73,7 +78,7 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 			"go on with that one, or name an empty database", m.to.Name)
 	case mine != "":
 		m.id = mine
-		return to != "", nil
+		return to != "", m.take(ctx)
 	case to != "":
 		return false, scrollback.Errorf(scrollback.Refused, op, "%s is closed, because it is being moved to %s; migrate --cancel lets it be changed again", m.from.Name, to)
 	}
@@ -87,7 +92,7 @@ func (m *mover) already(to string) error {
 
 // unlessMoved is why a target that is not empty is refused: here is the end of a migration
 // that was finished, or something else.
-func (m *mover) unlessMoved(ctx context.Context, notEmpty error) error {
+func unlessMoved(ctx context.Context, m *mover, notEmpty error) error {
 	// A source that was never one has no table to read.
 	if moved, err := load(ctx, m.from, stateMoved); err == nil && moved == m.to.Name {
 		return m.already(moved)
@@ -109,11 +114,75 @@ func (m *mover) begin(ctx context.Context) error {
 		}
 		return keep(ctx, tx, stateID, m.id)
 	})
+	if err == nil {
+		err = m.to.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
+			return tx.Run(ctx, `INSERT INTO numbers (name, last) VALUES ($1, 0)`, mark+m.id)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return m.take(ctx)
+}
+
+// take makes this the newest run of its migration. What an earlier one still does is refused: it
+// knows nothing of what was copied since, or whether the source is to stay closed.
+func (m *mover) take(ctx context.Context) error {
+	m.run = rand.Int64N(1 << 53) //nolint:gosec // it need only differ
+	err := m.from.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
+		return keep(ctx, tx, stateRun, strconv.FormatInt(m.run, 10))
+	})
 	if err != nil {
 		return err
 	}
 	return m.to.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
-		return tx.Run(ctx, `INSERT INTO numbers (name, last) VALUES ($1, 1)`, mark+m.id)
+		return tx.Run(ctx, `UPDATE numbers SET last = $2 WHERE name = $1`, mark+m.id, m.run)
+	})
+}
+
+// TheRun is the newest run of a migration, on its target. It stays so until the transaction ends.
+const TheRun = `SELECT n.last FROM numbers n WHERE n.name = $1`
+
+// newest is an error unless this is the newest run, by what query reads on the target.
+func newest(ctx context.Context, at *sqlrow.Session, m *mover, query string) error {
+	var run int64
+	err := at.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&run) }, query, mark+m.id)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && run != m.run {
+		return superseded()
+	}
+	return err
+}
+
+// instead is why a run failed: because a later one has changed what it stood on, or as it says.
+func instead(ctx context.Context, m *mover, err error) error {
+	if err == nil || m.id == "" || ctx.Err() != nil {
+		return err
+	}
+	if later := newest(ctx, m.to.Read, m, `SELECT last FROM numbers WHERE name = $1`); scrollback.CodeOf(later) == scrollback.Conflict {
+		return later
+	}
+	return err
+}
+
+func superseded() error {
+	return scrollback.Errorf(scrollback.Conflict, op, "another run of this migration was begun: this one ends")
+}
+
+// note keeps something about a source for the newest run, and is an error for another one.
+func note(ctx context.Context, m *mover, change func(ctx context.Context, tx *sqlrow.Session) error) error {
+	return m.from.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
+		if err := tx.Hold(ctx, theNote, stateRun); err != nil {
+			return err
+		}
+		var run string
+		err := tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&run) }, theNote, stateRun)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && run != strconv.FormatInt(m.run, 10) {
+			return superseded()
+		}
+		if err != nil {
+			return err
+		}
+		return change(ctx, tx)
 	})
 }
 
@@ -144,7 +213,7 @@ const Closed = "this store is being moved to "
 // close lets nobody change the source any more. Every change that was begun before has ended
 // when it returns, or fails.
 func (m *mover) close(ctx context.Context) error {
-	err := m.from.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error { return keep(ctx, tx, stateClosed, m.to.Name) })
+	err := note(ctx, m, func(ctx context.Context, tx *sqlrow.Session) error { return keep(ctx, tx, stateClosed, m.to.Name) })
 	if err != nil {
 		return err
 	}
@@ -156,10 +225,14 @@ func (m *mover) reopen(ctx context.Context) error {
 	if moved, err := load(ctx, m.from, stateMoved); err != nil || moved != "" {
 		return err
 	}
+	nothing := func(context.Context, *sqlrow.Session) error { return nil }
+	if err := note(ctx, m, nothing); err != nil {
+		return err
+	}
 	if err := m.from.run(ctx, m.from.Reopen); err != nil {
 		return err
 	}
-	return m.from.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
+	return note(ctx, m, func(ctx context.Context, tx *sqlrow.Session) error {
 		return tx.Run(ctx, `DELETE FROM move_state WHERE name = $1`, stateClosed)
 	})
 }
@@ -171,7 +244,7 @@ func (m *mover) moved(ctx context.Context) error {
 			return m.to.wrap(err)
 		}
 	}
-	err := m.from.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error { return keep(ctx, tx, stateMoved, m.to.Name) })
+	err := note(ctx, m, func(ctx context.Context, tx *sqlrow.Session) error { return keep(ctx, tx, stateMoved, m.to.Name) })
 	if err != nil {
 		return err
 	}
