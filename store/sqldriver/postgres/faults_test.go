@@ -94,25 +94,31 @@ func (w *wire) carry(client, server net.Conn) {
 		}
 	}()
 	from, calls := bufio.NewReader(client), calls{commits: w.commits, named: map[string]bool{}}
+	var call []byte // that is not whole: the server does what it reads, also without the end of the call
 	for first := true; ; first = false {
 		kind, m, err := message(from, first)
 		if err != nil {
 			return
 		}
+		call = append(call, m...)
 		if calls.counts(kind, m) && w.left.Add(-1) == -1 {
 			w.cut.Store(true)
 			if !w.after {
 				return
 			}
 			waits.Store(true)
-			if _, err := server.Write(m); err == nil {
+			if _, err := server.Write(call); err == nil {
 				<-done
 			}
 			return
 		}
-		if _, err := server.Write(m); err != nil {
+		if kind == 'P' || kind == 'B' || kind == 'D' || kind == 'E' || kind == 'C' {
+			continue
+		}
+		if _, err := server.Write(call); err != nil {
 			return
 		}
+		call = nil
 	}
 }
 
