@@ -27,6 +27,7 @@ var chineseDatabase = map[string]string{
 	"the database's URL has a setting that PostgreSQL does not know: %s":                                                                 "数据库 URL 中有 PostgreSQL 不认识的设置：%s",
 	"the database's URL has a wrong pool_max_conns: it is a number of connections, at least 2":                                           "数据库 URL 中的 pool_max_conns 有误：它是连接数，至少为 2",
 	"the database's URL has a wrong sslmode: it may be %s":                                                                               "数据库 URL 中的 sslmode 有误：可以是 %s",
+	"the file that sslrootcert names in the database's URL holds no certificate":                                                         "数据库 URL 中 sslrootcert 指定的文件不含证书",
 	"the database's URL names a file that cannot be read: %s: %w":                                                                        "数据库 URL 指定的文件无法读取：%s：%s",
 	"the database's encoding is %s; scrollback needs UTF8: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'":                         "数据库的编码是 %s；scrollback 需要 UTF8：CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'",
 	"the database's host %s is not known":                                                                                                "找不到数据库的主机 %s",

@@ -12,6 +12,9 @@ type Dialect struct {
 	// Probe reads a number that means nothing; SetProbe is the statement that sets it.
 	Probe    string
 	SetProbe func(n int64) string
+	// Tried is a statement that changes nothing, and that a database which is being moved
+	// refuses; empty where it refuses SetProbe.
+	Tried string
 	// Moving is where a database that was closed is being moved to, by an error of whoever
 	// wanted to change it; empty for any other error.
 	Moving func(error) string

@@ -163,7 +163,10 @@ func (db *database) ready(ctx context.Context) error {
 			if err := tx.Row(ctx, number(&was), db.Dialect.Probe); err != nil {
 				return err
 			}
-			return tx.Run(ctx, db.Dialect.SetProbe((was+1)%probes))
+			if err := tx.Run(ctx, db.Dialect.SetProbe((was+1)%probes)); err != nil || db.Dialect.Tried == "" {
+				return err
+			}
+			return tx.Run(ctx, db.Dialect.Tried)
 		})
 		if err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -207,6 +209,15 @@ func TestMalformed(t *testing.T) {
 			t.Errorf("%q is in %q", "SeCrEt9", err)
 		}
 	}
+}
+
+func TestNoCertificate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := parse("postgres://u:SeCrEt9@127.0.0.1/x?sslmode=verify-ca&sslrootcert=" + url.QueryEscape(file))
+	refused(t, err, scrollback.Invalid, "holds no certificate")
 }
 
 func TestAllConnectionsInUse(t *testing.T) {

@@ -73,6 +73,8 @@ func parse(dsn string) (*pgxpool.Config, error) {
 		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a wrong sslmode: it may be %s", strings.Join(sslModes, ", "))
 	case errors.As(err, &file):
 		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL names a file that cannot be read: %s: %w", file.Path, file.Err)
+	case err != nil && strings.Contains(err.Error(), "unable to add CA to cert pool"):
+		return nil, scrollback.Errorf(scrollback.Invalid, op, "the file that sslrootcert names in the database's URL holds no certificate")
 	case err != nil && asked.Get("pool_max_conns") != "" && !positive(asked.Get("pool_max_conns")):
 		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a wrong pool_max_conns: it is a number of connections, at least 2")
 	case err != nil:

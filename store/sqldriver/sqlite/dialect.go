@@ -27,6 +27,7 @@ var dialect = sqldriver.Dialect{
 	Moving:   moving,
 	Probe:    `PRAGMA user_version`,
 	SetProbe: func(n int64) string { return `PRAGMA user_version = ` + strconv.FormatInt(n, 10) },
+	Tried:    `UPDATE numbers SET last = last WHERE name = 'branch'`,
 	Full: func(err error) bool {
 		var e *modernc.Error
 		return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC)

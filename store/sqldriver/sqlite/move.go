@@ -109,10 +109,14 @@ func refuse(why string) (out []string) {
 				t.Table, strings.ToLower(change), change, t.Table, why))
 		}
 	}
-	return out
+	// Who asks whether the database can be written to is told as well.
+	return append(out, fmt.Sprintf(`CREATE TRIGGER IF NOT EXISTS move_closed_probe BEFORE UPDATE ON numbers WHEN NEW.name = 'branch' `+
+		`BEGIN SELECT RAISE(ABORT, '%s'); END`, why))
 }
 
-func reopen() []string { return dropped("move_closed_") }
+func reopen() []string {
+	return append(dropped("move_closed_"), `DROP TRIGGER IF EXISTS move_closed_probe`)
+}
 
 func forget() []string {
 	return append(append(dropped("move_"), losesUsage...), `DROP TABLE IF EXISTS move_marks`, `DROP TABLE IF EXISTS move_state`)

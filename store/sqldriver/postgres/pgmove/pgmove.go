@@ -74,7 +74,9 @@ func Refuse(why string) []string {
 		out = append(out, `LOCK TABLE `+t.Table+` IN SHARE ROW EXCLUSIVE MODE`, unlessThere("move_closed_"+t.Table, t.Table,
 			`BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON `+t.Table+` FOR EACH STATEMENT EXECUTE FUNCTION move_closed()`))
 	}
-	return out
+	// Who asks whether the database can be written to is told as well.
+	return append(out, unlessThere("move_closed_probe", "numbers",
+		`AFTER UPDATE ON numbers FOR EACH ROW WHEN (NEW.name = 'probe') EXECUTE FUNCTION move_closed()`))
 }
 
 // onChange makes what the triggers of a closed database do.
@@ -92,6 +94,7 @@ func Reopen() []string { return []string{onChange(`RETURN NULL`)} }
 // Forget are [sqlmove.Side]'s.
 func Forget() []string {
 	out := append(append(Reopen(), dropped("move_closed_")...), dropped("move_")...)
+	out = append(out, `DROP TRIGGER IF EXISTS move_closed_probe ON numbers`)
 	for _, name := range []string{"closed", "note_id", "note_conversation_id", "note_table"} {
 		out = append(out, `DROP FUNCTION IF EXISTS move_`+name+`()`)
 	}
