@@ -55,7 +55,8 @@ func TestPageDrawsMarkdown(t *testing.T) {
 	d.do("markup asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(writing),
 		chromedp.SendKeys(writing, "Show **everything**\r"), chromedp.WaitVisible(".writing"))
 	next(2)
-	d.do("markup begins", until(blocksDrawn+` >= 3 && document.querySelector('.written .open')`))
+	d.do("markup begins", until(blocksDrawn+` >= 3 && document.querySelector('.written .open')`),
+		until(`[...document.fonts].some(f => f.family.includes('Formula') && f.status === 'loaded')`)) // a line is as high as its formula
 	d.is("what is open", `document.querySelector('.written .open').innerText.trim()`, "> A quote\n\nStill")
 	d.is("a mention", `document.querySelector('.written a.ref').getAttribute('href')`, "#"+string(id)+"/1")
 	d.eval(`document.querySelectorAll('.written > .markup').forEach((n, i) => { n.mark = 'n' + i; n.was = n.firstChild; n.top = n.offsetTop;
