@@ -108,7 +108,6 @@ func fromNetwork(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	case strings.Contains(text, "server refused TLS connection") && c.TLSConfig != nil && len(c.Fallbacks) == 0:
 		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not speak TLS, and sslmode in the database's URL demands it", place(c))
 	case errors.As(err, &record), strings.Contains(text, "unknown message type"), strings.Contains(text, "invalid message length"), strings.Contains(text, "invalid body length"),
-
 		strings.Contains(text, "unexpected message"), strings.Contains(text, "server refused TLS connection"):
 		return scrollback.Errorf(scrollback.Refused, op, "what listens at %s is not PostgreSQL", place(c))
 	case errors.As(err, &network) && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
