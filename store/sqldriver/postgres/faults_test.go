@@ -33,15 +33,15 @@ type wire struct {
 	cut     atomic.Bool
 }
 
-// through returns the DSN of the same database over a wire.
-func through(t *testing.T, dsn string) (*wire, string) {
+// over returns the DSN of the same database over a wire that nobody uses yet.
+func (w *wire) over(t *testing.T, dsn string) string {
 	t.Helper()
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	network, to := pgconn.NetworkAddress(c.Host, c.Port)
-	w := &wire{to: network + " " + to}
+	w.to = network + " " + to
 	w.left.Store(-1)
 	dir := t.TempDir()
 	l, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
@@ -64,7 +64,7 @@ func through(t *testing.T, dsn string) (*wire, string) {
 		}
 	}()
 	q := url.Values{"host": {dir}, "port": {"5432"}, "user": {c.User}, "search_path": {c.RuntimeParams["search_path"]}}
-	return w, "postgres:///" + c.Database + "?" + q.Encode()
+	return "postgres:///" + c.Database + "?" + q.Encode()
 }
 
 // carry hands on what both sides say, message by message.
@@ -219,8 +219,8 @@ func TestEveryCallCut(t *testing.T) {
 		t.Run(fmt.Sprintf("After%vCommits%v", c.after, c.commits), func(t *testing.T) {
 			dsn := postgrestest.New(t)
 			for n := 0; ; n += c.step {
-				w, at := through(t, schema(t, dsn, fmt.Sprint("cut", n)))
-				w.after, w.commits = c.after, c.commits
+				w := &wire{after: c.after, commits: c.commits}
+				at := w.over(t, schema(t, dsn, fmt.Sprint("cut", n)))
 				unknown := cutOnce(t, w, at, n)
 				if !w.cut.Load() {
 					if n < c.least {
