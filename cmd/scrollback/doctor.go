@@ -152,7 +152,7 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 	case c.Copy != "":
 		last = fmt.Sprintf("%s %s left. The database as it was: %s", columns.Thousands(n), word, c.Copy)
 	case n > 0 && c.Repairable():
-		last = fmt.Sprintf("%s %s. Nothing was changed; doctor --repair repairs what it can, once the database was copied.", columns.Thousands(n), word)
+		last = fmt.Sprintf("%s %s. Nothing was changed; doctor --repair repairs what it can, once the database has been copied.", columns.Thousands(n), word)
 	case n > 0:
 		last = fmt.Sprintf("%s %s, and nothing to repair from. Nothing was changed.", columns.Thousands(n), word)
 	}

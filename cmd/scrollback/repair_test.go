@@ -27,7 +27,7 @@ func TestRepairNothing(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ damage, says string }{
-		{`UPDATE branches SET head_seq = 1`, "doctor --repair repairs what it can, once the database was copied"},
+		{`UPDATE branches SET head_seq = 1`, "doctor --repair repairs what it can, once the database has been copied"},
 		{`UPDATE segments SET sha256 = 'ab'`, "nothing to repair from"},
 	} {
 		data := harmed(t, sound, c.damage)
