@@ -1,7 +1,6 @@
 package fence
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -67,28 +66,10 @@ func idleSuites(files []source, table map[string]entry, suites []string) []strin
 	return out
 }
 
-// idleWider lists the rooms that may have more files than others, and do not.
-func idleWider(files []source, wider map[string]int) []string {
-	count := map[string]int{}
-	for _, s := range files {
-		if !s.test {
-			count[s.room]++
-		}
-	}
-	var out []string
-	for room := range wider {
-		if count[room] <= maxFilesInRoom {
-			out = append(out, fmt.Sprintf("%s needs no more than %d files: it has %d", room, maxFilesInRoom, count[room]))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // A permission that nobody uses is a gap in the fence.
 func TestNoPermissionIsIdle(t *testing.T) {
 	all := sources(t)
-	for _, what := range slices.Concat(idle(all, rooms), idleSuites(all, rooms, suites), idleWider(all, wider)) {
+	for _, what := range slices.Concat(idle(all, rooms), idleSuites(all, rooms, suites)) {
 		t.Error(what)
 	}
 }
@@ -111,8 +92,7 @@ func TestNoPermissionIsIdleCanFail(t *testing.T) {
 		parse(t, "d/one/one.go", "package one\n"),
 		parse(t, "d/two/two.go", "package two\n"+ours("a")),
 	}
-	got := slices.Concat(idle(files, table), idleSuites(files, table, []string{"example.com/suite", "example.com/used", "example.com/none"}),
-		idleWider(files, map[string]int{"a": 20}))
+	got := slices.Concat(idle(files, table), idleSuites(files, table, []string{"example.com/suite", "example.com/used", "example.com/none"}))
 	want := []string{
 		"a does not import the library example.com/idle",
 		"a does not import the room c",
@@ -122,7 +102,6 @@ func TestNoPermissionIsIdleCanFail(t *testing.T) {
 		"notebook: there is no such room",
 		"no test needs example.com/used",
 		"no test needs example.com/none",
-		"a needs no more than 15 files: it has 1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
