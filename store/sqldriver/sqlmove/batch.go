@@ -66,7 +66,8 @@ func (b *batch) flush(ctx context.Context) error {
 	if len(b.steps) == 0 {
 		return nil
 	}
-	err := b.m.to.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
+	// What may fail between commit and answer is carried again as a whole, by comparing.
+	err := b.m.to.writeOnce(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
 		if err := newest(ctx, tx, b.m, TheRun); err != nil {
 			return err
 		}

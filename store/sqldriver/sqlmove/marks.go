@@ -80,7 +80,7 @@ func (m *mover) seed(ctx context.Context) error {
 		return err
 	}
 	if m.from.Fill != nil {
-		if err := m.from.wrap(m.from.Fill(ctx)); err != nil {
+		if err := repeat(ctx, func() error { return m.from.wrap(m.from.Fill(ctx)) }); err != nil {
 			return err
 		}
 	}

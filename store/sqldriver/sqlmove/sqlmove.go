@@ -68,8 +68,14 @@ func (s *Side) wrap(err error) error {
 	return scrollback.Wrap(s.Dialect.Classify(err), op, fmt.Errorf("%s: %w", s.Name, err))
 }
 
-// write runs fn in a transaction.
+// write runs fn in a transaction, and again if others hold the database: a store in use may not
+// leave a gap for longer than one attempt waits. What fn does may be done twice.
 func (s *Side) write(ctx context.Context, fn func(ctx context.Context, tx *sqlrow.Session) error) error {
+	return repeat(ctx, func() error { return s.writeOnce(ctx, fn) })
+}
+
+// writeOnce runs fn in a transaction.
+func (s *Side) writeOnce(ctx context.Context, fn func(ctx context.Context, tx *sqlrow.Session) error) error {
 	err := s.wrap(s.Writer.Write(ctx, fn))
 	if s.Order != nil {
 		s.Order.Wrote()
@@ -77,13 +83,10 @@ func (s *Side) write(ctx context.Context, fn func(ctx context.Context, tx *sqlro
 	return err
 }
 
-// run runs statements, each in a transaction of its own. One that could not have its table in
-// time is tried again.
+// run runs statements, each in a transaction of its own.
 func (s *Side) run(ctx context.Context, statements []string) error {
 	for _, statement := range statements {
-		err := repeat(ctx, func() error {
-			return s.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, statement) })
-		})
+		err := s.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, statement) })
 		if err != nil {
 			return err
 		}

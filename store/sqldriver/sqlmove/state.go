@@ -116,7 +116,7 @@ func (m *mover) begin(ctx context.Context) error {
 	})
 	if err == nil {
 		err = m.to.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
-			return tx.Run(ctx, `INSERT INTO numbers (name, last) VALUES ($1, 0)`, mark+m.id)
+			return tx.Run(ctx, `INSERT INTO numbers (name, last) VALUES ($1, 0) ON CONFLICT DO NOTHING`, mark+m.id)
 		})
 	}
 	if err != nil {
