@@ -48,7 +48,7 @@ type Options struct {
 	// Catalog knows limits, prices and factors; nil is the built-in one. ModelNames
 	// lists the models that are set up here; nil is the default one.
 	Catalog    *token.Catalog
-	ModelNames func() []string
+	ModelNames func(context.Context) []string
 
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64

@@ -19,7 +19,7 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	}
 	names := []string{v.e.o.Model}
 	if v.e.o.ModelNames != nil {
-		for _, name := range v.e.o.ModelNames() {
+		for _, name := range v.e.o.ModelNames(ctx) {
 			if name != v.e.o.Model {
 				names = append(names, name)
 			}

@@ -2,9 +2,13 @@ package local
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"os"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/scrollback-ai/scrollback/model"
 	providers "github.com/scrollback-ai/scrollback/model/all"
@@ -17,6 +21,7 @@ import (
 type known struct {
 	options *Options
 	catalog *token.Catalog
+	offered offered
 }
 
 func (k *known) env(name string) string {
@@ -38,12 +43,64 @@ func (k *known) find(name string) (model.Model, error) {
 }
 
 // names lists the models that can be asked, each once: the caller's own, the offline
-// one, and those of providers whose key is set.
-func (k *known) names() []string {
-	own := slices.Sorted(maps.Keys(k.options.Models))
-	others := []string{offline.Name}
+// one, those of providers whose key is set, and those that servers on the user's own
+// machine say they have.
+func (k *known) names(ctx context.Context) []string {
+	names := append(slices.Sorted(maps.Keys(k.options.Models)), offline.Name)
+	seen := map[string]bool{}
 	for _, provider := range providers.Ready(k.env) {
-		others = append(others, k.catalog.Names(provider)...)
+		names = append(names, k.catalog.Names(provider)...)
 	}
-	return append(own, slices.DeleteFunc(others, func(name string) bool { return k.options.Models[name] != nil })...)
+	names = append(names, k.offered.names(ctx, k)...)
+	return slices.DeleteFunc(names, func(name string) bool {
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
+}
+
+// offered is what the servers that a person runs said they serve, for as long as it is believed.
+type offered struct {
+	mu    sync.Mutex
+	until time.Time
+	last  []string
+}
+
+const (
+	offerFor      = 30 * time.Second // how long a list is believed
+	offerPatience = 2 * time.Second  // how long servers are waited for; one that is slower shows no names
+)
+
+// names asks each server that a person set up for its list, all at once.
+func (o *offered) names(ctx context.Context, k *known) []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Now().Before(o.until) {
+		return o.last
+	}
+	ctx, cancel := context.WithTimeout(ctx, offerPatience)
+	defer cancel()
+	var servers []model.Offerer
+	used, _, _ := strings.Cut(k.options.Model, "/")
+	ready := providers.Ready(k.env)
+	for _, p := range providers.Providers() {
+		if !p.Local || !slices.Contains(ready, p.Name) && p.Name != used {
+			continue
+		}
+		m, err := k.find(p.Name + "/x") // the name matters to nobody who is asked for a list
+		if err != nil {
+			continue
+		}
+		if server, ok := m.(model.Offerer); ok {
+			servers = append(servers, server)
+		}
+	}
+	lists := make([][]string, len(servers))
+	var wait sync.WaitGroup
+	for i, server := range servers {
+		wait.Go(func() { lists[i], _ = server.Offered(ctx) }) // without a list, names can still be typed
+	}
+	wait.Wait()
+	o.last, o.until = slices.Concat(lists...), time.Now().Add(offerFor)
+	return o.last
 }

@@ -131,6 +131,12 @@ func (d Delta) Usual() bool {
 	return d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Opaque != nil || d.Finish != ""
 }
 
+// Offerer is a model whose server says which models it serves, as a person names them here:
+// "provider/name as the server knows it".
+type Offerer interface {
+	Offered(ctx context.Context) ([]string, error)
+}
+
 // Lister is a model whose server reports the size of its windows. It
 // returns zeros for what the server does not say.
 type Lister interface {

@@ -16,6 +16,26 @@ import (
 // patience bounds how long a question beside an answer may take.
 const patience = 10 * time.Second
 
+// Offered implements model.Offerer: the models that were pulled, but for those that only embed
+// texts.
+func (m *Model) Offered(ctx context.Context) ([]string, error) {
+	var pulled struct {
+		Models []struct {
+			Name text `json:"name"`
+		} `json:"models"`
+	}
+	if err := m.ask(ctx, "/api/tags", nil, &pulled); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, one := range pulled.Models {
+		if name := string(one.Name); name != "" && !strings.Contains(strings.ToLower(name), "embed") {
+			names = append(names, m.at.Options.Provider+"/"+name)
+		}
+	}
+	return names, nil
+}
+
 // List implements model.Lister. The window is the one that is served: that of the
 // loaded model, else what its Modelfile sets, else that of a model which Ollama's
 // cloud serves. What the model was trained for is not the window that is served here.

@@ -17,11 +17,32 @@ type lister func(ctx context.Context, m *Model) (limit, maxOutput int64, err err
 // listed is a model whose server tells how long its windows are.
 type listed struct{ *Model }
 
-var _ model.Lister = (*listed)(nil)
+var (
+	_ model.Lister  = (*listed)(nil)
+	_ model.Offerer = (*listed)(nil)
+)
 
 // List implements model.Lister.
 func (l *listed) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	return l.d.list(ctx, l.Model)
+}
+
+// Offered implements model.Offerer: what the server's list has, but for models that only
+// embed texts.
+func (l *listed) Offered(ctx context.Context) ([]string, error) {
+	var list struct {
+		Data []entry `json:"data"`
+	}
+	if err := l.client.Get(ctx, l.at.BaseURL+"/models", &list); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range list.Data {
+		if e.ID != "" && !strings.Contains(strings.ToLower(e.ID), "embed") {
+			names = append(names, l.at.Options.Provider+"/"+e.ID)
+		}
+	}
+	return names, nil
 }
 
 // entry is a model in a server's list, with the names that servers give to the

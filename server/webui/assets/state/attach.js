@@ -7,6 +7,9 @@ import { t } from './words.js';
 
 const LONG = 4000; // characters from which a pasted text stands beside the message
 
+// readable says that a model can read a file of this type where it is kept, as it reads any text.
+const readable = (type) => /^text\/|[/+](json|xml|yaml|toml|javascript)\b/.test(type || '');
+
 const shown = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']); // that models are shown
 
 const all = signal({}); // by conversation: {key, name, size, part, tokens, fault, note}; without part and fault it is on its way
@@ -61,7 +64,7 @@ async function bring(id, item, file) {
   try {
     const art = await upload('/api/artifacts' + query({ conversation: id, name: item.name }), file, request.signal);
     const image = shown.has(art.media_type);
-    mark(id, item.key, { size: art.size, note: !image && /^image\//.test(file.type || '') ? t('notShown') : '',
+    mark(id, item.key, { size: art.size, note: image ? '' : /^image\//.test(file.type || '') ? t('notShown') : readable(art.media_type) ? '' : t('notRead'),
       part: { type: image ? 'image' : 'file', artifact: art.id, name: item.name } });
     weigh(id, item.key);
   } catch (err) {

@@ -32,11 +32,13 @@ const weight = (items, yes) => items.filter(yes).reduce((n, i) => n + i.tokens, 
 // layers are what a manifest weighs, by the names that the bar has for it, in the order in
 // which it is sent; the draft is last.
 function layers(m, more) {
-  const by = { instructions: 0, environment: 0, summary: 0, placeholders: 0, pins: 0, messages: more, request_only: 0 };
+  const by = { instructions: 0, tools: 0, environment: 0, summary: 0, placeholders: 0, pins: 0, messages: more, request_only: 0 };
   for (const l of m.layers) {
     const pins = weight(l.items || [], (i) => i.kind === 'pin');
+    const tools = weight(l.items || [], (i) => i.kind === 'tools');
     by.pins += pins;
-    by[l.name === 'prompt' ? 'messages' : l.name] += l.tokens - pins;
+    by.tools += tools;
+    by[l.name === 'prompt' ? 'messages' : l.name] += l.tokens - pins - tools;
   }
   by.messages -= m.draft || 0;
   return [...Object.entries(by), ['draft', m.draft || 0]].filter(([, tokens]) => tokens > 0);
@@ -54,7 +56,7 @@ export function figure(m, more = 0) {
     return { name, tokens: n, from, width: Math.min(limit, at(sum)) - from };
   });
   const over = Math.max(0, tokens - m.budget);
-  return { tokens, budget: m.budget, draft: m.draft || 0, segments, limit, over, overflow: at(tokens) - limit,
+  return { tokens, budget: m.budget, reserve: Math.max(0, m.limit - m.budget), draft: m.draft || 0, segments, limit, over, overflow: at(tokens) - limit,
     tick: m.compacts_at > 0 && m.compacts_at < m.budget ? at(m.compacts_at) : null,
     left: over ? 0 : m.compacts_at > tokens ? m.compacts_at - tokens : m.budget - tokens, compacts: over === 0 && m.compacts_at > tokens };
 }

@@ -1,9 +1,12 @@
 // The branches of the open conversation: other versions of a message, switching to one, asking
 // again, and continuing elsewhere. Going back takes nothing away.
 import { signal } from '../vendor/signals-core.mjs';
-import { convo, get, post } from './api.js';
+import { convo, get, post, query } from './api.js';
 import { titleOf } from './conversations.js';
-import { arrive } from './place.js';
+import { num } from './figures.js';
+import { source } from './message.js';
+import { arrive, go } from './place.js';
+import { reading } from './reader.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 import { attempt, hush } from './notices.js';
@@ -43,6 +46,19 @@ async function rewind(place) {
 }
 
 export const switchTo = (branch) => rewind({ branch: branch.id });
+
+// showVersion makes a version the current one, at its message seq.
+export async function showVersion({ branch, seq }) {
+  const id = thread.conversation.value.id;
+  if (await rewind({ branch })) go(id, seq);
+}
+
+// readVersion shows a message of a version that is not the current one in the reader.
+export async function readVersion({ branch, seq }) {
+  const id = thread.conversation.value.id;
+  const got = await attempt(() => get(convo(id, '/messages') + query({ branch, after: seq - 1, limit: 1 })));
+  if (got && got.messages.length) reading.value = { title: `#${num(seq)}`, text: source(got.messages[0]), bare: true };
+}
 
 // regenerate has the question before m answered again.
 export async function regenerate(m) {

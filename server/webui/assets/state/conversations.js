@@ -206,6 +206,11 @@ export async function move(some, name) {
   return moved;
 }
 
+// discard removes for good a conversation in which nothing was ever said.
+export async function discard(id) {
+  if (await attempt(() => del(convo(id) + '?purge=1')) !== undefined) remove(id);
+}
+
 // fork copies a conversation, as it is now, into a new one.
 export async function fork(c) {
   const fresh = await attempt(() => post(convo(c.id, '/fork'), { title: t('copyOf', Array.from(titleOf(c).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));

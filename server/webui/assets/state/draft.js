@@ -5,7 +5,7 @@ import { post } from './api.js';
 import * as attach from './attach.js';
 import { before } from './branches.js';
 import { preview } from './context.js';
-import { project } from './conversations.js';
+import { discard, project } from './conversations.js';
 import { begin, fresh } from './fresh.js';
 import * as kept from './kept.js';
 import { hush } from './notices.js';
@@ -45,6 +45,7 @@ export function save() {
 export function show(id) {
   if (shown.value === id) return;
   save();
+  if (made.has(shown.value) && !kept.read(shown.value)) { discard(shown.value); made.delete(shown.value); }
   const early = shown.value === null ? text.value : ''; // written before anything was open
   shown.value = null;
   const entry = kept.read(id) || {};
@@ -96,6 +97,7 @@ export const sendable = () => {
 };
 
 let making = null;
+const made = new Map(); // by conversation that was made for a draft and in which nothing was said yet: what it began with
 
 // home is the open conversation; where there is none, one is made for the draft.
 function home() {
@@ -111,6 +113,7 @@ async function make() {
   if (!c || thread.conversation.value) return null; // another was opened meanwhile
   thread.adopt(c);
   shown.value = c.id;
+  made.set(c.id, fresh.value);
   fresh.value = {};
   kept.write(NEW, null);
   queue.show(c.id, []);
@@ -188,7 +191,8 @@ export async function submit(sent) {
   let fault = null;
   const asking = turn.ask(c.id, attach.message(entry.text, entry.files), { failed: (err) => { fault = err; } });
   if (waits && more) submit(waits); // an Enter that came too early
-  if (!(await asking)) back(c.id, entry, fault);
+  if (await asking) made.delete(c.id);
+  else back(c.id, entry, fault);
 }
 
 // back is for a message that nobody took: it is still the writer's. Where another tab was first,
@@ -207,7 +211,21 @@ function back(id, entry, fault) {
   if (!text.value) text.value = entry.text;
   if (!attach.attached(id).length) attach.put(id, entry.files);
   if (fault) refused(fault);
-  if (!(fault instanceof TypeError)) turn.join(id);
+  if (fault instanceof TypeError) return;
+  if (made.has(id) && !entry.files.length) unmake(id);
+  else turn.join(id);
+}
+
+// unmake takes back a conversation whose first message was refused; what was written is the draft
+// of a new one again.
+function unmake(id) {
+  begin(made.get(id));
+  made.delete(id);
+  kept.write(id, null);
+  thread.close();
+  shown.value = NEW;
+  arrive(null);
+  discard(id);
 }
 
 // reopen takes a message that waits back into the composer.

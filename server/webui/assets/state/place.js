@@ -1,10 +1,10 @@
-// The place that is shown, as the address names it: #<conversation>/<seq>, or #:<view>/<part> for
-// what is beside the conversations. Everything that moves goes through it.
+// The place that is shown, as the address names it: #<conversation>/<seq>, with /<branch> where the
+// message is one of several versions, or #:<view>/<part> for what is beside the conversations. Everything that moves goes through it.
 import { signal } from '../vendor/signals-core.mjs';
 
 const views = ['usage', 'settings', 'projects', 'trash'];
 
-export const place = signal({ view: 'chat', id: null, seq: 0, part: null });
+export const place = signal({ view: 'chat', id: null, seq: 0, branch: null, part: null });
 
 export function parse(hash) {
   const [head, ...rest] = hash.replace(/^#/, '').split('/');
@@ -14,12 +14,12 @@ export function parse(hash) {
     try { part = decodeURIComponent(rest.join('/')) || null; } catch { /* not an address of ours */ }
     return { view, id: null, seq: 0, part };
   }
-  return { view: 'chat', id: (view === 'chat' && head) || null, seq: Number(rest[0]) || 0, part: null };
+  return { view: 'chat', id: (view === 'chat' && head) || null, seq: Number(rest[0]) || 0, branch: (Number(rest[0]) && rest[1]) || null, part: null };
 }
 
-export const href = (id, seq) => (id ? `#${id}${seq ? '/' + seq : ''}` : '#');
+export const href = (id, seq, branch) => (id ? `#${id}${seq ? '/' + seq : ''}${seq && branch ? '/' + branch : ''}` : '#');
 export const viewHref = (view, part) => `#:${view}${part ? '/' + encodeURIComponent(part) : ''}`;
-export const address = (p) => (p.view && p.view !== 'chat' ? viewHref(p.view, p.part) : href(p.id, p.seq));
+export const address = (p) => (p.view && p.view !== 'chat' ? viewHref(p.view, p.part) : href(p.id, p.seq, p.branch));
 export const same = (a, b) => address(a) === address(b);
 
 // go moves to a conversation; going to where one is already moves there again.

@@ -78,7 +78,8 @@ async function act(verb, body, done) {
   const r = await attempt(() => post(convo(id, verb), body));
   busy.value = false;
   if (!r) return false;
-  say(done(r));
+  if (undoable(r)) say(done(r), t('undo'), () => act('/uncompact', { segment: r.segments[0] }, () => t('receipt.undone', context.range(r))));
+  else say(done(r));
   if (conversation.value && conversation.value.id === id) await Promise.all([context.refresh(id), refresh(id)]);
   return true;
 }
@@ -86,10 +87,8 @@ async function act(verb, body, done) {
 export const compactNow = () => act('/compact', { force: true }, outcome);
 export const startAfresh = () => act('/clear', {}, (r) => (r.result === 'compacted' ? t('cleared') : outcome(r)));
 
-const done = (r) => r.result === 'compacted' && !r.undone && Boolean(r.segments) && r.segments.length > 0;
-
 // undoable and redoable say what can be done about a receipt.
-export const undoable = done;
+export const undoable = (r) => r.result === 'compacted' && !r.undone && Boolean(r.segments) && r.segments.length > 0;
 export const redoable = (r) => Boolean(r.undone && r.redo);
 
 const verbs = { undo: '/uncompact', redo: '/recompact' };
@@ -98,7 +97,7 @@ const verbs = { undo: '/uncompact', redo: '/recompact' };
 // it, or those that it was made on top of.
 export function along(r, verb) {
   const at = receipts.value.findIndex((x) => idOf(x) === idOf(r));
-  if (verb === 'undo') return receipts.value.slice(0, at).filter(done);
+  if (verb === 'undo') return receipts.value.slice(0, at).filter(undoable);
   return receipts.value.slice(at + 1).filter((x) => redoable(x) && x.first_seq <= r.first_seq);
 }
 

@@ -15,6 +15,7 @@ export const meta = signal({}); // by turn, what is known beside its messages
 export const opening = signal(false);
 export const missing = signal(null); // the id of a conversation that is not there, or not for this reader
 export const target = signal(null); // {seq} to bring into view
+export const astray = signal(null); // {seq, branch, head}: a message that was gone to and is not on the current path; branch is a version that has it, if any
 export const current = signal(0); // the seq of the message that keys act on
 
 export const head = signal(0); // the newest seq there is
@@ -49,30 +50,49 @@ export const after = (seq) => turns.value.filter((e) => e.after_seq === seq).sor
 
 let visit = 0;
 
-// open shows a conversation around seq, or its end, and returns the turn that runs in it.
-export async function open(id, seq) {
+// elsewhere finds the version of a conversation that has a message which its current path lacks.
+async function elsewhere(id, seq, branch) {
+  const all = (await get(convo(id, '/branches'))).branches;
+  const has = all.filter((b) => b.head_seq >= seq && b.messages > 0 && !b.current);
+  const of = has.find((b) => b.id === branch) || has.sort((a, b) => b.updated_at - a.updated_at)[0];
+  return { seq, branch: of ? of.id : null, head: (all.find((b) => b.current) || { head_seq: 0 }).head_seq };
+}
+
+// open shows a conversation around seq, or its end, and returns the turn that runs in it. A branch
+// says which version of the message is meant; where the current path has another one, or none,
+// astray says so.
+export async function open(id, seq, branch) {
   const mine = ++visit;
+  const meant = (m) => m.seq === seq && (!branch || m.branch === branch);
+  astray.value = null;
   if (!conversation.value || conversation.value.id !== id) {
     batch(() => { conversation.value = null; messages.value = []; turns.value = []; meta.value = {}; opening.value = true; });
   }
-  if (seq && conversation.value && messages.value.some((m) => m.seq === seq)) {
+  if (seq && conversation.value && messages.value.some(meant)) {
     target.value = { seq };
     return { id, running: null };
   }
   const page = seq > 10 ? { after: seq - 10 } : seq ? { before: PAGE + 1 } : {};
   let gone = false;
-  const read = () => Promise.all([get(convo(id)), get(convo(id, '/messages') + query({ ...page, limit: PAGE, html: 1 }))]);
+  const messagesOf = (which) => get(convo(id, '/messages') + query({ ...which, limit: PAGE, html: 1 }));
+  const read = async () => {
+    const [c, m] = await Promise.all([get(convo(id)), messagesOf(page)]);
+    if (!seq || m.messages.some(meant)) return [c, m, null];
+    const lost = await elsewhere(id, seq, branch);
+    return [c, m.messages.some((x) => x.seq === seq) ? m : await messagesOf({}), lost];
+  };
   const got = await attempt(() => read().catch((err) => { gone = err.status === 404; if (!gone) throw err; }));
   if (mine !== visit) return null;
   batch(() => { opening.value = false; missing.value = gone ? id : null; });
   if (!got) return null;
-  const [c, m] = got;
+  const [c, m, lost] = got;
   batch(() => {
     conversation.value = c;
     head.value = Math.max(c.messages, m.messages.length ? m.messages[m.messages.length - 1].seq : 0);
     turns.value = [];
     place(m.messages, m);
-    target.value = { seq };
+    astray.value = lost;
+    target.value = { seq: m.messages.some((x) => x.seq === seq) ? seq : 0 };
   });
   return { id: c.id, running: m.running || null };
 }
@@ -80,13 +100,13 @@ export async function open(id, seq) {
 // close shows no conversation.
 export function close() {
   ++visit;
-  batch(() => { conversation.value = null; messages.value = []; turns.value = []; opening.value = false; missing.value = null; head.value = 0; });
+  batch(() => { conversation.value = null; messages.value = []; turns.value = []; opening.value = false; missing.value = null; astray.value = null; head.value = 0; });
 }
 
 // adopt opens a conversation that was just made and is empty.
 export function adopt(c) {
   ++visit;
-  batch(() => { conversation.value = c; messages.value = []; turns.value = []; missing.value = null; head.value = 0; });
+  batch(() => { conversation.value = c; messages.value = []; turns.value = []; missing.value = null; astray.value = null; head.value = 0; });
   keep(c);
 }
 
@@ -164,6 +184,7 @@ async function renewed(c) {
   if (!got) { conversation.value = was; return; } // the next change of it tries again
   batch(() => {
     head.value = c.messages;
+    astray.value = null;
     turns.value = [];
     place(got.messages, got);
     target.value = { seq: 0 };

@@ -17,7 +17,7 @@ import * as thread from './thread.js';
 import * as turn from './turn.js';
 
 // move shows the conversation at a place.
-async function move({ id, seq, arrived }) {
+async function move({ id, seq, branch, arrived }) {
   if (arrived) return;
   hush();
   if (narrow()) toggleSidebar(false);
@@ -26,7 +26,7 @@ async function move({ id, seq, arrived }) {
   const stays = c && r && c.id === id && r.conversation === id;
   if (!stays) turn.leave();
   if (!id) { thread.close(); return; }
-  const opened = await thread.open(id, seq);
+  const opened = await thread.open(id, seq, branch);
   if (opened && opened.running && !stays) turn.attach(opened.id, opened.running);
 }
 

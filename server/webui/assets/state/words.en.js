@@ -26,7 +26,7 @@ export const en = {
   start: 'Start of the conversation', compacted: (range) => `Compacted ${range}`, compactTokens: (a, b) => `${a} → ${b} tokens`,
   readOriginal: 'Read original', compactedHint: 'The model sees a summary of this; the original is kept', reconnecting: 'Connection lost; reconnecting…',
   attach: 'Attach images or files', attachments: 'Attachments', removeFile: (name) => `Remove ${name}`, uploading: 'Uploading…', file: 'File', download: 'Download', filePaths: 'Paths',
-  tooLarge: (most) => `too large; at most ${most}`, notShown: 'no image that models can be shown; sent as a file', references: 'References', version: (x) => `version ${x}`, unchanged: 'unchanged',
+  tooLarge: (most) => `too large; at most ${most}`, notRead: 'only its name and size are sent; what is in it is not read', notShown: 'no image that models can be shown; sent as a file', references: 'References', version: (x) => `version ${x}`, unchanged: 'unchanged',
   agents: (n) => s(n, 'sub-agent', 'sub-agents'), agentOf: (title) => `Sub-agent of “${title}”`, openAgent: 'Open its conversation', task: 'Task',
   wholeOutput: 'Full output', image: 'Image', images: (n) => s(n, 'image', 'images'),
   next: 'What the next request sends',

@@ -26,7 +26,7 @@ export const zh = {
   start: '对话从这里开始', compacted: (range) => `已压缩 ${range}`, compactTokens: (a, b) => `${a} → ${b} 个 token`,
   readOriginal: '查看原文', compactedHint: '模型看到的是这部分的摘要；原文已保留', reconnecting: '连接中断，正在重新连接…',
   attach: '添加图片或文件', attachments: '附件', removeFile: (name) => `移除 ${name}`, uploading: '正在上传…', file: '文件', download: '下载', filePaths: '路径',
-  tooLarge: (most) => `太大，最多 ${most}`, notShown: '不是模型能查看的图片，将作为文件发送', references: '引用', version: (x) => `版本 ${x}`, unchanged: '未变',
+  tooLarge: (most) => `太大，最多 ${most}`, notRead: '只会发送文件名和大小，不会读取内容', notShown: '不是模型能查看的图片，将作为文件发送', references: '引用', version: (x) => `版本 ${x}`, unchanged: '未变',
   agents: (x) => `${n(x)} 个子代理`, agentOf: (title) => `“${title}”的子代理`, openAgent: '打开它的对话', task: '任务',
   wholeOutput: '完整输出', image: '图片', images: (x) => `${n(x)} 张图片`,
   next: '下次请求发送的内容',

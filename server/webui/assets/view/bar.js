@@ -30,7 +30,8 @@ const Key = ({ name, tokens }) => html`<li><i class=${'swatch ' + name} /><span>
 export function Legend({ cls = '' }) {
   const b = bar.bar.value;
   return b && html`<ul class=${'tally ' + cls}>${b.segments.map((s) => html`<${Key} key=${s.name} ...${s} />`)}
-    ${b.over > 0 && html`<${Key} key="over" name="over" tokens=${b.over} />`}</ul>`;
+    ${b.over > 0 && html`<${Key} key="over" name="over" tokens=${b.over} />`}
+    ${b.reserve > 0 && html`<${Key} key="reserve" name="reserve" tokens=${b.reserve} />`}</ul>`;
 }
 
 // Gauge is one tab stop; arrows go from layer to layer.
@@ -62,7 +63,7 @@ export function Next({ open, hint }) {
   const out = (e) => { if (!e.currentTarget.contains(e.relatedTarget)) hint(false); };
   return html`<section class="budget" aria-label=${t('composer.total', num(b.tokens), num(b.budget))}
       onPointerEnter=${() => hint(true)} onPointerLeave=${() => hint(false)} onfocusin=${() => hint(true)} onfocusout=${out}>
-    <p class="sums"><span>${t('composer.next')} <b>${num(b.tokens)}</b> <span class="of">${t('composer.of', num(b.budget))}</span></span>
+    <p class="sums"><span>${t('composer.next')} <b>${num(b.tokens)}</b> <span class="of" title=${b.reserve > 0 ? t('composer.reserved', num(b.budget + b.reserve), num(b.reserve)) : null}>${t('composer.of', num(b.budget))}</span></span>
       <span class=${b.over ? 'left over' : 'left'}>${bar.rest(b)}</span></p>
     <${Gauge} b=${b} />
     ${open && html`<${Legend} />`}</section>`;

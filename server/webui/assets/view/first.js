@@ -31,7 +31,7 @@ export function FirstSteps() {
       <${Step} picture="compact" title=${t('first.compact')} about=${t('first.compactAbout')} />
       <${Step} picture="open" title=${t('first.again')} about=${t('first.againAbout')} /></ol></section>
     <p class="more"><button type="button" class="ghost text" onClick=${choose}>${icon('import')}${t('first.import')}</button>
-      <button type="button" class="ghost text" onClick=${() => { keysOpen.value = true; }}>${icon('key')}${t('first.keys')}</button></p></div>`;
+      <button type="button" class="ghost text" onClick=${() => { keysOpen.value = true; }}>${icon('keyboard')}${t('first.keys')}</button></p></div>`;
 }
 
 // SampleBar stays above the sample: the three things to try, and the way out.

@@ -38,7 +38,7 @@ function Add() {
   const lasts = [['7', t('set.days', 7)], ['30', t('set.days', 30)], ['90', t('set.days', 90)], ['365', t('set.days', 365)], ['0', t('set.untilRevoked')]];
   return html`<form class="settings add" onSubmit=${submit}><h3>${t('set.addKey')}</h3>
     <div class="beside">${text('name', t('set.keyName'), { type: 'text', required: true, maxlength: 100 })}
-      <label><span>${t('set.role')}</span><select value=${f.role} onChange=${(e) => set({ role: e.currentTarget.value })}>${['read', 'write', 'admin'].map((r) => html`<option key=${r} value=${r}>${r} – ${t('set.role.' + r)}</option>`)}</select></label>
+      <label><span>${t('set.role')}</span><select value=${f.role} onChange=${(e) => set({ role: e.currentTarget.value })}>${['read', 'write', 'admin'].map((r) => html`<option key=${r} value=${r}>${r}</option>`)}</select><small>${t('set.role.' + f.role)}</small></label>
       <label><span>${t('set.lasts')}</span><select value=${f.days} onChange=${(e) => set({ days: e.currentTarget.value })}>${lasts.map(([d, name]) => html`<option key=${d} value=${d}>${name}</option>`)}</select></label></div>
     <fieldset class="several"><legend>${t('set.projects')}</legend><p class="quiet">${whole ? t('set.keyProjects') : t('set.keyProjectsOwn')}</p>
       ${projects.list.value.map((p) => html`<label key=${p.name} class="check"><input type="checkbox" checked=${f.projects.includes(p.name)} onChange=${pick(p.name)} /><span class="cut">${projects.nameOf(p)}</span></label>`)}</fieldset>

@@ -15,6 +15,9 @@ export function place(list, button) {
 export const Item = ({ name, cls = '', checked, onClick, disabled, children }) => html`<button type="button" class=${cls} tabindex="-1" disabled=${disabled}
   role=${checked === undefined ? 'menuitem' : 'menuitemradio'} aria-checked=${checked} onClick=${onClick}>${name && icon(name)}${children}</button>`;
 
+// entries are the items of an open list that can be chosen; some are shown on a phone only.
+const entries = (list) => [...list.querySelectorAll('[role^="menuitem"]:not(:disabled)')].filter((el) => el.checkVisibility());
+
 // Menu is the button and its list. label is read aloud; children are Items, or a function that
 // makes them from close.
 export function Menu({ label, cls = 'ghost', button, children, onOpen, ...rest }) {
@@ -27,7 +30,8 @@ export function Menu({ label, cls = 'ghost', button, children, onOpen, ...rest }
     const el = list.current;
     el.showPopover();
     place(el, at.current);
-    const first = el.querySelector('[aria-checked="true"]') || el.querySelector('[role^="menuitem"]:not(:disabled)');
+    const items = entries(el);
+    const first = items.find((x) => x.getAttribute('aria-checked') === 'true') || items[0];
     if (first) first.focus();
     return undefined;
   }, [open]);
@@ -40,7 +44,7 @@ export function Menu({ label, cls = 'ghost', button, children, onOpen, ...rest }
     return () => { removeEventListener('pointerdown', away, true); removeEventListener('resize', gone); };
   }, [open]);
   const onKeyDown = (e) => {
-    const items = [...list.current.querySelectorAll('[role^="menuitem"]:not(:disabled)')];
+    const items = entries(list.current);
     const i = items.indexOf(document.activeElement);
     const to = { ArrowDown: i + 1, ArrowUp: i < 0 ? items.length - 1 : i - 1, Home: 0, End: items.length - 1 }[e.key];
     if (e.key === 'Escape') { e.preventDefault(); e.stopPropagation(); close(); return; }

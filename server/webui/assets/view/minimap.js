@@ -9,7 +9,7 @@ import { cards, dates, lines, load, scale, seen, shape } from '../state/minimap.
 import { narrow } from '../state/panels.js';
 import { go } from '../state/place.js';
 import { theme } from '../state/theme.js';
-import { conversation } from '../state/thread.js';
+import { conversation, head as newest } from '../state/thread.js';
 import { lang, t } from '../state/words.js';
 
 const PAD = 20; // above and below the strokes
@@ -47,7 +47,7 @@ function draw(el) {
     return getComputedStyle(el).color;
   };
   const wide = width > 40;
-  const [left, right] = wide ? [34, width - 12] : [2, width - 2];
+  const [left, right] = wide ? [44, width - 12] : [2, width - 2];
   const room = height - 2 * PAD;
   const at = scale(s.head_seq, room);
   const inside = (seq) => cards.value.some((c) => seq >= c.first_seq && seq <= c.last_seq);
@@ -82,7 +82,7 @@ function draw(el) {
   to.fillStyle = colour('hit');
   for (const seq of lit.value ? [...found, lit.value] : found) to.fillRect(left - 2, PAD + at.y(seq) - 1, right - left + 4, 3);
   const v = seen.value;
-  if (!v) return;
+  if (!v || (v.from <= 1 && v.to >= s.head_seq)) return; // all of it is in view
   to.strokeStyle = colour('box');
   to.fillStyle = colour('veil');
   to.lineWidth = 2;
@@ -102,11 +102,12 @@ export function Minimap() {
   const head = s ? s.head_seq : 0;
 
   // What makes the map another one: more messages, another branch, another compaction.
+  const said = newest.value; // grows with each message, also in a conversation that was begun on this page
   const folded = manifest.value ? manifest.value.excluded.length : 0;
   useEffect(() => {
     const later = setTimeout(() => load(c.id), shape.value && shape.value.head_seq ? 400 : 0);
     return () => clearTimeout(later);
-  }, [c.id, c.branch, c.messages, folded]);
+  }, [c.id, c.branch, c.messages, said, folded]);
   useEffect(() => () => load(null), [c.id]);
 
   useEffect(() => {

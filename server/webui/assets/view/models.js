@@ -67,5 +67,5 @@ export function Picker() {
 // Offline says what the built-in model is, where it is the one in use.
 export function Offline() {
   const m = models.current.value;
-  return m && m.offline && html`<p class="hint">${t('composer.offlineModel', m.name)} <a class="link" href=${viewHref('settings', 'model')}>${t('composer.connect')}</a></p>`;
+  return m && m.offline && html`<p class="hint">${t('composer.offlineModel', m.name)} <a class="link" href=${viewHref('settings', 'models')}>${t('composer.connect')}</a></p>`;
 }

@@ -1,5 +1,6 @@
 // The frame of the page: the sidebar, what is open, what stands beside it and what lies over it.
 import { html } from './html.js';
+import { Astray } from './astray.js';
 import { Chat } from './chat.js';
 import { SampleBar } from './first.js';
 import { Header } from './header.js';
@@ -44,7 +45,7 @@ const views = { usage: Usage, settings: Preferences, projects: Projects, trash: 
 function Conversation() {
   if (thread.missing.value && !thread.conversation.value) return html`<${Header} /><${Missing} />`;
   const map = thread.conversation.value !== null && thread.messages.value.length > 0;
-  return html`<${Header} /><${SampleBar} /><${Banner} /><div class=${'stage' + (map ? ' with-minimap' : '')}><${Chat} />${map && html`<${Minimap} />`}</div>`;
+  return html`<${Header} /><${SampleBar} /><${Banner} /><${Astray} /><div class=${'stage' + (map ? ' with-minimap' : '')}><${Chat} />${map && html`<${Minimap} />`}</div>`;
 }
 
 export function Page() {

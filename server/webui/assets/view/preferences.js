@@ -34,7 +34,7 @@ function Appearance() {
     <${Radio} label=${t('set.density')} value=${theme.density.value} of=${theme.densities.map((x) => [x, t('set.' + x)])} onChange=${theme.setDensity} />
     <${Radio} label=${t('set.letters')} value=${keyboard.letters.value} of=${[[true, t('set.on')], [false, t('set.off')]]} onChange=${keyboard.setLetters} />
     <p class="quiet">${t('set.lettersAbout')}</p>
-    <button type="button" class="plain" onClick=${() => keyboard.run('keys')}>${icon('key')}${t('set.allKeys')}</button>`;
+    <button type="button" class="plain" onClick=${() => keyboard.run('keys')}>${icon('keyboard')}${t('set.allKeys')}</button>`;
 }
 
 function Models() {

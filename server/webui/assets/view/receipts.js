@@ -50,22 +50,22 @@ function Scale({ trial: x, manifest: m }) {
     ${m.compacts_at > 0 && html`<i class="tick" style=${{ left: at(m.compacts_at) }} />`}<i class="limit" style=${{ left: at(m.budget) }} /></div>`;
 }
 
-// Trial asks once more, with what would come of it; the answer that changes nothing has the focus.
+// Trial asks once more, with what would come of it. Either can be taken back, so what was asked for has the focus.
 function Trial({ trial: x, receipt: r }) {
-  const safe = useRef(null);
+  const first = useRef(null);
   const ready = x.after !== undefined;
   useLayoutEffect(() => {
     if (!ready) return;
-    safe.current.closest('.trial').scrollIntoView({ block: 'nearest' });
-    safe.current.focus({ preventScroll: true });
+    first.current.closest('.trial').scrollIntoView({ block: 'nearest' });
+    first.current.focus({ preventScroll: true });
   }, [ready]);
   const question = t(x.verb === 'undo' ? 'receipt.undoThis' : 'receipt.redoThis');
   const onKeyDown = (e) => { if (e.key === 'Escape') { e.stopPropagation(); receipts.keep(); } };
   if (!ready) return html`<p class="quiet" role="status">${t('loading')}</p>`;
   return html`<div class="trial" role="alertdialog" aria-label=${question} onKeyDown=${onKeyDown}><h4>${question}</h4><p>${receipts.comes(x, manifest.value)}</p>
     ${manifest.value && html`<${Scale} trial=${x} manifest=${manifest.value} />`}
-    <div class="acts"><button type="button" class="plain strong" ref=${safe} onClick=${receipts.keep}>${t(x.verb === 'undo' ? 'receipt.keep' : 'receipt.leave')}</button>
-      <button type="button" class="plain" disabled=${receipts.busy.value} onClick=${() => receipts.go(r, x.verb)}>${t(x.verb === 'undo' ? 'receipt.undoAnyway' : 'receipt.redo')}</button></div></div>`;
+    <div class="acts"><button type="button" class="plain strong" ref=${first} disabled=${receipts.busy.value} onClick=${() => receipts.go(r, x.verb)}>${t(x.verb === 'undo' ? 'receipt.undoIt' : 'receipt.redo')}</button>
+      <button type="button" class="plain" onClick=${receipts.keep}>${t(x.verb === 'undo' ? 'receipt.keep' : 'receipt.leave')}</button></div></div>`;
 }
 
 function Inside({ receipt: r, id }) {
@@ -100,13 +100,13 @@ function Receipt({ receipt: r, id, open: first, aimed }) {
 // Afresh compacts everything, once it is confirmed.
 function Afresh() {
   const [sure, setSure] = useState(false);
-  const safe = useRef(null);
-  useLayoutEffect(() => { if (sure) safe.current.focus(); }, [sure]);
+  const first = useRef(null);
+  useLayoutEffect(() => { if (sure) first.current.focus(); }, [sure]);
   const onKeyDown = (e) => { if (e.key === 'Escape') { e.stopPropagation(); setSure(false); } };
   if (!sure) return html`<div class="afresh"><button type="button" class="plain" disabled=${receipts.busy.value} onClick=${() => setSure(true)}>${t('startAfresh')}…</button><p>${t('receipt.afreshHint')}</p></div>`;
   return html`<div class="afresh trial" role="alertdialog" aria-label=${t('startAfresh')} onKeyDown=${onKeyDown}><p>${t('confirmAfresh')}</p><div class="acts">
-    <button type="button" class="plain strong" ref=${safe} onClick=${() => setSure(false)}>${t('cancel')}</button>
-    <button type="button" class="plain" disabled=${receipts.busy.value} onClick=${async () => { await receipts.startAfresh(); setSure(false); }}>${t('yesAfresh')}</button></div></div>`;
+    <button type="button" class="plain strong" ref=${first} disabled=${receipts.busy.value} onClick=${async () => { await receipts.startAfresh(); setSure(false); }}>${t('yesAfresh')}</button>
+    <button type="button" class="plain" onClick=${() => setSure(false)}>${t('cancel')}</button></div></div>`;
 }
 
 export function Receipts({ id }) {

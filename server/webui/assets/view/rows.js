@@ -23,7 +23,7 @@ const busy = (id) => conversations.running.value.has(id) || Boolean(running.valu
 
 function Row({ item: { c, depth, key }, here, focused, naming, name, onKeyDown, onFocus }) {
   const picked = selection.chosen.value;
-  const title = conversations.titleOf(c);
+  const title = c.title || c.messages ? conversations.titleOf(c) : t('side.nothingSaid');
   const live = busy(c.id);
   const about = html`<span class="meta">${live && html`<i class="running" role="img" aria-label=${t('answering')} title=${t('answering')} />`}
     <time datetime=${iso(c.updated_at || 0)} title=${whole(c.updated_at || 0)}>${when(c.updated_at || 0, rows.now.value)}</time>

@@ -48,7 +48,7 @@ export const scroller = {
     const below = el.scrollHeight - el.scrollTop - el.clientHeight;
     this.stuck = below < 48 && !thread.newer.value;
     this.hold();
-    el.parentElement.classList.toggle('away', below > 240 || thread.newer.value);
+    el.parentElement?.classList.toggle('away', below > 240 || thread.newer.value);
     if (el.scrollTop < NEAR) thread.loadOlder();
     if (below < NEAR) thread.loadNewer();
   },

@@ -6,7 +6,7 @@ import { Button, icon } from './icons.js';
 import { Item, Menu } from './menu.js';
 import { useNear } from './near.js';
 import { Toolbar } from './toolbar.js';
-import { fork, regenerate, switchTo, versions } from '../state/branches.js';
+import { branches, fork, regenerate, switchTo, versions } from '../state/branches.js';
 import { edit } from '../state/draft.js';
 import { clock, iso, whole } from '../state/figures.js';
 import { factsOf, pin, pinnable, pinned, source } from '../state/message.js';
@@ -38,7 +38,7 @@ function Copy({ message: m }) {
 }
 
 const asMarkdown = async (m) => { if (await put(source(m))) say(t('message.copied')); };
-const asLink = async (m) => { if (await put(new URL(href(m.conversation_id, m.seq), location.href).href)) say(t('message.linked')); };
+const asLink = async (m) => { if (await put(new URL(href(m.conversation_id, m.seq, branches.value.length > 1 ? m.branch : null), location.href).href)) say(t('message.linked')); };
 
 function Versions({ of: v }) {
   return html`<span class="versions">
@@ -51,13 +51,13 @@ function Row({ message: m, began }) {
   const answer = m.role === 'assistant';
   const facts = answer ? factsOf(m, began) : '';
   return html`<${Toolbar} cls="do" label=${t('message.ways', m.seq)}>
+      ${v && html`<${Versions} of=${v} />`}
       <${Copy} message=${m} />
       ${!answer && html`<${Button} name="pencil" label=${t('editAsk')} cls="small" onClick=${() => edit(m)} />`}
       ${answer && html`<${Button} name="retry" label=${t('regenerate')} cls="small" onClick=${() => regenerate(m)} />`}
       ${pinnable(m) && html`<${Button} name="pin" label=${pinned(m) ? t('unpin') : t('pin')} pressed=${pinned(m)} cls="small" onClick=${() => pin(m)} />`}
       <${Button} name="fork" label=${t('forkHere')} cls="small" onClick=${() => fork(m)} />
       <${Button} name="code" label=${t(raw(m) ? 'markup.drawn' : 'markup.raw')} pressed=${raw(m)} cls="small" onClick=${() => flip(m)} />
-      ${v && html`<${Versions} of=${v} />`}
       ${answer && m.turn_id && html`<button type="button" class="ghost small saw" aria-label=${t('message.saw')} title=${t('message.saw')} onClick=${() => saw(m.turn_id, m.seq)}>${icon('eye')}<span>${t('message.saw')}</span></button>`}
       <${Menu} label=${t('message.more')} cls="ghost small" button=${icon('more')}>
         <${Item} name="copy" onClick=${() => asMarkdown(m)}>${t('message.markdown')}<//>

@@ -1,10 +1,10 @@
 const talks = (shown, n) => `${shown} ${n === 1 ? 'conversation' : 'conversations'}`;
 
 export const en = {
-  'set.part.appearance': 'Appearance', 'set.part.models': 'Models and policies', 'set.part.limits': 'Limits', 'set.part.keys': 'Keys', 'set.part.account': 'Who you are',
+  'set.part.appearance': 'Appearance', 'set.part.models': 'Models and policies', 'set.part.limits': 'Limits', 'set.part.keys': 'API keys', 'set.part.account': 'Who you are',
   'set.browserOnly': 'Kept in this browser only', 'set.onServer': 'Kept on the server, for everybody who uses it',
   'set.language': 'Language', 'set.theme': 'Theme', 'set.density': 'Density', 'set.comfortable': 'comfortable', 'set.compact': 'compact', 'set.letters': 'Single-letter keys', 'set.on': 'on', 'set.off': 'off',
-  'set.lettersAbout': 'Keys such as J, K and P act outside text fields. Switch them off if they come between you and a screen reader or voice control.', 'set.allKeys': 'List of keys',
+  'set.lettersAbout': 'Keys such as J, K and P act outside text fields. Switch them off if they come between you and a screen reader or voice control.', 'set.allKeys': 'Keyboard shortcuts',
   'set.defaultsAbout': 'These hold where neither a conversation nor its project says anything else. They come from the server’s configuration; change them for a project, or for one conversation in its settings.',
   'set.models': 'Models', 'set.answer': 'Longest answer', 'set.price': 'Price in / out, a million tokens', 'set.policies': 'Policies of compaction', 'set.number': 'Number',
   'set.policy.auto': 'Snapshot with a model that can write summaries, segments with the built-in one.', 'set.policy.snapshot': 'When the window is nearly full, a model writes one summary of what is old; what it stands for remains one click away.',
@@ -27,7 +27,7 @@ export const en = {
 };
 
 export const zh = {
-  'set.part.appearance': '外观', 'set.part.models': '模型与策略', 'set.part.limits': '限制', 'set.part.keys': '密钥', 'set.part.account': '当前身份',
+  'set.part.appearance': '外观', 'set.part.models': '模型与策略', 'set.part.limits': '限制', 'set.part.keys': 'API 密钥', 'set.part.account': '当前身份',
   'set.browserOnly': '只保存在此浏览器中', 'set.onServer': '保存在服务器上，对所有使用者生效',
   'set.language': '语言', 'set.theme': '主题', 'set.density': '疏密', 'set.comfortable': '宽松', 'set.compact': '紧凑', 'set.letters': '单字母快捷键', 'set.on': '开', 'set.off': '关',
   'set.lettersAbout': 'J、K、P 等按键在文本框之外生效。如果与屏幕阅读器或语音控制冲突，可以关闭。', 'set.allKeys': '快捷键列表',
