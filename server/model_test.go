@@ -208,22 +208,22 @@ func TestPageModelSees(t *testing.T) {
 	d.press(".stand .leaf:nth-child(2) .opens")
 	d.wait("closed", `!document.querySelector('.orig')`)
 
-	d.do("look inside", chromedp.SendKeys(".within input", `datum of gauge \d*7 `))
+	d.do("look inside", chromedp.SendKeys(".finds input", `datum of gauge \d*7 `))
 	d.wait("what was found", `document.querySelectorAll('.leaf .lines').length > 2`)
-	d.is("in words", `document.querySelector('.within [role=status]').innerText`, "5 lines in 5 of 8")
-	d.do("the first match", chromedp.SendKeys(".within input", "\r"))
+	d.is("in words", `document.querySelector('.finds [role=status]').innerText`, "5 lines in 5 of 8")
+	d.do("the first match", chromedp.SendKeys(".finds input", "\r"))
 	d.wait("it is marked", `/^datum of gauge 7 $/.test(document.querySelector('.orig.lit mark')?.innerText)`)
-	d.press(`.within [aria-label="Next match"]`)
+	d.press(`.finds [aria-label="Next match"]`)
 	d.wait("the second", `/^datum of gauge 17 $/.test(document.querySelector('.orig.lit mark')?.innerText)`)
 	d.wait("in view", `(() => { const [a, b] = [document.querySelector('.orig.lit'), document.querySelector('.model')].map(x => x.getBoundingClientRect());
 		return a.top >= b.top && a.bottom <= b.bottom })()`)
-	d.is("where", `document.querySelector('.within .steps').innerText.trim()`, "2 of 5")
+	d.is("where", `document.querySelector('.finds .steps').innerText.trim()`, "2 of 5")
 	n := d.eval(`document.querySelector('.leaf:has(.orig.lit)').querySelectorAll('.orig').length`)
 	d.press(".leaf:has(.orig.lit) .further .link")
 	d.wait("more above", `document.querySelector('.leaf:has(.orig.lit)').querySelectorAll('.orig').length > `+n)
 	d.picture("model originals")
-	d.do("a pattern that is none", chromedp.SendKeys(".within input", "((("))
-	d.wait("it says so", `/missing|parenthes|pattern/i.test(document.querySelector('.within .bad')?.innerText)`)
+	d.do("a pattern that is none", chromedp.SendKeys(".finds input", "((("))
+	d.wait("it says so", `/missing|parenthes|pattern/i.test(document.querySelector('.finds .bad')?.innerText)`)
 
 	d.wait("the cut", `document.querySelector('.seam.dashed')`)
 	d.is("in words", `/ KB not sent · the model can read it/.test(document.querySelector('.seam').textContent)`, "true")
@@ -382,9 +382,9 @@ func TestPageModelPictures(t *testing.T) {
 	d.eval(`(document.querySelector('.model').scrollTop = 0, '')`)
 	d.press(".stand .face")
 	d.wait("leaves", `document.querySelectorAll('.stand .leaf').length > 1`)
-	d.do("grep", chromedp.SendKeys(".within input", `datum of gauge \d*7`))
+	d.do("grep", chromedp.SendKeys(".finds input", `datum of gauge \d*7`))
 	d.wait("lines", `document.querySelectorAll('.leaf .lines').length > 1`)
-	d.do("next", chromedp.SendKeys(".within input", "\r"))
+	d.do("next", chromedp.SendKeys(".finds input", "\r"))
 	d.wait("a match", `document.querySelector('.orig mark')`)
 	scroll := func(to int) { d.eval(fmt.Sprintf(`(document.querySelector('.model').scrollTop = %d, '')`, to)) }
 	look := func(name string) {
@@ -424,10 +424,10 @@ func TestPageModelPictures(t *testing.T) {
 	d.wait("the request", `document.querySelector('.model .stand')`)
 	d.press(".stand .face")
 	d.wait("leaves", `document.querySelectorAll('.stand .leaf').length > 1`)
-	d.eval(`(document.querySelector('.within input').value = 'gauge .*7 moved', ` +
-		`document.querySelector('.within input').dispatchEvent(new Event('input')), '')`)
+	d.eval(`(document.querySelector('.finds input').value = 'gauge .*7 moved', ` +
+		`document.querySelector('.finds input').dispatchEvent(new Event('input')), '')`)
 	d.wait("lines", `document.querySelectorAll('.leaf .lines').length > 1`)
-	d.press(`.within [aria-label="Next match"]`)
+	d.press(`.finds [aria-label="Next match"]`)
 	d.wait("a match", `document.querySelector('.orig mark')`)
 	look("model phone")
 }

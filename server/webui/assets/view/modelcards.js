@@ -82,7 +82,7 @@ function Grep({ card: ref, grep: g, leaves }) {
     if (e.key === 'Escape' && field.current.value) { e.preventDefault(); e.stopPropagation(); field.current.value = ''; look(); }
   };
   const n = g && g.matches ? g.matches.length : 0;
-  return html`<div class="within"><span class="faint name">${t('model.originals')}</span>
+  return html`<div class="finds"><span class="faint name">${t('model.originals')}</span>
     <label>${icon('search')}<span class="unseen">${t('model.grep')}</span><input ref=${field} type="text" class="literal" spellcheck="false" autocomplete="off"
       placeholder=${t('model.grepHint')} defaultValue=${(g && g.pattern) || ''} onInput=${typed} onKeyDown=${onKeyDown} /></label>
     <span class=${g && g.fault ? 'bad' : 'dim'} role="status">${g && g.fault ? g.fault : outcome(g, leaves)}</span>
