@@ -169,7 +169,7 @@ func TestPagePins(t *testing.T) {
 	d.do("pins it", chromedp.WaitReady(unpin), chromedp.WaitVisible("#m599 .pinned"))
 	d.presses("pins panel", `.head button[aria-label="Receipts"]`)
 	d.presses("pins afresh", ".afresh button")
-	d.presses("pins sure", ".afresh .acts button:nth-child(2)")
+	d.presses("pins sure", ".afresh .strong")
 	d.do("pins compacted", chromedp.WaitVisible("#m600.compacted"), chromedp.WaitNotPresent(".afresh.trial"))
 	if messages() == 0 {
 		t.Error("with a pin, compacting everything leaves no message in the window")
@@ -381,7 +381,7 @@ func TestPageReceipts(t *testing.T) {
 	undo := func(then ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
 		err := chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.Click(".receipt .inside > .acts button"),
-			chromedp.WaitVisible(".trial"), chromedp.Click(".trial .acts button:nth-child(2)")}, then...)...)
+			chromedp.WaitVisible(".trial"), chromedp.Click(".trial .strong")}, then...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

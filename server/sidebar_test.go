@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -273,6 +274,44 @@ func TestPageMissing(t *testing.T) {
 	d.do("begun", chromedp.Click(".missing .strong"), chromedp.WaitVisible(writing), chromedp.SendKeys(writing,
 		"Is anybody here?\r"), chromedp.WaitVisible("#m2"))
 	d.until("one more", titles+`.split('|').length === 3`)
+}
+
+// A conversation whose first message was refused is not left behind, and what was written is not
+// lost; the map of one that was begun on this page knows each message; arrows and Esc work in the
+// menu of the header.
+func TestPageBegins(t *testing.T) {
+	var refuse atomic.Bool
+	url, _, _ := longTalkOver(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if refuse.Load() && strings.HasSuffix(r.URL.Path, "/chat") {
+				http.Error(w, `{"error":{"code":"invalid","message":"this message is refused"}}`, http.StatusUnprocessableEntity)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	d := &desk{T: t, ctx: browser(t), url: url}
+	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 900)); err != nil {
+		t.Fatal(err)
+	}
+	refuse.Store(true)
+	d.do("begins", chromedp.Navigate(url), chromedp.WaitVisible(".opening"),
+		chromedp.WaitVisible(".row a"), chromedp.SendKeys(writing, "When is high water?\r"))
+	d.until("it is a draft again", `document.querySelector('.composer textarea').value === 'When is high water?' && location.hash.length < 2`)
+	d.until("nothing is left of it", titles+`.split('|').length === 1`)
+	refuse.Store(false)
+	d.do("begins again", chromedp.SendKeys(writing, "\r"), chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".writing"))
+	d.do("goes on", chromedp.SendKeys(writing, "And low water?\r"), chromedp.WaitVisible(".msg.user ~ .msg.user"), chromedp.WaitNotPresent(".writing"))
+	newest := `Math.max(...[...document.querySelectorAll('main [data-seq]:not(a)')].map(x => Number(x.dataset.seq)))`
+	d.until("the map knows all", newest+` > 4 && Number(document.querySelector('.minimap').getAttribute('aria-valuemax')) === `+newest)
+
+	d.press(`.head [aria-label="More"]`)
+	d.do("the menu", chromedp.WaitVisible(".head .menu"))
+	d.is("the first item has the focus", `document.activeElement.closest('.menu') !== null && document.activeElement.checkVisibility()`, "true")
+	d.do("the next item", chromedp.KeyEvent(kb.ArrowDown))
+	d.is("an arrow moves", `document.activeElement.closest('.menu') !== null && document.activeElement.previousElementSibling !== null`, "true")
+	d.do("the menu closes", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".head .menu"))
+	d.is("the focus is back", `document.activeElement.getAttribute('aria-label')`, "More")
 }
 
 // A transcript that is dropped on the sidebar is imported, and its result can be read: what came,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -121,8 +122,8 @@ func TestPageTrace(t *testing.T) {
 }
 
 // A compaction tells what it cost and what stands for it, and leads to the originals. Undoing
-// and redoing say what they come to before they are done, and the answer that changes nothing
-// has the focus.
+// and redoing say what they come to before they are done; as either can be taken back, what was
+// asked for has the focus.
 func TestPageReceipt(t *testing.T) {
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
 	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"),
@@ -136,27 +137,25 @@ func TestPageReceipt(t *testing.T) {
 
 	d.presses("receipt undo", ".receipt.open > .inside > .acts button")
 	d.do("receipt trial", chromedp.WaitVisible(".receipt .trial"))
-	d.is("the safe answer has the focus", `document.activeElement.innerText`, "Keep it")
+	d.is("what was asked for has the focus", `document.activeElement.innerText`, "Undo it")
 	d.is("what undoing comes to", `/^Next request [\d,]+ → [\d,]+ tokens\./.test(document.querySelector('.trial `+
 		`p').innerText)`, "true")
-	d.presses("receipt kept", ".trial .strong")
+	d.presses("receipt kept", ".trial .acts button:nth-child(2)")
 	d.do("receipt as it was", chromedp.WaitNotPresent(".trial"), chromedp.WaitVisible("#m176.compacted"))
 	d.presses("receipt undo again", ".receipt.open > .inside > .acts button")
 	d.do("receipt trial again", chromedp.WaitVisible(".receipt .trial"))
-	d.presses("receipt undo anyway", ".trial .acts button:nth-child(2)")
+	d.presses("receipt undo it", ".trial .strong")
 	d.do("receipt undone", chromedp.WaitVisible(".receipt.undone"), chromedp.WaitVisible("#m176:not(.compacted)"),
 		chromedp.WaitNotPresent(".crease"))
 
 	d.presses("receipt redo", ".receipt.undone > .inside > .acts button")
 	d.do("receipt redo trial", chromedp.WaitVisible(".receipt.undone .trial"))
-	d.is("what leaves it has the focus", `document.activeElement.innerText`, "Leave it")
-	d.presses("receipt redo done", ".trial .acts button:nth-child(2)")
+	d.presses("receipt redo done", ".trial .strong")
 	d.do("receipt redone", chromedp.WaitVisible("#m176.compacted"), chromedp.WaitVisible(".crease"))
 
 	d.presses("receipt afresh", ".afresh button")
 	d.do("receipt confirm", chromedp.WaitVisible(".afresh.trial"))
-	d.is("what is safe has the focus", `document.activeElement.innerText`, "Cancel")
-	d.presses("receipt all", ".afresh .acts button:nth-child(2)")
+	d.presses("receipt all", ".afresh .strong")
 	d.do("receipt all done", chromedp.WaitVisible("#m240.compacted, #m180.compacted"))
 	d.do("receipt dark", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.Click(`.sidebar [title^="主题"]`),
@@ -164,6 +163,32 @@ func TestPageReceipt(t *testing.T) {
 	d.do("receipt narrow", chromedp.EmulateViewport(390, 844))
 	d.is("wider than its panel", `[...document.querySelectorAll('.panel .sections, .receipt')].some(x => `+
 		`x.scrollWidth > x.clientWidth + 1)`, "false")
+}
+
+// A link to a message that the current version lacks says so, shows it, and leads to the version
+// that has it; one to no message says where the conversation ends.
+func TestPageAstray(t *testing.T) {
+	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Another answer."))
+	branches, err := d.rig.Branches().List(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.do("astray nowhere", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/999"),
+		chromedp.WaitVisible(".astray"), chromedp.WaitVisible("#m240"))
+	d.is("what it says", `document.querySelector('.astray').innerText`,
+		"There is no message #999 here; the conversation ends at #240.")
+	d.presses("astray again", `#m240 [aria-label="Answer again"]`)
+	d.do("astray answered", chromedp.WaitNotPresent(".writing"), chromedp.WaitVisible("#m240 .versions"), chromedp.WaitNotPresent(".astray"))
+	first := fmt.Sprintf("%s/#%s/240/%s", d.url, id, branches[0].ID)
+	d.do("astray elsewhere", chromedp.Navigate(first), chromedp.Reload(), chromedp.WaitVisible(".astray"), chromedp.WaitVisible("#m240"))
+	d.is("what it says of a version", `document.querySelector('.astray span').innerText`, "#240 is in another version of this conversation.")
+	d.is("what is current", `document.querySelector('#m240').innerText.includes('Another answer.')`, "true")
+	d.presses("astray read", ".astray .link")
+	d.until("the other version's words", `[...document.querySelectorAll('dialog, .reader')].some(x => x.innerText.includes('Reading 239 is'))`)
+	d.do("astray closed", chromedp.KeyEvent(kb.Escape))
+	d.presses("astray shown", ".astray .link ~ .link")
+	d.do("astray gone to", chromedp.WaitNotPresent(".astray"), chromedp.WaitVisible("#m240"))
+	d.until("it is current now", `document.querySelector('#m240').innerText.includes('Reading 239 is')`)
 }
 
 // A turn that failed before a word stands at its place, with what to do.
