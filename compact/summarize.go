@@ -72,6 +72,13 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 	}
 	var spare func() outcome // a summary in another language is better than none
 	for i, w := range writers {
+		if why := w.Model.Facts().Unready; why != nil {
+			// It is not asked, so this counts as no failure of it.
+			if out.result == "" {
+				out.result, out.why, out.log = scrollback.ResultModelError, scrollback.Shown(why), why.Error()
+			}
+			continue
+		}
 		tries, complaint, input := 1, "", w.Budget
 		if i == 0 {
 			tries = 2

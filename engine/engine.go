@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,9 +79,12 @@ type Options struct {
 	// Eager writes the file of a segment when it is folded instead of when it is first read.
 	Eager bool
 
-	// Place is what conversations are told about where they work. Its Roots are the
-	// folders that the operator grants; its Now only sets the time zone. Nil tells them
-	// nothing.
+	// Roots are the folders that the operator grants, to conversations that are told about
+	// them and to others; those of Place are granted too.
+	Roots []string
+
+	// Place is what conversations are told about where they work; its Now only sets the time
+	// zone. Nil tells them nothing.
 	Place *workspace.Place
 
 	// Searcher searches the web for requests that ask for it; nil for nobody. WebSearch
@@ -167,9 +171,9 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	e.folder = fold.New(s, a, e.resolver, folds)
 	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open}
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
-	var roots []string
+	roots := slices.Clone(o.Roots)
 	if o.Place != nil {
-		roots = o.Place.Roots
+		roots = append(roots, o.Place.Roots...)
 	}
 	e.intake, e.grants = intake.New(s, a, o.Incoming), workspace.NewGrants(roots)
 	e.sight = sight.New(s, sight.Parts{Archive: a, Resolver: e.resolver, Folder: e.folder, Intake: e.intake})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -28,7 +29,7 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	out := []ModelEntry{}
 	for i, name := range names {
 		sh, err := v.e.resolver.Resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
-		if err != nil {
+		if err != nil || sh.Facts.Unready != nil {
 			continue // the default, if its key is not set
 		}
 		var taught *scrollback.Learned
@@ -50,8 +51,18 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	return out, nil
 }
 
-// Fits returns an error if the conversation cannot be continued here as it is, because
-// of its own model, policy or limit.
+// CheckModel returns an error if a model cannot be asked here: it does not exist, or its key
+// is missing. The empty name is the default model.
+func (v *View) CheckModel(name string) error {
+	m, err := v.e.resolver.Get(cmp.Or(name, v.e.o.Model))
+	if err != nil {
+		return err
+	}
+	return m.Facts().Unready
+}
+
+// Fits returns an error if the conversation's own model, policy or limit cannot be used
+// here. That a model's key is missing is no such error; see [View.CheckModel].
 func (v *View) Fits(c scrollback.Conversation) error {
 	return v.e.resolver.Check(c, scrollback.Project{})
 }

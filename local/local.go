@@ -52,8 +52,8 @@ import (
 type Options struct {
 	// Model is asked where a conversation names none, by its name as on the command
 	// line: "openai/gpt-5", "ollama/qwen3", or one of Models. Empty is Engine.Model, or
-	// else "offline". It is looked up when it is first needed: what asks for a model that
-	// does not exist is invalid, and refused where its key is missing.
+	// else "offline". It is looked up when it is first needed: what needs to know a model
+	// that does not exist is invalid, and what asks one whose key is missing is refused.
 	Model string
 
 	// Models are models of your own, by name. They come before all others. The name in

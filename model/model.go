@@ -47,6 +47,10 @@ type Facts struct {
 	// it does so only in requests without tools: there they are left out.
 	Searches, SearchesAlone bool
 
+	// Unready is why it cannot be asked as things are, such as a key that is missing; nil if
+	// it can. The rest of its facts holds all the same.
+	Unready error
+
 	// Here says that it runs on this machine, and Offline that it is no language model at
 	// all: it only quotes what was said.
 	Here, Offline bool

@@ -56,7 +56,7 @@ func (c *chatCmd) Run(g *globals) error {
 			Save:       a.save,
 			Explain:    explain,
 			Files:      a.files,
-			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}
+			CheckModel: a.CheckModel}
 		if err := o.CheckModel(o.Model); err != nil {
 			return err
 		}

@@ -46,6 +46,9 @@ func (n *Namer) Ask(ctx context.Context, head store.Head, sh setting.Resolved) e
 			return nil
 		}
 	}
+	if sh.Facts.Unready != nil { // it may be asked after a later answer
+		return sh.Facts.Unready
+	}
 	ms, err := n.Store.Messages(ctx, head.Branch.ID, 1, min(head.Branch.HeadSeq, most))
 	if err != nil {
 		return err

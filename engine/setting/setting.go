@@ -141,11 +141,14 @@ func (rs *Resolver) Resolve(ctx context.Context, c scrollback.Conversation, over
 }
 
 // Begin resolves a request that begins a turn: if nobody has set the size of the window,
-// the model's server is asked for it first.
+// the model's server is asked for it first. A model that cannot be asked is an error.
 func (rs *Resolver) Begin(ctx context.Context, c scrollback.Conversation, over Overrides) (Resolved, error) {
 	s, err := rs.open(ctx, c, over)
 	if err != nil {
 		return s, err
+	}
+	if s.Facts.Unready != nil {
+		return s, s.Facts.Unready
 	}
 	if set, _ := rs.limitSet(c, &s); set <= 0 && over.Limit == 0 {
 		rs.lessons.Ask(ctx, s.Model)

@@ -2,6 +2,8 @@
 package all
 
 import (
+	"context"
+	"iter"
 	"slices"
 	"strings"
 
@@ -52,7 +54,8 @@ func Provider(name string) (remote.Preset, bool) {
 
 // Find makes the model of a name like "openai/gpt-5"; env reads the environment,
 // and o says how to ask. It is invalid for an unknown provider, with ErrNoModel as
-// the reason, and refused if a key is missing.
+// the reason. A model whose key, account or address is not set has its facts, which say
+// that it is unready, and every request to it is refused.
 func Find(name string, env func(string) string, o remote.Options) (model.Model, error) {
 	provider, id, _ := strings.Cut(name, "/")
 	p, ok := Provider(provider)
@@ -61,10 +64,31 @@ func Find(name string, env func(string) string, o remote.Options) (model.Model, 
 			name, strings.Join(Names(), ", ")).Because(scrollback.ErrNoModel)
 	}
 	at, err := p.Endpoint(id, env, o)
-	if err != nil {
+	switch {
+	case err != nil && !at.Unset:
 		return nil, err
+	case err != nil:
+		return unready{p.Open(at), err}, nil
 	}
 	return p.Open(at), nil
+}
+
+// unready is a model that cannot be asked until somebody sets what is missing.
+type unready struct {
+	model model.Model
+	why   error
+}
+
+// Facts implements model.Model.
+func (u unready) Facts() model.Facts {
+	facts := u.model.Facts()
+	facts.Unready = u.why
+	return facts
+}
+
+// Stream implements model.Model.
+func (u unready) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) { yield(model.Delta{}, u.why) }
 }
 
 // Ready lists the providers that the environment sets up: of those on the user's own

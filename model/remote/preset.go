@@ -37,6 +37,7 @@ type Endpoint struct {
 	Model   string // as the server names it
 	BaseURL string // without a slash at its end
 	Custom  bool   // the address is not the preset's own
+	Unset   bool   // the key, the account or the address that it needs is not set
 	Options Options
 }
 
@@ -54,7 +55,7 @@ func (at Endpoint) Here() bool {
 const account = "{account}"
 
 // Endpoint resolves where a model is served, from what env says; o is how to call it.
-// A missing key is refused, and a missing address invalid.
+// A missing key is refused, and a missing address invalid; both leave the endpoint Unset.
 func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoint, error) {
 	const op = "remote.Endpoint"
 	name := p.Name + "/" + id
@@ -68,6 +69,7 @@ func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoin
 	}
 	at.Options.Provider, at.Options.BaseVariable = p.Name, variable
 	at.Options.KeyVariable, at.Options.Key = p.key(env)
+	at.Unset = true
 	switch {
 	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
 		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
@@ -76,6 +78,7 @@ func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoin
 	case at.Options.Key == "" && !p.Local && !at.Custom:
 		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name, p.Key).Advise(scrollback.AdviceSetKey, p.Key)
 	}
+	at.Unset = false
 	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, account, url.PathEscape(env(p.Account))), "/")
 	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
 		return at, scrollback.ParamErrorf(op, "base_url", "%s is not an address like https://host/v1", variable)

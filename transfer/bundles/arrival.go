@@ -88,7 +88,7 @@ func Localize(v *engine.View, c *scrollback.Conversation, project string) (err e
 	if c.Settings.ModelThinking().Check() != nil {
 		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
 	}
-	if c.Model != "" && v.Fits(scrollback.Conversation{Model: c.Model}) != nil {
+	if c.Model != "" && v.CheckModel(c.Model) != nil {
 		c.Model = ""
 	}
 	fits := func(c scrollback.Conversation) bool { return v.Fits(c) == nil }

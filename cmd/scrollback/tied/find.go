@@ -203,7 +203,7 @@ func (t *Notebook) model(name string) string {
 	if name == "" || t.o.Overrides.Model != "" {
 		return ""
 	}
-	if t.app.Fits(scrollback.Conversation{Model: name}) == nil {
+	if t.app.CheckModel(name) == nil {
 		return name
 	}
 	t.note(t.texts().NoModel, columns.Plain(name))
