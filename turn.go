@@ -72,13 +72,15 @@ func (t Turn) Entry() TurnEntry {
 // MessagePage is a page of messages by seq, with the seq from which the next one continues
 // in the same direction (nil at the end) and the turns between them that have no stored
 // answer, in order. Running is the turn that runs now, to attach to, on this page or not.
-// Meta is what is known of the turns that the messages belong to, where anything is.
+// Meta is what is known of the turns that the messages belong to, where anything is. Without
+// is what requests of the branch leave out, on this page or not; see [View].
 type MessagePage struct {
 	Messages []Message           `json:"messages"`
 	Next     *int64              `json:"next"`
 	Turns    []TurnEntry         `json:"turns"`
 	Running  *TurnID             `json:"running,omitempty"`
 	Meta     map[TurnID]TurnMeta `json:"meta,omitempty"`
+	Without  []int64             `json:"without,omitempty"`
 }
 
 // After are the turns of the page that stand after message seq.
@@ -177,8 +179,9 @@ type Sent struct {
 	Summary      *ViewSummary `json:"sum,omitempty"`
 	Carried      []int64      `json:"carried,omitempty"`
 	Pinned       []int64      `json:"pins,omitempty"`
-	PinnedTokens int64        `json:"pinned,omitempty"` // the most that pins could weigh
-	First        int64        `json:"first,omitempty"`  // of the messages that were live
+	Without      []int64      `json:"without,omitempty"` // see [View]
+	PinnedTokens int64        `json:"pinned,omitempty"`  // the most that pins could weigh
+	First        int64        `json:"first,omitempty"`   // of the messages that were live
 	Last         int64        `json:"last,omitempty"`
 	Prompt       int64        `json:"prompt,omitempty"` // where the prompt began
 	Again        []int        `json:"again,omitempty"`  // which parts of what was out of sight were repeated

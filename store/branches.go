@@ -20,7 +20,7 @@ func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scr
 	for _, b := range all {
 		if b.HeadSeq > b.AtSeq || b.ID == h.Branch.ID {
 			out = append(out, scrollback.BranchEntry{ID: b.ID, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: b.HeadSeq,
-				Messages: b.HeadSeq - b.AtSeq, UpdatedAt: b.UpdatedAt, Current: b.ID == h.Branch.ID})
+				Messages: b.HeadSeq - b.AtSeq, UpdatedAt: b.UpdatedAt, Current: b.ID == h.Branch.ID, Without: b.View.Without})
 		}
 	}
 	return out, err
@@ -145,6 +145,7 @@ func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64
 	}
 	b.Parent, b.Sum = m.Branch, m.Sum
 	b.View, err = p.s.Views.cut(ctx, from, seq)
+	b.View = b.View.Leaving(slices.DeleteFunc(slices.Clone(from.View.Without), func(out int64) bool { return out > seq }))
 	return b, err
 }
 
