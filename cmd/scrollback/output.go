@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -19,9 +20,14 @@ func (g *globals) print(v any, human func(w io.Writer) error) error {
 	if !g.JSON {
 		return human(g.stdout)
 	}
-	enc := json.NewEncoder(g.stdout)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := g.stdout.Write(scrollback.WellFormed(b.Bytes())) // the log may hold arguments that are not
+	return err
 }
 
 // explain is an error for the person at the terminal.
