@@ -185,8 +185,12 @@ type ChangedHead struct {
 	In string `json:"-"` // its project
 }
 
-// EncodeEvent is the JSON of an event: its fields and a leading "type".
-func EncodeEvent(ev Event) ([]byte, error) { return tagged(ev.eventType(), ev) }
+// EncodeEvent is the JSON of an event: its fields and a leading "type". It is well-formed,
+// whatever a model wrote.
+func EncodeEvent(ev Event) ([]byte, error) {
+	b, err := tagged(ev.eventType(), ev)
+	return WellFormed(b), err
+}
 
 // ReplyOf reads the events of a turn to their end and returns the text of its last
 // message. If the turn failed or was interrupted, it returns an error beside the text

@@ -137,7 +137,7 @@ func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 	return nil
 }
 
-// Admit makes a message of a conversation ready to be stored: big texts go behind
+// Admit makes a message of a conversation ready to be stored: it is well-formed, big texts go behind
 // artifacts and leave their head and tail, attached bytes are stored, and artifacts that
 // are named must be known to the conversation. attached is by index of the part.
 func (in *Intake) Admit(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, room Room, attached map[int][]byte) (store.Incoming, error) {
@@ -158,6 +158,8 @@ type admission struct {
 
 func (a *admission) admit(ctx context.Context) error {
 	m := a.out.Message
+	m.Parts = m.Parts.WellFormed()
+	a.out.Meta = scrollback.WellFormed(m.Meta)
 	a.out.Parts = make(scrollback.Parts, 0, len(m.Parts))
 	parts, err := a.images(ctx, m.Parts)
 	if err != nil {

@@ -84,7 +84,7 @@ type Request struct {
 }
 
 // Arguments makes whole arguments of what a model wrote for a call: the JSON
-// object itself, {} for nothing, and anything else inside an object, so that the
+// object itself, well-formed, {} for nothing, and anything else inside an object, so that the
 // tool can say what is wrong with it.
 func Arguments(text string) json.RawMessage {
 	text = strings.TrimSpace(text)
@@ -92,7 +92,7 @@ func Arguments(text string) json.RawMessage {
 	case text == "":
 		return json.RawMessage("{}")
 	case text[0] == '{' && json.Valid([]byte(text)):
-		return json.RawMessage(text)
+		return scrollback.WellFormed(json.RawMessage(text))
 	}
 	wrapped, err := json.Marshal(map[string]string{"malformed_arguments": text})
 	if err != nil {

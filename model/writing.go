@@ -31,15 +31,16 @@ func (w *Writing) Add(d Delta) {
 	case d.Call != nil:
 		c := *d.Call
 		if d.Opaque != nil {
-			c.Opaque = d.Opaque
+			c.Opaque = scrollback.WellFormed(d.Opaque)
 		}
+		c.Arguments = scrollback.WellFormed(c.Arguments)
 		w.end(nil)
 		w.parts = append(w.parts, c)
 	case d.Opaque != nil:
 		if w.kind == noText {
 			w.kind = thinking // a payload alone is a thought that is not shown
 		}
-		w.end(d.Opaque)
+		w.end(scrollback.WellFormed(d.Opaque))
 	case d.End:
 		w.end(nil)
 	}

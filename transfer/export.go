@@ -104,7 +104,7 @@ func standing(turns []scrollback.TurnEntry) (failed []scrollback.TurnEntry, draf
 			continue
 		}
 		drafts = append(drafts, scrollback.Message{ID: scrollback.MessageID(e.TurnID), TurnID: e.TurnID,
-			Role: scrollback.RoleAssistant, Parts: d.Parts(), Model: d.Model, Status: scrollback.StatusInterrupted, CreatedAt: e.StartedAt})
+			Role: scrollback.RoleAssistant, Parts: d.Parts().WellFormed(), Model: d.Model, Status: scrollback.StatusInterrupted, CreatedAt: e.StartedAt})
 	}
 	return failed, drafts
 }
@@ -112,8 +112,8 @@ func standing(turns []scrollback.TurnEntry) (failed []scrollback.TurnEntry, draf
 // whole is a message with its artifacts put back in.
 func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.Entry, error) {
 	entry := transcript.Entry{Message: m}
-	entry.Message.Parts = append(scrollback.Parts{}, m.Parts...)
-	entry.Message.Meta = transcript.WithoutMark(m.Meta)
+	entry.Message.Parts = append(scrollback.Parts{}, m.Parts.WellFormed()...)
+	entry.Message.Meta = scrollback.WellFormed(transcript.WithoutMark(m.Meta))
 	attach := func(i int, art scrollback.ArtifactID) error {
 		f, _, err := t.archive.OpenArtifact(ctx, art)
 		if err != nil {

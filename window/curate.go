@@ -49,6 +49,11 @@ type openCall struct {
 }
 
 func (c *curator) take(m *scrollback.Message) {
+	if fixed := m.Parts.WellFormed(); len(fixed) > 0 && &fixed[0] != &m.Parts[0] {
+		whole := *m
+		whole.Parts = fixed
+		m = &whole
+	}
 	item := scrollback.Item{Kind: scrollback.KindMessage, Layer: c.layer(m.Seq), Role: m.Role, Seq: m.Seq,
 		Name: m.Name, Model: m.Model, Weight: m.Weight}
 	if m.Role == scrollback.RoleTool {
@@ -59,7 +64,7 @@ func (c *curator) take(m *scrollback.Message) {
 	if _, err := scrollback.ParseRole(string(m.Role)); err != nil {
 		item.Role = scrollback.RoleUser
 	}
-	item.Name = c.spell.speakerName(item.Name)
+	item.Name = c.spell.speakerName(strings.ToValidUTF8(item.Name, "\uFFFD"))
 	if item.Parts = c.speech(item.Role, m); len(item.Parts) == 0 {
 		c.exclude(m.Seq)
 		return

@@ -72,6 +72,8 @@ func breaches() map[string]breach {
 		"reasoning of a user":    {rule: "place", items: items(item(user, signed))},
 		"result by a user":       {rule: "place", items: items(item(user, result("a")))},
 		"image and file":         {items: items(item(user, scrollback.Image{MediaType: "image/png"}, scrollback.File{}))},
+		"half a character":       {rule: "well-formed", items: around(arguments(`{"x":"\ud83d"}`))},
+		"bytes of a text":        {rule: "well-formed", items: items(item(user, text("a\xff")))},
 		"empty text":             {rule: "empty-text", items: items(item(user, text("")))},
 		"white space":            {rule: "blank-text", items: items(item(user, text("x"), text(" \n\u3000\x1f")))},
 		"half a call":            {rule: "arguments", items: around(arguments(`{"x":`))},

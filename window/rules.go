@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -27,6 +28,12 @@ func contentRules() []Rule {
 		{"place", "images and files stand in a user's item, calls and reasoning in an assistant's, results, and they alone, in a tool's",
 			"each role has its own kinds of content",
 			nil, eachItem(inPlace)},
+		{"well-formed", "every text, arguments and payloads included, can be written as UTF-8",
+			"half a surrogate pair is refused: “no low surrogate in string”, “invalid Unicode code point”",
+			nil, eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
+				fixed := it.Parts.WellFormed()
+				return when(!utf8.ValidString(it.Name) || len(fixed) > 0 && &fixed[0] != &it.Parts[0], "a text is not well-formed")
+			})},
 		{"empty-text", "a text has at least one character, or a payload that its model wants back",
 			"an empty text is refused, or leaves a message empty",
 			nil, eachPart(func(t scrollback.Text, _ scrollback.Dialect) string {

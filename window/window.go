@@ -19,6 +19,7 @@
 package window
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -94,7 +95,7 @@ func Reaches(have, budget int64, share float64) bool {
 // Assemble lays out a window. It never judges whether the result fits.
 func Assemble(in Input) scrollback.Window {
 	in, leftOut := in.leaveOut()
-	w := scrollback.Window{Tools: in.Tools, Budget: in.Budget}
+	w := scrollback.Window{Tools: wellFormed(in.Tools), Budget: in.Budget}
 	add := func(items ...scrollback.Item) { w.Items = append(w.Items, items...) }
 	if in.Instructions != "" {
 		add(scrollback.Item{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem,
@@ -129,9 +130,29 @@ func Assemble(in Input) scrollback.Window {
 	add(items...)
 	w.Items = TakeTurns(w.Items, in.Dialect)
 	for i := range w.Items {
+		w.Items[i].Parts = w.Items[i].Parts.WellFormed()
 		w.Weight = w.Weight.Add(w.Items[i].Weight)
 	}
 	return w
+}
+
+// wellFormed returns tools whose texts and schemas are well-formed.
+func wellFormed(tools []scrollback.Tool) []scrollback.Tool {
+	var out []scrollback.Tool
+	for i, t := range tools {
+		fixed := t.WellFormed()
+		if fixed.Name == t.Name && fixed.Description == t.Description && bytes.Equal(fixed.Parameters, t.Parameters) {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(tools)
+		}
+		out[i] = fixed
+	}
+	if out == nil {
+		return tools
+	}
+	return out
 }
 
 // verbatim returns the messages that a window shows as they are, oldest first: those

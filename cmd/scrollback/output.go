@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -20,9 +21,14 @@ func (g *globals) print(v any, human func(w io.Writer) error) error {
 	if !g.JSON {
 		return human(g.stdout)
 	}
-	enc := json.NewEncoder(g.shown())
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := g.shown().Write(scrollback.WellFormed(b.Bytes())) // the log may hold arguments that are not
+	return err
 }
 
 // shown is the standard output for what was written elsewhere: on a terminal, without the

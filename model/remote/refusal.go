@@ -42,6 +42,7 @@ func (c *Client) classify(p Problem, x Exchange) error {
 			return c.said(err, p)
 		}
 	}
+	limit, requested, never := neverFits(words)
 	switch {
 	case is(plainHTTP):
 		return c.upstream("it speaks https, and its address says http"+c.see(c.o.BaseVariable), p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
@@ -49,6 +50,8 @@ func (c *Client) classify(p Problem, x Exchange) error {
 		return c.retryIf(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable))
 	case is(spent):
 		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceTopUp, c.o.KeyVariable)
+	case never:
+		return c.overlong(p, model.Lesson{TooLong: true, Limit: limit, Requested: requested})
 	case is(daily):
 		return c.limited(p, false)
 	case is(waiting):
@@ -93,7 +96,7 @@ func (c *Client) lesson(p Problem, words string, x Exchange) error {
 		return taught(model.Lesson{MaxOutput: n}, "%s gives no answer as long as was asked for", c.o.Provider)
 	}
 	if l, ok := tooLong(p, words); ok {
-		return c.said(scrollback.Errorf(scrollback.OverBudget, op, "%s says that the request is too long for the model", c.o.Provider).Because(&l), p)
+		return c.overlong(p, l)
 	}
 	if s := strictness(words); s != scrollback.StrictNothing {
 		return taught(model.Lesson{Strict: s}, "%s wants the roles of messages in another order", c.o.Provider)
@@ -105,6 +108,11 @@ func (c *Client) lesson(p Problem, words string, x Exchange) error {
 		return c.said(Refusing(c.o.Provider, name), p)
 	}
 	return nil
+}
+
+// overlong is the error of a request that is too long.
+func (c *Client) overlong(p Problem, l model.Lesson) error {
+	return c.said(scrollback.Errorf(scrollback.OverBudget, op, "%s says that the request is too long for the model", c.o.Provider).Because(&l), p)
 }
 
 // Refusing is the error of a provider that refuses a parameter, for providers that

@@ -260,7 +260,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 		if err := enc.Encode(x.Body); err != nil {
 			return nil, scrollback.Wrap(scrollback.Internal, op, err)
 		}
-		method, body = http.MethodPost, bytes.TrimRight(buf.Bytes(), "\n")
+		method, body = http.MethodPost, scrollback.WellFormed(bytes.TrimRight(buf.Bytes(), "\n"))
 	}
 	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {

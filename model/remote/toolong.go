@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // longCodes are codes and types that say it all.
 var longCodes = []string{"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", "model_context_window_exceeded", "request_too_large",
-	"outofcontexterror", "context_too_large", "3010", "5021"}
+	"outofcontexterror", "context_too_large", "3010", "5021", "1261", "3051"}
 
 // longWords are the many words for a request that does not fit. A group named L is
 // the window, N what the server counted of the input, both in tokens.
@@ -28,6 +29,8 @@ var longWords = func() []*regexp.Regexp {
 		`maximum context length is ` + l + `(?: tokens)?.{0,120}(?:messages|prompt|input)[^\d]{0,60}(?:resulted in|contains|has)[^\d]{0,20}` + n,
 		`maximum context length is ` + l + `(?: tokens)?.{0,80}requested (?:about )?` + n,
 		`maximum context length (?:is|of) ` + l,
+		// vLLM of late; the figure of the input goes before what is left for it
+		`passed ` + n + ` input tokens.{0,80}context length is only ` + l + ` tokens`,
 		`exceeds the context window`,
 		`string too long.{0,60}maximum length \d{6,}`, // a shorter bound is that of an id or a key
 		// Anthropic
@@ -75,10 +78,17 @@ func tooLong(p Problem, words string) (model.Lesson, bool) {
 				l.Requested = figure(m[i])
 			}
 		}
+		if l.Limit == 0 && l.Requested == 0 { // the known words say no figures: others may
+			l.Limit, l.Requested, _, _ = overlong(words)
+		}
 		return l, true
 	}
-	l.Bytes = p.Status == http.StatusRequestEntityTooLarge && l.Limit == 0 || p.Code == "request_too_large" || p.Type == "request_too_large"
-	return l, l.Bytes || slices.Contains(longCodes, p.Code) || slices.Contains(longCodes, p.Type)
+	limit, requested, inBytes, ok := overlong(words)
+	if ok {
+		l.Limit, l.Requested = cmp.Or(l.Limit, limit), cmp.Or(l.Requested, requested)
+	}
+	l.Bytes = inBytes || p.Status == http.StatusRequestEntityTooLarge && l.Limit == 0 || p.Code == "request_too_large" || p.Type == "request_too_large"
+	return l, ok || l.Bytes || slices.Contains(longCodes, p.Code) || slices.Contains(longCodes, p.Type)
 }
 
 // figure is a number of tokens, 0 for an impossible one.

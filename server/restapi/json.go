@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"strings"
@@ -12,11 +13,17 @@ import (
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
-// marshal writes v as JSON without HTML escapes.
+// marshal writes v as JSON without HTML escapes. It is well-formed: the log may hold
+// arguments and payloads that are not.
 func marshal(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(scrollback.WellFormed(b.Bytes()))
+	return err
 }
 
 // content is a message as a client sends it: a text or a list of parts. Its

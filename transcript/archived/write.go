@@ -129,5 +129,5 @@ func (w *Writer) marshal(v any) []byte {
 	if err := enc.Encode(v); err != nil && w.err == nil {
 		w.err = scrollback.Wrap(scrollback.Internal, "archived.Write", err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return scrollback.WellFormed(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
