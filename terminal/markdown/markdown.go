@@ -22,6 +22,7 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 
+	"github.com/scrollback-ai/scrollback/internal/highlight"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -38,7 +39,11 @@ var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Str
 
 // Rows are a text as rows, without empty ones around it.
 func (l Look) Rows(source string) []string {
-	p := page{l, []byte(source)}
+	return l.rows(source, highlight.NewBudget(highlight.TextTime))
+}
+
+func (l Look) rows(source string, light *highlight.Budget) []string {
+	p := page{l, []byte(source), light}
 	return p.blocks(parser.Parse(text.NewReader(p.source)), max(l.Width, leastWidth), true)
 }
 
@@ -46,6 +51,7 @@ func (l Look) Rows(source string) []string {
 type page struct {
 	Look
 	source []byte
+	light  *highlight.Budget
 }
 
 // blocks are the children of a node; loose ones have an empty row between them.
