@@ -176,8 +176,8 @@ var rooms = map[string]entry{
 	"server/restapi": {rooms: ". engine internal/nearest recall server/access server/language server/markdown server/restapi/shown " +
 		"server/restapi/spec server/status server/tour transfer",
 		libs: "github.com/danielgtaylor/huma/v2", not: "database/sql", net: true},
-	"server/markdown": {rooms: "internal/highlight server/markdown/formula", libs: "github.com/yuin/goldmark github.com/alecthomas/chroma/v2 " +
-		"github.com/microcosm-cc/bluemonday", not: "context os database/sql"},
+	"server/markdown": {rooms: "internal/highlight server/markdown/formula",
+		libs: "github.com/yuin/goldmark github.com/alecthomas/chroma/v2 github.com/microcosm-cc/bluemonday", not: "context os database/sql"},
 	"server/markdown/formula": {not: "context os database/sql time"},
 	"server/restapi/shown":    {rooms: ". engine server/markdown", not: "context os database/sql time"},
 	"server/restapi/spec":     {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
@@ -239,6 +239,7 @@ var rooms = map[string]entry{
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/cue":             {not: "context os database/sql time"},
+	"internal/highlight":       {libs: "github.com/alecthomas/chroma/v2", not: "context io os database/sql"},
 	"internal/standing":        {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},
 	"internal/*":               {not: "database/sql"},

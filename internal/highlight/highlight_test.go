@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/alecthomas/chroma/v2/lexers"
 
 	"github.com/scrollback-ai/scrollback/internal/testlength"
@@ -36,10 +35,8 @@ var repeated = []string{
 // comes in time and joins to the text, and no lexer goes on behind it.
 func TestEveryLexerEnds(t *testing.T) {
 	texts := still
-	within, size := 20*time.Millisecond, 300
-	if testlength.Long() {
-		within, size = 300*time.Millisecond, 50_000
-	}
+	within := time.Duration(testlength.Of(5, 300)) * time.Millisecond
+	size := testlength.Of(300, 50_000)
 	for _, unit := range repeated {
 		texts = append(texts, strings.Repeat(unit, size/len(unit)))
 	}
@@ -74,4 +71,23 @@ func allIdle(t *testing.T, p *pool) {
 	for _, b := range taken {
 		p.give(b)
 	}
+}
+
+// FuzzSplit gives any lexer any text.
+func FuzzSplit(f *testing.F) {
+	names := lexers.Names(true)
+	for i, text := range append(still, repeated...) {
+		f.Add(uint16(i), text)
+	}
+	f.Fuzz(func(t *testing.T, lexer uint16, code string) {
+		name := names[int(lexer)%len(names)]
+		began := time.Now()
+		tokens, _ := Split(code, name, 20*time.Millisecond)
+		if took := time.Since(began); took > slack {
+			t.Errorf("%s took %v for %q", name, took, code)
+		}
+		if joined(tokens) != code {
+			t.Errorf("%s: the tokens of %q are not the code", name, code)
+		}
+	})
 }
