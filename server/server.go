@@ -55,6 +55,7 @@ type Options struct {
 	Grace time.Duration
 
 	ending <-chan struct{} // closed when it is told to end
+	crowd  *crowd          // the connections of the server; nil where nobody counts them
 }
 
 // publicRate is how much each actor may begin where other machines can reach the server.
@@ -96,7 +97,9 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	base, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
 	o.ending = ctx.Done()
+	o.crowd = newCrowd(connectionsMax, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
 	srv := &http.Server{
+		ConnContext: o.crowd.context, ConnState: o.crowd.state,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		Handler:           Handler(e, t, o, local),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -107,7 +110,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 		o.Started("http://" + l.Addr().String())
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(bound(l, connectionsMax)) }()
+	go func() { failed <- srv.Serve(fair{l, o.crowd}) }()
 	select {
 	case err := <-failed:
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
@@ -204,7 +207,10 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	if o.ReadOnly {
 		inside = reading(inside)
 	}
-	return leaving(o.ending, attended(o, gate.Wrap(inside)))
+	if o.crowd == nil {
+		o.crowd = newCrowd(connectionsMax, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
+	}
+	return leaving(o.ending, attended(o, attending(gate.Wrap(o.crowd.fairly(inside)))))
 }
 
 // counting logs and counts the requests of next.
