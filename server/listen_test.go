@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"sync"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -24,7 +25,10 @@ type named struct {
 func (n named) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(n.from)) }
 
 // street is a listener whose connections come from where the test says.
-type street struct{ in chan net.Conn }
+type street struct {
+	in   chan net.Conn
+	once *sync.Once
+}
 
 func (s street) Accept() (net.Conn, error) {
 	c, ok := <-s.in
@@ -33,7 +37,7 @@ func (s street) Accept() (net.Conn, error) {
 	}
 	return c, nil
 }
-func (s street) Close() error   { return nil }
+func (s street) Close() error   { s.once.Do(func() { close(s.in) }); return nil }
 func (s street) Addr() net.Addr { return &net.TCPAddr{} }
 
 // connect opens a connection from an address.
@@ -57,7 +61,7 @@ func ask(t *testing.T, c net.Conn, path, header string) int {
 
 // newStreet serves with a small crowd: 8 connections, 4 of an address, 2 to spare. /hold answers when the test lets it.
 func newStreet(t *testing.T, trusted access.Proxies) (street, chan struct{}) {
-	s, hold := street{make(chan net.Conn)}, make(chan struct{})
+	s, hold := street{make(chan net.Conn), &sync.Once{}}, make(chan struct{})
 	c := newCrowd(8, 4, 2, trusted.Contains)
 	gate := access.New(access.Options{Open: true, Trusted: trusted, Hosts: []string{"chat.example"}, Refuse: refuse})
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +83,7 @@ func newStreet(t *testing.T, trusted access.Proxies) (street, chan struct{}) {
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(fair{s, c}) }()
-	t.Cleanup(func() { _ = srv.Close(); close(s.in); <-done })
+	t.Cleanup(func() { _ = srv.Close(); <-done })
 	return s, hold
 }
 

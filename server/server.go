@@ -201,7 +201,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
 	if o.Metrics != nil {
-		mux.Handle("GET /metrics", o.Metrics.Handler())
+		mux.Handle("GET /metrics", wholly(o.Metrics.Handler()))
 	}
 	inside := access.Limit(o.rate(local), counted)
 	if o.ReadOnly {
@@ -211,6 +211,17 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 		o.crowd = newCrowd(connectionsMax, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
 	}
 	return leaving(o.ending, attended(o, attending(gate.Wrap(o.crowd.fairly(inside)))))
+}
+
+// wholly serves only callers who see all projects: what next tells is about the whole server.
+func wholly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !access.Caller(r.Context()).AllProjects {
+			refuse(w, r, scrollback.Errorf(scrollback.Refused, "server", "this needs access to all projects"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // counting logs and counts the requests of next.
