@@ -233,7 +233,8 @@ func nothing(func(transcript.Entry, error) bool) {}
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
-	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.PassLimits": true, "View.Turns": true, "View.Bulk": true, "Projects.List": true,
+	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.PassLimits": true,
+	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Reader.On": true, "Reader.Named": true, "Reader.Here": true, "Reader.SeenProjects": true,
 	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true} // the last two in transfer
 

@@ -39,7 +39,8 @@ func spender(t *testing.T) *matrix {
 			delegated += len(item.Parts.Calls())
 		}
 		if wants && delegated < 2 {
-			call := scrollback.ToolCall{ID: fmt.Sprintf("c%d", delegated), Name: agent.Name, Arguments: json.RawMessage(`{"task":"look at the lighthouse"}`)}
+			call := scrollback.ToolCall{ID: fmt.Sprintf("c%d", delegated), Name: agent.Name,
+				Arguments: json.RawMessage(`{"task":"look at the lighthouse"}`)}
 			return []model.Delta{{Call: &call}, {Finish: scrollback.FinishToolCalls, Usage: usage}}
 		}
 		return []model.Delta{{Text: strings.Repeat("The light is white. ", 40)}, end}
@@ -277,7 +278,8 @@ func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 		t.Errorf("it may do %+v, %v", got, err)
 	}
 	m.keys["child"] = made.Secret
-	if w := m.send("POST", "/api/keys", `{"name":"grandchild","role":"write","projects":["`+own+`"]}`, "child", "application/json"); w.Code != 201 {
+	w = m.send("POST", "/api/keys", `{"name":"grandchild","role":"write","projects":["`+own+`"]}`, "child", "application/json")
+	if w.Code != 201 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	} else if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
 		t.Error(err)

@@ -239,7 +239,8 @@ func TestCodeThatLexersNeverEnd(t *testing.T) {
 func TestHardTextsAreDrawnInTime(t *testing.T) {
 	size := testlength.Of(40_000, MaxChars)
 	for _, unit := range []string{
-		"[", "![", "*a ", "**a_ ", "`", "<", "<!--", "](", "[a](", "> ", "- ", "$", "$$", "|", "|-", "&", "\\", "~~a ", "[^a]", "[a]: <b>\n", "a\n=\n",
+		"[", "![", "*a ", "**a_ ", "`", "<", "<!--", "](", "[a](", "> ", "- ", "$", "$$", "|", "|-", "&", "\\",
+		"~~a ", "[^a]", "[a]: <b>\n", "a\n=\n",
 		"\t", "[^a]: b\n", "<a ", "$\\frac{", "http://a.", "`` ` ", "* * ", "1. ", "- [ ] ", "|a|b|\n|-|-|\n",
 	} {
 		source := strings.Repeat(unit, size/len(unit))
