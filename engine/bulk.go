@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
@@ -30,16 +31,31 @@ type Backlog struct {
 	Summarize bool       // ask models for summaries of what is folded
 	Asked     Asked      // what that took so far
 
+	Quota *scrollback.Quota // counts each compaction that asks a model, as [CompactRequest] has it
+
 	e        *Engine
 	sh, room setting.Resolved // room has the calls so far, and is only for admitting, which goes on beside folding
 }
 
 // Asked is what asking for summaries took: calls of models, the summaries that they
-// gave, and what the calls cost.
+// gave, and what the calls cost. Held counts the compactions for which no model was asked
+// because the caller's limits were reached.
 type Asked struct {
 	Calls     int     `json:"calls"`
 	Summaries int     `json:"summaries"`
 	Cost      float64 `json:"cost"`
+	Held      int     `json:"held,omitempty"`
+}
+
+// MaySummarize returns why models may not be asked for summaries of what the caller adds to a
+// project: over_budget or rate_limited, or nil. It counts nothing: compactions do.
+func (b Bulk) MaySummarize(ctx context.Context, project string, q *scrollback.Quota) error {
+	project, err := b.Project(project)
+	if err != nil {
+		return err
+	}
+	_, against, err := b.v.e.gate.Judge(ctx, b.v.door.caller.Key, project, q)
+	return cmp.Or(err, against)
 }
 
 // Backlog prepares to add messages to a conversation of the caller's.
@@ -48,7 +64,7 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 	if err != nil {
 		return nil, err
 	}
-	sh, err := b.v.e.resolver.Resolve(ctx, head.Conversation, Overrides{})
+	sh, err := b.v.e.resolver.Resolve(ctx, head.Conversation, Overrides{Key: b.v.door.caller.Key})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +85,14 @@ func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	}
 	sh := b.sh
 	sh.Policy.Summarizes = sh.Policy.Summarizes && b.Summarize
-	_, err := b.e.folder.Fit(ctx, head, fold.Fitting{Setting: sh, Occasion: scrollback.ReasonImport, Folded: func(r scrollback.Receipt) {
+	admit := func(ctx context.Context) error {
+		err := b.e.gate.Admit(ctx, sh.Over.Key, head.Project, b.Quota)
+		if err != nil {
+			b.Asked.Held++
+		}
+		return err
+	}
+	_, err := b.e.folder.Fit(ctx, head, fold.Fitting{Setting: sh, Occasion: scrollback.ReasonImport, Admit: admit, Folded: func(r scrollback.Receipt) {
 		b.Asked.Calls, b.Asked.Cost = b.Asked.Calls+r.Calls, b.Asked.Cost+r.Cost
 		if r.SummaryBy != scrollback.SummaryExtractive {
 			b.Asked.Summaries++

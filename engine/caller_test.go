@@ -79,18 +79,19 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 	ask := engine.TurnRequest{Conversation: o.id, Message: enginetest.Say("what is it?")}
 	one := int64(1)
 	return map[string]op{
-		"View.Get":      read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
-		"Bulk.Head":     read(func(v *engine.View) error { _, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead); return err }),
-		"Bulk.Project":  read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
-		"View.Resolve":  read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
-		"Branches.List": read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
-		"View.Files":    read(func(v *engine.View) error { _, err := v.Files(ctx, o.id, "", 1); return err }),
-		"View.Context":  read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
-		"View.Receipts": read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
-		"Turns.Get":     read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
-		"Turns.Seen":    read(func(v *engine.View) error { _, err := v.Turns().Seen(ctx, o.id, o.turn, 1); return err }),
-		"Turns.Running": read(func(v *engine.View) error { _, err := v.Turns().Running(ctx, o.id); return err }),
-		"Turns.Page":    read(func(v *engine.View) error { _, err := v.Turns().Page(ctx, o.id, scrollback.PageQuery{}); return err }),
+		"View.Get":          read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
+		"Bulk.Head":         read(func(v *engine.View) error { _, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead); return err }),
+		"Bulk.MaySummarize": read(func(v *engine.View) error { return v.Bulk().MaySummarize(ctx, "theirs", nil) }),
+		"Bulk.Project":      read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
+		"View.Resolve":      read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
+		"Branches.List":     read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
+		"View.Files":        read(func(v *engine.View) error { _, err := v.Files(ctx, o.id, "", 1); return err }),
+		"View.Context":      read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
+		"View.Receipts":     read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
+		"Turns.Get":         read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
+		"Turns.Seen":        read(func(v *engine.View) error { _, err := v.Turns().Seen(ctx, o.id, o.turn, 1); return err }),
+		"Turns.Running":     read(func(v *engine.View) error { _, err := v.Turns().Running(ctx, o.id); return err }),
+		"Turns.Page":        read(func(v *engine.View) error { _, err := v.Turns().Page(ctx, o.id, scrollback.PageQuery{}); return err }),
 		"Turns.Attach": read(func(v *engine.View) error {
 			for _, err := range v.Turns().Attach(ctx, o.id, o.turn, 0) {
 				return err
@@ -232,7 +233,8 @@ func nothing(func(transcript.Entry, error) bool) {}
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
-	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Projects.List": true,
+	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.PassLimits": true,
+	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Reader.On": true, "Reader.Named": true, "Reader.Here": true, "Reader.SeenProjects": true,
 	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true} // the last two in transfer
 

@@ -128,11 +128,7 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 	if q.Force {
 		reason = compact.Forced
 	}
-	quota, against, err := v.e.gate.Judge(ctx, v.door.caller.Key, head.Project, q.Quota)
-	if err == nil && against == nil && quota != nil {
-		against = v.e.store.Books.Count(ctx, quota)
-	}
-	if err = cmp.Or(err, against); err != nil {
+	if err := v.e.gate.Admit(ctx, v.door.caller.Key, head.Project, q.Quota); err != nil {
 		return scrollback.Receipt{}, err
 	}
 	q.Overrides.Key = v.door.caller.Key

@@ -167,10 +167,10 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
 	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
+	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	folds := e.folds()
 	e.folder = fold.New(s, a, e.resolver, folds)
-	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open}
-	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
+	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open, Afford: e.gate.Afford}
 	roots := slices.Clone(o.Roots)
 	if o.Place != nil {
 		roots = append(roots, o.Place.Roots...)
@@ -185,7 +185,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 // was asked before.
 func (e *Engine) folds() fold.Options {
 	operator := e.As(scrollback.Operator())
-	out := fold.Options{Beside: e.beside, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager, Log: e.o.Log,
+	out := fold.Options{Beside: e.beside, Afford: e.gate.Afford, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager, Log: e.o.Log,
 		Open: func(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
 			return operator.door.head(ctx, id, scrollback.AccessWrite)
 		}}

@@ -153,6 +153,22 @@ func (r reading) Projects(name string, within []string) ([]string, error) {
 	return r.projects(name, within)
 }
 
+// PassLimits gives a key that the caller, an admin of some projects, has just made the limits of
+// the caller's own key: it may do no more than the key that made it.
+func (v *View) PassLimits(ctx context.Context, made scrollback.KeyID) (scrollback.Limits, error) {
+	if err := v.door.may(scrollback.AccessAdmin); err != nil {
+		return scrollback.Limits{}, err
+	}
+	if v.door.caller.AllProjects || v.door.caller.Key == "" {
+		return scrollback.Limits{}, nil
+	}
+	own, err := v.e.store.Books.KeyLimits(ctx, v.door.caller.Key)
+	if err != nil || own == (scrollback.Limits{}) {
+		return own, err
+	}
+	return own, v.e.store.Books.SetKeyLimits(ctx, made, own)
+}
+
 // Admin holds what only a caller with admin access may do. It concerns the whole engine,
 // not single conversations.
 type Admin struct{ e *Engine }

@@ -1,56 +1,264 @@
 package server
 
 import (
+	"context"
 	"net"
+	"net/http"
+	"net/netip"
 	"sync"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/access"
 )
 
-// connectionsMax bounds the connections that are open at once; more wait until one ends.
-// Each costs some 10 to 20 KB. Those that say nothing end after the time for headers.
-const connectionsMax = 4096
+// Bounds on the connections that are open at once. Each costs some 10 to 20 KB. Those that say
+// nothing end after the time for headers, or earlier when others need their place.
+const (
+	connectionsMax   = 4096 // from everywhere
+	connectionsShare = 256  // from one address that nobody vouches for
+	connectionsSpare = 64   // beyond connectionsMax, for finding out what a connection wants
+)
 
-// bounded is a listener with a bound on its open connections.
-type bounded struct {
-	net.Listener
-	open   chan struct{} // holds one for each
-	closed chan struct{}
-	once   sync.Once
+// crowd is the open connections of a server. Nobody waits in front of it: who comes when it is full
+// takes the place of a connection that does nothing, first of a stranger's, then of a key's.
+type crowd struct {
+	max, share, spare int
+	trusted           func(netip.Addr) bool // proxies: their connections are many people's
+
+	mu   sync.Mutex
+	all  map[*member]struct{}
+	from map[string]int // open connections by address
 }
 
-func bound(l net.Listener, n int) *bounded {
-	return &bounded{Listener: l, open: make(chan struct{}, n), closed: make(chan struct{})}
+func newCrowd(max, share, spare int, trusted func(netip.Addr) bool) *crowd {
+	return &crowd{max: max, share: share, spare: spare, trusted: trusted, all: map[*member]struct{}{}, from: map[string]int{}}
 }
 
-// Accept implements [net.Listener].
-func (l *bounded) Accept() (net.Conn, error) {
-	select {
-	case l.open <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.open
-		return nil, err
-	}
-	return &counted{Conn: c, done: func() { <-l.open }}, nil
-}
-
-// Close implements [net.Listener].
-func (l *bounded) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-// counted is a connection that makes room when it is closed.
-type counted struct {
+// member is an open connection.
+type member struct {
 	net.Conn
-	once sync.Once
-	done func()
+	of      *crowd
+	address string // what its share is counted for; empty for this machine and trusted proxies
+	once    sync.Once
+
+	// Guarded by of.mu.
+	busy  bool // a request is being answered
+	keyed bool // it has sent a key that is good
+	since time.Time
 }
 
 // Close implements [net.Conn].
-func (c *counted) Close() error {
-	defer c.once.Do(c.done)
-	return c.Conn.Close()
+func (m *member) Close() error {
+	m.once.Do(func() {
+		m.of.mu.Lock()
+		defer m.of.mu.Unlock()
+		m.of.remove(m)
+	})
+	return m.Conn.Close()
+}
+
+func (c *crowd) remove(m *member) {
+	if _, in := c.all[m]; !in {
+		return
+	}
+	delete(c.all, m)
+	c.release(m.address)
+}
+
+// release gives back a place of an address.
+func (c *crowd) release(address string) {
+	if address == "" {
+		return
+	}
+	if c.from[address]--; c.from[address] <= 0 {
+		delete(c.from, address)
+	}
+}
+
+// fair is a listener whose connections are members of a crowd.
+type fair struct {
+	net.Listener
+	crowd *crowd
+}
+
+// Accept implements [net.Listener]. A connection for which there is no room is closed, and the next
+// one is taken.
+func (l fair) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if m := l.crowd.admit(c); m != nil {
+			return m, nil
+		}
+		_ = c.Close()
+	}
+}
+
+// admit takes a connection in, or returns nil. A share that is full gives up its own idle connection;
+// a server that is full, that of the address which has most.
+func (c *crowd) admit(conn net.Conn) *member {
+	m := &member{Conn: conn, of: c, since: time.Now()}
+	if at, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
+		if ip := at.Addr().Unmap().WithZone(""); !ip.IsLoopback() && !c.trusted(ip) {
+			m.address = access.Network(ip)
+		}
+	}
+	c.mu.Lock()
+	var out *member
+	full := false
+	switch {
+	case m.address != "" && c.from[m.address] >= c.share:
+		out = c.idlest(func(o *member) bool { return o.address == m.address })
+		full = out == nil
+	case len(c.all) >= c.max:
+		out = c.idlest(func(*member) bool { return true })
+		full = out == nil && len(c.all) >= c.max+c.spare
+	}
+	if out != nil {
+		c.remove(out)
+	}
+	if !full {
+		c.all[m] = struct{}{}
+		if m.address != "" {
+			c.from[m.address]++
+		}
+	}
+	c.mu.Unlock()
+	if out != nil {
+		_ = out.Close()
+	}
+	if full {
+		return nil
+	}
+	return m
+}
+
+// idlest is the connection that is missed least among some: one on which nothing is answered, without
+// a key before with one, of the address that has most, and the one that has been still for longest.
+func (c *crowd) idlest(among func(*member) bool) (out *member) {
+	before := func(a, b *member) bool {
+		switch an, bn := c.from[a.address], c.from[b.address]; {
+		case a.keyed != b.keyed:
+			return b.keyed
+		case an != bn:
+			return an > bn
+		}
+		return a.since.Before(b.since)
+	}
+	for m := range c.all {
+		if !m.busy && among(m) && (out == nil || before(m, out)) {
+			out = m
+		}
+	}
+	return out
+}
+
+type memberKey struct{}
+
+// context is that of the requests of a connection.
+func (c *crowd) context(ctx context.Context, conn net.Conn) context.Context {
+	m, _ := conn.(*member)
+	return context.WithValue(ctx, memberKey{}, m)
+}
+
+// state follows what a connection does.
+func (c *crowd) state(conn net.Conn, s http.ConnState) {
+	m, ok := conn.(*member)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, in := c.all[m]; !in {
+		return
+	}
+	// A connection is active from the first byte of a request on: only one whose headers have come
+	// is busy, which [attending] sees.
+	if s == http.StateIdle {
+		m.busy, m.since = false, time.Now()
+	}
+}
+
+// attending marks the connection of each request as busy.
+func attending(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if m, _ := r.Context().Value(memberKey{}).(*member); m != nil {
+			m.of.mu.Lock()
+			m.busy = true
+			m.of.mu.Unlock()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// fairly answers a request if there is room for it. A connection that has sent a good key counts for no
+// address from then on. Strangers are put off while the server is crowded, and one whom a proxy
+// forwards for has a share of what is answered at a time; whether the server lives is always said.
+func (c *crowd) fairly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m, _ := r.Context().Value(memberKey{}).(*member)
+		if asksHealth(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if access.Caller(r.Context()).Key != "" {
+			c.vouch(m)
+			next.ServeHTTP(w, r)
+			return
+		}
+		address := ""
+		if ip := access.Peer(r); access.Forwarded(r) && ip.IsValid() && !ip.IsLoopback() && !c.trusted(ip) {
+			address = "forwarded " + access.Network(ip)
+		}
+		if !c.enter(m, address) {
+			w.Header().Set("Connection", "close")
+			refuse(w, r, scrollback.Errorf(scrollback.Unavailable, "server", "too much is open at once; try again in a moment"))
+			return
+		}
+		defer c.leave(address)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// asksHealth reports whether a path says how the server is.
+func asksHealth(path string) bool { return path == "/healthz" || path == "/livez" || path == "/readyz" }
+
+// vouch takes a connection out of the share of its address.
+func (c *crowd) vouch(m *member) {
+	if m == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.keyed {
+		return
+	}
+	m.keyed = true
+	if _, in := c.all[m]; in {
+		c.release(m.address)
+	}
+	m.address = ""
+}
+
+// enter counts a stranger's request, if there is room for it.
+func (c *crowd) enter(m *member, address string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m != nil && m.address != "" && len(c.all) > c.max || address != "" && c.from[address] >= c.share {
+		return false
+	}
+	if address != "" {
+		c.from[address]++
+	}
+	return true
+}
+
+// leave ends what enter counted.
+func (c *crowd) leave(address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.release(address)
 }

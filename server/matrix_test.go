@@ -31,13 +31,14 @@ type probe struct {
 	body  string
 	file  bool // the body is {file}, a transcript of the project
 
-	frames int // of a stream without an end: read so many events, and leave
+	whole  bool // only keys to all projects may
+	frames int  // of a stream without an end: read so many events, and leave
 }
 
 // probes has one for each operation of the API. A new operation needs a line here.
 var probes = map[string]probe{
 	"sign-in": {body: `{"key":"{secret}"}`}, "sign-out": {}, "whoami": {need: scrollback.AccessRead},
-	"healthz": {}, "livez": {}, "readyz": {}, "openapi": {need: scrollback.AccessRead}, "metrics": {need: scrollback.AccessRead},
+	"healthz": {}, "livez": {}, "readyz": {}, "openapi": {need: scrollback.AccessRead}, "metrics": {need: scrollback.AccessRead, whole: true},
 
 	"list-conversations": {need: scrollback.AccessRead}, "list-projects": {need: scrollback.AccessRead},
 	"list-models": {need: scrollback.AccessRead}, "usage": {need: scrollback.AccessRead, query: "group_by=day,model,project"},
@@ -274,7 +275,7 @@ func (m *matrix) operation(method, path, name string, s probe) {
 		}
 	}
 	for i, key := range []string{"read", "write", "admin"} {
-		what, may, mine := name+" with a key to "+key, scrollback.Access(i+1) >= s.need, m.mine
+		what, may, mine := name+" with a key to "+key, scrollback.Access(i+1) >= s.need && !s.whole, m.mine
 		if may && s.need >= scrollback.AccessWrite {
 			mine = m.place(own)
 		}

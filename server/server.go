@@ -55,6 +55,7 @@ type Options struct {
 	Grace time.Duration
 
 	ending <-chan struct{} // closed when it is told to end
+	crowd  *crowd          // the connections of the server; nil where nobody counts them
 }
 
 // publicRate is how much each actor may begin where other machines can reach the server.
@@ -96,7 +97,9 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	base, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
 	o.ending = ctx.Done()
+	o.crowd = newCrowd(connectionsMax, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
 	srv := &http.Server{
+		ConnContext: o.crowd.context, ConnState: o.crowd.state,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		Handler:           Handler(e, t, o, local),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -107,7 +110,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 		o.Started("http://" + l.Addr().String())
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(bound(l, connectionsMax)) }()
+	go func() { failed <- srv.Serve(fair{l, o.crowd}) }()
 	select {
 	case err := <-failed:
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
@@ -198,13 +201,27 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
 	if o.Metrics != nil {
-		mux.Handle("GET /metrics", o.Metrics.Handler())
+		mux.Handle("GET /metrics", wholly(o.Metrics.Handler()))
 	}
 	inside := access.Limit(o.rate(local), counted)
 	if o.ReadOnly {
 		inside = reading(inside)
 	}
-	return leaving(o.ending, attended(o, gate.Wrap(inside)))
+	if o.crowd == nil {
+		o.crowd = newCrowd(connectionsMax, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
+	}
+	return leaving(o.ending, attended(o, attending(gate.Wrap(o.crowd.fairly(inside)))))
+}
+
+// wholly serves only callers who see all projects: what next tells is about the whole server.
+func wholly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !access.Caller(r.Context()).AllProjects {
+			refuse(w, r, scrollback.Errorf(scrollback.Refused, "server", "this needs access to all projects"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // counting logs and counts the requests of next.

@@ -195,15 +195,15 @@ func (c *chat) turn(ctx context.Context, r engine.TurnRequest) error {
 
 // without leaves a message out from the next turn on, or lists what is left out.
 func (c *chat) without(ctx context.Context, w io.Writer, arg string) error {
-	return c.leave(ctx, w, arg, false)
+	return c.leaveOut(ctx, w, arg, false)
 }
 
 // with takes a message back from the next turn on.
 func (c *chat) with(ctx context.Context, w io.Writer, arg string) error {
-	return c.leave(ctx, w, arg, true)
+	return c.leaveOut(ctx, w, arg, true)
 }
 
-func (c *chat) leave(ctx context.Context, w io.Writer, arg string, back bool) error {
+func (c *chat) leaveOut(ctx context.Context, w io.Writer, arg string, back bool) error {
 	var more, taken []int64
 	if c.id == c.o.Conversation && c.o.Without != nil {
 		more = *c.o.Without

@@ -38,7 +38,7 @@ func (im *importer) enter(ctx context.Context, c *importing) error {
 	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
 		return err
 	}
-	c.backlog.Summarize = im.q.Summarize
+	c.backlog.Summarize, c.backlog.Quota = im.q.Summarize, im.q.Quota
 	head := c.backlog.Begin
 	if head.DeletedAt != 0 {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)

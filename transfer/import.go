@@ -115,7 +115,24 @@ func (im *importer) result() ImportResult {
 }
 
 func both(a, b engine.Asked) engine.Asked {
-	return engine.Asked{Calls: a.Calls + b.Calls, Summaries: a.Summaries + b.Summaries, Cost: a.Cost + b.Cost}
+	return engine.Asked{Calls: a.Calls + b.Calls, Summaries: a.Summaries + b.Summaries, Cost: a.Cost + b.Cost, Held: a.Held + b.Held}
+}
+
+// maySummarize returns why models may not be asked for the summaries that were wanted, before
+// anything is written.
+func (im *importer) maySummarize(ctx context.Context) error {
+	if !im.q.Summarize {
+		return nil
+	}
+	project := im.q.Project
+	if im.q.Into != "" {
+		head, err := im.view.Bulk().Head(ctx, im.q.Into, scrollback.AccessWrite)
+		if err != nil {
+			return err
+		}
+		project = head.Project
+	}
+	return im.view.Bulk().MaySummarize(ctx, project, im.q.Quota)
 }
 
 // each does something with all conversations, and returns the first error.

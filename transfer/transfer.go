@@ -92,6 +92,7 @@ type ImportRequest struct {
 	Into      scrollback.ConversationID
 	AsCopy    bool
 	Summarize bool
+	Quota     *scrollback.Quota // counts each compaction that asks a model; nil counts none
 	Mask      bool
 	ByFolder  bool
 	Again     bool
@@ -143,6 +144,9 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	case err != nil:
 		return im.out, err
 	case im.tool != nil:
+		if err := im.maySummarize(ctx); err != nil {
+			return im.out, err
+		}
 		return importTool(ctx, im, im.tool, im.place)
 	case format == nil && q.Summarize:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", "a bundle brings its own summaries")
@@ -157,6 +161,9 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 		if im.file, err = fileHash(r); err != nil {
 			return im.out, err
 		}
+	}
+	if err := im.maySummarize(ctx); err != nil {
+		return im.out, err
 	}
 	im.format = format.Name()
 	read := 0

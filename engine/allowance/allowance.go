@@ -75,6 +75,22 @@ func (g Gate) Judge(ctx context.Context, key scrollback.KeyID, project string, q
 	return q, against, err
 }
 
+// Afford returns why no model may be asked for a key in a project: over_budget if either has used
+// up its day, nil if it may be.
+func (g Gate) Afford(ctx context.Context, key scrollback.KeyID, project string) error {
+	_, against, err := g.Judge(ctx, key, project, nil)
+	return cmp.Or(err, against)
+}
+
+// Admit judges a request that nothing else counts, and counts it in its quota.
+func (g Gate) Admit(ctx context.Context, key scrollback.KeyID, project string, q *scrollback.Quota) error {
+	quota, against, err := g.Judge(ctx, key, project, q)
+	if err == nil && against == nil && quota != nil {
+		against = g.Books.Count(ctx, quota)
+	}
+	return cmp.Or(err, against)
+}
+
 // spender is whose allowance it is, as people see it.
 type spender struct {
 	scrollback.Allowance

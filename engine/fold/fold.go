@@ -47,6 +47,9 @@ type Options struct {
 	Archive func(id scrollback.ConversationID) (key string, write func(context.Context) error)
 	Beside  func(func(context.Context))
 
+	// Afford returns why no model may be asked for a key in a project; nil if it may be.
+	Afford func(ctx context.Context, key scrollback.KeyID, project string) error
+
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Eager         bool     // write the file of a segment when it is folded
 	Log           *slog.Logger
@@ -107,6 +110,7 @@ type Fitting struct {
 	Wait       *turnstile.Patience
 	Occasion   string                           // of its folds, for their receipts; empty for that the request needs them
 	Beside     bool                             // what the request does not need is left to the caller
+	Admit      func(context.Context) error      // as [Folding] has it
 	Compacting func(scrollback.CompactingEvent) // the request does not fit; may be nil
 	Folded     func(scrollback.Receipt)         // of each fold
 }
@@ -142,7 +146,7 @@ func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (Fitted, 
 		if n == 0 && !fits && q.Compacting != nil {
 			q.Compacting(scrollback.CompactingEvent{Tokens: q.Setting.ModelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.Setting.ModelBudget.Tokens})
 		}
-		job := Folding{Setting: q.Setting, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait}
+		job := Folding{Setting: q.Setting, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait, Admit: q.Admit}
 		if !fits {
 			job.Reason = compact.MustFit
 		}
@@ -192,6 +196,10 @@ type Folding struct {
 	Reason   compact.Reason
 	Occasion string              // for its receipt; empty for what the reason says
 	Wait     *turnstile.Patience // for its summary; nil waits as long as it takes
+
+	// Admit is asked before models are, and may count that they are; after an error none is.
+	// Nil lets them be asked.
+	Admit func(context.Context) error
 }
 
 // Fold makes one fold of head's branch, commits it and refreshes head.
@@ -260,6 +268,9 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding, m making
 				stop(errElsewhere)
 				return nil
 			}
+			if len(out) > 0 && q.Admit != nil && q.Admit(ctx) != nil {
+				return nil
+			}
 			return out
 		},
 		Now: f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens, Price: f.resolver.Priced,
@@ -307,8 +318,13 @@ func (f *Folder) write(ctx context.Context, segments []scrollback.Segment) {
 	}
 }
 
-// writers are the models to ask for a summary: the turn's own, then the configured ones.
+// writers are the models to ask for a summary: the turn's own, then the configured ones. There are
+// none once whoever asks, or the project, has used up its day.
 func (f *Folder) writers(ctx context.Context, c scrollback.Conversation, own setting.Resolved) []compact.Summarizer {
+	if err := f.o.Afford(ctx, own.Over.Key, c.Project); err != nil {
+		f.o.Log.Debug("no model is asked for a summary", "conversation", c.ID, "error", err)
+		return nil
+	}
 	var out []compact.Summarizer
 	add := func(m model.Model) {
 		if m.Facts().NoSummaries {

@@ -33,11 +33,16 @@ type Namer struct {
 	Model    string // asked in place of the one that answered; empty for that one
 	// Open reads a conversation whose title is asked for, as it is now.
 	Open func(context.Context, scrollback.ConversationID) (store.Head, error)
+	// Afford returns why no model may be asked for a key in a project; nil if it may be.
+	Afford func(ctx context.Context, key scrollback.KeyID, project string) error
 }
 
 // Ask asks a model for a title, unless somebody else has or does, and stores what it gives
 // and costs. If this process dies meanwhile, one is asked for after another answer.
 func (n *Namer) Ask(ctx context.Context, head store.Head, sh setting.Resolved) error {
+	if err := n.Afford(ctx, sh.Over.Key, head.Project); err != nil {
+		return err
+	}
 	if n.Model != "" {
 		var err error
 		if sh, err = n.Resolver.Resolve(ctx, head.Conversation, setting.Overrides{Model: n.Model, Key: sh.Over.Key}); err != nil {

@@ -23,6 +23,7 @@ import (
 type visit struct {
 	caller scrollback.Caller
 	ends   int64 // when what let the caller in expires, in Unix ms; 0: never
+	until  int64 // when the caller's key expires; a sign-in may end before that
 	needed bool  // requests need a key here
 	cookie string
 	from   origin

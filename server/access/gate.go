@@ -141,7 +141,7 @@ func (g *Gate) admit(r *http.Request, v visit) (*http.Request, func(), error) {
 	if err != nil {
 		return r, none, err
 	}
-	v.caller, v.ends = k.Caller(), ends
+	v.caller, v.ends, v.until = k.Caller(), ends, k.ExpiresAt
 	ctx, end := g.whileValid(context.WithValue(r.Context(), visitKey{}, v), *ticket)
 	return r.WithContext(ctx), end, nil
 }

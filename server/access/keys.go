@@ -49,7 +49,8 @@ func (g *Gate) Keys(ctx context.Context) ([]scrollback.Key, error) {
 	return out, err
 }
 
-// AddKey makes a key that reaches no further than the caller, and returns it with its secret.
+// AddKey makes a key that reaches no further than the caller, and returns it with its secret. That
+// of an admin of some projects ends no later than the admin's own.
 func (g *Gate) AddKey(ctx context.Context, k scrollback.Key) (scrollback.Key, string, error) {
 	c, err := g.admin(ctx)
 	if err != nil {
@@ -62,6 +63,14 @@ func (g *Gate) AddKey(ctx context.Context, k scrollback.Key) (scrollback.Key, st
 	}
 	if !reaches(c, k) {
 		return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey", "this needs access to all projects")
+	}
+	if until := of(ctx).until; until > 0 && !c.AllProjects {
+		switch {
+		case k.ExpiresAt == 0:
+			k.ExpiresAt = until
+		case k.ExpiresAt > until:
+			return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey", "a key may not outlast the one that makes it")
+		}
 	}
 	return g.o.Keys.Add(ctx, k)
 }

@@ -33,15 +33,15 @@ func actor(r *http.Request) string {
 	if key := Caller(r.Context()).Key; key != "" {
 		return "key " + string(key)
 	}
-	return "peer " + network(Peer(r))
+	return "peer " + Network(Peer(r))
 }
 
 // subscriber is how much of an IPv6 address a network gives to one subscriber.
 const subscriber = 64
 
-// network is what an address counts as: itself, or of IPv6 its network, because whoever
+// Network is what an address counts as: itself, or of IPv6 its network, because whoever
 // has one address there has all of them.
-func network(ip netip.Addr) string {
+func Network(ip netip.Addr) string {
 	if ip = ip.Unmap().WithZone(""); !ip.Is6() {
 		return ip.String()
 	}

@@ -76,8 +76,16 @@ func (g *Gate) origin(r *http.Request) origin {
 }
 
 func (g *Gate) trusts(addr netip.Addr) bool {
-	return addr.IsValid() && slices.ContainsFunc(g.o.Trusted, func(p netip.Prefix) bool { return p.Contains(addr) })
+	return g.o.Trusted.Contains(addr)
 }
+
+// Contains reports whether an address is one of the proxies'.
+func (ps Proxies) Contains(addr netip.Addr) bool {
+	return addr.IsValid() && slices.ContainsFunc(ps, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// Forwarded reports whether a trusted proxy passed a request on.
+func Forwarded(r *http.Request) bool { return of(r.Context()).from.forwarded }
 
 // list are the values of a header that may be repeated, and may hold several with commas.
 func list(r *http.Request, header string) (out []string) {

@@ -45,6 +45,7 @@ var chinese = map[string]string{
 
 	// Access and limits.
 	"this needs %s access":                                                              "此操作需要 %s 权限",
+	"a key may not outlast the one that makes it":                                       "密钥的有效期不能长于创建它的密钥",
 	"this needs access to all projects":                                                 "此操作需要所有项目的权限",
 	"a page of another site may not use this server":                                    "其他网站的页面不能使用此服务器",
 	"this server answers only to a name of this machine":                                "此服务器只接受以本机名称发来的请求",

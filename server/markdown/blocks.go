@@ -47,7 +47,12 @@ type Stream struct {
 }
 
 // Stream begins with an empty text.
-func (r *Renderer) Stream(o Options) *Stream { return &Stream{r: r, o: o} }
+func (r *Renderer) Stream(o Options) *Stream {
+	if o.Light == nil {
+		o.Light = PageLight()
+	}
+	return &Stream{r: r, o: o}
+}
 
 // Chars is how many characters it was given.
 func (s *Stream) Chars() int { return s.of.at + utf8.RuneCountInString(s.of.open) }
@@ -60,7 +65,8 @@ func (s *Stream) Add(piece string) []Block {
 		s.refs = append(s.refs, refs...)
 	}
 	for _, c := range closed {
-		out = append(out, Block{s.n, c.Span, s.r.rendered(c.text, s.o, s.refs)})
+		html, _ := s.r.rendered(c.text, s.o, s.refs)
+		out = append(out, Block{s.n, c.Span, html})
 		s.n++
 	}
 	return out

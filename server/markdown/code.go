@@ -4,19 +4,12 @@ import (
 	"html"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
-)
 
-// What is highlighted of one text: bytes of one piece of code, and time for all of them. What
-// comes behind the bounds is shown without colours.
-const (
-	maxCode      = 100_000
-	maxLightTime = 300 * time.Millisecond
+	"github.com/scrollback-ai/scrollback/internal/highlight"
 )
 
 // classes are what tokens are told apart by: few enough to be seen.
@@ -51,49 +44,23 @@ func classOf(t chroma.TokenType) string {
 	return ""
 }
 
-// highlighter colours the code of one text, while it has time.
-type highlighter struct{ left time.Duration }
+// PageLight is the time for the colors of all texts of a page.
+func PageLight() *highlight.Budget { return highlight.NewBudget(highlight.PageTime) }
 
-func newHighlighter() *highlighter { return &highlighter{left: maxLightTime} }
-
-// html is code in a language as HTML.
-func (h *highlighter) html(code, language string) string {
-	lexer := lexerOf(language)
-	if lexer == nil || len(code) > maxCode || h.left <= 0 {
-		return html.EscapeString(code)
-	}
-	began := time.Now()
-	defer func() { h.left -= time.Since(began) }()
-	next, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
-	if err != nil {
-		return html.EscapeString(code)
+// colored is code in a language as HTML, with a class for each token that is told apart.
+func colored(code, language string, light *highlight.Budget) string {
+	if language == "mermaid" || language == "text" || language == "plain" { // diagrams are left as they are
+		language = ""
 	}
 	var b strings.Builder
-	done, n := 0, 0
-	for t := next(); t != chroma.EOF; t = next() {
-		if !strings.HasPrefix(code[done:], t.Value) {
-			break // it is not our text any more
-		}
-		done += len(t.Value)
-		shown, class := html.EscapeString(t.Value), classOf(t.Type)
-		if class != "" && strings.TrimSpace(t.Value) != "" {
+	for _, t := range light.Split(code, language) {
+		shown, class := html.EscapeString(t.Text), classOf(t.Type)
+		if class != "" && strings.TrimSpace(t.Text) != "" {
 			shown = `<span class="` + class + `">` + shown + "</span>"
 		}
 		b.WriteString(shown)
-		if n++; n%32 == 0 && time.Since(began) > h.left {
-			break
-		}
 	}
-	b.WriteString(html.EscapeString(code[done:]))
 	return b.String()
-}
-
-// lexerOf is the lexer of a language, or nil. Diagrams are left as they are.
-func lexerOf(language string) chroma.Lexer {
-	if language == "" || language == "mermaid" || language == "text" || language == "plain" {
-		return nil
-	}
-	return lexers.Get(language)
 }
 
 var languageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+#._-]{0,30}`)
@@ -115,6 +82,6 @@ func indented(w util.BufWriter, source []byte, node ast.Node, entering bool) (as
 
 // code writes a piece of code under the name of its language.
 func code(w util.BufWriter, source []byte, node ast.Node, language string) {
-	shown := drawingOf(node).light.html(string(node.Lines().Value(source)), language)
+	shown := colored(string(node.Lines().Value(source)), language, drawingOf(node).light)
 	_, _ = w.WriteString(`<figure class="code"><figcaption>` + html.EscapeString(language) + `</figcaption><pre><code>` + shown + "</code></pre></figure>\n")
 }

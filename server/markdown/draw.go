@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/scrollback-ai/scrollback/internal/highlight"
 	"github.com/scrollback-ai/scrollback/internal/maths"
 	"github.com/scrollback-ai/scrollback/server/markdown/formula"
 )
@@ -22,10 +23,12 @@ const metaKey = "drawing"
 // drawing is what is known while one text is drawn.
 type drawing struct {
 	Options
-	light *highlighter
+	light *highlight.Budget
 }
 
-func newDrawing(o Options) *drawing { return &drawing{Options: o, light: newHighlighter()} }
+func newDrawing(o Options) *drawing {
+	return &drawing{Options: o, light: o.Light.Part(highlight.TextTime)}
+}
 
 func drawingOf(n ast.Node) *drawing {
 	d, _ := n.OwnerDocument().Meta()[metaKey].(*drawing)

@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // Everything that the HTML may hold, written down a second time: the sanitiser's list must
@@ -173,7 +176,7 @@ func FuzzHTML(f *testing.F) {
 		for _, breaks := range []bool{false, true} {
 			o := here
 			o.Breaks = breaks
-			got, ok := r.render(source, o, nil)
+			got, ok := r.render(source, newDrawing(o), nil)
 			if !ok {
 				got = Plain(source)
 			}
@@ -210,4 +213,43 @@ func FuzzBlocks(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCodeThatLexersNeverEnd draws code on which lexers of chroma match nothing for ever, and code on
+// which their expressions backtrack for seconds: it is shown whole, and in time.
+func TestCodeThatLexersNeverEnd(t *testing.T) {
+	for _, source := range []string{
+		"```jsonata\n$replace(x, /\\d/, \"\")\n```\n", "```jsonata\n\\\n```\n", "```jsonata\n?\n```\n", "```jungle\n?\n```\n",
+		strings.Repeat("```jsonata\n?\n```\n\n", 40),
+	} {
+		drawn := make(chan string, 1)
+		go func() { drawn <- New().HTML(source, here) }()
+		select {
+		case got := <-drawn:
+			if n := strings.Count(got, "<figure"); n != strings.Count(source, "```\n") {
+				t.Errorf("%.40q has %d pieces of code:\n%s", source, n, got)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%.40q is never drawn", source)
+		}
+	}
+}
+
+// TestHardTextsAreDrawnInTime gives the parser what makes parsers of Markdown quadratic, as long as a text may be.
+func TestHardTextsAreDrawnInTime(t *testing.T) {
+	size := testlength.Of(40_000, MaxChars)
+	for _, unit := range []string{
+		"[", "![", "*a ", "**a_ ", "`", "<", "<!--", "](", "[a](", "> ", "- ", "$", "$$", "|", "|-", "&", "\\",
+		"~~a ", "[^a]", "[a]: <b>\n", "a\n=\n",
+		"\t", "[^a]: b\n", "<a ", "$\\frac{", "http://a.", "`` ` ", "* * ", "1. ", "- [ ] ", "|a|b|\n|-|-|\n",
+	} {
+		source := strings.Repeat(unit, size/len(unit))
+		began := time.Now()
+		got := New().HTML(source, here)
+		took := time.Since(began)
+		t.Logf("%q: %v for %d characters, %d bytes of HTML", unit, took, size, len(got))
+		if took > 20*time.Second {
+			t.Errorf("%q took %v and gave %d bytes", unit, took, len(got))
+		}
+	}
 }

@@ -26,6 +26,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/scrollback-ai/scrollback/internal/highlight"
 )
 
 // What is rendered at most. A longer or deeper text is shown as plain text.
@@ -41,6 +43,8 @@ type Options struct {
 	Head         int64  // the largest number that is a message
 	Breaks       bool   // lines end where they were ended, as people write
 	Prefix       string // tells the ids of this text from those of others on a page
+
+	Light *highlight.Budget `json:"-"` // the time for colors that several texts share; nil: each has its own
 }
 
 // Renderer turns texts into HTML, and remembers what it made of some. It may be used by
@@ -62,27 +66,31 @@ func (r *Renderer) HTML(source string, o Options) string {
 	if out, ok := r.made.get(key); ok {
 		return out
 	}
-	out := r.rendered(source, o, nil)
-	r.made.put(key, out)
-	return out
-}
-
-// rendered is a text as HTML; refs are links that were defined before it.
-func (r *Renderer) rendered(source string, o Options, refs []parser.Reference) (out string) {
-	defer func() {
-		if recover() != nil { // a fault of a library must not hide what was said
-			out = Plain(source)
-		}
-	}()
-	out, ok := r.render(source, o, refs)
-	if !ok {
-		return Plain(source)
+	out, lasting := r.rendered(source, o, nil)
+	if lasting {
+		r.made.put(key, out)
 	}
 	return out
 }
 
+// rendered is a text as HTML; refs are links that were defined before it. It is lasting unless other
+// texts had spent the time for its colors.
+func (r *Renderer) rendered(source string, o Options, refs []parser.Reference) (out string, lasting bool) {
+	defer func() {
+		if recover() != nil { // a fault of a library must not hide what was said
+			out, lasting = Plain(source), true
+		}
+	}()
+	d := newDrawing(o)
+	out, ok := r.render(source, d, refs)
+	if !ok {
+		return Plain(source), true
+	}
+	return out, !d.light.Starved()
+}
+
 // render is rendered without a net.
-func (r *Renderer) render(source string, o Options, refs []parser.Reference) (out string, ok bool) {
+func (r *Renderer) render(source string, o *drawing, refs []parser.Reference) (out string, ok bool) {
 	if utf8.RuneCountInString(source) > MaxChars || deep(source) {
 		return "", false
 	}
@@ -96,7 +104,7 @@ func (r *Renderer) render(source string, o Options, refs []parser.Reference) (ou
 	}
 	raw := []byte(strings.ToValidUTF8(source, "�"))
 	doc := md.Parser().Parse(text.NewReader(raw), parser.WithContext(pc))
-	doc.OwnerDocument().AddMeta(metaKey, newDrawing(o))
+	doc.OwnerDocument().AddMeta(metaKey, o)
 	var b bytes.Buffer
 	if md.Renderer().Render(&b, raw, doc) != nil || b.Len() > maxOutput {
 		return "", false

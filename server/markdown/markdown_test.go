@@ -35,7 +35,7 @@ func cases(t testing.TB) map[string]string {
 func TestGolden(t *testing.T) {
 	r := New()
 	for name, source := range cases(t) {
-		got, ok := r.render(source, here, nil)
+		got, ok := r.render(source, newDrawing(here), nil)
 		if !ok {
 			t.Errorf("%s is shown as plain text", name)
 		}

@@ -42,6 +42,9 @@ type Options struct {
 	Traces bool
 }
 
+// mostSeries bounds the series of one metric; what is counted beyond it is counted together.
+const mostSeries = 500
+
 // Metrics hold what is counted. Close sends what is left.
 type Metrics struct {
 	meters   *sdkmetric.MeterProvider
@@ -61,8 +64,14 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 		return nil, scrollback.Wrap(scrollback.Internal, op, err)
 	}
 	// The port is what clients say it is: it would make a series for each that is made up.
-	named := sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*"}, sdkmetric.Stream{AttributeFilter: attribute.NewDenyKeysFilter("server.port")})
-	m.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(who), sdkmetric.WithView(named))
+	// So are other things that the library counts by; and the sizes of bodies are a histogram for each
+	// route and status that nobody asked for.
+	named := sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.request.duration"}, sdkmetric.Stream{
+		AttributeFilter: attribute.NewAllowKeysFilter("http.request.method", "http.route", "http.response.status_code"),
+		Aggregation:     sdkmetric.AggregationExplicitBucketHistogram{Boundaries: []float64{0.01, 0.1, 1, 10}}})
+	sizes := sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*.body.size"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
+	m.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(who), sdkmetric.WithView(named, sizes),
+		sdkmetric.WithCardinalityLimit(mostSeries))
 	if o.Traces {
 		out, err := otlptracehttp.New(ctx)
 		if err != nil {

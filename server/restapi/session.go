@@ -147,6 +147,9 @@ func (d desk) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOn
 	}
 	made, secret, err := d.api.gate.AddKey(ctx, k)
 	out := madeKey{secret, KeyEntry{Key: made}}
+	if err == nil && admin == nil {
+		_, err = d.api.as(ctx).PassLimits(ctx, made.ID)
+	}
 	if err == nil && admin != nil {
 		err = admin.SetKeyLimits(ctx, made.ID, limits)
 		out.Budget = &scrollback.DailyBudget{TokensPerDay: limits.Tokens, MoneyPerDay: limits.Money, Currency: limits.Currency}

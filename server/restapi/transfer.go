@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 	"github.com/scrollback-ai/scrollback/server/tour"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -34,7 +35,7 @@ func (a *api) transfer() {
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
 			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy"), Summarize: isSet(q, "summarize"),
-				Name: q.Get("name"), Mask: isSet(q, "mask")}
+				Name: q.Get("name"), Mask: isSet(q, "mask"), Quota: access.Quota(r.Context())}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {

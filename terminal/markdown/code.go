@@ -4,14 +4,10 @@ import (
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/yuin/goldmark/ast"
 
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
-
-// mostHighlighted bounds the code that is read for its colors, in bytes.
-const mostHighlighted = 100_000
 
 // code is a block of code: with color set in and highlighted, else between fences. Long
 // lines are cut where the row ends, and nowhere else.
@@ -24,7 +20,7 @@ func (p page) code(n ast.Node, language string, width int) []string {
 		}
 		return append(append([]string{fence + columns.Plain(language)}, p.cut([]span{{text: source}}, width)...), fence)
 	}
-	return prefixed(p.cut(highlighted(source, language), max(width-2, leastWidth)), "  ", "  ")
+	return prefixed(p.cut(p.highlighted(source, language), max(width-2, leastWidth)), "  ", "  ")
 }
 
 // cut breaks lines of code into rows of a width.
@@ -53,27 +49,10 @@ func (p page) cut(spans []span, width int) []string {
 }
 
 // highlighted is code in the colors of its language, if the language is known.
-func highlighted(source, language string) []span {
-	lexer := lexers.Get(language)
-	if lexer == nil || len(source) > mostHighlighted {
-		return []span{{text: source}}
-	}
-	tokens, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, source)
-	if err != nil {
-		return []span{{text: source}}
-	}
+func (p page) highlighted(source, language string) []span {
 	var out []span
-	left := source
-	for t := tokens(); t != chroma.EOF; t = tokens() {
-		rest, ok := strings.CutPrefix(left, t.Value)
-		if !ok { // a lexer that changes what it reads, such as line ends
-			break
-		}
-		left = rest
-		out = append(out, span{t.Value, colorOf(t.Type)})
-	}
-	if left != "" {
-		out = append(out, span{text: left})
+	for _, t := range p.light.Split(source, language) {
+		out = append(out, span{t.Text, colorOf(t.Type)})
 	}
 	return out
 }

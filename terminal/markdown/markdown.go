@@ -24,6 +24,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/scrollback-ai/scrollback/internal/highlight"
 	"github.com/scrollback-ai/scrollback/internal/maths"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
@@ -44,7 +45,11 @@ var reader = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Str
 
 // Rows are a text as rows, without empty ones around it.
 func (l Look) Rows(source string) []string {
-	p := page{l, []byte(source)}
+	return l.rows(source, highlight.NewBudget(highlight.TextTime))
+}
+
+func (l Look) rows(source string, light *highlight.Budget) []string {
+	p := page{l, []byte(source), light}
 	return p.blocks(reader.Parse(text.NewReader(p.source)), max(l.Width, leastWidth), true)
 }
 
@@ -52,6 +57,7 @@ func (l Look) Rows(source string) []string {
 type page struct {
 	Look
 	source []byte
+	light  *highlight.Budget
 }
 
 // blocks are the children of a node; loose ones have an empty row between them.

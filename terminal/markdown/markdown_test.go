@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -138,3 +139,17 @@ func TestFormulas(t *testing.T) {
 }
 
 func squeeze(s string) string { return strings.NewReplacer(" ", "", "\n", "").Replace(s) }
+
+// TestCodeThatLexersNeverEnd: the rows come, with all of the code in them.
+func TestCodeThatLexersNeverEnd(t *testing.T) {
+	rows := make(chan []string, 1)
+	go func() { rows <- Look{Width: 80, Color: true}.Rows("```jsonata\n$replace(x, /\\d/, \"\")\n```\n") }()
+	select {
+	case got := <-rows:
+		if !strings.Contains(columns.Plain(strings.Join(got, "\n")), `/\d/, "")`) {
+			t.Errorf("the code is not whole: %q", got)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the code is never shown")
+	}
+}

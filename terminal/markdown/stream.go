@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/highlight"
 	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
@@ -15,7 +16,8 @@ type Stream struct {
 	Open func(written string) // what is written of the open block; empty at its end
 
 	pending string
-	shown   bool // some block was done
+	shown   bool              // some block was done
+	light   *highlight.Budget // of the text, all its blocks together
 }
 
 // Write implements io.Writer; it never fails.
@@ -34,12 +36,15 @@ func (s *Stream) Write(b []byte) (int, error) {
 // End closes the open block: the text is over. Another may follow.
 func (s *Stream) End() {
 	s.done(s.pending)
-	s.pending, s.shown = "", false
+	s.pending, s.shown, s.light = "", false, nil
 	s.Open("")
 }
 
 func (s *Stream) done(source string) {
-	rows := s.Look().Rows(source)
+	if s.light == nil {
+		s.light = highlight.NewBudget(highlight.PageTime)
+	}
+	rows := s.Look().rows(source, s.light.Part(highlight.TextTime))
 	if len(rows) == 0 {
 		return
 	}

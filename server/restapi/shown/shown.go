@@ -53,7 +53,7 @@ func Plain(p scrollback.MessagePage) MessagePage {
 
 // Drawn is a page with HTML; head is the largest number that a mention may lead to.
 func Drawn(r *markdown.Renderer, p scrollback.MessagePage, head int64) MessagePage {
-	out, left := Plain(p), maxPage
+	out, left, light := Plain(p), maxPage, markdown.PageLight()
 	for i := range out.Messages {
 		m := &out.Messages[i]
 		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
@@ -69,7 +69,7 @@ func Drawn(r *markdown.Renderer, p scrollback.MessagePage, head int64) MessagePa
 				break
 			}
 			html := r.HTML(text.Text, markdown.Options{Conversation: string(m.ConversationID), Head: head, Breaks: m.Role == scrollback.RoleUser,
-				Prefix: strconv.FormatInt(m.Seq, 10) + "p" + strconv.Itoa(n)})
+				Prefix: strconv.FormatInt(m.Seq, 10) + "p" + strconv.Itoa(n), Light: light})
 			htmls[n], some = &html, true
 		}
 		if some {

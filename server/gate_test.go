@@ -1,0 +1,297 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/agent"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/server"
+)
+
+// spending are the operations that ask models, and how: each asks at least one for a caller who may.
+var spending = map[string]probe{
+	"chat":    {body: `{"message":"and the lighthouse?","stream":false}`},
+	"compact": {body: `{"force":true}`},
+	"import":  {query: "project={project}&summarize=1&name=talk.jsonl", file: true},
+}
+
+// spender is a server whose model takes every kind of call: turns, titles, summaries and sub-agents.
+func spender(t *testing.T) *matrix {
+	step := modeltest.Step{Reply: func(q model.Request) []model.Delta {
+		usage := &scrollback.Usage{InputTokens: 900, OutputTokens: 100, TotalTokens: 1000}
+		end := model.Delta{Finish: scrollback.FinishStop, Usage: usage}
+		delegated, wants := 0, false
+		for _, item := range q.Items {
+			wants = wants || strings.Contains(item.Parts.Text(), "delegate")
+			delegated += len(item.Parts.Calls())
+		}
+		if wants && delegated < 2 {
+			call := scrollback.ToolCall{ID: fmt.Sprintf("c%d", delegated), Name: agent.Name,
+				Arguments: json.RawMessage(`{"task":"look at the lighthouse"}`)}
+			return []model.Delta{{Call: &call}, {Finish: scrollback.FinishToolCalls, Usage: usage}}
+		}
+		return []model.Delta{{Text: strings.Repeat("The light is white. ", 40)}, end}
+	}}
+	r := enginetest.New(t, enginetest.Options{Summaries: true, Titles: engine.TitlesModel, Limit: 4000, Policy: "snapshot",
+		Agents: agent.Options{Allowed: true}}, step)
+	m := &matrix{Rig: r, keys: map[string]string{}}
+	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t),
+		Log: slog.New(slog.DiscardHandler), Rate: scrollback.Rate{Chats: scrollback.Unlimited}}, false)
+	m.key("admin", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
+	m.mine = m.place(own)
+	w := m.send("GET", "/openapi.json", "", "admin", "")
+	var api description
+	if err := json.Unmarshal(w.Body.Bytes(), &api); err != nil || len(api.Paths) == 0 {
+		t.Fatalf("the description: %v, %.200s", err, w.Body)
+	}
+	m.ops = api.Paths
+	m.settle()
+	return m
+}
+
+// key makes a key under a name, and returns its id.
+func (m *matrix) key(name string, k scrollback.Key) scrollback.KeyID {
+	m.T.Helper()
+	k.Name = name
+	made, secret, err := m.Store.Keys.Add(m.T.Context(), k)
+	if err != nil {
+		m.T.Fatal(err)
+	}
+	m.keys[name] = secret
+	return made.ID
+}
+
+// settle waits for what runs beside.
+func (m *matrix) settle() {
+	m.T.Helper()
+	if err := m.Engine.Settle(m.T.Context()); err != nil {
+		m.T.Fatal(err)
+	}
+}
+
+// booked are the calls of models that are entered for a key.
+func (m *matrix) booked(key scrollback.KeyID) int64 {
+	m.T.Helper()
+	sums, err := m.Usage(m.T.Context(), scrollback.UsageQuery{ByKey: true})
+	if err != nil {
+		m.T.Fatal(err)
+	}
+	var n int64
+	for _, s := range sums {
+		if s.Key == key {
+			n += s.Calls
+		}
+	}
+	return n
+}
+
+// fill adds to a conversation until there is something to compact.
+func (m *matrix) fill(id scrollback.ConversationID) {
+	m.T.Helper()
+	for range 5 {
+		m.Ask(id, strings.Repeat("What about the tide? ", 20)).Done(m.T, scrollback.TurnComplete, "stop")
+	}
+}
+
+// long is a transcript that does not fit a window.
+func long() string {
+	var b strings.Builder
+	for i := range 900 {
+		role := []string{"user", "assistant"}[i%2]
+		fmt.Fprintf(&b, `{"role":%q,"content":%q}`+"\n", role, fmt.Sprintf("%d: ", i)+strings.Repeat("the tide at the lighthouse was low. ", 12))
+	}
+	return b.String()
+}
+
+// TestEveryCallIsBookedToWhoAsked sends each operation with a key. Each call of a model that comes of it is entered for
+// that key, and operations that are not listed in spending ask none.
+func TestEveryCallIsBookedToWhoAsked(t *testing.T) {
+	m := spender(t)
+	id := m.key("spends", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
+	for _, path := range slices.Sorted(maps.Keys(m.ops)) {
+		for method, op := range m.ops[path] {
+			s, spends := spending[op.OperationID]
+			if !spends {
+				s = probes[op.OperationID]
+			}
+			if s.frames > 0 {
+				continue // it shows what others do
+			}
+			mine := m.place(own)
+			mine["{file}"] = long()
+			if op.OperationID == "compact" {
+				m.fill(scrollback.ConversationID(mine["{id}"]))
+			}
+			m.settle()
+			asked, booked := int64(len(m.Script.Requests())), m.booked(id)
+			w := m.try(method, path, s, mine, "spends")
+			m.settle()
+			asked, booked = int64(len(m.Script.Requests()))-asked, m.booked(id)-booked
+			if asked != booked || spends && asked == 0 || !spends && asked > 0 {
+				t.Errorf("%s asked %d times, and %d are booked to who asked: %d %.300s", op.OperationID, asked, booked, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+// TestNothingIsAskedPastTheGate: once a key has used up its day, or the project has, no operation asks a model.
+func TestNothingIsAskedPastTheGate(t *testing.T) {
+	m := spender(t)
+	admin, err := m.Admin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := m.key("spent", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
+	mine := m.place(own)
+	if w := m.try("post", "/api/conversations/{id}/chat", spending["chat"], mine, "spent"); w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if err := admin.SetKeyLimits(t.Context(), id, scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	m.settle()
+	for _, path := range slices.Sorted(maps.Keys(m.ops)) {
+		for method, op := range m.ops[path] {
+			s, spends := spending[op.OperationID]
+			if !spends {
+				s = probes[op.OperationID]
+			}
+			if s.frames > 0 {
+				continue
+			}
+			mine := m.place(own)
+			mine["{file}"] = long()
+			m.settle()
+			asked := len(m.Script.Requests())
+			w := m.try(method, path, s, mine, "spent")
+			m.settle()
+			if n := len(m.Script.Requests()) - asked; n > 0 {
+				t.Errorf("%s asked %d times for a key that has used up its day: %d %.300s", op.OperationID, n, w.Code, w.Body)
+			}
+			if spends && (w.Code != http.StatusTooManyRequests && w.Code < 400 || !strings.Contains(w.Body.String(), "over_budget")) {
+				t.Errorf("%s: %d %.300s", op.OperationID, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+// TestImportCountsWhatItAsks: each compaction of an import that asks a model is counted as a chat; when the rate is full
+// the import goes on without asking, and says so; the next one is refused before anything is written.
+func TestImportCountsWhatItAsks(t *testing.T) {
+	m := spender(t)
+	admin, err := m.Admin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := m.key("slow", scrollback.Key{Role: scrollback.AccessWrite, Projects: []string{own}})
+	hourly := scrollback.Limits{Rate: scrollback.Rate{Chats: 1, PerMS: scrollback.DayMS / 24}}
+	if err := admin.SetKeyLimits(t.Context(), id, hourly); err != nil {
+		t.Fatal(err)
+	}
+	query := "/api/import?summarize=1&name=talk.jsonl&project=" + url.QueryEscape(own)
+	before := len(m.Script.Requests())
+	w := m.send("POST", query, long(), "slow", "")
+	var out struct{ Asked engine.Asked }
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	asked := len(m.Script.Requests()) - before
+	if asked == 0 || asked > 4 || out.Asked.Calls != asked || out.Asked.Held == 0 || m.booked(id) != int64(asked) {
+		t.Errorf("%d calls, %d booked: %+v", asked, m.booked(id), out.Asked)
+	}
+	w = m.send("POST", query, strings.ReplaceAll(long(), "tide", "wind"), "slow", "")
+	if w.Code != http.StatusTooManyRequests || len(m.Script.Requests()) != before+asked {
+		t.Errorf("the second: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestSubagentsPassTheGate: what a sub-agent asks is booked to who asked its employer, and a day that the first
+// sub-agent uses up lets no second one begin.
+func TestSubagentsPassTheGate(t *testing.T) {
+	for _, budget := range []int64{0, 500} {
+		m := spender(t)
+		admin, err := m.Admin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := m.key("boss", scrollback.Key{Role: scrollback.AccessWrite, Projects: []string{own}})
+		if err := admin.SetKeyLimits(t.Context(), id, scrollback.Limits{Allowance: scrollback.Allowance{Tokens: budget}}); err != nil {
+			t.Fatal(err)
+		}
+		c, _, err := m.Create(t.Context(), scrollback.Conversation{Project: own, Settings: scrollback.Settings{Agents: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(m.Script.Requests())
+		w := m.send("POST", "/api/conversations/"+string(c.ID)+"/chat", `{"message":"delegate","stream":false}`, "boss", "application/json")
+		m.settle()
+		asked := int64(len(m.Script.Requests()) - before)
+		if w.Code != http.StatusOK || m.booked(id) != asked {
+			t.Errorf("%d calls, %d booked: %d %s", asked, m.booked(id), w.Code, w.Body)
+		}
+		below, _, err := m.List(t.Context(), scrollback.ListQuery{AgentOf: []scrollback.ConversationID{c.ID}, Limit: 10})
+		if err != nil || budget == 0 && len(below) != 2 || budget > 0 && len(below) != 1 {
+			t.Errorf("with a budget of %d there are %d sub-agents, %v", budget, len(below), err)
+		}
+	}
+}
+
+// TestAnAdminMakesNoKeyThatMayDoMore: the keys that an admin of some projects makes have its limits, end when it does, and
+// reach no further.
+func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
+	m := newMatrix(t)
+	admin, err := m.Admin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := m.Clock.Load() + scrollback.DayMS
+	id := m.key("small", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}, ExpiresAt: until})
+	limits := scrollback.Limits{Rate: scrollback.Rate{Chats: 1, PerMS: 3_600_000}, Allowance: scrollback.Allowance{Tokens: 1}}
+	if err := admin.SetKeyLimits(t.Context(), id, limits); err != nil {
+		t.Fatal(err)
+	}
+	add := func(body string) *httptest.ResponseRecorder {
+		return m.send("POST", "/api/keys", body, "small", "application/json")
+	}
+	w := add(`{"name":"child","role":"admin","projects":["` + own + `"]}`)
+	var made struct {
+		Secret string
+		scrollback.Key
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated || made.ExpiresAt != until {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if got, err := admin.KeyLimits(t.Context(), made.ID); err != nil || got != limits {
+		t.Errorf("it may do %+v, %v", got, err)
+	}
+	m.keys["child"] = made.Secret
+	w = m.send("POST", "/api/keys", `{"name":"grandchild","role":"write","projects":["`+own+`"]}`, "child", "application/json")
+	if w.Code != 201 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	} else if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
+		t.Error(err)
+	} else if got, err := admin.KeyLimits(t.Context(), made.ID); err != nil || got != limits || made.ExpiresAt != until {
+		t.Errorf("a key of the second generation may do %+v until %d, %v", got, made.ExpiresAt, err)
+	}
+	for _, body := range []string{
+		fmt.Sprintf(`{"name":"later","role":"read","projects":[%q],"expires_at":%d}`, own, until+1),
+		`{"name":"wide","role":"read"}`, `{"name":"wide","role":"read","projects":[]}`,
+		`{"name":"rich","role":"read","projects":["` + own + `"],"budget":{"tokens_per_day":2}}`,
+	} {
+		m.is(body, add(body), http.StatusForbidden)
+	}
+	m.is("another project", add(`{"name":"x","role":"read","projects":["`+own+`","`+foreign+`"]}`), http.StatusNotFound)
+}
