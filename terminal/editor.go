@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textarea"
@@ -22,23 +21,19 @@ const (
 
 // What the chat tells the editor.
 type (
-	restMsg   string   // the row that still grows
-	openMsg   string   // the block of the reply that still grows, as it is written
 	statusMsg struct { // where the conversation stands
 		line string
 		at   place
 	}
-	busyMsg  struct{ stop func() } // a line is being worked on; nil: no more
-	drawnMsg struct{}              // the first drawing is on the screen
+	busyMsg struct{ stop func() } // a line is being worked on; nil: no more
 )
 
-// editor is what is drawn over and over at the end of the transcript: the row
-// being written, the input, the status. It implements tea.Model.
+// editor is what is drawn over and over at the end of the transcript: the input, what it may
+// become, the status. It implements tea.Model.
 type editor struct {
 	s        *screen
 	texts    words.Texts
 	input    textarea.Model
-	rest     string
 	status   string
 	stop     func() // not nil: busy
 	stopping bool
@@ -59,7 +54,6 @@ type editor struct {
 	closed  bool    // the menu of this line was closed
 	talks   []entry // the conversations that a command may name
 	asking  bool    // whether to leave
-	open    string  // the block of the reply that still grows
 }
 
 func newEditor(s *screen, o Options, asked []string) *editor {
@@ -81,17 +75,12 @@ func newEditor(s *screen, o Options, asked []string) *editor {
 	return &editor{s: s, texts: o.Texts, input: in, width: 80, height: 24, asked: asked, back: len(asked), files: s.files}
 }
 
-// Init implements tea.Model. The library draws 60 times a second and does not say when.
-func (e *editor) Init() tea.Cmd {
-	return tea.Tick(50*time.Millisecond, func(time.Time) tea.Msg { return drawnMsg{} })
-}
+// Init implements tea.Model.
+func (e *editor) Init() tea.Cmd { return nil }
 
 // Update implements tea.Model.
 func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
-	case restMsg:
-		e.rest = string(msg)
-		return e, nil
 	case statusMsg:
 		e.status, e.at = msg.line, msg.at
 		return e, nil
@@ -101,18 +90,12 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case busyMsg:
 		e.stop, e.stopping, e.talks = msg.stop, false, nil
 		return e, nil
-	case openMsg:
-		e.open = string(msg)
-		return e, nil
 	case talksMsg:
 		e.talks, e.offered = msg, ""
 		return e, e.offer()
-	case drawnMsg:
-		close(e.s.ready)
-		return e, nil
 	case tea.WindowSizeMsg:
 		e.width, e.height = msg.Width, msg.Height
-		e.s.width.Store(int64(msg.Width))
+		e.input.MaxHeight = max(min(editorRows, msg.Height-3), 1)
 		e.input.SetWidth(max(msg.Width-1, 10))
 		return e, nil
 	case tea.KeyPressMsg:
@@ -247,12 +230,20 @@ func (e *editor) recall(by int) {
 	e.input.SetValue(e.asked[to])
 }
 
-// View implements tea.Model.
+// View implements tea.Model. The screen writer draws what there is to see; the library has an
+// empty screen with a cursor.
 func (e *editor) View() tea.View {
+	e.s.w.draw(e.frame())
+	v := tea.NewView("")
+	v.Cursor = tea.NewCursor(0, 0)
+	return v
+}
+
+// frame is what is to be seen of the editor; nothing, once it is left.
+func (e *editor) frame() frame {
 	if e.leaving {
-		return tea.NewView("")
+		return frame{}
 	}
-	top := e.growing()
 	status := e.status
 	switch {
 	case e.asking:
@@ -262,11 +253,22 @@ func (e *editor) View() tea.View {
 	case e.stop != nil:
 		status = e.texts.Working
 	}
-	v := tea.NewView(top + e.input.View() + "\n" + e.listed() + e.s.styled("2", columns.Clip(status, max(e.width-1, 10))))
-	if v.Cursor = e.input.Cursor(); v.Cursor != nil {
-		v.Cursor.Y += strings.Count(top, "\n")
-		rows := strings.Split(v.Content, "\n")
-		e.s.glass.drawn(drawing{rows[:v.Cursor.Y], v.Cursor.X, len(rows)})
+	e.scroll()
+	lines := e.input.View() + "\n" + e.listed() + e.s.styled("2", columns.Clip(status, max(e.width-1, 10)))
+	f := frame{rows: strings.Split(lines, "\n")}
+	if at := e.input.Cursor(); at != nil {
+		f.x, f.y = at.X, at.Y
 	}
-	return v
+	return f
+}
+
+// scroll brings the cursor into the rows of the input that are seen. The library scrolls before
+// it knows how long a text is that it was given.
+func (e *editor) scroll() {
+	at := e.input.Cursor()
+	if at == nil || at.Y >= 0 && at.Y < e.input.Height() {
+		return
+	}
+	_ = e.input.View() // it knows the text from here on
+	e.input, _ = e.input.Update(nil)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"charm.land/bubbles/v2/list"
 	tea "charm.land/bubbletea/v2"
@@ -25,8 +26,9 @@ func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.Conversa
 		return "", errors.Join(err, nothingToPick(len(items)))
 	}
 	choices := make([]list.Item, len(items))
+	rows := pickerRows(items)
 	for i, c := range items {
-		choices[i] = choice{c}
+		choices[i] = choice{c, rows[i]}
 	}
 	l := list.New(choices, choiceLine{o.Color}, 80, pickRows+4)
 	l.Title = o.Texts.Pick
@@ -50,8 +52,37 @@ func nothingToPick(n int) error {
 	return scrollback.Errorf(scrollback.NotFound, "terminal.Pick", "there are no conversations yet")
 }
 
-// choice is a conversation in the list.
-type choice struct{ scrollback.Conversation }
+// pickerRows are conversations in aligned columns: when they changed, their messages and, if
+// any has one, the project, then the title.
+func pickerRows(items []scrollback.Conversation) []string {
+	counts, projects := 0, 0
+	for _, c := range items {
+		counts = max(counts, columns.Width(columns.Thousands(c.Messages)))
+		projects = max(projects, columns.Width(columns.Clip(c.Project, pickProject)))
+	}
+	rows := make([]string, len(items))
+	for i, c := range items {
+		count, project := columns.Thousands(c.Messages), columns.Clip(c.Project, pickProject)
+		row := columns.When(c.UpdatedAt) + "  " + strings.Repeat(" ", counts-columns.Width(count)) + count + "  "
+		if projects > 0 {
+			row += project + strings.Repeat(" ", projects-columns.Width(project)+2)
+		}
+		rows[i] = strings.TrimRight(row+columns.Clip(c.Title, pickTitle), " ")
+	}
+	return rows
+}
+
+// pickProject and pickTitle are how much of a project and of a title is shown, in columns.
+const (
+	pickProject = 16
+	pickTitle   = 200
+)
+
+// choice is a conversation in the list, and how it is written there.
+type choice struct {
+	scrollback.Conversation
+	row string
+}
 
 // FilterValue implements list.Item: what is typed is matched against it.
 func (c choice) FilterValue() string { return c.Title + " " + c.Project + " " + string(c.ID) }
@@ -70,7 +101,7 @@ func (d choiceLine) Render(w io.Writer, m list.Model, index int, item list.Item)
 	if !ok {
 		return
 	}
-	row := columns.Clip(fmt.Sprintf("%s  %5s  %s", columns.When(c.UpdatedAt), columns.Thousands(c.Messages), nonEmpty(columns.Clip(c.Title, 200))), max(m.Width()-4, 20))
+	row := columns.Cut(c.row, max(m.Width()-4, 20))
 	switch {
 	case index != m.Index():
 		row = "  " + row

@@ -41,23 +41,23 @@ func (r *rows) Write(p []byte) (int, error) {
 // not be taller than a screen that somebody makes smaller.
 const openRows = 12
 
-// growing draws what may still change above the input: the end of the block that the reply
-// is in, and the row of other text. It is empty or ends in a new line.
-func (e *editor) growing() string {
-	var b strings.Builder
-	if e.open != "" {
-		lines := strings.Split(strings.TrimRight(e.open, "\n"), "\n")
-		var out []string
+// growing is what may still change of what is said: the block that the answer is in, as it is
+// written, and the row of other text.
+type growing struct{ open, rest string }
+
+// rowsIn are its last rows in a width, at most a number of them.
+func (g growing) rowsIn(width, most int) []string {
+	var out []string
+	if g.open != "" {
+		lines := strings.Split(strings.TrimRight(g.open, "\n"), "\n")
 		for _, line := range lines[max(len(lines)-openRows, 0):] {
-			out = append(out, columns.Wrap(columns.Plain(line), e.s.room())...)
-		}
-		most := max(min(openRows, e.height/2), 1)
-		for _, row := range out[max(len(out)-most, 0):] {
-			b.WriteString(nonEmpty(strings.TrimRight(row, " ")) + "\n")
+			for _, row := range columns.Wrap(columns.Plain(line), width) {
+				out = append(out, strings.TrimRight(row, " "))
+			}
 		}
 	}
-	if e.rest != "" {
-		b.WriteString(e.rest + "\n")
+	if g.rest != "" {
+		out = append(out, g.rest)
 	}
-	return b.String()
+	return out[max(len(out)-most, 0):]
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
@@ -27,13 +26,8 @@ const earlier = 6
 func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s := &screen{lines: make(chan string, 1), gone: make(chan struct{}), ready: make(chan struct{}), color: o.Color}
-	s.width.Store(80)
-	if width := Width(out); width > 0 {
-		s.width.Store(int64(width))
-	}
-	// Until the program draws, rows are simply printed.
-	s.print, s.send = func(row string) { fmt.Fprintln(out, row) }, func(tea.Msg) {}
+	w := newScreenWriter(out, o.Reflows)
+	s := newScreen(w, o.Color)
 	c := &chat{o: o, f: s}
 	asked, err := c.open(ctx, s)
 	if err != nil {
@@ -43,9 +37,9 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 		s.files = func(at place, typed string) ([]string, error) { return o.Files(ctx, at.id, at.roots, typed) }
 	}
 	s.talks = func() []entry { return c.talks(ctx) }
-	s.glass = &glass{File: out, reflows: o.Reflows}
-	program := tea.NewProgram(newEditor(s, o, asked), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(s.glass), tea.WithoutSignalHandler(), tea.WithFilter(s.glass.filter))
-	s.print, s.send = func(row string) { program.Send(tea.Println(row)()) }, program.Send
+	program := tea.NewProgram(newEditor(s, o, asked),
+		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(w), tea.WithoutSignalHandler())
+	s.send = program.Send
 	var session sync.WaitGroup
 	var failed error
 	session.Go(func() {
@@ -53,6 +47,7 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 		_, failed = c.run(ctx)
 	})
 	_, err = program.Run()
+	w.end()
 	close(s.gone)
 	stop() // a reply under way is stopped, and what it wrote is saved
 	session.Wait()
@@ -125,33 +120,27 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 
 // shown shows an answer again.
 func (s *screen) shown(text string) {
-	for _, row := range (markdown.Look{Width: s.room(), Color: s.color}).Rows(text) {
-		s.print(nonEmpty(row))
-	}
+	s.w.print(markdown.Look{Width: s.room(), Color: s.color}.Rows(text)...)
 }
 
 // screen is the face of a terminal. The chat calls its methods; the editor, which
 // the library drives, takes messages from it and gives lines back.
 type screen struct {
-	print func(row string)
+	w     *screenWriter
 	send  func(tea.Msg)
 	lines chan string
-	ready chan struct{} // closed when the editor has been drawn
 	gone  chan struct{} // closed when the editor has ended
 	color bool
-	width atomic.Int64                                   // of the screen, in columns; shared between the editor and the chat
 	files func(at place, typed string) ([]string, error) // nil completes nothing
 	talks func() []entry                                 // the newest conversations; nil offers none
-	glass *glass                                         // what is drawn on; nil in tests
+}
+
+func newScreen(w *screenWriter, color bool) *screen {
+	return &screen{w: w, send: func(tea.Msg) {}, lines: make(chan string, 1), gone: make(chan struct{}), color: color}
 }
 
 // next implements face.
 func (s *screen) next(ctx context.Context) (string, error) {
-	select {
-	case <-s.ready: // rows printed above what is not drawn yet would be lost
-	case <-s.gone:
-		return "", io.EOF
-	}
 	select {
 	case line := <-s.lines:
 		fmt.Fprintln(s.said(), columns.Plain(line))
@@ -173,12 +162,8 @@ func (s *screen) writers() faceWriters {
 	return faceWriters{
 		answer: &markdown.Stream{
 			Look: func() markdown.Look { return markdown.Look{Width: s.room(), Color: s.color} },
-			Done: func(rows []string) {
-				for _, row := range rows {
-					s.print(nonEmpty(row))
-				}
-			},
-			Open: func(written string) { s.send(openMsg(written)) },
+			Done: func(rows []string) { s.w.print(rows...) },
+			Open: s.w.grow,
 		},
 		reasoning: dim, notes: dim, said: plain,
 		faults: s.rows(func(row string) string { return s.styled("31", row) }),
@@ -203,19 +188,17 @@ func (s *screen) rows(style func(string) string) *rows {
 	return &rows{
 		width: s.room,
 		style: style,
-		done:  func(row string) { s.print(nonEmpty(row)) },
-		rest:  func(row string) { s.send(restMsg(row)) },
+		done:  func(row string) { s.w.print(row) },
+		rest:  s.w.rest,
 	}
 }
 
 // room is the width of a row. One column stays free: a full row would leave the cursor in
 // the next.
-func (s *screen) room() int { return max(int(s.width.Load())-1-len(prompt), 10) }
-
-// nonEmpty keeps an empty row from being dropped by the library.
-func nonEmpty(row string) string {
-	if row == "" {
-		return " "
-	}
-	return row
+func (s *screen) room() int {
+	width, _ := s.w.size()
+	return room(width)
 }
+
+// room is the width of a row on a screen of a width.
+func room(width int) int { return max(width-1-len(prompt), 10) }
