@@ -249,7 +249,7 @@ var exceptions = map[string]string{}
 
 // suites are what only tests import besides.
 var suites = []string{"pgregory.net/rapid", "github.com/dlclark/regexp2/v2", "github.com/tiktoken-go/tokenizer",
-	"github.com/rogpeppe/go-internal", "github.com/creack/pty",
+	"github.com/rogpeppe/go-internal", "github.com/creack/pty", "github.com/charmbracelet/x/vt",
 	"github.com/google/jsonschema-go", "golang.org/x/net/html"}
 
 // entry is a row of the table.
