@@ -23,11 +23,18 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		if err != nil {
 			return err
 		}
+		c.listed = nil
+		for _, it := range items {
+			c.listed = append(c.listed, it.ID)
+		}
 		if err := (Listing{}).Conversations(w, items, nil); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)
 		return err
+	}
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(c.listed) {
+		return c.goOn(ctx, w, c.listed[n-1]) // the list has moved since it was shown
 	}
 	id, err := c.o.View.Resolve(ctx, name)
 	if err != nil {
@@ -108,12 +115,14 @@ func (c *chat) asked(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	var rows [][]string
+	before := int64(0)
 	for _, m := range ms {
 		if m.Role == scrollback.RoleUser {
-			rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), columns.Clip(m.Parts.Text(), 60)})
+			rows = append(rows, []string{fmt.Sprintf("/rewind %d", before), fmt.Sprintf("#%d", m.Seq), columns.Clip(m.Parts.Text(), 60)})
 		}
+		before = m.Seq
 	}
-	if err := columns.Table(w, rows[max(0, len(rows)-listed):], 0); err != nil {
+	if err := columns.Table(w, rows[max(0, len(rows)-listed):], 1); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(w, c.o.Texts.RewindHint)

@@ -65,6 +65,9 @@ type chat struct {
 	id   scrollback.ConversationID
 	web  bool // each question searches the web
 	quit bool
+
+	typed  bool                        // lines are typed by a person, not read from a pipe
+	listed []scrollback.ConversationID // by the newest list, which numbers name
 }
 
 // Pipe chats through plain streams: each line in is a message or a command. Only
@@ -152,6 +155,10 @@ func (c *chat) line(ctx context.Context, line string) error {
 	defer stop()
 	c.f.busy(stop)
 	defer c.f.busy(nil)
+	line = slashed(line)
+	if word := strings.TrimSpace(line); c.typed && (word == "exit" || word == "quit") {
+		return c.leave(ctx, nil, "")
+	}
 	if strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "//") {
 		return c.command(ctx, line)
 	}

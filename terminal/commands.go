@@ -30,6 +30,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{name: "/help", run: (*chat).help},
+		{name: "/new", run: (*chat).begin},
 		{name: "/resume", takes: func(t words.Texts) string { return t.TakesConversation }, names: true, run: (*chat).resume},
 		{name: "/rewind", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).rewind},
 		{name: "/retry", about: true, run: (*chat).retry},
@@ -59,7 +60,8 @@ func commands() []command {
 			return err
 		}},
 		{name: "/title", takes: func(t words.Texts) string { return t.TakesTitle }, needed: true, about: true, run: (*chat).title},
-		{name: "/quit", run: func(c *chat, _ context.Context, _ io.Writer, _ string) error { c.quit = true; return nil }},
+		{name: "/quit", run: (*chat).leave},
+		{name: "/exit", run: (*chat).leave},
 	}
 }
 
@@ -86,6 +88,21 @@ func (c *chat) command(ctx context.Context, line string) error {
 		return err
 	}
 	return scrollback.ParamErrorf(op, "command", c.o.Texts.Unknown, name)
+}
+
+// begin leaves the conversation: the next message begins another one.
+func (c *chat) begin(_ context.Context, w io.Writer, _ string) error {
+	if c.id != "" {
+		fmt.Fprintf(w, c.o.Texts.Ended+"\n", c.id)
+	}
+	c.id = ""
+	_, err := fmt.Fprintln(w, c.o.Texts.NewThread)
+	return err
+}
+
+func (c *chat) leave(context.Context, io.Writer, string) error {
+	c.quit = true
+	return nil
 }
 
 func (c *chat) help(_ context.Context, w io.Writer, _ string) error {

@@ -49,7 +49,12 @@ func (e *editor) offer() tea.Cmd {
 	}
 	name, arg, spaced := strings.Cut(typed, " ")
 	if !spaced {
-		e.show(e.commandsLike(name), 0)
+		of, begin := e.commandsLike(name)
+		at := 0
+		if begin == 0 {
+			at = -1 // what only mentions it in its help is not run without being chosen
+		}
+		e.show(of, at)
 		return nil
 	}
 	for _, c := range commands() {
@@ -57,7 +62,11 @@ func (e *editor) offer() tea.Cmd {
 			if e.talks == nil && e.s.talks != nil {
 				return func() tea.Msg { return talksMsg(e.s.talks()) }
 			}
-			e.show(like(e.talks, name, arg), -1)
+			at := 0
+			if arg == "latest" || arg != "" && strings.Trim(arg, "0123456789") == "" {
+				at = -1 // the line as it is typed
+			}
+			e.show(like(e.talks, name, arg), at)
 		}
 	}
 	return nil
@@ -69,8 +78,9 @@ func (e *editor) show(of []entry, at int) {
 	}
 }
 
-// commandsLike are the commands that begin as typed, or whose help has what was typed.
-func (e *editor) commandsLike(typed string) []entry {
+// commandsLike are the commands that begin as typed, how many those are, and then those whose
+// help has what was typed.
+func (e *editor) commandsLike(typed string) (of []entry, beginning int) {
 	var begin, about []entry
 	for _, c := range commands() {
 		it := entry{line: c.name, name: c.name, about: e.texts.Help[c.name], whole: !c.needed && !c.names}
@@ -85,7 +95,7 @@ func (e *editor) commandsLike(typed string) []entry {
 			about = append(about, it)
 		}
 	}
-	return append(begin, about...)
+	return append(begin, about...), len(begin)
 }
 
 // like are the conversations whose id begins as typed, or whose title has what was typed.

@@ -28,7 +28,7 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	defer stop()
 	w := newScreenWriter(out, o.Reflows)
 	s := newScreen(w, o.Color)
-	c := &chat{o: o, f: s}
+	c := &chat{o: o, f: s, typed: true}
 	asked, err := c.open(ctx, s)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/term"
-	"github.com/rivo/uniseg"
 
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
@@ -178,6 +177,10 @@ func (w *screenWriter) composed(width, height int) frame {
 		cut := min(over, f.y) // the row of the cursor stays
 		f = frame{f.rows[cut : cut+len(f.rows)-over], f.x, f.y - cut}
 	}
+	f.rows = slices.Clone(f.rows)
+	for i, row := range f.rows {
+		f.rows[i] = columns.Crop(row, width)
+	}
 	f.y = max(min(f.y, len(f.rows)-1), 0)
 	f.x = max(min(f.x, width-1), 0)
 	return f
@@ -195,31 +198,14 @@ func (w *screenWriter) upToFrame(width int) string {
 	if w.reflows && width < w.width {
 		up = 0
 		for _, row := range w.shown.rows[:w.shown.y] {
-			up += 1 + brokenBefore(row, columns.Width(columns.Unstyled(row)), width)
+			up += 1 + columns.BreaksBefore(row, columns.Width(columns.Unstyled(row)), width)
 		}
-		up += brokenBefore(w.shown.rows[w.shown.y], w.shown.x, width)
+		up += columns.BreaksBefore(w.shown.rows[w.shown.y], w.shown.x, width)
 	}
 	if up == 0 {
 		return ""
 	}
 	return fmt.Sprintf("\x1b[%dA", up)
-}
-
-// brokenBefore is how many times a terminal of a width breaks a row before a column. Behind
-// the end of the row, the cursor stands in the last piece of it.
-func brokenBefore(row string, x, width int) (breaks int) {
-	at, used := 0, 0
-	for g := uniseg.NewGraphemes(columns.Unstyled(row)); g.Next() && at < max(x, 1); {
-		n := columns.Width(g.Str())
-		if used+n > width {
-			breaks, used = breaks+1, 0
-		}
-		at, used = at+n, used+n
-	}
-	if at == x && used == width && columns.Width(columns.Unstyled(row)) > x {
-		breaks++ // the character at x begins the next piece
-	}
-	return breaks
 }
 
 // Write implements io.Writer for the library, whose screen is always empty: what it writes

@@ -7,6 +7,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
 // Span is a piece of a text, in characters: from At to before End.
@@ -148,7 +150,7 @@ func boundaries(lines string, pc parser.Context) (cuts []int) {
 // ended says whether a block has an end of its own.
 func ended(n ast.Node) bool {
 	switch n.Kind() {
-	case ast.KindFencedCodeBlock, ast.KindHeading, ast.KindThematicBreak, kindMathBlock:
+	case ast.KindFencedCodeBlock, ast.KindHeading, ast.KindThematicBreak, maths.KindBlock:
 		return true
 	}
 	return false

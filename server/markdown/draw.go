@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/scrollback-ai/scrollback/internal/maths"
 	"github.com/scrollback-ai/scrollback/server/markdown/formula"
 )
 
@@ -50,8 +51,8 @@ func (drawer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindCodeBlock, indented)
 	reg.Register(tables.KindTable, table)
 	reg.Register(kindMention, mentioning)
-	reg.Register(kindMath, inlineMath)
-	reg.Register(kindMathBlock, displayedMath)
+	reg.Register(maths.KindInline, inlineMath)
+	reg.Register(maths.KindBlock, displayedMath)
 }
 
 // address is where something leads.
@@ -211,8 +212,8 @@ func textOf(n ast.Node, source []byte) string {
 			}
 		case *ast.String:
 			b.Write(n.Value)
-		case *math:
-			b.WriteString(n.source)
+		case *maths.Inline:
+			b.WriteString(n.Source)
 		case *mention:
 			b.WriteString("#" + n.digits)
 		}
@@ -264,10 +265,10 @@ func mentioning(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 
 func inlineMath(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		n := node.(*math)
-		drawn, err := formula.MathML(n.tex, n.display)
+		n := node.(*maths.Inline)
+		drawn, err := formula.MathML(n.TeX, n.Display)
 		if err != nil {
-			drawn = `<code class="formula">` + html.EscapeString(n.source) + "</code>"
+			drawn = `<code class="formula">` + html.EscapeString(n.Source) + "</code>"
 		}
 		_, _ = w.WriteString(drawn)
 	}
@@ -278,14 +279,14 @@ func displayedMath(w util.BufWriter, source []byte, node ast.Node, entering bool
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
-	n := node.(*mathBlock)
+	n := node.(*maths.Block)
 	tex := string(node.Lines().Value(source))
-	said := n.open + tex
-	if n.ended {
-		said += n.closing
+	said := n.Opening + tex
+	if n.Ended {
+		said += n.Closing
 	}
 	drawn, err := formula.MathML(tex, true)
-	if err != nil || !n.ended {
+	if err != nil || !n.Ended {
 		_, _ = w.WriteString(`<pre class="formula">` + html.EscapeString(said) + "</pre>\n")
 		return ast.WalkSkipChildren, nil
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
 // at gives something its place among what a parser tries, lowest first.
@@ -22,7 +24,7 @@ func at(priority int, v any) util.PrioritizedValue { return util.Prioritized(v, 
 func blockParsers() []util.PrioritizedValue {
 	return []util.PrioritizedValue{
 		at(100, parser.NewSetextHeadingParser()), at(200, parser.NewThematicBreakParser()), at(300, parser.NewListParser()),
-		at(400, parser.NewListItemParser()), at(450, mathBlockParser{}), at(500, parser.NewCodeBlockParser()),
+		at(400, parser.NewListItemParser()), at(450, maths.BlockParser{}), at(500, parser.NewCodeBlockParser()),
 		at(600, parser.NewATXHeadingParser()), at(700, parser.NewFencedCodeBlockParser()), at(800, parser.NewBlockquoteParser()),
 		at(900, extension.NewDefinitionListParser()), at(910, extension.NewDefinitionDescriptionParser()),
 		at(950, extension.NewFootnoteBlockParser()), at(1000, parser.NewParagraphParser()),
@@ -42,7 +44,7 @@ var webAddress = regexp.MustCompile(`^https?://(?:localhost|\[[0-9a-fA-F:]+\]|[-
 // grammar reads Markdown and writes HTML.
 func grammar(breaks bool) goldmark.Markdown {
 	inlines := []util.PrioritizedValue{
-		at(50, counted{mathParser{}, mathCount}), at(100, parser.NewCodeSpanParser()), at(101, extension.NewFootnoteParser()), at(150, extension.NewTaskCheckBoxParser()),
+		at(50, counted{maths.InlineParser{}, mathCount}), at(100, parser.NewCodeSpanParser()), at(101, extension.NewFootnoteParser()), at(150, extension.NewTaskCheckBoxParser()),
 		at(200, countedLinks{counted{parser.NewLinkParser(), linkCount}}), at(300, parser.NewAutoLinkParser()), at(400, parser.NewRawHTMLParser()), at(450, mentionParser{}),
 		at(500, counted{emphasisParser{parser.NewEmphasisParser()}, markCount}), at(510, counted{extension.NewStrikethroughParser(), markCount}),
 		at(999, extension.NewLinkifyParser(extension.WithLinkifyURLRegexp(webAddress))),

@@ -44,3 +44,43 @@ func Wrap(line string, width int) []string {
 	}
 	return append(rows, row.String())
 }
+
+// Crop is the beginning of a row with styles, at most width columns wide. All of its styles stay.
+func Crop(row string, width int) string {
+	if Width(Unstyled(row)) <= width {
+		return row
+	}
+	var b strings.Builder
+	used := 0
+	for row != "" {
+		text, rest, styled := strings.Cut(row, "\x1b[")
+		for g := uniseg.NewGraphemes(text); g.Next() && used+Width(g.Str()) <= width; {
+			b.WriteString(g.Str())
+			used += Width(g.Str())
+		}
+		if !styled {
+			break
+		}
+		var sgr string
+		sgr, row, _ = strings.Cut(rest, "m")
+		b.WriteString("\x1b[" + sgr + "m")
+	}
+	return b.String()
+}
+
+// BreaksBefore is how many times a terminal of a width breaks a row before a column. Behind
+// the end of the row, the cursor stands in the last piece of it.
+func BreaksBefore(row string, x, width int) (breaks int) {
+	at, used := 0, 0
+	for g := uniseg.NewGraphemes(Unstyled(row)); g.Next() && at < max(x, 1); {
+		n := Width(g.Str())
+		if used+n > width {
+			breaks, used = breaks+1, 0
+		}
+		at, used = at+n, used+n
+	}
+	if at == x && used == width && Width(Unstyled(row)) > x {
+		breaks++ // the character at x begins the next piece
+	}
+	return breaks
+}

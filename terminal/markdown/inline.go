@@ -7,6 +7,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
 // style is how a piece of text is set: a set of SGR attributes, and a color of the palette
@@ -96,6 +98,8 @@ func (p page) piece(n ast.Node, in style) []span {
 		return []span{{string(n.Value), in}}
 	case *ast.CodeSpan:
 		return p.marked(p.raw(n, in.with(cyan)), "`", in)
+	case *maths.Inline:
+		return []span{{n.Source, in}}
 	case *ast.Emphasis:
 		if n.Level > 1 {
 			return p.marked(p.inline(n, in.with(bold)), "**", in)

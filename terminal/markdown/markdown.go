@@ -4,8 +4,8 @@
 // Words it adds: block (a paragraph, list, table … at the top level of a text), open (the
 // block at the end, which may still grow), row (a line of a screen, with its styles).
 //
-// Invariants: no word of the text is left out, raw HTML and unknown marks stand as they were
-// written; rows are at most as wide as was asked; nothing but styles (SGR) is added, and
+// Invariants: no word of the text is left out, raw HTML, formulas and unknown marks stand as they
+// were written; rows are at most as wide as was asked; nothing but styles (SGR) is added, and
 // without color not even those: marks then stay where a style would have been. Colors are the sixteen
 // of the terminal's own palette, which its owner chose for a dark or a light ground.
 //
@@ -20,8 +20,11 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
+	"github.com/scrollback-ai/scrollback/internal/maths"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -34,12 +37,15 @@ type Look struct {
 // leastWidth is the least a block inside others is given.
 const leastWidth = 8
 
-var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
+var reader = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
+	goldmark.WithParserOptions(
+		parser.WithBlockParsers(util.Prioritized(maths.BlockParser{}, 450)),
+		parser.WithInlineParsers(util.Prioritized(maths.InlineParser{}, 50)))).Parser()
 
 // Rows are a text as rows, without empty ones around it.
 func (l Look) Rows(source string) []string {
 	p := page{l, []byte(source)}
-	return p.blocks(parser.Parse(text.NewReader(p.source)), max(l.Width, leastWidth), true)
+	return p.blocks(reader.Parse(text.NewReader(p.source)), max(l.Width, leastWidth), true)
 }
 
 // page is a text while it becomes rows.
@@ -87,6 +93,12 @@ func (p page) block(n ast.Node, width int) []string {
 		return []string{p.styled(faint, strings.Repeat("─", min(width, ruleWidth)))}
 	case *east.Table:
 		return p.table(n, width)
+	case *maths.Block:
+		formula := n.Opening + p.lines(n)
+		if n.Ended {
+			formula += n.Closing
+		}
+		return p.wrapped([]span{{text: strings.TrimRight(formula, "\n")}}, width)
 	}
 	return p.wrapped(p.inline(n, 0), width)
 }

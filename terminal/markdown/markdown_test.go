@@ -35,7 +35,8 @@ func TestStreamIsTheWhole(t *testing.T) {
 	lines := []string{"", "", "", "# a heading", "some words", "more *words*", "- one", "  - inner", "    far in",
 		"  in", "1. first", "> quoted", "```go", "```", "~~~", "`code` here",
 		"| a | b |", "|---|---|", "| 1 | 2 |", "---", "===", "<div>", "</div>", "<!-- a", "b -->", "\tcode", "* * *",
-		"港务长把钥匙放在灯塔旁边。", "<script>", "</script>", "   ```", "    ```"}
+		"港务长把钥匙放在灯塔旁边。", "<script>", "</script>", "   ```", "    ```",
+		"$$", `\[`, `x \\ y`, `\]`, "$$ a $$", `so \(x\, y\) and $z$`, "= 2", "> $$", "- $$"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 14).Draw(t, "lines"), "\n")
 		look := Look{Width: rapid.IntRange(10, 40).Draw(t, "width"), Color: rapid.Bool().Draw(t, "color")}
@@ -116,6 +117,24 @@ func TestNothingIsLost(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Formulas stand as they were written, within lines, in blocks, lists and quotes.
+func TestFormulas(t *testing.T) {
+	for _, source := range []string{
+		`so \(a\,b\) and \[x \\ y\] and $\{1\}$`, "$$\n\\begin{pmatrix} a & b \\\\\nc & *d* \\end{pmatrix}\n$$", "\\[\n= x_1 + *y*\n- z_2\n\\]",
+		`$f(x)=x^2 \tag{1}$`, "costs $5 a month, or $50 a year",
+	} {
+		for _, look := range []Look{{72, false}, {72, true}} {
+			if got := strings.Join(look.Rows(source), "\n"); got != source {
+				t.Errorf("%q became %q", source, got)
+			}
+			got := strings.Join(look.Rows("> - "+strings.ReplaceAll(source, "\n", "\n>   ")), "\n")
+			if squeeze(strings.NewReplacer("│", "", "•", "").Replace(columns.Unstyled(got))) != squeeze(source) {
+				t.Errorf("in a list, %q became %q", source, got)
+			}
+		}
+	}
 }
 
 func squeeze(s string) string { return strings.NewReplacer(" ", "", "\n", "").Replace(s) }

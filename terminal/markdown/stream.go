@@ -3,6 +3,8 @@ package markdown
 import (
 	"regexp"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
 // Stream takes a text as it comes. Blocks that are complete become rows and are done; the
@@ -81,6 +83,7 @@ type blocks struct {
 	blank   bool   // the line before was empty
 	list    bool   // the line may belong to a list
 	tags    bool   // the line may belong to HTML that an empty line ends
+	formula string // what ends the one that the line is in
 	lost    bool   // there is no telling what the line belongs to
 }
 
@@ -109,9 +112,32 @@ func (b *blocks) line(line string, next int) {
 		if b.blank && indent < 2 && !(b.list && marker.MatchString(line)) {
 			b.end, b.list = b.at, false
 		}
-		b.begin(line, text, indent, next)
+		if b.formula == "" {
+			b.begin(line, text, indent, next)
+		} else if fence.MatchString(text) || atx.MatchString(line) {
+			b.lost = true // it depends on whether the formula ends before an empty line
+		}
+		b.within(text)
+	}
+	if blank {
+		b.formula = ""
 	}
 	b.blank, b.at, b.tags = blank, next, b.tags && !blank
+}
+
+// within looks at whether a line begins a formula of several lines, or ends one.
+func (b *blocks) within(text string) {
+	rest := text
+	if b.formula == "" {
+		var open string
+		if open, b.formula = maths.Opening(text); open == "" {
+			return
+		}
+		rest = text[len(open):]
+	}
+	if maths.Ends(rest, b.formula) {
+		b.formula = ""
+	}
 }
 
 // begin looks at a line that may be the first of a block.

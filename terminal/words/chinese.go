@@ -32,6 +32,7 @@ var Chinese = Texts{
 	Offline:     "内置的 offline 模型只会引用说过的话；用 --model 或 /model 换成真正的模型",
 	Help: map[string]string{
 		"/help":      "本列表",
+		"/new":       "开始新对话",
 		"/resume":    "继续另一个对话；不带参数则列出",
 		"/rewind":    "回到某条消息；不带参数则列出之前的提问",
 		"/retry":     "重新回答最后一个问题",
@@ -52,6 +53,7 @@ var Chinese = Texts{
 		"/web":       "回答前先联网搜索，再次执行则关闭",
 		"/title":     "给对话起标题",
 		"/quit":      "退出",
+		"/exit":      "退出",
 	},
 	Results: map[scrollback.CompactionResult]string{
 		scrollback.ResultCompacted:    "已压缩",
@@ -71,7 +73,7 @@ var Chinese = Texts{
 	Pick:              "对话",
 	PickKeys:          "↑ ↓ 选择 · Enter 继续 · / 筛选 · Esc 开始新对话",
 	ResumeHint:        "/resume N 继续其中一个对话",
-	RewindHint:        "/rewind N 让第 N 条消息成为最新：要重新问 #7，请用 /rewind 6",
+	RewindHint:        "问题前的命令可回到提出它的时候",
 	BranchHint:        "/branches N 切换到第 N 个分支",
 	CopyOf:            "%s的副本",
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",

@@ -35,6 +35,7 @@ var English = Texts{
 	Offline:     "the built-in offline model only quotes what was said; choose a real one with --model or /model",
 	Help: map[string]string{
 		"/help":      "this list",
+		"/new":       "begin a new conversation",
 		"/resume":    "continue another conversation; without an argument, list them",
 		"/rewind":    "go back to a message; without an argument, list the questions",
 		"/retry":     "answer the last question again",
@@ -55,6 +56,7 @@ var English = Texts{
 		"/web":       "search the web before each answer, or no longer",
 		"/title":     "give the conversation a title",
 		"/quit":      "quit",
+		"/exit":      "quit",
 	},
 	Results: map[scrollback.CompactionResult]string{
 		scrollback.ResultCompacted:    "compacted",
@@ -74,7 +76,7 @@ var English = Texts{
 	Pick:              "Conversations",
 	PickKeys:          "↑ ↓ choose · Enter continues · / filters · Esc starts a new one",
 	ResumeHint:        "/resume N continues one of them",
-	RewindHint:        "/rewind N makes message N the newest: to ask #7 again, /rewind 6",
+	RewindHint:        "what stands before a question goes back to where it was asked",
 	BranchHint:        "/branches N switches to the Nth of them",
 	CopyOf:            "copy of %s",
 	Rewound:           "back at message %s; what followed stays on its branch",

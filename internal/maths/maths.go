@@ -1,4 +1,8 @@
-package markdown
+// Package maths reads the formulas of Markdown: $…$, $$…$$, \(…\) and \[…\], within lines and on
+// lines of their own. The page sets them; a terminal shows them as they were written.
+//
+// It knows where formulas begin and end, and nothing of what they mean.
+package maths
 
 import (
 	"bytes"
@@ -14,28 +18,34 @@ import (
 // maxInline bounds a formula within a line, in bytes.
 const maxInline = 2000
 
+// The kinds of the nodes.
 var (
-	kindMath      = ast.NewNodeKind("Math")
-	kindMathBlock = ast.NewNodeKind("MathBlock")
+	KindInline = ast.NewNodeKind("Math")
+	KindBlock  = ast.NewNodeKind("MathBlock")
 )
 
-// math is a formula within a paragraph.
-type math struct {
+// Inline is a formula within a paragraph.
+type Inline struct {
 	ast.BaseInline
-	tex     string
-	source  string // with what stands around it
-	display bool
+	TeX     string
+	Source  string // with what stands around it
+	Display bool   // on a line of its own, where there is room
 }
 
-func (*math) Kind() ast.NodeKind              { return kindMath }
-func (m *math) Dump(source []byte, level int) { ast.DumpHelper(m, source, level, nil, nil) }
+// Kind implements ast.Node.
+func (*Inline) Kind() ast.NodeKind { return KindInline }
 
-// mathParser reads $…$, $$…$$, \(…\) and \[…\].
-type mathParser struct{}
+// Dump implements ast.Node.
+func (m *Inline) Dump(source []byte, level int) { ast.DumpHelper(m, source, level, nil, nil) }
 
-func (mathParser) Trigger() []byte { return []byte{'$', '\\'} }
+// InlineParser reads $…$, $$…$$, \(…\) and \[…\].
+type InlineParser struct{}
 
-func (mathParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+// Trigger implements parser.InlineParser.
+func (InlineParser) Trigger() []byte { return []byte{'$', '\\'} }
+
+// Parse implements parser.InlineParser.
+func (InlineParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	open, closing := delimiters(line)
 	if open == "" {
@@ -58,7 +68,7 @@ func (mathParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Nod
 				return nil
 			}
 			block.Advance(end + len(closing))
-			return &math{tex: string(tex), source: open + string(tex) + closing, display: open == "$$" || open == `\[`}
+			return &Inline{TeX: string(tex), Source: open + string(tex) + closing, Display: open == "$$" || open == `\[`}
 		}
 		tex = append(tex, line...)
 		if len(tex) > maxInline {
@@ -82,6 +92,17 @@ func delimiters(line []byte) (open, closing string) {
 	}
 	return "", ""
 }
+
+// Opening is what a formula that begins a line is begun and ended with; empty if none does.
+func Opening(line string) (open, closing string) {
+	if open, closing = delimiters([]byte(line)); len(open) != 2 || open == `\(` {
+		return "", ""
+	}
+	return open, closing
+}
+
+// Ends reports whether a formula ends in a text, by what ends it.
+func Ends(text, closing string) bool { return find([]byte(text), closing) >= 0 }
 
 // find is where a formula's end stands, not one behind a backslash.
 func find(line []byte, closing string) int {
@@ -129,24 +150,31 @@ func closes(tex, behind []byte) bool {
 	return true
 }
 
-// mathBlock is a formula on lines of its own.
-type mathBlock struct {
+// Block is a formula on lines of its own, which are the lines of the node.
+type Block struct {
 	ast.BaseBlock
-	open, closing string
-	ended         bool
+	Opening, Closing string // what stands around it
+	Ended            bool   // the closing one was there
 }
 
-func (*mathBlock) Kind() ast.NodeKind              { return kindMathBlock }
-func (*mathBlock) IsRaw() bool                     { return true }
-func (m *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(m, source, level, nil, nil) }
+// Kind implements ast.Node.
+func (*Block) Kind() ast.NodeKind { return KindBlock }
 
-// mathBlockParser reads $$ … $$ and \[ … \] that begin and end with a line. One that is not
+// IsRaw implements ast.Node.
+func (*Block) IsRaw() bool { return true }
+
+// Dump implements ast.Node.
+func (m *Block) Dump(source []byte, level int) { ast.DumpHelper(m, source, level, nil, nil) }
+
+// BlockParser reads $$ … $$ and \[ … \] that begin and end with a line. One that is not
 // closed before an empty line is text.
-type mathBlockParser struct{}
+type BlockParser struct{}
 
-func (mathBlockParser) Trigger() []byte { return []byte{'$', '\\'} }
+// Trigger implements parser.BlockParser.
+func (BlockParser) Trigger() []byte { return []byte{'$', '\\'} }
 
-func (mathBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+// Open implements parser.BlockParser.
+func (BlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 	pos := pc.BlockOffset()
 	if pos < 0 {
@@ -156,14 +184,14 @@ func (mathBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (
 	if len(open) != 2 || open == `\(` {
 		return nil, parser.NoChildren
 	}
-	n := &mathBlock{open: open, closing: closing}
+	n := &Block{Opening: open, Closing: closing}
 	from := pos + len(open)
 	rest := line[from:]
 	if end := find(rest, closing); end >= 0 {
 		if len(bytes.TrimSpace(rest[end+len(closing):])) > 0 || len(bytes.TrimSpace(rest[:end])) == 0 {
 			return nil, parser.NoChildren
 		}
-		n.ended = true
+		n.Ended = true
 		n.Lines().Append(text.NewSegment(segment.Start+from-segment.Padding, segment.Start+from-segment.Padding+end))
 		reader.AdvanceToEOL()
 		return n, parser.NoChildren
@@ -192,14 +220,15 @@ func ends(source []byte, closing string) bool {
 	return false
 }
 
-func (mathBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
-	n := node.(*mathBlock)
-	if n.ended {
+// Continue implements parser.BlockParser.
+func (BlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	n := node.(*Block)
+	if n.Ended {
 		return parser.Close
 	}
 	line, segment := reader.PeekLine()
-	if end := find(line, n.closing); end >= 0 {
-		n.ended = true
+	if end := find(line, n.Closing); end >= 0 {
+		n.Ended = true
 		segment = text.NewSegmentPadding(segment.Start, max(segment.Start, segment.Start+end-segment.Padding), segment.Padding)
 		n.Lines().Append(segment)
 		reader.AdvanceToEOL()
@@ -213,8 +242,11 @@ func (mathBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Cont
 	return parser.Continue | parser.NoChildren
 }
 
-func (mathBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
+// Close implements parser.BlockParser.
+func (BlockParser) Close(ast.Node, text.Reader, parser.Context) {}
 
-func (mathBlockParser) CanInterruptParagraph() bool { return true }
+// CanInterruptParagraph implements parser.BlockParser.
+func (BlockParser) CanInterruptParagraph() bool { return true }
 
-func (mathBlockParser) CanAcceptIndentedLine() bool { return false }
+// CanAcceptIndentedLine implements parser.BlockParser.
+func (BlockParser) CanAcceptIndentedLine() bool { return false }
