@@ -36,6 +36,7 @@ type screenWriter struct {
 	next    frame    // the newest
 	shown   frame    // on the terminal
 	width   int      // that it was drawn in
+	height  int      // of the screen then: rows below the cursor may be gone from a lower one
 	drawn   time.Time
 	due     bool // it will be drawn later
 	ended   bool
@@ -146,7 +147,7 @@ func (w *screenWriter) paint() {
 	w.due, w.drawn = false, time.Now()
 	width, height := w.size()
 	next := w.composed(width, height)
-	if len(w.printed) == 0 && width == w.width && next.equal(w.shown) {
+	if len(w.printed) == 0 && width == w.width && height == w.height && next.equal(w.shown) {
 		return
 	}
 	var b strings.Builder
@@ -162,7 +163,7 @@ func (w *screenWriter) paint() {
 		fmt.Fprintf(&b, "\x1b[%dC", next.x)
 	}
 	b.WriteString(showCursor + endUpdate)
-	w.printed, w.shown, w.width = nil, next, width
+	w.printed, w.shown, w.width, w.height = nil, next, width, height
 	_, _ = io.WriteString(w.out, b.String()) // a terminal that is gone ends the reading of keys
 }
 

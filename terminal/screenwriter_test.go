@@ -153,8 +153,10 @@ func seen(row string, width int) string {
 
 // keysWalked are the keys that move, edit or mean something to a chat.
 var keysWalked = []tea.KeyPressMsg{
-	{Code: 'a', Text: "a"}, {Code: '潮', Text: "潮"}, {Code: ' ', Text: " "}, {Code: '/', Text: "/"}, {Code: '@', Text: "@"}, {Code: '🙂', Text: "🙂"},
-	{Code: tea.KeyEnter}, {Code: tea.KeyEnter, Mod: tea.ModAlt}, {Code: tea.KeyTab}, {Code: tea.KeyTab, Mod: tea.ModShift}, {Code: tea.KeyEscape},
+	{Code: 'a', Text: "a"}, {Code: '潮', Text: "潮"}, {Code: ' ', Text: " "}, {Code: '/', Text: "/"},
+	{Code: '@', Text: "@"}, {Code: '🙂', Text: "🙂"},
+	{Code: tea.KeyEnter}, {Code: tea.KeyEnter, Mod: tea.ModAlt}, {Code: tea.KeyTab}, {Code: tea.KeyTab, Mod: tea.ModShift},
+	{Code: tea.KeyEscape},
 	{Code: tea.KeyUp}, {Code: tea.KeyUp}, {Code: tea.KeyUp}, {Code: tea.KeyDown}, {Code: tea.KeyLeft}, {Code: tea.KeyRight},
 	{Code: tea.KeyHome}, {Code: tea.KeyEnd}, {Code: tea.KeyPgUp}, {Code: tea.KeyPgDown}, {Code: tea.KeyBackspace}, {Code: tea.KeyDelete},
 	{Code: 'c', Mod: tea.ModCtrl}, {Code: 'k', Mod: tea.ModCtrl}, {Code: 'u', Mod: tea.ModCtrl}, {Code: 'w', Mod: tea.ModCtrl},

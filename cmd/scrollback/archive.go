@@ -54,7 +54,7 @@ func (c *archiveCmd) Run(g *globals) error {
 		}
 		switch c.Output {
 		case "-":
-			return copied(g.stdout)
+			return copied(g.shown())
 		case "":
 		default:
 			if err := writeWhole(c.Output, copied); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // print writes v as JSON if that was asked for, else what human writes.
@@ -19,9 +20,18 @@ func (g *globals) print(v any, human func(w io.Writer) error) error {
 	if !g.JSON {
 		return human(g.stdout)
 	}
-	enc := json.NewEncoder(g.stdout)
+	enc := json.NewEncoder(g.shown())
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// shown is the standard output for what was written elsewhere: on a terminal, without the
+// characters that make it do something.
+func (g *globals) shown() io.Writer {
+	if isTerminal(g.stdout) {
+		return columns.Writer(g.stdout)
+	}
+	return g.stdout
 }
 
 // explain is an error for the person at the terminal.

@@ -125,14 +125,15 @@ func (c *contextReadCmd) Run(g *globals) error {
 			if err != nil {
 				return err
 			}
-			return g.print(page, func(w io.Writer) error { _, err := io.WriteString(w, page.Content); return err })
+			return g.print(page, func(io.Writer) error { _, err := io.WriteString(g.shown(), page.Content); return err })
 		}
+		out := g.shown()
 		for offset := c.Offset; ; {
 			page, err := a.Recall().Read(g.ctx, id, ref, offset, scrollback.ReadMax)
 			if err != nil {
 				return err
 			}
-			if _, err := io.WriteString(g.stdout, page.Content); err != nil || page.Done {
+			if _, err := io.WriteString(out, page.Content); err != nil || page.Done {
 				return err
 			}
 			offset = page.NextOffset
@@ -156,7 +157,7 @@ func (c *contextTailCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(tail, func(w io.Writer) error { _, err := io.WriteString(w, tail.Content); return err })
+		return g.print(tail, func(io.Writer) error { _, err := io.WriteString(g.shown(), tail.Content); return err })
 	})
 }
 

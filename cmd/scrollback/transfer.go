@@ -169,7 +169,7 @@ func (c *exportCmd) Run(g *globals) error {
 		if q.Format == transfer.BundleFormat && isTerminal(g.stdout) {
 			return scrollback.ParamErrorf("scrollback", "output", "a bundle is binary: name a file with -o, or pipe it on")
 		}
-		return a.Export(g.ctx, id, q, g.stdout)
+		return a.Export(g.ctx, id, q, g.shown())
 	})
 }
 
