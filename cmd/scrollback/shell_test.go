@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 )
@@ -191,8 +192,14 @@ func TestChatResized(t *testing.T) {
 	if err := pty.Setsize(w.f, &pty.Winsize{Rows: 24, Cols: 45}); err != nil {
 		t.Fatal(err)
 	}
-	w.shows("Ask anything")
-	if up := regexp.MustCompile(`\x1b\[\d*A[^\n]*\x1b\[\d*A|\x1b\[[2-9]A`).FindString(w.raw()[before:]); up == "" {
+	goesUp := regexp.MustCompile(`\x1b\[\d*A[^\n]*\x1b\[\d*A|\x1b\[[2-9]A`)
+	for range 2000 {
+		if goesUp.MatchString(w.raw()[before:]) {
+			break
+		}
+		w.within(10*time.Millisecond, "\x00") // a moment
+	}
+	if !goesUp.MatchString(w.raw()[before:]) {
 		t.Errorf("the cursor does not go up:\n%q", w.raw()[before:])
 	}
 	w.keys("\x1b\x04")
