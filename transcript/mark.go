@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -129,4 +131,46 @@ func MarkOf(meta json.RawMessage) string {
 		return ""
 	}
 	return m.Source.Hash
+}
+
+// Begins reports whether a message of a file is the beginning of a stored one: some of its
+// first parts, of which the last may be cut short in an answer. Tools write answers piece by
+// piece, and a copy of their file may have been made in between. Attachments are compared by
+// what a file says of them.
+func Begins(whole, part scrollback.Message) bool {
+	n := len(part.Parts)
+	if whole.Role != part.Role || whole.Name != part.Name || n == 0 || n > len(whole.Parts) {
+		return false
+	}
+	for i, p := range part.Parts {
+		if begins(whole.Parts[i], p, i == n-1 && part.Role == scrollback.RoleAssistant) {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// begins reports whether a part says what another says, or its beginning if it may be cut.
+func begins(whole, part scrollback.Part, cut bool) bool {
+	text := func(whole, part string) bool {
+		return whole == part || cut && part != "" && strings.HasPrefix(whole, part)
+	}
+	switch p := part.(type) {
+	case scrollback.Text:
+		w, ok := whole.(scrollback.Text)
+		return ok && text(w.Text, p.Text)
+	case scrollback.Reasoning:
+		w, ok := whole.(scrollback.Reasoning)
+		return ok && text(w.Text, p.Text)
+	case scrollback.ToolCall:
+		w, ok := whole.(scrollback.ToolCall)
+		return ok && w.ID == p.ID && w.Name == p.Name && reflect.DeepEqual(Meaning(w.Arguments), Meaning(p.Arguments))
+	case scrollback.ToolResult:
+		w, ok := whole.(scrollback.ToolResult)
+		return ok && w.CallID == p.CallID && w.Name == p.Name && w.IsError == p.IsError && w.Text == p.Text
+	case scrollback.Image, scrollback.File:
+		return false // their bytes are not at hand, and whole ones have the same mark
+	}
+	return false
 }

@@ -234,7 +234,7 @@ func (b *bringing) leave(ctx context.Context, key string) error {
 	}
 	err := im.end(ctx, c)
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
-		err = im.store.Origins.Date(ctx, c.ID, c.Total, c.said)
+		err = im.store.Origins.Date(ctx, c.ID, c.Total, max(c.said, c.latest))
 	}
 	if err == nil {
 		err = b.describe(ctx, c)

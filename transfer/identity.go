@@ -44,6 +44,8 @@ func (im *importer) enter(ctx context.Context, c *importing) error {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
 	}
 	c.head, c.at, c.Total = head, head.Branch, head.Messages
+	c.stood = onPath{head.Branch.ID, head.Branch.HeadSeq}
+	c.back = !c.Created && head.Branch.HeadSeq == head.Branch.AtSeq
 	if im.q.Into != "" {
 		c.fresh, c.base = true, head.Messages
 	} else if n := head.Branch.HeadSeq; n > 0 {

@@ -48,6 +48,8 @@ type importing struct {
 	known  []scrollback.Message // of at's path, that come next
 	fresh  bool                 // the file is past what is there
 	firsts map[onPath]*stored   // messages that begin another continuation
+	stood  onPath               // where the conversation stood before the import
+	back   bool                 // that was before the end of a branch: something had been taken back
 	left   scrollback.BranchID  // where the conversation stood when the file first left it
 	own    bool                 // somebody had gone on there without the file
 	newest scrollback.MessageID // of the conversation as it stood
@@ -56,8 +58,11 @@ type importing struct {
 	slot   int                  // in the result
 	source *source              // of a tool, or nil
 	moved  bool                 // the source has changed since its last import
-	latest int64                // when that was said, if an import brought it, in Unix ms
-	said   int64                // when the newest of what was brought was said, in Unix ms
+	goesOn bool                 // and is where it was then: it is the tool's own, and no copy
+
+	ends   map[scrollback.BranchID]int64 // the farthest that a path of the file came to on a branch
+	latest int64                         // when that was said, if an import brought it, in Unix ms
+	said   int64                         // when the newest of what was brought was said, in Unix ms
 
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
@@ -201,6 +206,7 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 	if n < 0 || n > len(c.seqs) {
 		return scrollback.Errorf(scrollback.Internal, "transfer.Import", "the reader goes back to message %d of %d", n, len(c.seqs))
 	}
+	c.ended()
 	c.seqs, c.known, c.fresh = c.seqs[:n], nil, false
 	return nil
 }
@@ -298,8 +304,12 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 		return true, nil // what the draft became
 	}
 	again := im.from != nil && e.id != "" && transcript.IDOf(m.Meta) == e.id // perhaps replayed with another time
-	if at := e.Message.CreatedAt; m.Role != e.Message.Role || !again && at != 0 && at != m.CreatedAt {
+	at := e.Message.CreatedAt
+	if m.Role != e.Message.Role || !again && at != 0 && at != m.CreatedAt {
 		return false, nil
+	}
+	if (again || at != 0 && transcript.MarkOf(m.Meta) != "") && transcript.Begins(m.Message, e.Message) {
+		return true, nil // the copy was made while it was being written
 	}
 	if m.likeness == "" {
 		whole, err := im.whole(ctx, m.Message)
@@ -340,6 +350,9 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody continued conversation %s while it was imported; import the file again", c.ID)
 	}
 	c.head, c.fresh, c.known = head, true, nil
+	if c.Messages == 0 && c.left == "" {
+		c.stood = onPath{head.Branch.ID, head.Branch.HeadSeq}
+	}
 	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {
 		return nil
 	}
@@ -381,32 +394,42 @@ func (im *importer) entitle(ctx context.Context, c *importing) error {
 	return err
 }
 
-// end leaves the conversation where the file ends. If somebody had continued without the
-// file, or nothing of it was new, the conversation goes back to where it stood.
+// end leaves the conversation where [importer.whereToEnd] says.
 func (im *importer) end(ctx context.Context, c *importing) error {
 	failed := errors.Join(im.flush(ctx, c), im.entitle(ctx, c))
-	back := c.left != "" && (c.own || c.Messages == 0)
-	went := c.moved && c.theirs && !c.own // the source went back, and nobody has gone on here
-	if !back && (failed != nil || c.Messages == 0 && !went) {
-		return failed
+	if failed != nil && (c.left == "" || !c.own && c.Messages > 0) {
+		return failed // the next attempt goes on from there
+	}
+	c.ended()
+	to, err := im.whereToEnd(ctx, c)
+	if err != nil || to == c.stood && c.Messages == 0 && c.left == "" {
+		return errors.Join(failed, err)
 	}
 	now, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil || now.Branch.ID != c.head.Branch.ID || now.Branch.HeadSeq != c.head.Branch.HeadSeq {
 		return errors.Join(failed, err) // somebody has continued there meanwhile
 	}
-	to, seq := c.at, c.seq()
-	if back {
-		if to, err = im.store.Branches.Of(ctx, now, c.left); err != nil {
-			return errors.Join(failed, err)
-		}
-		seq = to.HeadSeq
+	same, err := im.samePoint(ctx, now.Branch, to)
+	if err != nil || same {
+		return errors.Join(failed, err)
 	}
-	if now.Branch.ID == to.ID && now.Branch.HeadSeq == seq {
-		return failed
-	}
-	head, err := im.goTo(ctx, now, to.ID, seq)
+	head, err := im.goTo(ctx, now, to.branch, to.seq)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
 	}
 	return errors.Join(failed, err)
+}
+
+// samePoint reports whether a branch ends at a point, which may be named by another branch
+// that has the same message there.
+func (im *importer) samePoint(ctx context.Context, b scrollback.Branch, p onPath) (bool, error) {
+	if b.HeadSeq != p.seq || b.ID == p.branch || p.seq == 0 {
+		return b.HeadSeq == p.seq, nil
+	}
+	here, err := im.store.At(ctx, b, p.seq)
+	if err != nil {
+		return false, err
+	}
+	there, err := im.store.Messages(ctx, p.branch, p.seq, p.seq)
+	return err == nil && len(there) == 1 && there[0].ID == here.ID, err
 }

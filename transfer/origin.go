@@ -76,6 +76,7 @@ func (b *bringing) choose(ctx context.Context, c *importing) error {
 	}
 	if s.was.Conversation != "" && !s.was.Shared {
 		c.ID, c.moved = s.was.Conversation, s.was.Stamp != b.Stamp
+		c.goesOn = c.moved && b.at != "" && s.was.Place == b.at && s.was.Name == b.Session.Name
 		return nil
 	}
 	found, err := b.scout(ctx, s)
