@@ -1,0 +1,119 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// recency orders the ends of paths that imports brought: by when their newest message was
+// said, then by their length. What is left are two ends of the same moment, of which it only
+// matters that every order of arrival prefers the same one.
+type recency struct {
+	said  int64 // Unix ms
+	seq   int64
+	bytes int // of the last message, of which an older copy may have the beginning
+	mark  string
+}
+
+func (r recency) compare(o recency) int {
+	return cmp.Or(cmp.Compare(r.said, o.said), cmp.Compare(r.seq, o.seq), cmp.Compare(r.bytes, o.bytes), cmp.Compare(r.mark, o.mark))
+}
+
+// recentMessages is how many messages at the end of a path are looked at for the time of the
+// newest: the last ones need not have one.
+const recentMessages = 16
+
+// recencyOf returns how recent a path is up to message seq, by what imports brought of it; the
+// zero value if none did.
+func (im *importer) recencyOf(ctx context.Context, branch scrollback.BranchID, seq int64) (out recency, err error) {
+	if seq == 0 {
+		return out, nil
+	}
+	page, err := im.store.Messages(ctx, branch, max(seq-recentMessages+1, 1), seq)
+	for _, m := range page {
+		mark := transcript.MarkOf(m.Meta)
+		if mark == "" {
+			continue
+		}
+		out = recency{max(out.said, m.CreatedAt), m.Seq, m.Parts.Bytes(), mark}
+	}
+	return out, err
+}
+
+// ended notes that a path of the file ends where it stands now.
+func (c *importing) ended() {
+	if c.ends == nil {
+		c.ends = map[scrollback.BranchID]int64{}
+	}
+	c.ends[c.at.ID] = max(c.ends[c.at.ID], c.seq())
+}
+
+// hasNewest reports whether the newest message that imports brought to the conversation is
+// one of the file's. A file that has it says where the conversation stands; one that does not
+// is a copy from before, or went on elsewhere for a while.
+func (im *importer) hasNewest(ctx context.Context, c *importing) (bool, error) {
+	all, err := im.store.Branches.List(ctx, c.ID)
+	if err != nil {
+		return false, err
+	}
+	var theirs recency
+	for _, b := range all {
+		if c.ends[b.ID] >= b.HeadSeq {
+			continue
+		}
+		r, err := im.recencyOf(ctx, b.ID, b.HeadSeq)
+		if err != nil {
+			return false, err
+		}
+		if r.compare(theirs) > 0 {
+			theirs = r
+		}
+	}
+	if theirs == (recency{}) {
+		return true, nil
+	}
+	for branch, seq := range c.ends {
+		r, err := im.recencyOf(ctx, branch, seq)
+		if err != nil {
+			return false, err
+		}
+		if r.compare(theirs) >= 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// whereToEnd returns where an import leaves the conversation: where the file ends, or where
+// the conversation stood before. Somebody who went on here without the file stays where they
+// are, and so does a conversation that has a newer message than the file. A file that brought
+// nothing moves it only if its tool went back.
+func (im *importer) whereToEnd(ctx context.Context, c *importing) (onPath, error) {
+	here, there := c.stood, onPath{c.at.ID, c.seq()}
+	switch {
+	case here == there, c.Messages == 0 && (!c.moved || !c.theirs), c.left != "" && c.own:
+		return here, nil
+	case c.Messages > 0 && (c.left == "" && !c.back || c.said == 0):
+		return there, nil // it only grew, or does not say when: then what came last is the newest
+	}
+	newest, err := im.hasNewest(ctx, c)
+	if err != nil || !newest {
+		return here, err
+	}
+	if c.Messages > 0 || c.goesOn {
+		return there, nil
+	}
+	// Of two copies with the same messages the later one is that which went back.
+	was, err := im.recencyOf(ctx, here.branch, here.seq)
+	if err != nil {
+		return here, err
+	}
+	now, err := im.recencyOf(ctx, there.branch, there.seq)
+	if err != nil || now.compare(was) >= 0 {
+		return here, err
+	}
+	return there, nil
+}
