@@ -130,6 +130,7 @@ type copies struct {
 	n      int    // lines so far
 	thread string // the origin; empty if nothing is copied
 	agent  bool   // it is a sub-agent's, which begins with a copy of its parent's talk
+	begins int    // of a sub-agent: the line at which its own talk begins
 	on     bool
 	origin []original
 	next   int
@@ -177,8 +178,10 @@ func (r *reader) copies(f *file, depth int) (*copies, error) {
 		return c, err
 	}
 	if c.agent = c.self.parent() != ""; c.agent {
-		c.on = marked
-		return c, nil
+		if c.on = marked; marked {
+			c.begins, err = r.ownTalk(f, c)
+		}
+		return c, err
 	}
 	c.on = true
 	under, err := r.fileOf(c.thread)
@@ -208,11 +211,8 @@ func (c *copies) take(l *line) bool {
 		return false
 	}
 	if c.agent {
-		if l.kind == "event_msg" && newerTurn(l, c.self) {
-			c.on = false
-			return false
-		}
-		return true
+		c.on = c.begins == 0 || l.n < c.begins
+		return c.on
 	}
 	h := l.hash()
 	for i := c.next; i < len(c.origin) && i < c.next+maxSkip; i++ {
@@ -228,12 +228,25 @@ func (c *copies) take(l *line) bool {
 	return false
 }
 
-// newerTurn reports whether a turn begins that is younger than the thread: the ids of both
-// begin with when they were made.
+// newerTurn reports whether a turn begins whose id says that it is younger than the thread.
 func newerTurn(l *line, h head) bool {
 	e, ok := l.event()
-	if !ok || e.Type != "task_started" || len(e.TurnID) < 13 {
-		return false
+	return ok && e.Type == "task_started" && h.age(e.TurnID) > 0
+}
+
+// age compares when an id was made with when the thread was begun: 1 if it is not older,
+// -1 if it is, and 0 if it does not say, as random ids do.
+func (h head) age(id string) int {
+	at, says := madeAt(id)
+	if !says {
+		return 0
 	}
-	return e.TurnID[:13] >= h.ID[:min(13, len(h.ID))]
+	begun, says := madeAt(h.ID)
+	if !says {
+		begun = h.time()
+	}
+	if at < begun {
+		return -1
+	}
+	return 1
 }
