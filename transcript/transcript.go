@@ -47,7 +47,9 @@ type Exporter interface {
 // and has no message. An entry with Rewind has none either: what follows comes
 // after the first *Rewind messages of the source's current path, and what came
 // after those becomes an earlier branch. Turns are those after the message that failed, or
-// ended at a bound; only exports have them.
+// ended at a bound; only exports have them. With Gap the message need not follow the one before
+// it: the file has lost what was said between them, and does not know when the message was said
+// if that has no time.
 type Entry struct {
 	Line         int // its line in the file, from 1; 0 if it has no lines
 	Source       string
@@ -60,6 +62,7 @@ type Entry struct {
 	Agent        *AgentOf           // with Conversation: it is a sub-agent's
 	End          *End               // nothing more of the conversation follows
 	Bad          *Bad
+	Gap          bool
 }
 
 // AgentOf is where a sub-agent was started: by a call in another conversation of the same

@@ -62,7 +62,7 @@ func (w *writing) wait(im *importer) error {
 	}
 	im.pending -= len(w.batch)
 	for _, m := range w.done.Messages {
-		c.seqs = append(c.seqs, m.Seq)
+		c.seqs, c.gap = append(c.seqs, m.Seq), 0
 	}
 	c.Messages += int64(len(w.batch))
 	im.count += int64(len(w.batch))

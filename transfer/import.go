@@ -45,6 +45,7 @@ type importing struct {
 	at     scrollback.Branch    // the branch whose path the file is on
 	base   int64                // the newest message before the file's first
 	seqs   []int64              // of the messages on the file's path, before the batch
+	gap    int64                // the newest message behind the last of seqs, which the file has lost, or 0
 	known  []scrollback.Message // of at's path, that come next
 	fresh  bool                 // the file is past what is there
 	firsts map[onPath]*stored   // messages that begin another continuation
@@ -82,6 +83,9 @@ type onPath struct {
 
 // seq is the newest message on the file's path, or 0 before the first.
 func (c *importing) seq() int64 {
+	if c.gap > 0 {
+		return c.gap
+	}
 	if n := len(c.seqs); n > 0 {
 		return c.seqs[n-1]
 	}
@@ -140,6 +144,12 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	m, e, err := heard(entry)
 	if err != nil {
 		return err
+	}
+	if entry.Gap && !c.fresh {
+		found, err := im.across(ctx, c, e)
+		if err != nil || found {
+			return err
+		}
 	}
 	if !c.fresh {
 		found, err := im.follow(ctx, c, e)
@@ -207,7 +217,7 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 		return scrollback.Errorf(scrollback.Internal, "transfer.Import", "the reader goes back to message %d of %d", n, len(c.seqs))
 	}
 	c.ended()
-	c.seqs, c.known, c.fresh = c.seqs[:n], nil, false
+	c.seqs, c.gap, c.known, c.fresh = c.seqs[:n], 0, nil, false
 	return nil
 }
 
@@ -233,7 +243,7 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 	}
 	step := func() (bool, error) {
 		c.all = c.all || c.known[0].ID == c.newest
-		c.seqs, c.known = append(c.seqs, c.known[0].Seq), c.known[1:]
+		c.seqs, c.gap, c.known = append(c.seqs, c.known[0].Seq), 0, c.known[1:]
 		return true, nil
 	}
 	if len(c.known) > 0 {

@@ -42,6 +42,7 @@ type route struct {
 	cwd     string
 	changed string   // the folder, since the last message
 	aloud   []string // reasoning of which there is only the event; see [teller.event]
+	gap     bool     // what was said last is no longer in the file
 	metered
 }
 
@@ -91,6 +92,9 @@ func (t *teller) add(n node) {
 	if t.changed != "" {
 		n.note("cwd", t.changed)
 		t.changed = ""
+	}
+	if t.gap {
+		n.entry.Gap, t.gap = true, false
 	}
 	n.turn, t.asked = t.turn, true
 	t.talk.grow(n)
@@ -170,13 +174,15 @@ func (t *teller) context(l *line) error {
 // compacted takes a compaction: its summary is a message. What the model said to make it is
 // no answer, and what the window was made of has been said before.
 func (t *teller) compacted(l *line) error {
-	var c struct {
-		Message string `json:"message"`
-	}
+	var c compaction
 	if err := json.Unmarshal(l.payload, &c); err != nil {
 		return err
 	}
 	t.close()
+	if lost := t.kept(l, c); lost != nil {
+		t.leave("compaction")
+		return lost
+	}
 	if strings.TrimSpace(c.Message) == "" {
 		t.leave("compaction")
 		return nil

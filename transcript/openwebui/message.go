@@ -57,6 +57,7 @@ type reader struct {
 func (r *reader) nodes(messages map[string]message) {
 	linked := make([]exported.Linked, 0, len(messages))
 	r.held = map[string]bool{}
+	messages = relinked(messages)
 	for id, m := range messages {
 		if r.live && m.unfinished() && len(m.Children) == 0 {
 			r.held[id], r.talk.Held = true, true

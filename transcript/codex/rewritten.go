@@ -1,0 +1,69 @@
+package codex
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// compaction is a line that says what a window was made of.
+type compaction struct {
+	Message string            `json:"message"`
+	History []json.RawMessage `json:"replacement_history"`
+}
+
+// errRewritten is what is wrong with a file that begins with a compaction.
+var errRewritten = errors.New("Codex rewrote this file when it compacted: of what came before, only what the person said is left in it")
+
+// summaryBegins is how Codex hands a summary to the next model, in the role of a person.
+const summaryBegins = "Another language model started to solve this problem"
+
+// kept takes what a person said from a compaction that the file begins with: the file was
+// rewritten, and what was said before is nowhere else in it. It returns [errRewritten] if there
+// was something. When that was said, and what was answered, the file does not know any more.
+func (t *teller) kept(l *line, c compaction) error {
+	if t.talk.cur >= 0 {
+		return nil // the lines before are there
+	}
+	any := false
+	for i, raw := range c.History {
+		var it item
+		if json.Unmarshal(raw, &it) != nil || it.Type != "message" || it.Role != "user" {
+			continue
+		}
+		one := &line{n: l.n, thread: l.thread, pos: l.pos, shared: l.shared, ordinal: l.ordinal, kind: "response_item", payload: raw}
+		sum := sha256.Sum256(raw)
+		if it.ID == "" {
+			it.ID = fmt.Sprintf("%s/%d.%d-%s", l.thread, l.pos, i, hex.EncodeToString(sum[:4]))
+		}
+		before := t.talk.cur
+		t.user(one, it)
+		t.doubt = nil // no event follows that would confirm it
+		if t.talk.cur == before {
+			continue
+		}
+		n := &t.talk.nodes[t.talk.cur]
+		text := n.entry.Message.Parts.Text()
+		if strings.HasPrefix(text, summaryBegins) || c.Message != "" && strings.TrimSpace(text) == strings.TrimSpace(c.Message) {
+			n.dropped, t.talk.cur = true, before
+			continue
+		}
+		n.entry.Gap, any = true, true
+		n.note("kept", true)
+	}
+	if !any {
+		return nil
+	}
+	t.gap = true
+	if strings.TrimSpace(c.Message) != "" {
+		n := l.message("", scrollback.RoleUser, scrollback.Say(c.Message))
+		n.note("compaction", true)
+		t.add(n)
+	}
+	return errRewritten
+}

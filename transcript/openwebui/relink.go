@@ -1,0 +1,63 @@
+package openwebui
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/transcript/exported"
+)
+
+// relinked gives messages a parent that have lost theirs. An answer always has one: without,
+// it belongs to what was asked last before it. Where answers have lost theirs, a question that
+// has none is no second beginning, but follows the message before it.
+func relinked(messages map[string]message) map[string]message {
+	orphans := map[string]bool{}
+	for id, m := range messages {
+		_, known := messages[m.Parent]
+		orphans[id] = m.Parent == "" || !known || m.Parent == id
+	}
+	for _, m := range messages {
+		for _, child := range m.Children {
+			delete(orphans, child)
+		}
+	}
+	maps.DeleteFunc(orphans, func(_ string, is bool) bool { return !is })
+	order := slices.SortedFunc(maps.Keys(messages), func(a, b string) int {
+		x, y := messages[a], messages[b]
+		return cmp.Or(cmp.Compare(exported.Seconds(x.At), exported.Seconds(y.At)), cmp.Compare(rank(x), rank(y)), strings.Compare(a, b))
+	})
+	lost := false
+	for id := range orphans {
+		lost = lost || messages[id].Role == "assistant"
+	}
+	if !lost {
+		return messages
+	}
+	out := maps.Clone(messages)
+	asked, before := "", ""
+	for _, id := range order {
+		m := out[id]
+		up := before
+		if m.Role == "assistant" {
+			up = cmp.Or(asked, before)
+		}
+		if orphans[id] && up != "" {
+			m.Parent = up
+			out[id] = m
+		}
+		if before = id; m.Role == "user" {
+			asked = id
+		}
+	}
+	return out
+}
+
+// rank puts a question before an answer of the same second.
+func rank(m message) int {
+	if m.Role == "assistant" {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,39 @@
+package transfer
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// across looks for a message of a file that has lost what was said before it among all that
+// comes next, and goes there. If it is not there, the file goes on behind the newest message
+// that an import brought: what the file has lost stays where it is.
+func (im *importer) across(ctx context.Context, c *importing, e *said) (bool, error) {
+	last := c.seq()
+	for after := last; after < c.at.HeadSeq; after += scrollback.ListDefault {
+		page, err := im.store.Messages(ctx, c.at.ID, after+1, min(after+scrollback.ListDefault, c.at.HeadSeq))
+		if err != nil {
+			return false, err
+		}
+		for i, m := range page {
+			same, err := im.says(ctx, &stored{Message: m}, e)
+			if err != nil {
+				return false, err
+			}
+			if same {
+				c.all = c.all || m.ID == c.newest
+				c.seqs, c.gap, c.known = append(c.seqs, m.Seq), 0, told(page[i+1:], im.cells)
+				return true, nil
+			}
+			if transcript.MarkOf(m.Meta) != "" {
+				last = m.Seq
+			}
+		}
+	}
+	if e.Message.CreatedAt != 0 && last > c.seq() {
+		c.gap, c.known = last, nil
+	}
+	return false, nil
+}
