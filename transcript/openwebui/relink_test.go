@@ -19,7 +19,8 @@ func TestLostParents(t *testing.T) {
 	}{
 		"answers": {
 			`"u1":{"id":"u1","role":"user","content":"Deep?","timestamp":1},"b1":{"id":"b1","role":"assistant","content":"Eight.","timestamp":1},
-			 "u2":{"id":"u2","parentId":"b1","role":"user","content":"Long?","timestamp":3},"a2":{"id":"a2","parentId":null,"role":"assistant","content":"Ninety.","timestamp":4}`,
+			 "u2":{"id":"u2","parentId":"b1","role":"user","content":"Long?","timestamp":3},
+			 "a2":{"id":"a2","parentId":null,"role":"assistant","content":"Ninety.","timestamp":4}`,
 			[]string{"user | Deep?", "assistant | Eight.", "user | Long?", "assistant | Ninety."},
 		},
 		"all": {
