@@ -3,6 +3,7 @@ package scrollback
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 )
 
 // DefaultProject is the project of a conversation that names none.
@@ -165,6 +166,25 @@ type View struct {
 	// as the policy tolerates, no model is asked until the path weighs AskAt tokens.
 	Failures int   `json:"failures,omitempty"`
 	AskAt    int64 `json:"ask_at,omitempty"`
+	// Without are the seqs, ascending, of messages on the path that requests leave out
+	// because a person asked for it: a call is there with its results, and a result with
+	// its call. Neither a fold nor its undoing changes it.
+	Without []int64 `json:"without,omitempty"`
+}
+
+// LeavesOut reports whether requests leave out a message.
+func (v View) LeavesOut(seq int64) bool {
+	_, found := slices.BinarySearch(v.Without, seq)
+	return found
+}
+
+// Leaving is v with other messages left out.
+func (v View) Leaving(without []int64) View {
+	v.Without = nil
+	if len(without) > 0 {
+		v.Without = without
+	}
+	return v
 }
 
 // Remember is v with o's memory of failed attempts, and nothing else of o.
@@ -180,6 +200,9 @@ type ViewSummary struct {
 	FirstSeq int64     `json:"first_seq"`
 	LastSeq  int64     `json:"last_seq"`
 	Tokens   int64     `json:"tokens"`
+	// Without are the messages that were left out when it was written, and of which it
+	// therefore says nothing.
+	Without []int64 `json:"without,omitempty"`
 }
 
 // ViewItem places one segment, leaf or roll-up, in a view.

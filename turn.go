@@ -177,8 +177,9 @@ type Sent struct {
 	Summary      *ViewSummary `json:"sum,omitempty"`
 	Carried      []int64      `json:"carried,omitempty"`
 	Pinned       []int64      `json:"pins,omitempty"`
-	PinnedTokens int64        `json:"pinned,omitempty"` // the most that pins could weigh
-	First        int64        `json:"first,omitempty"`  // of the messages that were live
+	Without      []int64      `json:"without,omitempty"` // see [View]
+	PinnedTokens int64        `json:"pinned,omitempty"`  // the most that pins could weigh
+	First        int64        `json:"first,omitempty"`   // of the messages that were live
 	Last         int64        `json:"last,omitempty"`
 	Prompt       int64        `json:"prompt,omitempty"` // where the prompt began
 	Again        []int        `json:"again,omitempty"`  // which parts of what was out of sight were repeated

@@ -98,14 +98,17 @@ type Window struct {
 
 // Excluded is a run of messages that a window leaves out, where to read it, and
 // why: "folded", "invalid" (an empty or failed reply), "unfinished" (an
-// interrupted reply that is being requested again), or "pinned, and no room" (a folded
-// message whose pin exceeds the share for pins).
+// interrupted reply that is being requested again), "pinned, and no room" (a folded
+// message whose pin exceeds the share for pins), or [ExcludedLeftOut].
 type Excluded struct {
 	FirstSeq int64  `json:"first_seq"`
 	LastSeq  int64  `json:"last_seq"`
 	Ref      *Ref   `json:"ref"`
 	Reason   string `json:"reason"`
 }
+
+// ExcludedLeftOut is the reason of messages that a person left out.
+const ExcludedLeftOut = "left_out"
 
 // Manifest accounts for a window: what was sent, what was left out and why.
 // Budget and Tokens are tokens. CacheReuse is the share of this request's

@@ -47,8 +47,8 @@ type built struct {
 // roll-up if the summary goes.
 func (j *job) build() (built, error) {
 	j.taken = 0
-	run, was := j.Window.Live[:j.cut.messages], j.Branch.View
-	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head}, shown: slices.Clone(j.Window.Segments)}
+	run, was := j.all().Live[:j.cut.messages], j.Branch.View
+	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head, Without: was.Without}, shown: slices.Clone(j.Window.Segments)}
 	if j.afresh {
 		b.view.Summary = nil
 	}
@@ -73,7 +73,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	stay, tell := told(j.Input, j.cut)
 	var drafts []draft
 	for _, ms := range split(run) {
-		drafts = append(drafts, draft{Segment: j.draft(ms), ms: ms, tell: append(tell, untold(ms, stay)...)})
+		drafts = append(drafts, draft{Segment: j.draft(ms), ms: ms, tell: append(tell, j.spoken(untold(ms, stay))...)})
 		tell = nil
 	}
 	cue.SideBySide(2*len(drafts), func(i int) {
@@ -88,7 +88,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 		if d.err != nil {
 			return d.err
 		}
-		j.describe(&d.Segment, d.lines, work.Of(d.ms))
+		j.describe(&d.Segment, d.lines, work.Of(j.spoken(d.ms)))
 		b.leaves = append(b.leaves, d.Segment)
 	}
 	if j.summary != nil {
@@ -100,12 +100,13 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 		if v := j.Branch.View.Summary; v != nil {
 			last.SummaryOf = min(last.SummaryOf, v.FirstSeq)
 		}
-		b.view.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq, Tokens: int64(j.Count(marks.Escape(last.Summary)))}
+		b.view.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq,
+			Tokens: int64(j.Count(marks.Escape(last.Summary))), Without: j.Window.Without}
 	}
 	b.segments = slices.Clone(b.leaves)
 	b.shown = append(b.shown, b.leaves...)
 	// What was carried until now is hidden from now on, unless this cut carries it too.
-	for _, ms := range [][]scrollback.Message{j.Window.Carried, run} {
+	for _, ms := range [][]scrollback.Message{j.all().Carried, run} {
 		for _, m := range ms {
 			if stay[m.Seq] {
 				b.view.Carried = append(b.view.Carried, m.Seq)

@@ -268,6 +268,24 @@ func parted(summary string) (above, block string) {
 	return strings.Trim(summary, "\n"), ""
 }
 
+// saidIn is a summary without its minutes; empty if nothing is carried behind them.
+func saidIn(summary string) string {
+	for _, mark := range minutes.SaidMarks() {
+		_, lines, found := strings.Cut("\n"+summary, mark)
+		if !found {
+			continue
+		}
+		if first, rest, _ := strings.Cut(lines, "\n"); strings.HasPrefix(first, "(") { // where the minutes end
+			lines = rest
+		}
+		if lines == "" {
+			return ""
+		}
+		return strings.TrimPrefix(mark, "\n") + lines
+	}
+	return ""
+}
+
 // carriedIn reads back what a summary of any form carries.
 func carriedIn(summary string) []carried {
 	_, block := parted(summary)

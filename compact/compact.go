@@ -88,6 +88,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	if in.Memory == nil {
 		in.Memory = NewMemory()
 	}
+	in.leaveOut()
 	before := in.weigh()
 	c := Compaction{View: in.Branch.View, Receipt: in.receipt(&before)}
 	if in.Reason == WhenDue && !in.Due(before.window) {
@@ -117,7 +118,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	kept := outcome{text: in.keep(&r, room), by: scrollback.SummaryExtractive}
 	r.maxTokens = min(r.maxTokens, room)
 	var said outcome
-	if len(j.writers) > 0 {
+	if len(j.writers) > 0 && len(r.run) > 0 {
 		said = in.ask(ctx, r, j.writers)
 	}
 	if ctx.Err() != nil {
@@ -229,7 +230,7 @@ const (
 // record collects what a summary is made from: the summary so far, the extracts of
 // folds that it does not cover, and the messages that the cut folds.
 func (in *Input) record(c cut) record {
-	r := record{policy: in.Policy, run: in.Window.Live[:c.messages], count: in.Count, memory: in.Memory}
+	r := record{policy: in.Policy, run: in.spoken(in.Window.Live[:c.messages]), count: in.Count, memory: in.Memory}
 	r.told, r.released = told(in, c)
 	r.pinned = in.PinnedSeqs
 	hidden, spoken := sumOf(r.run).Tokens, int64(0)

@@ -114,7 +114,7 @@ func (s *settling) leastSummary() int64 {
 func (s *settling) fits(c cut) (room int64, ok bool, err error) {
 	share, bound := max(s.j.Policy.AfterShare, s.j.Policy.MostShare), s.j.summaryRoom()
 	w, b := s.after(c), s.j.Window.Budget
-	leaves := split(s.j.Window.Live[:c.messages])
+	leaves := split(s.j.all().Live[:c.messages])
 	for range leaves[1:] { // after counts one placeholder
 		w.Tokens += s.j.Policy.placeholderBound(s.j.budget())
 	}

@@ -14,6 +14,44 @@ type Shown struct {
 	More       bool         // Window.Live is only the oldest piece of what is live
 	PinnedSeqs []int64      // messages that stay in sight when they are folded
 	Policy     Policy
+
+	// whole is Window with the weights and texts of what is left out, while [Run] works with
+	// a Window without them; nil before that.
+	whole *window.Input
+}
+
+// leaveOut takes the messages that requests leave out from what is shown: they weigh nothing
+// and say nothing, but are still among what is live, since a fold hides them as well.
+func (s *Shown) leaveOut() {
+	if len(s.Window.Without) == 0 || s.whole != nil {
+		return
+	}
+	s.whole = new(s.Window)
+	s.Window = s.Window.Unsaid()
+	s.Window.Live = slices.Clone(s.Window.Live)
+	for i := range s.Window.Live {
+		if m := &s.Window.Live[i]; s.leftOut(m.Seq) {
+			m.Weight = scrollback.Weight{}
+		}
+	}
+}
+
+// all is the window's input with everything that the log has in it.
+func (s *Shown) all() *window.Input {
+	if s.whole != nil {
+		return s.whole
+	}
+	return &s.Window
+}
+
+func (s *Shown) leftOut(seq int64) bool { return slices.Contains(s.Window.Without, seq) }
+
+// spoken returns the messages that are not left out.
+func (s *Shown) spoken(ms []scrollback.Message) []scrollback.Message {
+	if len(s.Window.Without) == 0 {
+		return ms
+	}
+	return slices.DeleteFunc(slices.Clone(ms), func(m scrollback.Message) bool { return s.leftOut(m.Seq) })
 }
 
 // Due says whether the policy asks for a fold before w is sent, a window laid out from s.
@@ -28,14 +66,14 @@ func (s *Shown) Unread() int64 {
 	if !s.More {
 		return 0
 	}
-	return s.Branch.LiveWeight().Tokens - sumOf(s.Window.Live).Tokens
+	return s.Branch.LiveWeight().Tokens - sumOf(s.all().Live).Tokens
 }
 
 // after returns what the window is laid out from once a fold is made.
 func (s *Shown) after(made *built) window.Input {
 	in := s.Window
 	in.Segments, in.Carried, in.Pinned, in.Live = made.shown, nil, nil, nil
-	for _, m := range slices.Concat(s.Window.Pinned, s.Window.Carried, s.Window.Live) {
+	for _, m := range slices.Concat(s.all().Pinned, s.all().Carried, s.all().Live) {
 		switch {
 		case m.Seq > made.view.Boundary:
 			in.Live = append(in.Live, m)
@@ -53,10 +91,12 @@ func (s *Shown) after(made *built) window.Input {
 	text := ""
 	if i := slices.IndexFunc(made.leaves, func(l scrollback.Segment) bool { return l.ID == v.Segment }); i >= 0 {
 		text = made.leaves[i].Summary
-	} else if in.Summary != nil {
+	} else if in.Summary == nil { // it tells of what is left out
+		return in
+	} else {
 		text = in.Summary.Text
 	}
-	in.Summary = InSight(*v, text)
+	in.Summary = InSight(*v, text, in.Without)
 	return in
 }
 
@@ -72,12 +112,23 @@ func After(s *Shown, c *Compaction) Shown {
 		}
 	}
 	out := *s
-	out.Window = s.after(&made)
+	out.Window, out.whole = s.after(&made), nil
 	out.Branch.View = c.View
 	return out
 }
 
-// InSight is a summary as a window shows it: with the text of its segment.
-func InSight(v scrollback.ViewSummary, text string) *window.Summary {
-	return &window.Summary{ViewSummary: v, Text: text, MinutesEnd: minutesEnd(text, v.LastSeq)}
+// InSight is a summary as a window shows it that leaves out some messages: with the text of
+// its segment. Minutes that tell of a message which is left out stay away until it is taken
+// back; what is left is nil if that is nothing.
+func InSight(v scrollback.ViewSummary, text string, without []int64) *window.Summary {
+	s := &window.Summary{ViewSummary: v, Text: text, MinutesEnd: minutesEnd(text, v.LastSeq)}
+	tells := func(seq int64) bool {
+		return v.FirstSeq <= seq && seq <= s.MinutesEnd && !slices.Contains(v.Without, seq)
+	}
+	if s.MinutesEnd > 0 && slices.ContainsFunc(without, tells) {
+		if s.Text, s.MinutesEnd = saidIn(text), 0; s.Text == "" {
+			return nil
+		}
+	}
+	return s
 }

@@ -29,9 +29,10 @@ func (p Views) again(ctx context.Context, h Head) (out []driver.Fold, some bool,
 	}
 }
 
-// sameView reports whether two views show the same, whatever they remember of attempts.
+// sameView reports whether two views show the same, whatever they remember of attempts and
+// leave out.
 func sameView(a, b scrollback.View) bool {
-	x, err := json.Marshal(a.Remember(b))
+	x, err := json.Marshal(a.Remember(b).Leaving(b.Without))
 	y, err2 := json.Marshal(b)
 	return err == nil && err2 == nil && string(x) == string(y)
 }
@@ -104,7 +105,7 @@ func (p Views) Refolded(ctx context.Context, h Head, segment scrollback.SegmentI
 	for _, f := range folds {
 		out = joined(out, f.Receipt)
 	}
-	return folds[len(folds)-1].After, out, nil
+	return folds[len(folds)-1].After.Leaving(h.Branch.View.Without), out, nil
 }
 
 // Unfolded returns what the branch of a head would show after Unfold, and its receipt.
@@ -122,7 +123,7 @@ func (p Views) Unfolded(ctx context.Context, h Head, segment scrollback.SegmentI
 	for undone := 0; undone == 0 || segment != "" && b.View.Boundary >= seq; undone++ {
 		switch {
 		case undone < len(folds):
-			out, b.View = joined(folds[undone].Receipt, out), folds[undone].Before
+			out, b.View = joined(folds[undone].Receipt, out), folds[undone].Before.Leaving(b.View.Without)
 		case seq > 0 && b.View.Boundary >= seq:
 			if b.View, err = p.cut(ctx, b, seq-1); err != nil {
 				return b.View, out, err

@@ -20,6 +20,7 @@ type BeginRequest struct {
 	Admit        func(last *scrollback.Turn) error
 	Quota        *scrollback.Quota // in which the turn is counted, unless nil
 	Edit         func(*scrollback.Conversation)
+	Without      *[]int64 // the messages that the branch leaves out from then on; nil changes nothing
 }
 
 // Begin opens a turn with the messages that start it. A turn left open by an
@@ -39,7 +40,7 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 	}
 	b := driver.Begin{
 		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
-		Admit: r.Admit, Tally: tally(r.Quota, now), Edit: r.Edit, Salvage: p.s.salvage,
+		Admit: r.Admit, Tally: tally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvage,
 	}
 	if r.IfHead != nil {
 		b.IfBranch, b.IfHead = r.IfHead.ID, r.IfHead.HeadSeq

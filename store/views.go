@@ -167,7 +167,7 @@ func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollb
 	if was.Boundary <= seq {
 		return was, nil
 	}
-	var v scrollback.View
+	v := scrollback.View{Without: was.Without}
 	for items := was.Segments; len(items) > 0; {
 		item := items[0]
 		items = items[1:]

@@ -40,6 +40,7 @@ type Input struct {
 	Pinned             []scrollback.Message // folded, and shown verbatim because a person wants it; oldest first
 	PinnedTokens       int64                // the most that the pinned messages may weigh together
 	Live               []scrollback.Message // behind the boundary, oldest first
+	Without            []int64              // messages that are left out, ascending; Live holds them all the same
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
 	Budget             scrollback.Budget
 	Dialect            scrollback.Dialect
@@ -92,6 +93,7 @@ func Reaches(have, budget int64, share float64) bool {
 
 // Assemble lays out a window. It never judges whether the result fits.
 func Assemble(in Input) scrollback.Window {
+	in, leftOut := in.leaveOut()
 	w := scrollback.Window{Tools: in.Tools, Budget: in.Budget}
 	add := func(items ...scrollback.Item) { w.Items = append(w.Items, items...) }
 	if in.Instructions != "" {
@@ -123,7 +125,7 @@ func Assemble(in Input) scrollback.Window {
 		messages, unfinished = asking(messages)
 	}
 	items, excluded := curate(messages, in)
-	w.Excluded = slices.Concat(w.Excluded, excluded, unfinished, crowdedOut)
+	w.Excluded = slices.Concat(w.Excluded, excluded, unfinished, crowdedOut, leftOut)
 	add(items...)
 	w.Items = TakeTurns(w.Items, in.Dialect)
 	for i := range w.Items {

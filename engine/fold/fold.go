@@ -85,7 +85,7 @@ func (f *Folder) surround(snap store.Snapshot, h store.Head, sh setting.Resolved
 	in := window.Input{
 		Instructions: sh.Instructions(h.Conversation), Tools: sh.Tools(h.Conversation), Segments: snap.Segments,
 		Carried: snap.Carried, Pinned: snap.Pinned, PinnedTokens: sh.Policy.PinnedBound(sh.Budget.Tokens), Live: snap.Live,
-		Budget: sh.Budget, Dialect: sh.Facts.Dialect,
+		Without: h.Branch.View.Without, Budget: sh.Budget, Dialect: sh.Facts.Dialect,
 	}
 	if in.Instructions != "" {
 		in.InstructionsWeight = f.resolver.TextWeight(in.Instructions)
@@ -94,7 +94,7 @@ func (f *Folder) surround(snap store.Snapshot, h store.Head, sh setting.Resolved
 		in.Environment, in.EnvironmentWeight = env.Text, f.resolver.TextWeight(env.Text)
 	}
 	if snap.Summary != nil {
-		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary)
+		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary, in.Without)
 	}
 	in.ToolsWeight = f.resolver.ToolsWeight(in.Tools)
 	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.Policy}

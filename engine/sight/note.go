@@ -43,7 +43,7 @@ func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
 	if in.Summary != nil {
 		s.Summary = &in.Summary.ViewSummary
 	}
-	s.Carried, s.Pinned = seqs(in.Carried), seqs(in.Pinned)
+	s.Carried, s.Pinned, s.Without = seqs(in.Carried), seqs(in.Pinned), in.Without
 	if len(s.Pinned) == 0 {
 		s.PinnedTokens = 0
 	}
@@ -109,6 +109,9 @@ func listed(c scrollback.ConversationID, s *scrollback.Sent) scrollback.Manifest
 		Over: max(0, s.Tokens-s.Budget), Excluded: []scrollback.Excluded{}}
 	if s.Tokens > 0 {
 		m.CacheReuse = math.Round(float64(s.Reused)/float64(s.Tokens)*1e4) / 1e4
+	}
+	for _, seq := range s.Without {
+		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: seq, LastSeq: seq, Reason: scrollback.ExcludedLeftOut})
 	}
 	segments := s.Segments
 	for _, name := range scrollback.Layers() {

@@ -103,7 +103,7 @@ func searched(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search {
 
 // input is what a step was laid out from, as far as it is known.
 func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, s *scrollback.Sent) (window.Input, error) {
-	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Dialect: dialect(s)}
+	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Without: s.Without, Dialect: dialect(s)}
 	if s.PinnedTokens > 0 {
 		in.PinnedTokens = s.PinnedTokens
 	}
@@ -131,7 +131,7 @@ func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollba
 		if err != nil {
 			return in, err
 		}
-		in.Summary = compact.InSight(*s.Summary, of[0].Summary)
+		in.Summary = compact.InSight(*s.Summary, of[0].Summary, s.Without)
 	}
 	b := scrollback.Branch{ID: t.Branch, HeadSeq: max(s.Last, t.LastSeq)}
 	for _, list := range []struct {

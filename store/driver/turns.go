@@ -74,6 +74,8 @@ type TurnQuery struct {
 //  4. Edit may change the conversation's own fields; what the log decides (ID,
 //     Branch, Messages, Version, Parent, the times) stays as it is. On a replay, a
 //     conflict or a refusal it is not called.
+//     With Without, the branch's view leaves out these messages from then on
+//     ([scrollback.View]); if that changes it, its version grows.
 //  5. Entries are appended and Turn is stored open. Turn.Seq and Turn.LastSeq become
 //     the head, Turn.Branch the current branch.
 type Begin struct {
@@ -86,6 +88,7 @@ type Begin struct {
 	Admit     func(last *scrollback.Turn) error
 	Tally     *Tally
 	Edit      func(*scrollback.Conversation)
+	Without   *[]int64 // nil changes nothing
 	Salvage   func(expired scrollback.Turn) []Entry
 }
 

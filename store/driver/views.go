@@ -46,7 +46,7 @@ type Commit struct {
 }
 
 // Unfold puts back the view from before the newest fold of the branch that is not
-// yet undone, and returns its receipt. If there is none, View is what the branch
+// yet undone, and returns its receipt. What the branch leaves out stays as it is. If there is none, View is what the branch
 // shows from then on, if its ViewVersion is still IfViewVersion (else conflict),
 // and the receipt is empty; with no View either it is not_found.
 type Unfold struct {
@@ -76,7 +76,7 @@ type Fold struct {
 
 // Refold puts back the view that the undoing of a fold replaced, and returns its receipt, if
 // the branch's ViewVersion is still IfViewVersion and the fold is still undone (else conflict,
-// and nothing is written).
+// and nothing is written). What the branch leaves out stays as it is.
 type Refold struct {
 	Branch        scrollback.BranchID
 	Number        int64

@@ -82,6 +82,8 @@ var suite = []struct {
 	{"CommitMeanwhile", testCommitMeanwhile},
 	{"Unfold", testUnfold},
 	{"UnfoldOfAFork", testUnfoldOfAFork},
+	{"Without", testWithout},
+	{"WithoutRewound", testWithoutRewound},
 	{"Receipts", testReceipts},
 	{"Segments", testSegments},
 	{"RefEntries", testRefEntries},

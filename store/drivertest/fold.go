@@ -132,6 +132,82 @@ func testCommitMeanwhile(w *bench) {
 	Check(w.t, w.Driver)
 }
 
+// testWithout: a turn sets what its branch leaves out, whole lists at a time; folds, their
+// undoing and their doing again leave that as it is.
+func testWithout(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 4)
+	shows := func(step string, version int64, without ...int64) {
+		w.t.Helper()
+		b := w.head(c.ID).Branch
+		same(w.t, step+": left out", without, b.View.Without)
+		same(w.t, step+": view version", version, b.ViewVersion)
+	}
+	leave := func(without *[]int64) {
+		w.t.Helper()
+		got, err := w.tryBegin(c.ID, func(b *driver.Begin) { b.Without = without })
+		w.ok(err)
+		same(w.t, "head", w.head(c.ID), got.Head)
+		w.finish(got.Turn, scrollback.TurnComplete)
+	}
+	leave(&[]int64{2, 3})
+	shows("set", 1, 2, 3)
+	leave(nil)
+	shows("not named", 1, 2, 3)
+	leave(&[]int64{2, 3})
+	shows("the same again", 1, 2, 3)
+	w.fold(c, 1, 2) // whose view knows of nothing that is left out
+	w.ok(w.Views.Commit(w.ctx, func() driver.Commit {
+		cm := plainCommit(w, c, 3, 3)
+		cm.View = cm.View.Leaving([]int64{3})
+		return cm
+	}()))
+	shows("what a fold says", 3, 3)
+	leave(&[]int64{4})
+	shows("another list", 4, 4)
+	_, err := w.unfold(c.Branch)
+	w.ok(err)
+	shows("undone", 5, 4)
+	folds, err := w.Views.Folds(w.ctx, driver.FoldQuery{Branch: c.Branch, Undone: true, Limit: 9})
+	w.ok(err)
+	_, err = w.Views.Refold(w.ctx, driver.Refold{Branch: c.Branch, Number: folds[0].Number, Now: w.tick(), IfViewVersion: 5})
+	w.ok(err)
+	shows("done again", 6, 4)
+	leave(&[]int64{})
+	shows("nothing", 7)
+	_, err = w.tryBegin(c.ID, func(b *driver.Begin) {
+		b.Without = &[]int64{1}
+		b.Admit = func(*scrollback.Turn) error { return errNo }
+	})
+	w.code(err, scrollback.Refused)
+	shows("refused", 7)
+}
+
+// testWithoutRewound: where a rewind leads, what the path leaves out is left out, also on a
+// branch that was there before.
+func testWithoutRewound(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 4)
+	to := func(without ...int64) driver.Head {
+		w.t.Helper()
+		h, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(), To: scrollback.Branch{
+			ID: scrollback.BranchID(w.id("branch")), Parent: c.Branch, AtSeq: 2, HeadSeq: 2, View: scrollback.View{}.Leaving(without)}})
+		w.ok(err)
+		same(w.t, "stored", h, w.head(c.ID))
+		return h
+	}
+	first := to(1)
+	same(w.t, "a new branch", []int64{1}, first.Branch.View.Without)
+	back, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(), To: scrollback.Branch{
+		ID: scrollback.BranchID(w.id("branch")), Parent: c.Branch, AtSeq: 4, HeadSeq: 4}})
+	w.ok(err)
+	same(w.t, "the branch that ends there", c.Branch, back.Branch.ID)
+	again := to(2)
+	same(w.t, "an empty branch that was there", first.Branch.ID, again.Branch.ID)
+	same(w.t, "what it leaves out now", []int64{2}, again.Branch.View.Without)
+	same(w.t, "its view version", first.Branch.ViewVersion+1, again.Branch.ViewVersion)
+}
+
 // testUnfold: back through the folds, one by one; what was written since stays.
 func testUnfold(w *bench) {
 	c := w.conversation()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -226,6 +227,7 @@ func (w *walk) leaving(from scrollback.Branch, at int64, id scrollback.BranchID)
 	if from.View.Boundary <= at {
 		b.View = from.View
 	}
+	b.View = b.View.Leaving(slices.DeleteFunc(slices.Clone(from.View.Without), func(out int64) bool { return out > at }))
 	if at == 0 {
 		return b
 	}
@@ -325,8 +327,12 @@ func (w *walk) begin() {
 			c.Title, c.PinnedSeqs, c.Messages, c.DeletedAt = title, append(c.PinnedSeqs, c.Messages), 99, 99
 		}
 	}
+	var without *[]int64
+	if w.often(25) {
+		without = new(some(w, nil, []int64{}, []int64{1}, []int64{1, 3}, []int64{2}))
+	}
 	got, ok := both(w, fmt.Sprintf("begin %s on %s, key %v", t.ID, t.Conversation, t.Idempotency), func(d *driver.Driver) (out answer, err error) {
-		out.Begun, err = d.Turns.Begin(w.ctx, driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit,
+		out.Begun, err = d.Turns.Begin(w.ctx, driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit, Without: without,
 			Admit: func(last *scrollback.Turn) error {
 				if last != nil {
 					seen := settled(*last)

@@ -2,6 +2,7 @@ package memdriver
 
 import (
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -72,11 +73,23 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	}
 	keepLog(&edited, th.Conversation) // it may have grown
 	th.Conversation = clone(edited)
+	if b.Without != nil {
+		leaveOut(db.branches[th.Branch], *b.Without)
+	}
 	ms := db.append(th, b.Entries, b.Now)
 	turn := db.open(th, b.Turn)
 	th.news.Turn, th.news.State, th.news.Kinds = turn.ID, turn.State, th.news.Kinds|driver.KindTurned
 	db.changes.touch(th, b.Now)
 	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
+}
+
+// leaveOut sets which messages a branch leaves out.
+func leaveOut(b *branch, without []int64) {
+	if slices.Equal(b.View.Without, without) {
+		return
+	}
+	b.View = b.View.Leaving(slices.Clone(without))
+	b.ViewVersion++
 }
 
 // seen is the newest turn with b's idempotency key that is not too old, or nil.

@@ -63,6 +63,7 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	th.Conversation = clone(edited)
 	th.news.Kinds = driver.KindEdited
 	b := db.destination(th, to, r.Now)
+	leaveOut(b, to.View.Without) // one that is there may have left out others
 	th.Branch, th.Messages, th.turn = b.ID, b.HeadSeq, ""
 	if n := len(b.rows); n > 0 && db.turns[b.rows[n-1].TurnID] != nil {
 		th.turn = b.rows[n-1].TurnID

@@ -207,7 +207,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		return scrollback.Receipt{}, err
 	}
 	show := func(v scrollback.View) {
-		b.View = clone(v)
+		b.View = clone(v.Leaving(b.View.Without))
 		b.ViewVersion++
 		th.news.Kinds |= driver.KindFolded | driver.KindUndone
 		db.changes.touch(th, u.Now)
@@ -256,7 +256,7 @@ func (db views) Refold(ctx context.Context, q driver.Refold) (scrollback.Receipt
 	if r.branch != b.ID || !r.undone || r.after == nil {
 		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "the compaction is not undone any more")
 	}
-	b.View, r.undone, r.after = *r.after, false, nil
+	b.View, r.undone, r.after = r.after.Leaving(b.View.Without), false, nil
 	b.ViewVersion++
 	th.news.Fold(r.Receipt)
 	db.changes.touch(th, q.Now)

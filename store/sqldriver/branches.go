@@ -129,6 +129,9 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 		if w.b, err = w.destination(ctx, to, r.Now); err != nil {
 			return err
 		}
+		if err := w.leaveOut(ctx, to.View.Without); err != nil { // one that is there may have left out others
+			return err
+		}
 		w.c.Branch, w.edited = w.b.ID, true
 		if w.c.LastTurn, err = w.turnAt(ctx, w.b); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -93,14 +94,31 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 }
 
 func (w *logWriter) setView(ctx context.Context, v scrollback.View, now int64) error {
+	if err := w.show(ctx, v); err != nil {
+		return err
+	}
+	return touchConversation(ctx, w.tx, &w.c, now)
+}
+
+// show stores another view of the branch.
+func (w *logWriter) show(ctx context.Context, v scrollback.View) error {
 	view, err := sqlrow.JSON(v)
 	if err != nil {
 		return err
 	}
-	if err := w.tx.Run(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1`, w.b.ID, view); err != nil {
-		return err
+	w.b.View = v
+	w.b.ViewVersion++
+	change := sqlrow.Change{8: view, 9: w.b.ViewVersion}
+	return w.tx.Patch(ctx, sqlrow.Branches.At(w.b.ID), change, `UPDATE branches SET view = $2, view_version = $3 WHERE id = $1`,
+		w.b.ID, view, w.b.ViewVersion)
+}
+
+// leaveOut stores which messages the branch leaves out.
+func (w *logWriter) leaveOut(ctx context.Context, without []int64) error {
+	if slices.Equal(w.b.View.Without, without) {
+		return nil
 	}
-	return touchConversation(ctx, w.tx, &w.c, now)
+	return w.show(ctx, w.b.View.Leaving(without))
 }
 
 // Unfold implements [driver.Views].
@@ -128,7 +146,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 			return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s changed meanwhile", u.Branch)
 		case errors.Is(err, sql.ErrNoRows):
 			w.c.News.Kinds = driver.KindFolded | driver.KindUndone
-			return w.setView(ctx, *u.View, u.Now)
+			return w.setView(ctx, u.View.Leaving(w.b.View.Without), u.Now)
 		case err != nil:
 			return err
 		}
@@ -144,7 +162,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		}
 		w.c.News.Fold(out)
 		w.c.News.Kinds |= driver.KindUndone
-		return w.setView(ctx, view, u.Now)
+		return w.setView(ctx, view.Leaving(w.b.View.Without), u.Now)
 	})
 	return out, err
 }
@@ -183,7 +201,7 @@ func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Rec
 		}
 		out = f.Receipt
 		w.c.News.Fold(out)
-		return w.setView(ctx, f.After, r.Now)
+		return w.setView(ctx, f.After.Leaving(w.b.View.Without), r.Now)
 	})
 	return out, err
 }

@@ -52,6 +52,11 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if b.Edit != nil {
 			w.edit(b.Edit)
 		}
+		if b.Without != nil {
+			if err := w.leaveOut(ctx, *b.Without); err != nil {
+				return err
+			}
+		}
 		if out.Messages, err = w.append(ctx, entries); err != nil {
 			return err
 		}
