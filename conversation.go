@@ -144,6 +144,7 @@ type BranchEntry struct {
 	Messages  int64    `json:"messages"`
 	UpdatedAt int64    `json:"updated_at"`
 	Current   bool     `json:"current"`
+	Without   []int64  `json:"without,omitempty"` // see [View]
 }
 
 // View is what a branch's window shows instead of its oldest messages: those up

@@ -28,6 +28,7 @@ var (
 	ErrTooLarge     = errors.New("too large")            // Invalid
 	ErrPrecondition = errors.New("precondition failed")  // Conflict
 	ErrUpstream     = errors.New("the model's provider") // Unavailable
+	ErrPermanent    = errors.New("the same again")       // Unavailable or Refused: the same request will be refused again
 	ErrReplyBound   = errors.New("the bound of a reply") // Unavailable: the turn keeps what it has
 	ErrNoKey        = errors.New("no key that counts")   // Refused: who asks is not known
 	ErrNoModel      = errors.New("no such model")        // Invalid

@@ -18,6 +18,13 @@ type Failure struct {
 	Advice  Advice `json:"advice,omitempty"`
 	Setting string `json:"setting,omitempty"`
 
+	// Permanent says that the same request will fail again in the same way. Suspect is the
+	// first message since the last answer, 0 if there is none: a request that leaves it out
+	// may go. Upstream says that the model's provider failed, and not this program.
+	Permanent bool  `json:"permanent,omitempty"`
+	Suspect   int64 `json:"suspect_seq,omitempty"`
+	Upstream  bool  `json:"upstream,omitempty"`
+
 	// Said is what Message was made of, for those who read it in another language; nil if
 	// that is not known. Faces do not show it.
 	Said *Sentence `json:"said,omitempty" hidden:"true"`
@@ -37,12 +44,14 @@ const (
 	AdviceRephrase     Advice = "rephrase"      // the provider's rules on content stand against it
 	AdviceWait         Advice = "wait"          // too many requests: later it may go
 	AdviceRetry        Advice = "retry"         // it may go the next time
+	AdviceLeaveOut     Advice = "leave_out"     // go back before what is refused, leave it out, or choose another model
 )
 
 // FailureOf is err as a turn keeps it.
 func FailureOf(err error) *Failure {
 	said := SentenceOf(err)
-	f := &Failure{Code: CodeOf(err), Message: said.String(), Said: &said}
+	f := &Failure{Code: CodeOf(err), Message: said.String(), Said: &said, Permanent: errors.Is(err, ErrPermanent),
+		Upstream: errors.Is(err, ErrUpstream)}
 	var known *Error
 	if errors.As(err, &known) {
 		f.Cause, f.Advice, f.Setting = known.Cause, known.Advice, known.Setting
@@ -54,6 +63,8 @@ func FailureOf(err error) *Failure {
 	case errors.Is(err, ErrNoModel):
 		f.Advice = AdviceChooseModel
 	case errors.Is(err, ErrReplyBound):
+	case f.Permanent:
+		f.Advice = AdviceLeaveOut
 	case f.Code == OverBudget:
 		f.Advice, f.Setting = AdviceRaiseLimit, "--limit"
 	case f.Code == RateLimited:
@@ -67,6 +78,9 @@ func FailureOf(err error) *Failure {
 // Err is the failure as an error again.
 func (f Failure) Err(op string) *Error {
 	err := &Error{Code: f.Code, Op: op, Err: errors.New(f.Message), Cause: f.Cause, Advice: f.Advice, Setting: f.Setting}
+	if f.Upstream {
+		_ = err.Because(ErrUpstream)
+	}
 	if f.Said != nil {
 		err.format, err.args = f.Said.Format, nil
 		for _, arg := range f.Said.Args {

@@ -72,13 +72,15 @@ func (t Turn) Entry() TurnEntry {
 // MessagePage is a page of messages by seq, with the seq from which the next one continues
 // in the same direction (nil at the end) and the turns between them that have no stored
 // answer, in order. Running is the turn that runs now, to attach to, on this page or not.
-// Meta is what is known of the turns that the messages belong to, where anything is.
+// Meta is what is known of the turns that the messages belong to, where anything is. Without
+// is what requests of the branch leave out, on this page or not; see [View].
 type MessagePage struct {
 	Messages []Message           `json:"messages"`
 	Next     *int64              `json:"next"`
 	Turns    []TurnEntry         `json:"turns"`
 	Running  *TurnID             `json:"running,omitempty"`
 	Meta     map[TurnID]TurnMeta `json:"meta,omitempty"`
+	Without  []int64             `json:"without,omitempty"`
 }
 
 // After are the turns of the page that stand after message seq.

@@ -120,10 +120,25 @@ func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
 			return wrong
 		}
 	}
+	if !c.leavesOut(id, v.Without) || v.Summary != nil && !c.leavesOut(id, v.Summary.Without) {
+		return wrong
+	}
 	if s := v.Summary; s != nil && (c.segments[s.Segment] == nil || s.LastSeq > v.Boundary || s.Tokens < 0) {
 		return wrong
 	}
 	return nil
+}
+
+// leavesOut reports whether a view may leave out these messages: ascending, and on its path.
+func (c *checker) leavesOut(id scrollback.BranchID, seqs []int64) bool {
+	last := int64(0)
+	for _, seq := range seqs {
+		if seq <= last || seq > c.branches[id].HeadSeq {
+			return false
+		}
+		last = seq
+	}
+	return true
 }
 
 // onPath reports whether the last message of a segment is on the path of a branch.

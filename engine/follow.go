@@ -119,7 +119,7 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollb
 	if err != nil {
 		return page, err
 	}
-	q.Branch = b.ID
+	q.Branch, page.Without = b.ID, b.View.Without
 	ms, next, err := t.v.e.store.Page(ctx, id, q)
 	if err != nil {
 		return page, err

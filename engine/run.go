@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -210,7 +211,10 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 	case t.finish == "":
 		// A stream that just stops looks like an end but is not one.
 		said.Status, f.State, f.FinishReason = scrollback.StatusInterrupted, scrollback.TurnInterrupted, scrollback.FinishTruncated
-	case t.parts.Text() == "" && len(calls) == 0:
+	case t.parts.Text() == "" && len(calls) == 0 && t.finish == finishFiltered:
+		return nil, nil, scrollback.Errorf(scrollback.Refused, "engine.Turn", "the model declines this request because of its provider's rules on content").
+			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
+	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
 		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty").Because(scrollback.ErrUpstream)
 	case len(calls) > 0:
 		ran := lt.answerCalls(ctx, step, calls)
@@ -266,6 +270,17 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 	return out, &scrollback.DoneEvent{TurnID: lt.turn.ID, MessageID: reply, Status: f.State, FinishReason: f.FinishReason}, nil
 }
 
+// finishFiltered is how a provider ends an answer that its rules on content forbid.
+const finishFiltered = "content_filter"
+
+// thought reports whether an answer has reasoning that can be read.
+func thought(ps scrollback.Parts) bool {
+	return slices.ContainsFunc(ps, func(p scrollback.Part) bool {
+		r, ok := p.(scrollback.Reasoning)
+		return ok && strings.TrimSpace(r.Text) != ""
+	})
+}
+
 // record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
 	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Key: lt.resolved.Over.Key, Model: lt.resolved.Facts.Name,
@@ -295,6 +310,9 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	if f.State != scrollback.TurnInterrupted || f.FinishReason != "" {
 		lt.e.o.Log.Warn("a turn failed", "turn", lt.turn.ID, "conversation", lt.turn.Conversation, "error", err)
 		f.Failure = scrollback.FailureOf(err)
+		if f.Failure.Permanent {
+			f.Failure.Suspect = lt.suspect()
+		}
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off has its price

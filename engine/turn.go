@@ -37,6 +37,11 @@ type TurnRequest struct {
 	PlainMarks   bool                      `json:"plain_marks,omitempty"` // @path refers to a file without brackets too
 	Overrides    Overrides                 `json:"shape"`
 
+	// Without, if not nil, are all the messages, by seq, that this and later requests of the
+	// branch leave out; an empty list takes all back. A call goes with its results. See
+	// [View.LeavingOut].
+	Without *[]int64 `json:"without,omitempty"`
+
 	crew *agent.Crew // that a sub-agent's turn belongs to
 
 	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
@@ -171,6 +176,9 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	if err != nil {
 		return begin, sh, web, err
 	}
+	if err := v.door.leaveOut(ctx, e.store, &head, r); err != nil {
+		return begin, sh, web, err
+	}
 	r.Overrides.Key = v.door.caller.Key
 	if sh, web, err = e.resolve(ctx, head, r); err != nil {
 		return begin, sh, web, err
@@ -197,12 +205,16 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 		return begin, sh, web, err
 	}
 	var numberedFor *scrollback.Branch
-	if len(in) > 0 && len(in[len(in)-1].Parts.References()) > 0 {
+	if r.Without != nil || len(in) > 0 && len(in[len(in)-1].Parts.References()) > 0 {
 		numberedFor = &head.Branch
+	}
+	var without *[]int64
+	if r.Without != nil {
+		without = &head.Branch.View.Without
 	}
 	end, err := e.ending(ctx, head, r)
 	return store.BeginRequest{
-		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota, IfHead: numberedFor,
+		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota, IfHead: numberedFor, Without: without,
 		Admit: func(last *scrollback.Turn) error {
 			if against != nil {
 				return against

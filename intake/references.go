@@ -161,7 +161,7 @@ func nameOf(f *reference.Found) string {
 // the block that would be sent again.
 func (w *following) shows(ctx context.Context, s store.Source, text string) (bool, error) {
 	b := w.head.Branch
-	if s.Seq > b.HeadSeq || s.Seq <= b.View.Boundary && !slices.Contains(b.View.Carried, s.Seq) && !slices.Contains(w.head.PinnedSeqs, s.Seq) {
+	if s.Seq > b.HeadSeq || b.View.LeavesOut(s.Seq) || s.Seq <= b.View.Boundary && !slices.Contains(b.View.Carried, s.Seq) && !slices.Contains(w.head.PinnedSeqs, s.Seq) {
 		return false, nil
 	}
 	m, ok := w.seen[s.Seq]

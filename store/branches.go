@@ -20,7 +20,7 @@ func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scr
 	for _, b := range all {
 		if b.HeadSeq > b.AtSeq || b.ID == h.Branch.ID {
 			out = append(out, scrollback.BranchEntry{ID: b.ID, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: b.HeadSeq,
-				Messages: b.HeadSeq - b.AtSeq, UpdatedAt: b.UpdatedAt, Current: b.ID == h.Branch.ID})
+				Messages: b.HeadSeq - b.AtSeq, UpdatedAt: b.UpdatedAt, Current: b.ID == h.Branch.ID, Without: b.View.Without})
 		}
 	}
 	return out, err

@@ -185,7 +185,7 @@ func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
 				return err
 			}
 		}
-		return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, WebSearch: c.web, Overrides: c.o.Overrides})
+		return c.turn(ctx, engine.TurnRequest{Conversation: c.id, WebSearch: c.web, Overrides: c.o.Overrides})
 	}
 	return scrollback.ParamErrorf("terminal.command", "retry", "%s", c.o.Texts.Nothing)
 }

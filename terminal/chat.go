@@ -23,6 +23,7 @@ type Options struct {
 	Conversation scrollback.ConversationID // empty: one is created with the first message
 	New          scrollback.Conversation   // what to create it with
 	Overrides    engine.Overrides          // of every turn
+	Without      *[]int64                  // what the conversation leaves out, from its next turn on; nil changes nothing
 	Model        string                    // the default, for conversations that name none
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
@@ -121,7 +122,7 @@ func (p *pipe) writers() faceWriters {
 // failed, nil if it did not.
 func (c *chat) run(ctx context.Context) (last, err error) {
 	c.id, c.w = c.o.Conversation, c.f.writers()
-	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: words.RetryInChat}
+	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: words.RetryInChat, Ways: words.WaysInChat}
 	for !c.quit {
 		c.f.status(c.statusLine(ctx), place{c.id, c.o.New.Roots})
 		line, err := c.f.next(ctx)
@@ -174,7 +175,56 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Overrides: c.o.Overrides})
+	return c.turn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Overrides: c.o.Overrides})
+}
+
+// turn runs a turn, with what is to be left out from now on.
+func (c *chat) turn(ctx context.Context, r engine.TurnRequest) error {
+	if c.id == c.o.Conversation {
+		r.Without, c.o.Without = c.o.Without, nil
+	}
+	return c.p.Turn(ctx, c.o.View, r)
+}
+
+// without leaves a message out from the next turn on, or lists what is left out.
+func (c *chat) without(ctx context.Context, w io.Writer, arg string) error {
+	return c.leave(ctx, w, arg, false)
+}
+
+// with takes a message back from the next turn on.
+func (c *chat) with(ctx context.Context, w io.Writer, arg string) error {
+	return c.leave(ctx, w, arg, true)
+}
+
+func (c *chat) leave(ctx context.Context, w io.Writer, arg string, back bool) error {
+	var more, taken []int64
+	if c.id == c.o.Conversation && c.o.Without != nil {
+		more = *c.o.Without
+	}
+	if arg != "" {
+		seq, err := seqOf(arg)
+		if err != nil {
+			return err
+		}
+		if back {
+			taken = []int64{seq}
+		} else {
+			more = append(more[:len(more):len(more)], seq)
+		}
+	}
+	out, err := c.o.View.LeavingOut(ctx, c.id, more, taken)
+	if err != nil {
+		return err
+	}
+	if arg != "" {
+		c.o.Conversation, c.o.Without = c.id, &out
+	}
+	list := c.o.Texts.Trouble.Nobody
+	if len(out) > 0 {
+		list = strings.Trim(fmt.Sprint(out), "[]")
+	}
+	_, err = fmt.Fprintf(w, c.o.Texts.Trouble.LeftOut+"\n", list)
+	return err
 }
 
 // statusLine is where the conversation stands: model, tokens of budget, title.

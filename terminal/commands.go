@@ -33,6 +33,8 @@ func commands() []command {
 		{name: "/resume", takes: func(t words.Texts) string { return t.TakesConversation }, names: true, run: (*chat).resume},
 		{name: "/rewind", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).rewind},
 		{name: "/retry", about: true, run: (*chat).retry},
+		{name: "/without", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).without},
+		{name: "/with", takes: func(t words.Texts) string { return t.TakesSeq }, needed: true, about: true, run: (*chat).with},
 		{name: "/branches", takes: func(t words.Texts) string { return t.TakesNumber }, about: true, run: (*chat).branches},
 		{name: "/fork", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).fork},
 		{name: "/add", takes: func(t words.Texts) string { return t.TakesFolder }, needed: true, run: (*chat).add},

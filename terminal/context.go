@@ -79,7 +79,7 @@ func references(w io.Writer, m scrollback.Manifest) error {
 }
 
 // reasons are those of a manifest that people read in other words.
-var reasons = map[string]string{"folded": "compacted", "not folded yet": "not compacted yet"}
+var reasons = map[string]string{"folded": "compacted", "left_out": "left out", "not folded yet": "not compacted yet"}
 
 // holds says in a few words what a layer shows: messages by their seqs, those that
 // are compacted and still shown first, and how many placeholders there are.

@@ -16,6 +16,7 @@ import (
 type Pages struct {
 	Texts    words.Texts
 	Again    string                               // what to type to have a question answered again
+	Ways     words.Ways                           // out of a refusal that comes again
 	Look     markdown.Look                        // of answers; a width of 0 leaves them as they were written
 	Whole    bool                                 // reasoning and results are not cut
 	Artifact func(scrollback.Ref) (string, error) // the whole of a long result, where that is wanted
@@ -119,7 +120,7 @@ func (p Pages) unanswered(w io.Writer, e scrollback.TurnEntry) error {
 	for _, c := range e.ToolCalls {
 		fmt.Fprintf(w, "→ %s %s\n", columns.Plain(c.Name), columns.Plain(string(c.Arguments)))
 	}
-	for _, line := range p.Texts.TroubleOf(e, p.Again) {
+	for _, line := range p.Texts.TroubleOf(e, p.Again, p.Ways) {
 		fmt.Fprintf(w, "! %s\n", line)
 	}
 	_, err := fmt.Fprintln(w)

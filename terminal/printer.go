@@ -22,6 +22,7 @@ type Printer struct {
 	JSON                             bool
 	Texts                            words.Texts
 	Again                            string                 // what to type to have a question answered again
+	Ways                             words.Ways             // out of a refusal that comes again
 	Saw                              func(scrollback.Event) // called after each event is shown; may be nil
 
 	open     io.Writer // the one that took the last words; nil when they are over
@@ -76,7 +77,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		if p.JSON {
 			return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", p.failed.Message)
 		}
-		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", strings.Join(p.Texts.Failure(*p.failed, p.Again), "\n  "))
+		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", strings.Join(p.Texts.Failure(*p.failed, p.Again, p.Ways), "\n  "))
 	case p.done.Status == scrollback.TurnInterrupted:
 		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", "%s", p.Texts.Interrupted)
 	}

@@ -87,7 +87,7 @@ func (t Archives) document(ctx context.Context, v *engine.View, c scrollback.Con
 	entries := []scrollback.BranchEntry{}
 	for _, b := range branches {
 		entries = append(entries, scrollback.BranchEntry{ID: b.ID, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: b.HeadSeq,
-			Messages: b.HeadSeq - b.AtSeq, UpdatedAt: b.UpdatedAt, Current: b.ID == c.Branch})
+			Messages: b.HeadSeq - b.AtSeq, UpdatedAt: b.UpdatedAt, Current: b.ID == c.Branch, Without: b.View.Without})
 		if b.ID == c.Branch {
 			c.Messages = b.HeadSeq
 		}

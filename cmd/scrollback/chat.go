@@ -22,6 +22,7 @@ type chatCmd struct {
 	Resume       resume `help:"Continue ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
 	agentsFlag
+	leavingFlags
 }
 
 // resume is a flag that may stand alone: the person picks a conversation, or without
@@ -77,6 +78,9 @@ func (c *chatCmd) Run(g *globals) error {
 		}
 		if err == nil && o.Conversation != "" {
 			err = c.give(g, a, o.Conversation)
+		}
+		if err == nil && o.Conversation != "" {
+			o.Without, err = c.list(g, a, o.Conversation)
 		}
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 type runCmd struct {
@@ -16,7 +17,23 @@ type runCmd struct {
 	Stdin        string `help:"Standard input beside a prompt: auto (if it begins within 3 s), wait (however long it takes) or ignore." enum:"auto,wait,ignore" default:"auto" placeholder:"HOW"`
 	WebSearch    bool   `help:"Search the web before the answer, with the model's provider or a SearXNG (searxng in the config file)."`
 	agentsFlag
+	leavingFlags
 	Retry bool `help:"Say nothing new: have the last question of --conversation answered again, after a failure or an interruption."`
+}
+
+// leavingFlags say which messages the requests of a conversation leave out.
+type leavingFlags struct {
+	Without []int64 `help:"Leave message SEQ out of this and later requests of the conversation; a call goes with its results. The log keeps it." placeholder:"SEQ"`
+	With    []int64 `help:"Take message SEQ back into the requests." placeholder:"SEQ"`
+}
+
+// list is what requests leave out from now on; nil if nothing is said about it.
+func (f *leavingFlags) list(g *globals, a *app, id scrollback.ConversationID) (*[]int64, error) {
+	if len(f.Without)+len(f.With) == 0 {
+		return nil, nil
+	}
+	out, err := a.LeavingOut(g.ctx, id, f.Without, f.With)
+	return &out, err
 }
 
 // again is the command that has the last question of a conversation answered again.
@@ -24,10 +41,18 @@ func again(id scrollback.ConversationID) string {
 	return "scrollback run --conversation " + string(id) + " --retry"
 }
 
+// ways are the commands out of a refusal that comes again.
+func ways(id scrollback.ConversationID) words.Ways {
+	return words.Ways{Back: "scrollback rewind " + string(id) + " %d", Without: "scrollback run --conversation " + string(id) + " --without %d"}
+}
+
 // Run implements the command.
 func (c *runCmd) Run(g *globals) (err error) {
 	if c.Retry && (c.Conversation == "" || c.Prompt != "") {
 		return scrollback.ParamErrorf("scrollback", "retry", "--retry takes a --conversation and no prompt")
+	}
+	if c.Conversation == "" && len(c.Without)+len(c.With) > 0 {
+		return scrollback.ParamErrorf("scrollback", "without", "--without and --with take a --conversation")
 	}
 	alone := c.Prompt == "" || c.Prompt == "-"
 	if alone && !c.Retry {
@@ -66,9 +91,13 @@ func (c *runCmd) Run(g *globals) (err error) {
 			}
 			message = append(message, part)
 		}
+		without, err := c.list(g, a, id)
+		if err != nil {
+			return err
+		}
 		p := g.printer()
-		p.Again = again(id)
-		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, PlainMarks: true, WebSearch: c.WebSearch, Overrides: g.shape()})
+		p.Again, p.Ways = again(id), ways(id)
+		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without, PlainMarks: true, WebSearch: c.WebSearch, Overrides: g.shape()})
 		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
 			return err
 		}

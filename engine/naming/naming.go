@@ -10,6 +10,7 @@ package naming
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -49,6 +50,10 @@ func (n *Namer) Ask(ctx context.Context, head store.Head, sh setting.Resolved) e
 	ms, err := n.Store.Messages(ctx, head.Branch.ID, 1, min(head.Branch.HeadSeq, most))
 	if err != nil {
 		return err
+	}
+	ms = slices.DeleteFunc(ms, func(m scrollback.Message) bool { return head.Branch.View.LeavesOut(m.Seq) })
+	if !slices.ContainsFunc(ms, func(m scrollback.Message) bool { return m.Role == scrollback.RoleUser }) {
+		return nil // what was asked first is left out
 	}
 	claim, err := n.Store.Claims.Take(ctx, head.ID, "title")
 	if err != nil || claim == nil {

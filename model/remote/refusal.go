@@ -58,7 +58,7 @@ func (c *Client) classify(p Problem, x Exchange) error {
 	case is(badKey):
 		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey, c.o.KeyVariable)
 	case is(policy):
-		return c.refused("%s declines this request because of its rules on content", p, c.o.Provider).Advise(scrollback.AdviceRephrase, "")
+		return c.refused("%s declines this request because of its rules on content", p, c.o.Provider).Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
 	}
 	if err := c.lesson(p, words, x); err != nil {
 		return err
@@ -77,7 +77,11 @@ func (c *Client) classify(p Problem, x Exchange) error {
 	case p.Status == 0:
 		return c.retryIf(p, true, c.upstream("it broke its answer off with an error", p.Message))
 	}
-	return c.retryIf(p, false, c.upstream("it did not take the request"+status(p), strings.TrimSpace(p.Code+" "+p.Message)))
+	err := c.upstream("it did not take the request"+status(p), strings.TrimSpace(p.Code+" "+p.Message))
+	if p.Status < 500 && (p.Again == nil || !*p.Again) {
+		err = err.Because(errors.Join(scrollback.ErrPermanent, scrollback.ErrUpstream))
+	}
+	return c.retryIf(p, false, err)
 }
 
 // lesson is the error of a refusal that says how the request would be accepted, or nil.

@@ -35,6 +35,8 @@ type chatBody struct {
 
 	PlainMarks bool `json:"plain_marks,omitempty" doc:"@path names a file without brackets too."`
 
+	Without *[]int64 `json:"without,omitempty" doc:"All messages, by seq, that this and later requests of the branch leave out; [] takes all back. A call goes with its results."`
+
 	Stream *bool `json:"stream,omitempty"`
 	HTML   bool  `json:"html,omitempty" doc:"Also send closed blocks of the answer as HTML, as block events."`
 }
@@ -53,7 +55,7 @@ type toolResultBody struct {
 }
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
-	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch, PlainMarks: b.PlainMarks,
+	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Without: b.Without,
 		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {
@@ -220,11 +222,7 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		}
 	}
 	if failed != nil {
-		err := failed.Err("restapi.chat")
-		if failed.Code == scrollback.Unavailable {
-			err = err.Because(scrollback.ErrUpstream)
-		}
-		return out, err
+		return out, failed.Err("restapi.chat")
 	}
 	if reply > 0 {
 		ms, _, err := a.as(ctx).Recall().Messages(ctx, id, scrollback.PageQuery{Before: reply + 1, Limit: 1})

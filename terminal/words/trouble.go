@@ -12,9 +12,16 @@ import (
 // RetryInChat is what a person types in a chat to have the last question answered again.
 const RetryInChat = "/retry"
 
+// Ways are what a person types to get out of a refusal that comes again, each with a place
+// for a message: going back to it, and going on without it.
+type Ways struct{ Back, Without string }
+
+// WaysInChat are the commands of a chat.
+var WaysInChat = Ways{Back: "/rewind %d", Without: "/without %d"}
+
 // Failure is what went wrong with a turn, one line each: the reason, what the provider
 // said, and what can be done about it. again is what to type for another try, or empty.
-func (t Texts) Failure(f scrollback.Failure, again string) []string {
+func (t Texts) Failure(f scrollback.Failure, again string, ways Ways) []string {
 	lines := []string{columns.Plain(f.Message)}
 	if f.Cause != "" {
 		lines = append(lines, fmt.Sprintf(t.Trouble.Cause, columns.Plain(f.Cause)))
@@ -22,7 +29,16 @@ func (t Texts) Failure(f scrollback.Failure, again string) []string {
 	if todo := t.advice(f); todo != "" {
 		lines = append(lines, fmt.Sprintf(t.Trouble.Todo, todo))
 	}
-	return append(lines, t.again(again)...)
+	if !f.Permanent {
+		return append(lines, t.again(again)...)
+	}
+	if f.Suspect > 0 && ways.Without != "" {
+		lines = append(lines, fmt.Sprintf(t.Trouble.Without, f.Suspect, fmt.Sprintf(ways.Without, f.Suspect)))
+	}
+	if f.Suspect > 1 && ways.Back != "" {
+		lines = append(lines, fmt.Sprintf(t.Trouble.Back, f.Suspect, fmt.Sprintf(ways.Back, f.Suspect-1)))
+	}
+	return lines
 }
 
 func (t Texts) advice(f scrollback.Failure) string {
@@ -40,13 +56,13 @@ func (t Texts) again(command string) []string {
 }
 
 // TroubleOf is what there is to say about a turn besides what it wrote, one line each.
-func (t Texts) TroubleOf(e scrollback.TurnEntry, again string) []string {
+func (t Texts) TroubleOf(e scrollback.TurnEntry, again string, ways Ways) []string {
 	if !e.Retry {
 		again = ""
 	}
 	switch reason := t.Trouble.Reasons[e.FinishReason]; {
 	case e.Error != nil:
-		return t.Failure(*e.Error, again)
+		return t.Failure(*e.Error, again, ways)
 	case reason != "":
 		return append([]string{reason}, t.again(again)...)
 	}
@@ -56,7 +72,7 @@ func (t Texts) TroubleOf(e scrollback.TurnEntry, again string) []string {
 // Left is what became of a turn, for a chat that is resumed: how it ended, why, and what
 // to do.
 func (t Texts) Left(e scrollback.TurnEntry) string {
-	lines := t.TroubleOf(e, RetryInChat)
+	lines := t.TroubleOf(e, RetryInChat, WaysInChat)
 	state := cmp.Or(t.Trouble.States[e.State], string(e.State))
 	if len(lines) > 0 {
 		state = fmt.Sprintf(t.Trouble.Why, state, strings.Join(lines, "\n  "))

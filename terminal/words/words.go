@@ -122,6 +122,10 @@ type TroubleTexts struct {
 	Cause   string            // what the provider said
 	Todo    string            // advice
 	Again   string            // what to type
+	Without string            // message, what to type to go on without it
+	Back    string            // message, what to type to go back before it
+	LeftOut string            // messages that are left out, or Nobody
+	Nobody  string            // no messages
 	Mark    string            // a state beside what was said
 	Why     string            // a state, the reason
 	Advice  map[scrollback.Advice]string

@@ -33,6 +33,7 @@ type MessagePage struct {
 	Turns    []scrollback.TurnEntry                    `json:"turns"`
 	Running  *scrollback.TurnID                        `json:"running,omitempty"`
 	Meta     map[scrollback.TurnID]scrollback.TurnMeta `json:"meta,omitempty"`
+	Without  []int64                                   `json:"without,omitempty"`
 }
 
 // ShownMessage is a message. HTML has one entry for each of its parts: that of a text, or null.
@@ -43,7 +44,7 @@ type ShownMessage struct {
 
 // Plain is a page without HTML.
 func Plain(p scrollback.MessagePage) MessagePage {
-	out := MessagePage{Messages: make([]ShownMessage, len(p.Messages)), Next: p.Next, Turns: p.Turns, Running: p.Running, Meta: p.Meta}
+	out := MessagePage{Messages: make([]ShownMessage, len(p.Messages)), Next: p.Next, Turns: p.Turns, Running: p.Running, Meta: p.Meta, Without: p.Without}
 	for i, m := range p.Messages {
 		out.Messages[i].Message = m
 	}

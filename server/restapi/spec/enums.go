@@ -23,7 +23,7 @@ var enums = map[reflect.Type][]any{
 		scrollback.Refused, scrollback.RateLimited, scrollback.Unavailable, scrollback.Canceled, scrollback.Internal},
 	reflect.TypeFor[scrollback.Advice](): {scrollback.AdviceSetKey, scrollback.AdviceCheckKey, scrollback.AdviceTopUp,
 		scrollback.AdviceCheckAddress, scrollback.AdviceChooseModel, scrollback.AdviceRaiseLimit, scrollback.AdviceRephrase,
-		scrollback.AdviceWait, scrollback.AdviceRetry},
+		scrollback.AdviceWait, scrollback.AdviceRetry, scrollback.AdviceLeaveOut},
 	reflect.TypeFor[scrollback.LimitFrom](): {scrollback.LimitRequest, scrollback.LimitConversation, scrollback.LimitProject, scrollback.LimitFlag,
 		scrollback.LimitConfig, scrollback.LimitList, scrollback.LimitRefusal, scrollback.LimitCatalog, scrollback.LimitAssumed},
 	reflect.TypeFor[scrollback.Layer](): {scrollback.LayerInstructions, scrollback.LayerEnvironment, scrollback.LayerSummary,

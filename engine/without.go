@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// mostLeftOut bounds how many messages one request may name to be left out.
+const mostLeftOut = 1000
+
+// LeavingOut returns what the current branch of a conversation leaves out of its requests if
+// more messages are left out and others taken back, for [TurnRequest.Without]. A call is left
+// out and taken back together with its results.
+func (v *View) LeavingOut(ctx context.Context, id scrollback.ConversationID, more, back []int64) ([]int64, error) {
+	head, err := v.door.head(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return nil, err
+	}
+	x := leaver{ctx: ctx, store: v.e.store, branch: head.Branch}
+	out := x.together("without", append(slices.Clone(head.Branch.View.Without), more...))
+	taken := x.together("with", back)
+	for _, seq := range back {
+		if x.err == nil && !slices.Contains(out, seq) {
+			x.err = scrollback.ParamErrorf("engine.LeavingOut", "with", "message #%d is not left out", seq)
+		}
+	}
+	out = slices.DeleteFunc(out, func(seq int64) bool { return slices.Contains(taken, seq) })
+	return append([]int64{}, out...), x.err
+}
+
+// leaver finds what goes together on the path of a branch. Its first error stays.
+type leaver struct {
+	ctx    context.Context
+	store  *store.Store
+	branch scrollback.Branch
+	err    error
+}
+
+func (x *leaver) at(seq int64) (m scrollback.Message) {
+	if x.err == nil {
+		m, x.err = x.store.At(x.ctx, x.branch, seq)
+	}
+	return m
+}
+
+// together returns messages, ascending, each call with its results and each result with its
+// call. param is the field that names them.
+func (x *leaver) together(param string, seqs []int64) []int64 {
+	const op = "engine.Turn"
+	if len(seqs) > mostLeftOut && x.err == nil {
+		x.err = scrollback.ParamErrorf(op, param, "at most %d messages can be named", mostLeftOut).Because(scrollback.ErrTooLarge)
+	}
+	all := map[int64]bool{}
+	for _, seq := range seqs {
+		if x.err == nil && (seq < 1 || seq > x.branch.HeadSeq) {
+			x.err = scrollback.ParamErrorf(op, param, "there is no message #%d on this path, which has %d", seq, x.branch.HeadSeq)
+		}
+		if all[seq] {
+			continue
+		}
+		first := seq
+		for first > 1 && x.at(first).Role == scrollback.RoleTool {
+			first--
+		}
+		calls := first
+		if first < seq && len(x.at(first).Parts.Calls()) == 0 { // results of no call
+			calls = seq
+		}
+		all[seq], all[calls] = true, true
+		if x.err == nil && len(x.at(calls).Parts.Calls()) == 0 {
+			continue
+		}
+		for next := calls + 1; x.err == nil && next <= x.branch.HeadSeq && x.at(next).Role == scrollback.RoleTool; next++ {
+			all[next] = true
+		}
+	}
+	var out []int64
+	for seq := range all {
+		out = append(out, seq)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// suspectsMost bounds how far back the last answer is looked for.
+const suspectsMost = 200
+
+// suspect is the first message since the last answer that is not left out: the model's
+// provider took those before it. It is 0 if that is not found.
+func (lt *liveTurn) suspect() (found int64) {
+	lt.mu.Lock()
+	b := lt.head.Branch
+	lt.mu.Unlock()
+	ms, err := lt.e.store.Messages(context.Background(), b.ID, max(1, b.HeadSeq-suspectsMost), b.HeadSeq)
+	if err != nil {
+		return 0 // only the advice lacks
+	}
+	for _, m := range slices.Backward(ms) {
+		switch {
+		case m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusComplete && !b.View.LeavesOut(m.Seq):
+			return found
+		case (m.Role == scrollback.RoleUser || m.Role == scrollback.RoleTool) && !b.View.LeavesOut(m.Seq):
+			found = m.Seq
+		}
+	}
+	return found
+}
+
+// leaveOut makes the list of what a request leaves out whole, checks that something is left
+// to be answered, and has the head show it.
+func (d door) leaveOut(ctx context.Context, s *store.Store, head *store.Head, r *TurnRequest) error {
+	if r.Without == nil {
+		return nil
+	}
+	x := leaver{ctx: ctx, store: s, branch: head.Branch}
+	out := x.together("without", *r.Without)
+	if x.err != nil {
+		return x.err
+	}
+	if len(r.Message) == 0 { // the end of the path is answered
+		for seq := head.Branch.HeadSeq; seq > 0; seq-- {
+			m := x.at(seq)
+			if x.err != nil {
+				return x.err
+			}
+			asked := m.Role == scrollback.RoleUser || len(r.ToolResults) > 0 && len(m.Parts.Calls()) > 0
+			if asked && slices.Contains(out, seq) {
+				return scrollback.ParamErrorf("engine.Turn", "without",
+					"message #%d is what is to be answered: say something else with it left out, or leave out another", seq)
+			}
+			if asked {
+				break
+			}
+		}
+	}
+	head.Branch.View = head.Branch.View.Leaving(out)
+	return nil
+}

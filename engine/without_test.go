@@ -1,0 +1,97 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// A message that is left out is in no request from then on, on forks too, is accounted for,
+// and stays in the log until it is taken back.
+func TestLeavingOut(t *testing.T) {
+	ctx := context.Background()
+	sent := ""
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
+		sent = fmt.Sprint(r.Items)
+		return []model.Delta{{Text: "noted"}}
+	}})
+	id := r.NewConversation()
+	r.Ask(id, "the herons nest here")
+	r.Ask(id, "the tide turns at four")
+	ask := func(id scrollback.ConversationID, without *[]int64, said bool) {
+		t.Helper()
+		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: without}).Done(t, scrollback.TurnComplete, "stop")
+		if strings.Contains(sent, "herons") != said || !strings.Contains(sent, "tide turns") {
+			t.Errorf("herons should be sent: %v; sent %s", said, sent)
+		}
+	}
+	ask(id, &[]int64{1}, false)
+	ask(id, nil, false)
+	m, err := r.Context(ctx, id)
+	want := scrollback.Excluded{FirstSeq: 1, LastSeq: 1, Reason: "left_out"}
+	if err != nil || !slices.Contains(m.Excluded, want) {
+		t.Errorf("excluded: %+v, %v", m.Excluded, err)
+	}
+	page, err := r.Turns().Page(ctx, id, scrollback.PageQuery{})
+	if err != nil || page.Messages[0].Parts.Text() != "the herons nest here" || !slices.Equal(page.Without, []int64{1}) {
+		t.Errorf("the log: %+v, without %v, %v", page.Messages[0], page.Without, err)
+	}
+	fork, err := r.Branches().Fork(ctx, id, engine.Point{}, "fork")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(fork.ID, nil, false)
+	ask(id, &[]int64{}, true)
+	_, _, err = r.Begin(ctx, engine.TurnRequest{Conversation: id, Message: enginetest.Say("x"), Without: &[]int64{99}})
+	enginetest.WantCode(t, err, scrollback.Invalid, "no message #99")
+}
+
+// A call goes with its result, and a result with its call, in both directions.
+func TestLeavingOutACall(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{NoFolds: true},
+		modeltest.Step{Deltas: []model.Delta{{Call: &scrollback.ToolCall{ID: "c1", Name: "clock", Arguments: []byte(`{}`)}}}}, enginetest.Chatter())
+	id := r.NewConversation()
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("what time is it"), Tools: enginetest.ClockTool})
+	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: "four"}}})
+	for _, seq := range []int64{2, 3} {
+		got, err := r.LeavingOut(ctx, id, []int64{seq}, nil)
+		if err != nil || !slices.Equal(got, []int64{2, 3}) {
+			t.Errorf("without %d: %v, %v", seq, got, err)
+		}
+	}
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{3}}).Done(t, scrollback.TurnComplete, "stop")
+	got, err := r.LeavingOut(ctx, id, nil, []int64{2})
+	if err != nil || len(got) != 0 {
+		t.Errorf("taken back: %v, %v", got, err)
+	}
+	_, err = r.LeavingOut(ctx, id, nil, []int64{1})
+	enginetest.WantCode(t, err, scrollback.Invalid, "not left out")
+}
+
+// An answer of reasoning alone is kept as such, and one that the rules on content forbid says
+// which message to leave out.
+func TestOnlyReasoningAndFiltered(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Step{Deltas: []model.Delta{{Reasoning: "I ponder"}}},
+		modeltest.Step{Deltas: []model.Delta{{Finish: "content_filter"}}}, enginetest.Chatter())
+	id := r.NewConversation()
+	r.Ask(id, "one").Done(t, scrollback.TurnComplete, "stop")
+	if got := r.Log(id)[1].Parts; len(got) != 1 || got[0].(scrollback.Reasoning).Text != "I ponder" {
+		t.Errorf("stored: %+v", got)
+	}
+	e := r.Ask(id, "two")
+	e.Done(t, scrollback.TurnFailed, "")
+	f, _ := enginetest.Last[scrollback.ErrorEvent](e)
+	if !f.Failure.Permanent || f.Failure.Suspect != 3 || f.Failure.Code != scrollback.Refused {
+		t.Errorf("failure: %+v", f.Failure)
+	}
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("three"), Without: &[]int64{3}}).Done(t, scrollback.TurnComplete, "stop")
+}
