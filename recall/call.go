@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +63,10 @@ var tools = map[string]func(context.Context, call) (string, error){
 // type.
 func Arguments[T any](raw json.RawMessage) (T, error) {
 	var args T
+	raw, err := meant(raw, reflect.TypeFor[T]())
+	if err != nil {
+		return args, err
+	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&args); err != nil {

@@ -1,0 +1,135 @@
+package recall
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+)
+
+// maxUnwrapped bounds how often JSON may stand in a string of JSON.
+const maxUnwrapped = 3
+
+// meant is the one object of arguments that a model meant: out of a string or a fence that it
+// put it into, once where it was written twice, and with numbers and switches of shape t as
+// such that it wrote as text. What cannot be taken so is an error about what the model sent.
+func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
+	text := []byte(raw)
+	var wrapped map[string]json.RawMessage
+	if json.Unmarshal(raw, &wrapped) == nil && len(wrapped) == 1 && wrapped["malformed_arguments"] != nil {
+		text = wrapped["malformed_arguments"]
+	}
+	for range maxUnwrapped {
+		var inner string
+		if json.Unmarshal(text, &inner) != nil {
+			break
+		}
+		text = unfenced(inner)
+	}
+	if len(bytes.TrimSpace(text)) == 0 || string(text) == "null" {
+		text = []byte(`{}`)
+	}
+	wrong := func(what string) error {
+		return scrollback.ParamErrorf("recall", "arguments", "the arguments of your call %s: send one JSON object. You sent: %s", what, clip.Line(string(text), sentRunes))
+	}
+	var fields map[string]json.RawMessage
+	var first json.RawMessage
+	for dec := json.NewDecoder(bytes.NewReader(text)); ; {
+		var one json.RawMessage
+		err := dec.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, wrong("are not JSON")
+		}
+		if first != nil && !same(first, one) {
+			return nil, wrong("are several JSON objects; make one call for each")
+		}
+		first = one
+	}
+	if json.Unmarshal(first, &fields) != nil {
+		return nil, wrong("are not a JSON object")
+	}
+	for name, v := range fields {
+		if f, ok := fieldOf(t, name); ok {
+			fields[name] = typed(v, f)
+		} else if string(v) == "null" {
+			delete(fields, name)
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// sentRunes is how much of its own arguments a model is shown.
+const sentRunes = 200
+
+func same(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// unfenced is a text without the fence of a block of code around it.
+func unfenced(s string) []byte {
+	s = strings.TrimSpace(s)
+	if body, ok := strings.CutPrefix(s, "```"); ok {
+		if _, rest, ok := strings.Cut(body, "\n"); ok {
+			s = strings.TrimSuffix(strings.TrimSpace(rest), "```")
+		}
+	}
+	return []byte(strings.TrimSpace(s))
+}
+
+// fieldOf is the type of a field by its name in JSON.
+func fieldOf(t reflect.Type, name string) (reflect.Kind, bool) {
+	if t.Kind() != reflect.Struct {
+		return 0, false
+	}
+	for f := range t.Fields() {
+		own, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if own == "" {
+			own = f.Name
+		}
+		if strings.EqualFold(own, name) {
+			kind := f.Type
+			for kind.Kind() == reflect.Pointer {
+				kind = kind.Elem()
+			}
+			return kind.Kind(), true
+		}
+	}
+	return 0, false
+}
+
+// typed is a value as its field wants it, if it is one that was written as another type.
+func typed(v json.RawMessage, want reflect.Kind) json.RawMessage {
+	var text string
+	isText := json.Unmarshal(v, &text) == nil && string(v) != "null"
+	text = strings.TrimSpace(text)
+	switch {
+	case want == reflect.String && !isText && len(v) > 0 && (v[0] == '-' || v[0] >= '0' && v[0] <= '9' || v[0] == 't' || v[0] == 'f'):
+		quoted, err := json.Marshal(string(v))
+		if err == nil {
+			return quoted
+		}
+	case !isText:
+		if whole, ok := strings.CutSuffix(string(v), ".0"); ok && want != reflect.String {
+			return json.RawMessage(whole)
+		}
+	case want == reflect.Bool && (strings.EqualFold(text, "true") || strings.EqualFold(text, "false")):
+		return json.RawMessage(strings.ToLower(text))
+	case want >= reflect.Int && want <= reflect.Float64 && text == "":
+		return json.RawMessage(`null`)
+	case want >= reflect.Int && want <= reflect.Float64:
+		var n json.Number
+		if json.Unmarshal([]byte(text), &n) == nil {
+			return json.RawMessage(strings.TrimSuffix(text, ".0"))
+		}
+	}
+	return v
+}

@@ -1,0 +1,46 @@
+package recall_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/recall"
+)
+
+// Arguments that are nearly right are taken as they were meant; of others the model is told
+// what it sent, and nothing of how it was passed on.
+func TestNearlyRightArguments(t *testing.T) {
+	want := scrollback.GrepQuery{Pattern: "depot", MaxResults: 5}
+	for _, sent := range []string{
+		`{"pattern":"depot","max_results":5}`,
+		`{"pattern":"depot","max_results":"5","case_sensitive":"false"}`,
+		`{"pattern":"depot","max_results":5.0,"reason":null}`,
+		`"{\"pattern\":\"depot\",\"max_results\":5}"`,
+		`"\"{\\\"pattern\\\":\\\"depot\\\",\\\"max_results\\\":5}\""`,
+		`{"pattern":"depot","max_results":5} {"pattern":"depot","max_results":5}`,
+		"```json\n{\"pattern\":\"depot\",\"max_results\":5}\n```",
+	} {
+		got, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v", sent, got, err)
+		}
+	}
+	for sent, says := range map[string]string{
+		`{"pattern": depot"}`:                       `are not JSON: send one JSON object. You sent: {"pattern": depot"}`,
+		`{"pattern":"depot"}{"pattern":"crate"}`:    "are several JSON objects",
+		`[1]`:                                       "are not a JSON object",
+		`{"pattern":"depot","path":"src"}`:          `unknown field "path"`,
+		`{"pattern":"depot","max_results":"a few"}`: "max_results cannot be",
+	} {
+		_, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
+		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "malformed") {
+			t.Errorf("%s: %v", sent, err)
+		}
+	}
+	if got, err := recall.Arguments[scrollback.GrepQuery](json.RawMessage(`{"pattern":42}`)); err != nil || got.Pattern != "42" {
+		t.Errorf("a number as a pattern: %+v, %v", got, err)
+	}
+}
