@@ -58,7 +58,7 @@ func TestLeavingOut(t *testing.T) {
 func TestLeavingOutACall(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true},
-		modeltest.Step{Deltas: []model.Delta{{Call: &scrollback.ToolCall{ID: "c1", Name: "clock", Arguments: []byte(`{}`)}}}}, enginetest.Chatter())
+		modeltest.Call(enginetest.Call("c1", "clock", `{}`)), enginetest.Chatter())
 	id := r.NewConversation()
 	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("what time is it"), Tools: enginetest.ClockTool})
 	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: "four"}}})
@@ -68,7 +68,8 @@ func TestLeavingOutACall(t *testing.T) {
 			t.Errorf("without %d: %v, %v", seq, got, err)
 		}
 	}
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{3}}).Done(t, scrollback.TurnComplete, "stop")
+	e := r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{3}})
+	e.Done(t, scrollback.TurnComplete, "stop")
 	got, err := r.LeavingOut(ctx, id, nil, []int64{2})
 	if err != nil || len(got) != 0 {
 		t.Errorf("taken back: %v, %v", got, err)
@@ -80,7 +81,8 @@ func TestLeavingOutACall(t *testing.T) {
 // An answer of reasoning alone is kept as such, and one that the rules on content forbid says
 // which message to leave out.
 func TestOnlyReasoningAndFiltered(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Step{Deltas: []model.Delta{{Reasoning: "I ponder"}}},
+	r := enginetest.New(t, enginetest.Options{NoFolds: true},
+		modeltest.Step{Deltas: []model.Delta{{Reasoning: "I ponder"}}},
 		modeltest.Step{Deltas: []model.Delta{{Finish: "content_filter"}}}, enginetest.Chatter())
 	id := r.NewConversation()
 	r.Ask(id, "one").Done(t, scrollback.TurnComplete, "stop")
@@ -93,5 +95,6 @@ func TestOnlyReasoningAndFiltered(t *testing.T) {
 	if !f.Failure.Permanent || f.Failure.Suspect != 3 || f.Failure.Code != scrollback.Refused {
 		t.Errorf("failure: %+v", f.Failure)
 	}
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("three"), Without: &[]int64{3}}).Done(t, scrollback.TurnComplete, "stop")
+	e = r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("three"), Without: &[]int64{3}})
+	e.Done(t, scrollback.TurnComplete, "stop")
 }
