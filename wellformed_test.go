@@ -47,7 +47,9 @@ func TestPartsWellFormed(t *testing.T) {
 }
 
 func FuzzWellFormed(f *testing.F) {
-	for _, s := range []string{`{"a":"\ud83d"}`, `"\ud83d\ude00"`, "\"\xff\"", `"\\ud83d\u"`, `\ud8`, `\`, "\xed\xa0\xbd", `["\uDBFF\uDFFF","\udc00"]`} {
+	for _, s := range []string{
+		`{"a":"\ud83d"}`, `"\ud83d\ude00"`, "\"\xff\"", `"\\ud83d\u"`, `\ud8`, `\`, "\xed\xa0\xbd", `["\uDBFF\uDFFF","\udc00"]`,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -85,6 +85,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Bulk.Project":      read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
 		"View.Resolve":      read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"Branches.List":     read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
+		"View.LeavingOut":   read(func(v *engine.View) error { _, err := v.LeavingOut(ctx, o.id, []int64{1}, nil); return err }),
 		"View.Files":        read(func(v *engine.View) error { _, err := v.Files(ctx, o.id, "", 1); return err }),
 		"View.Context":      read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
 		"View.Receipts":     read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
@@ -233,7 +234,7 @@ func nothing(func(transcript.Entry, error) bool) {}
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
-	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.PassLimits": true,
+	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.Fits": true, "View.PassLimits": true,
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Reader.On": true, "Reader.Named": true, "Reader.Here": true, "Reader.SeenProjects": true,
 	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true} // the last two in transfer

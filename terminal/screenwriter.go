@@ -139,13 +139,9 @@ const (
 	showCursor  = "\x1b[?25h"
 	noWrap      = "\x1b[?7l" // a row of the frame takes one row, however wide its characters turn out
 	wrap        = "\x1b[?7h"
-<<<<<<< HEAD
-	eraseBelow  = "\r\x1b[J"
-=======
 	// eraseBelow erases the row of the cursor and all below. tmux keeps a screen in its scrollback
 	// that is erased from the first column of its first row, so the second begins.
 	eraseBelow = "\r\x1b[2K\x1b[C\x1b[J\r"
->>>>>>> terminal
 )
 
 // paint puts the terminal into the state that was asked for.

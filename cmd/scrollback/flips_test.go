@@ -123,7 +123,7 @@ func fileFlip(t *testing.T, whole string) func(b []byte) string {
 		if err := json.Unmarshal([]byte(out), &talk); err != nil {
 			return 1, ""
 		}
-		return code, fmt.Sprintf("%+q", talk)
+		return code, fmt.Sprintf("%+v", talk)
 	}
 	_, was := read(whole)
 	return func(b []byte) string {

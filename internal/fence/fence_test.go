@@ -177,8 +177,9 @@ var rooms = map[string]entry{
 	"server/restapi": {rooms: ". engine internal/nearest recall server/access server/language server/markdown server/restapi/shown " +
 		"server/restapi/spec server/status server/tour transfer",
 		libs: "github.com/danielgtaylor/huma/v2", not: "database/sql", net: true},
-	"server/markdown": {rooms: "internal/highlight internal/maths server/markdown/formula", libs: "github.com/yuin/goldmark github.com/alecthomas/chroma/v2 " +
-		"github.com/microcosm-cc/bluemonday", not: "context os database/sql"},
+	"server/markdown": {rooms: "internal/highlight internal/maths server/markdown/formula",
+		libs: "github.com/yuin/goldmark github.com/alecthomas/chroma/v2 " +
+			"github.com/microcosm-cc/bluemonday", not: "context os database/sql"},
 	"server/markdown/formula": {not: "context os database/sql time"},
 	"server/restapi/shown":    {rooms: ". engine server/markdown", not: "context os database/sql time"},
 	"server/restapi/spec":     {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
@@ -192,8 +193,9 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words title", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term"},
 	"terminal/columns": {libs: "github.com/mattn/go-runewidth github.com/rivo/uniseg", not: "context os database/sql"},
-	"terminal/markdown": {rooms: "internal/highlight internal/maths terminal/columns", libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
-		not: "context io os database/sql time"},
+	"terminal/markdown": {rooms: "internal/highlight internal/maths terminal/columns",
+		libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
+		not:  "context io os database/sql time"},
 	"terminal/words": {rooms: ". terminal/columns", not: "context io os database/sql time"},
 	"cmd/*": {rooms: ". cmd/scrollback/* doctor engine engine/allowance engine/watch " +
 		"local notebook server server/* terminal terminal/* title transcript/geminicli transfer workspace",

@@ -22,14 +22,16 @@ func TestTooLongInAnyWords(t *testing.T) {
 		{"Prompt contains 40001 tokens and 0 draft tokens, too large for model with 32768 maximum context length", 32768, 40001, false},
 		{"Input is too long for requested model.", 0, 0, false},
 		{"prompt token count of 140001 exceeds the limit of 128000", 128000, 140001, false},
-		{"The decoder prompt (length 9001) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller.", 8192, 9001, false},
+		{"The decoder prompt (length 9001) is longer than the maximum model length of " +
+			"8192. Make sure that `max_model_len` is no smaller.", 8192, 9001, false},
 		{"The prompt is too long to fit into the model (context length 4096).", 4096, 0, false},
 		{"You passed 9001 input tokens and requested 256 output tokens. However, the model's context length is only 8192 tokens, " +
 			"resulting in a maximum input length of 7936 tokens.", 8192, 9001, false},
 		{"the model's context length is only 8192 tokens", 8192, 0, false},
 		{"total message size 4194999 exceeds limit 4194304", 0, 0, true},
 		// and others
-		{"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 512 `max_new_tokens`", 4096, 0, false},
+		{"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. " +
+			"Given: 5000 `inputs` tokens and 512 `max_new_tokens`", 4096, 0, false},
 		{"Input validation error: `inputs` must have less than 1024 tokens. Given: 2048", 0, 0, false},
 		{"Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300123 tokens.", 272000, 0, false},
 		{"invalid params, context window exceeds limit (2013)", 0, 0, false},
@@ -70,7 +72,8 @@ func TestNotTooLong(t *testing.T) {
 		status int
 		words  string
 	}{
-		{429, "Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s."},
+		{429, "Rate limit reached for gpt-4o in organization org-1 " +
+			"on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s."},
 		{429, "Rate limit reached for m on requests per min (RPM): Limit 3, Used 3, Requested 1."},
 		{429, "Rate limit reached for m on requests per min (RPM): Limit 300, Requested 301."},
 		{429, "Too many tokens, please wait before trying again."},
@@ -83,7 +86,8 @@ func TestNotTooLong(t *testing.T) {
 		{400, "Too many images in request: 25 exceeds the limit of 20"},
 		{400, "image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"},
 		{400, "messages.3.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels"},
-		{400, "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 1632 instead."},
+		{400, "Invalid 'messages[2].tool_calls[0].id': string too long. " +
+			"Expected a string with maximum length 40, but got a string with length 1632 instead."},
 		{400, "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 200 instead."},
 		{400, "Invalid 'messages[0].name': string too long. Expected a string with maximum length 64"},
 		{400, "Too many stop sequences: the request has more than 4"},
@@ -116,9 +120,11 @@ func TestNotTooLong(t *testing.T) {
 // A request that asks for more than its server gives in a minute never fits, whatever the
 // status says; one that asks for less only has to wait.
 func TestNeverFits(t *testing.T) {
-	const large = `{"error":{"message":"Request too large for model m in organization o on tokens per minute (TPM): Limit 8000, Requested 9445, ` +
+	const large = `{"error":{"message":"Request too large for model m in organization o on tokens per minute (TPM): ` +
+		`Limit 8000, Requested 9445, ` +
 		`please reduce your message size and try again.","type":"tokens","code":"rate_limit_exceeded"}}`
-	const used = `{"error":{"message":"Rate limit reached for m on tokens per min (TPM): Limit 10,000, Used 400, Requested 12,500.","type":"tokens",` +
+	const used = `{"error":{"message":"Rate limit reached for m on tokens per min (TPM): ` +
+		`Limit 10,000, Used 400, Requested 12,500.","type":"tokens",` +
 		`"code":"rate_limit_exceeded"}}`
 	for _, c := range []struct {
 		body             string
@@ -127,7 +133,8 @@ func TestNeverFits(t *testing.T) {
 		for _, status := range []int{0, 400, 413, 429} {
 			err := classify(status, c.body)
 			l := model.LessonOf(err)
-			if scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || !l.TooLong || l.Bytes || l.Limit != c.limit || l.Requested != c.requested {
+			if scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || !l.TooLong || l.Bytes ||
+				l.Limit != c.limit || l.Requested != c.requested {
 				t.Errorf("%d: %v %+v", status, err, l)
 			}
 		}
