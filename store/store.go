@@ -42,6 +42,7 @@ type Store struct {
 	Refs     Refs       // what conversations mention
 	Books    Books      // what models cost, and what is known about them
 	Audit    Audit      // whether everything stored is sound, and repairs
+	Hashes   Hashes     // whether messages are as they were stored
 	Move     Move       // whole histories on their way from database to database
 	Projects Projects   // what conversations are grouped by, and inherit from
 	Agents   Agents     // conversations that work for others
@@ -126,6 +127,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	}
 	s := &Store{d: d, now: d.Time, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents, s.Origins = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}, Origins{s}
+	s.Hashes = Hashes{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
@@ -227,6 +229,7 @@ type (
 const (
 	FlawDamage = driver.FlawDamage
 	FlawOrphan = driver.FlawOrphan
+	FlawHash   = driver.FlawHash
 	FlawIndex  = driver.FlawIndex
 	FlawUsage  = driver.FlawUsage
 )

@@ -89,13 +89,14 @@ type Recover struct {
 }
 
 // Stray is a row that may belong to nothing: a turn with its steps, a receipt by its
-// number, the mention of Artifact by Conversation, the source of that name in it, the origins
+// number, the hashes of a branch's messages, the mention of Artifact by Conversation, the source of that name in it, the origins
 // of it if Origins is set, or with no conversation an artifact that none mentions.
 type Stray struct {
 	Turn         scrollback.TurnID
 	Source       string
 	Origins      bool
 	Receipt      int64
+	Hashes       scrollback.BranchID
 	Conversation scrollback.ConversationID
 	Artifact     scrollback.ArtifactID
 }
@@ -109,6 +110,7 @@ type AuditWalk struct {
 	Conversation func(scrollback.Conversation) error
 	Branch       func(scrollback.Branch) error
 	Message      func(scrollback.Message) error
+	Unhashed     func(messages int64) error // that have no hash yet; often of a branch, and nil for nobody
 	Segment      func(scrollback.Segment) error
 	Artifact     func(a scrollback.Artifact, mentions int64) error // by how many conversations
 	Turn         func(scrollback.Turn) error
@@ -129,6 +131,7 @@ type Flaw struct {
 const (
 	FlawDamage = "damage" // bytes of the file, or of one row, that cannot be read
 	FlawOrphan = "orphan" // a row that belongs to nothing
+	FlawHash   = "hash"   // a message that is not as it was stored, by its hash
 	FlawIndex  = "index"  // rows of the search index that cannot be right; making it again repairs them
 	FlawUsage  = "usage"  // an impossible record of a call, or sums that its records do not add up to
 )

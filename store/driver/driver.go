@@ -26,17 +26,18 @@ import (
 // Driver is what a database offers: an interface for each part of the store, and Close.
 // All of them work on the same rows, and all are set.
 type Driver struct {
-	Log   Log
-	Read  Reader
-	Turns Turns
-	Views Views
-	Refs  Refs
-	Index Index
-	Book  Book
-	Audit Audit
-	Move  Move
-	Keys  Keys
-	Feed  Feed
+	Log    Log
+	Read   Reader
+	Turns  Turns
+	Views  Views
+	Refs   Refs
+	Index  Index
+	Book   Book
+	Audit  Audit
+	Hashes Hashes
+	Move   Move
+	Keys   Keys
+	Feed   Feed
 
 	// Ready writes something durable, however often the same small thing, and reads it back.
 	// A database that may only be read is read.

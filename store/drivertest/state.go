@@ -37,6 +37,7 @@ type thread struct {
 	Troubled [][]scrollback.Turn // of each branch: all along its path, then a stretch
 	Branches []scrollback.Branch
 	Messages []scrollback.Message
+	Verified []driver.Verified // of each branch, all along its path
 	Segments []scrollback.Segment
 	Refs     []scrollback.RefEntry
 	Sources  []driver.Source

@@ -61,6 +61,7 @@ type (
 	index  struct{ *database }
 	book   struct{ *database }
 	audit  struct{ *database }
+	hashes struct{ *database }
 	move   struct{ *database }
 	feed   struct{ *database }
 
@@ -73,7 +74,7 @@ type (
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
 		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Origins: origins{db}, Claims: memaccess.NewClaims(&db.mu, db.usable), Close: db.close}
 }
 

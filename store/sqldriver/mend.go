@@ -76,6 +76,10 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 		case s.Receipt != 0:
 			err = r.tx.Run(ctx, `DELETE FROM receipts WHERE n = $1
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = receipts.conversation_id)`, s.Receipt)
+		case s.Hashes != "":
+			err = r.tx.Run(ctx, `DELETE FROM message_hashes WHERE conversation_id = $1 AND branch = $2
+				AND NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = message_hashes.branch AND b.conversation_id = message_hashes.conversation_id)`,
+				s.Conversation, s.Hashes)
 		case s.Source != "":
 			err = r.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = message_sources.conversation_id)`, s.Conversation, s.Source)

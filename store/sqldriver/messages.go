@@ -33,6 +33,7 @@ func (w *logWriter) head() driver.Head {
 type written struct {
 	driver.Entry
 	parts, usage string
+	body         sqlrow.Body
 }
 
 // write makes of entries what is inserted: what can be done before the transaction.
@@ -43,7 +44,11 @@ func write(entries []driver.Entry) ([]written, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = written{e, parts, usage}
+		body, err := sqlrow.MessageBody(sqlrow.MessageValues(&e.Message, parts, usage))
+		if err != nil {
+			return nil, err
+		}
+		out[i] = written{e, parts, usage, body}
 	}
 	return out, nil
 }
@@ -58,8 +63,12 @@ func (w *logWriter) append(ctx context.Context, entries []written) ([]scrollback
 		w.grew = true
 		m.ConversationID, m.Branch, m.Seq, m.Sum = w.c.ID, w.b.ID, w.b.HeadSeq, w.b.Sum
 		v := sqlrow.MessageValues(&m, e.parts, e.usage)
+		hash, err := e.body.At(v)
+		if err != nil {
+			return nil, err
+		}
 		known := scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
-		err := w.tx.RunOne(ctx, known, sqlindex.InsertMessage, v...)
+		err = w.tx.RunOne(ctx, known, sqlindex.InsertMessage, append(v, hash)...)
 		if err != nil && w.dialect.Taken(err) {
 			return nil, known
 		}

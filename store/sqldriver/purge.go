@@ -126,6 +126,9 @@ func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
 	if err := sqlindex.Drop(ctx, j.tx, b.ID, from); err != nil {
 		return err
 	}
+	if err := sqlrow.DropHashes(ctx, j.tx, j.c.ID, b.ID, from); err != nil {
+		return err
+	}
 	return j.tx.Run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
 }
 

@@ -108,7 +108,7 @@ func New(d Database) *driver.Driver {
 	keys := sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
 	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Clock: clock, Settled: db.settled}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
+		Index: index, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
 		Feed: feed{db}, Projects: projects{db}, Origins: sqlorigin.Origins(keys), Claims: sqlclaim.Claims(keys), Ready: db.ready, Clock: d.Clock, Close: db.close}
 }
 
@@ -129,6 +129,7 @@ type (
 	refs   struct{ *database }
 	book   struct{ *database }
 	audit  struct{ *database }
+	hashes struct{ *database }
 	move   struct{ *database }
 	feed   struct{ *database }
 

@@ -29,7 +29,7 @@ type Faulty struct {
 // Wrap is d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
-		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
+		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Hashes: faultyHashes{d.Hashes, f}, Move: faultyMove{d.Move, f},
 		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f}, Origins: faultyOrigins{d.Origins, f},
 		Claims: faultyClaims{d.Claims, f}, Clock: d.Clock,
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
@@ -43,6 +43,10 @@ type (
 	}
 	faultyReader struct {
 		driver.Reader
+		of *Faulty
+	}
+	faultyHashes struct {
+		driver.Hashes
 		of *Faulty
 	}
 	faultyTurns struct {
@@ -177,6 +181,21 @@ func (f faultyReader) Conversations(ctx context.Context, q driver.ListQuery) ([]
 // Projects implements [driver.Reader].
 func (f faultyReader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return faulty(f.of, "Projects", func() ([]scrollback.Project, error) { return f.Reader.Projects(ctx) })
+}
+
+// Verify implements [driver.Hashes].
+func (f faultyHashes) Verify(ctx context.Context, q driver.MessageQuery) (driver.Verified, error) {
+	return faulty(f.of, "Verify", func() (driver.Verified, error) { return f.Hashes.Verify(ctx, q) })
+}
+
+// Fill implements [driver.Hashes].
+func (f faultyHashes) Fill(ctx context.Context, limit int) (driver.Filled, error) {
+	return faulty(f.of, "Fill", func() (driver.Filled, error) { return f.Hashes.Fill(ctx, limit) })
+}
+
+// Refill implements [driver.Hashes].
+func (f faultyHashes) Refill(ctx context.Context) error {
+	return alone(f.of, "Refill", func() error { return f.Hashes.Refill(ctx) })
 }
 
 // Messages implements [driver.Reader].

@@ -38,7 +38,7 @@ func oneByOne(table, where string) string {
 // because rows of many servers are numbered later, or because what a transaction has read must
 // not change before it ends.
 var variants = []sqlrow.Variant{
-	{Of: sqlindex.InsertMessage, Is: `WITH added AS (INSERT INTO messages (` + sqlrow.MessageColumns + `) SELECT ` + sqlrow.Marks(20) + `
+	{Of: sqlindex.InsertMessage, Is: `WITH added AS (INSERT INTO messages (` + sqlrow.StoredColumns + `) SELECT ` + sqlrow.Marks(21) + `
 			WHERE NOT EXISTS (SELECT 1 FROM messages WHERE id = $1) RETURNING conversation_id, branch, seq)
 		INSERT INTO pending_messages (conversation_id, branch, seq, k) SELECT conversation_id, branch, seq, ` + micros + ` FROM added`},
 	{Of: sqlindex.KeepNewest, Is: `WITH later AS (DELETE FROM message_runs WHERE branch = $1 AND first_seq >= $2),

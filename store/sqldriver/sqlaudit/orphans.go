@@ -45,6 +45,11 @@ var orphans = []orphan{
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`, func(of, name string) *driver.Mend {
 		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Source: name})
 	}},
+	{`SELECT 'hashes of branch ' || h.branch, 'the branch is missing', h.conversation_id, h.branch FROM message_hashes h
+		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = h.branch AND b.conversation_id = h.conversation_id)
+		GROUP BY h.conversation_id, h.branch`, func(of, branch string) *driver.Mend {
+		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Hashes: scrollback.BranchID(branch)})
+	}},
 	{`SELECT 'origins of conversation ' || o.conversation_id, 'the conversation is missing', o.conversation_id, '' FROM origins o
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = o.conversation_id) GROUP BY o.conversation_id`, func(of, _ string) *driver.Mend {
 		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Origins: true})

@@ -106,13 +106,55 @@ func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) er
 		}, broken: true})
 }
 
+// messages hands on those of a branch, and holds each row against its hash, whether it can be
+// read as a message or not.
 func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
-	return pages(ctx, a, 0, paged[scrollback.Message, int64]{what: "messages of branch " + string(id),
-		query: `SELECT ` + sqlrow.MessageColumns + ` FROM messages WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`, args: []any{id},
-		scan: func(m *scrollback.Message, r sqlrow.Scanner) error { return sqlrow.ScanMessage(m)(r) },
+	var rows sqlrow.Checked
+	hashes := func(least int) error {
+		if len(rows.Without)+len(rows.Damaged) < least {
+			return nil
+		}
+		if err := rows.Beside(ctx, a.tx); err != nil {
+			return err
+		}
+		for _, d := range rows.Damaged {
+			f := driver.Flaw{Kind: driver.FlawHash, Where: fmt.Sprintf("message %s (#%d)", d.ID, d.Seq),
+				Detail: "it is not as it was stored: its row has another hash"}
+			if err := a.flaw(f); err != nil {
+				return err
+			}
+		}
+		without := int64(len(rows.Without))
+		rows = sqlrow.Checked{}
+		if without == 0 || a.w.Unhashed == nil {
+			return nil
+		}
+		return walk(a.w.Unhashed(without))
+	}
+	err := pages(ctx, a, 0, paged[scrollback.Message, int64]{what: "messages of branch " + string(id),
+		query: `SELECT ` + sqlrow.StoredColumns + ` FROM messages WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`, args: []any{id},
+		scan: func(m *scrollback.Message, r sqlrow.Scanner) error {
+			row, ok := r.(sqlrow.Row)
+			if !ok {
+				return errors.New("a row is not as it was read")
+			}
+			if err := rows.Check(r); err != nil {
+				return err
+			}
+			return sqlrow.ScanMessage(m)(row[:sqlrow.HashColumn])
+		},
 		key:  func(m scrollback.Message) (int64, bool) { return m.Seq, m.Seq > 0 },
 		name: func(m scrollback.Message) string { return fmt.Sprintf("message %s (#%d)", m.ID, m.Seq) },
-		each: func(m scrollback.Message) error { return walk(a.w.Message(m)) }, broken: true})
+		each: func(m scrollback.Message) error {
+			if err := walk(a.w.Message(m)); err != nil {
+				return err
+			}
+			return hashes(auditPage)
+		}, broken: true})
+	if err != nil {
+		return err
+	}
+	return hashes(0)
 }
 
 // projects only reads what is stored of them: nothing else depends on it.

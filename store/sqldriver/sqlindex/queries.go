@@ -47,8 +47,8 @@ const (
 	messagesAt   = `SELECT ` + sqlrow.MessageColumns + `, l.value FROM ` + Listed + ` l ` + MessagesListed
 )
 
-// InsertMessage inserts a message, with the next number.
-var InsertMessage = `INSERT INTO messages (` + sqlrow.MessageColumns + `, n) VALUES (` + sqlrow.Marks(20) + `, ` + nextMessage + `)`
+// InsertMessage inserts a message with its hash, and with the next number.
+var InsertMessage = `INSERT INTO messages (` + sqlrow.StoredColumns + `, n) VALUES (` + sqlrow.Marks(21) + `, ` + nextMessage + `)`
 
 // The statements of a [snapshot].
 const (

@@ -3,6 +3,7 @@ package sqlmove
 import (
 	"context"
 	"database/sql/driver"
+	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -98,6 +99,11 @@ func (b *batch) flush(ctx context.Context) error {
 func (m *mover) store(ctx context.Context, tx *sqlrow.Session, t *table, rows [][]any) error {
 	switch {
 	case t == messages:
+		if slices.ContainsFunc(rows, func(row []any) bool { return unhashed(row) }) {
+			if err := sqlrow.RestartHashing(ctx, tx); err != nil {
+				return err
+			}
+		}
 		return m.to.Insert(ctx, tx, rows)
 	case t.sums:
 		for _, row := range rows {
@@ -134,6 +140,18 @@ func (m *mover) store(ctx context.Context, tx *sqlrow.Session, t *table, rows []
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// unhashed reports whether a row of messages has no hash. The source may have it beside the rows,
+// or not yet: then a server of the target makes it.
+func unhashed(row []any) bool {
+	switch v := row[sqlrow.HashColumn].(type) {
+	case []byte:
+		return len(v) == 0
+	case string:
+		return v == ""
+	}
+	return true
 }
 
 // number is the number of a row that is inserted: of a branch as the database counts them, of a

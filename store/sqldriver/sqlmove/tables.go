@@ -29,7 +29,7 @@ const ofConversation = "conversation_id = $1"
 
 // messages are carried branch by branch, because they are only ever added and, by a purge,
 // removed from the end.
-var messages = &table{name: "messages", columns: columns(sqlrow.MessageColumns), key: 1}
+var messages = &table{name: "messages", columns: columns(sqlrow.StoredColumns), key: 1}
 
 // conversations are the row of a conversation. Where it is, something was copied before.
 var conversations = &table{name: "conversations", key: 1, of: "id = $1", columns: columns(sqlrow.ConversationColumns)}
@@ -51,6 +51,7 @@ var belonging = []*table{
 	{name: "receipts", of: ofConversation, columns: columns(`conversation_id, branch, segments, receipt, view_before, undone_at, created_at, view_after`)},
 	{name: "mentions", key: 2, of: ofConversation, columns: columns(`conversation_id, artifact, name, created_at`)},
 	{name: "message_sources", key: 2, of: ofConversation, columns: columns(`conversation_id, source, version, sha256, branch, seq`)},
+	{name: "message_hashes", key: 3, of: ofConversation, columns: columns(`conversation_id, branch, first_seq, last_seq, hashes`)},
 	{name: "sent_text_uses", key: 2, of: ofConversation, columns: columns(`conversation_id, sha256`)},
 	{name: "origins", key: 3, of: ofConversation, columns: columns(`conversation_id, tool, id, root, folder, git_branch, place, name, stamp, shared,
 		imported_at, gone_at`)},
