@@ -52,7 +52,7 @@ type Checked struct {
 
 // Problem is one thing that is wrong. Kind is one of damage, orphan, index, seq,
 // sum, head, path, view, hash, file, rollup, artifact, usage; of a note lease,
-// artifact, object, purge or index. Where names the thing, such as "message <id>".
+// artifact, object, purge, hash or index. Where names the thing, such as "message <id>".
 type Problem struct {
 	Kind     string `json:"kind"`
 	Where    string `json:"where"`
@@ -81,6 +81,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 		Conversation: func(c scrollback.Conversation) error { d.conversation(c); return ctx.Err() },
 		Branch:       func(b scrollback.Branch) error { return d.branch(ctx, b) },
 		Message:      func(m scrollback.Message) error { return d.message(ctx, m) },
+		Unhashed:     func(messages int64) error { d.unhashed += messages; return nil },
 		Segment:      func(s scrollback.Segment) error { return d.segment(ctx, s) },
 		Artifact:     func(a scrollback.Artifact, mentions int64) error { return d.artifact(ctx, a, mentions) },
 		Turn:         func(t scrollback.Turn) error { d.turn(t); return nil },
@@ -88,6 +89,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	})
 	if err == nil {
 		d.endConversation()
+		d.noteUnhashed()
 		err = d.passObjects("")
 	}
 	if err == nil {
@@ -110,6 +112,7 @@ type check struct {
 	progress Progress
 	out      Checkup
 	total    int64 // messages
+	unhashed int64 // messages that have no hash yet
 	objects  func() (archive.Object, error, bool)
 	waiting  *archive.Object // listed, and not yet matched
 
@@ -155,6 +158,16 @@ func (d *check) note(kind, where, detail string) {
 	if len(d.out.Notes) < maxProblems {
 		d.out.Notes = append(d.out.Notes, Problem{Kind: kind, Where: where, Detail: detail})
 	}
+}
+
+// noteUnhashed says how many messages an older program stored without a hash: until they have one, a
+// change of them is not noticed.
+func (d *check) noteUnhashed() {
+	if d.unhashed == 0 {
+		return
+	}
+	d.note(store.FlawHash, "messages", fmt.Sprintf("%d have no hash yet; a running server makes them, and so does a repair", d.unhashed))
+	d.out.work.hashes = true
 }
 
 func (d *check) conversation(c scrollback.Conversation) {

@@ -32,6 +32,7 @@ type work struct {
 	views     []scrollback.BranchID
 	index     bool // search does not find what it should
 	forget    bool // search has words of what was purged
+	hashes    bool // messages have no hash yet
 	artifacts []mention
 	strays    []store.Stray
 	leases    []scrollback.TurnID
@@ -80,6 +81,9 @@ func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 func (w *work) rows() int {
 	n := len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.artifacts) + len(w.strays) + len(w.leases) + len(w.usage)
 	if w.index || w.forget {
+		n++
+	}
+	if w.hashes {
 		n++
 	}
 	return n
@@ -208,6 +212,10 @@ func (r *repair) rows(ctx context.Context, w work) {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model))
 	})
 	each(r, slices.Compact(inOrder), func(u store.MendUsage) error { return r.store.Audit.Mend(ctx, store.Mend{Usage: &u}) })
+	if w.hashes && r.err == nil {
+		_, err := r.store.Hashes.Refill(ctx, func(made int64) { r.progress("hashes", made, 0) })
+		r.try(err)
+	}
 	switch {
 	case r.err != nil:
 	case w.index: // of the rows as they are by now

@@ -65,8 +65,29 @@ func (h Hashes) DamagedIn(ctx context.Context, id scrollback.ConversationID) ([]
 	return out, nil
 }
 
-// NameDamaged names damaged messages for people, by their seqs and the first by its id.
-func NameDamaged(all []Damaged) string {
+// Check fails with internal if a message of a conversation, or of what it inherits, is not as it was
+// stored, and names it.
+func (h Hashes) Check(ctx context.Context, id scrollback.ConversationID) error {
+	damaged, err := h.DamagedIn(ctx, id)
+	if err != nil {
+		return err
+	}
+	return damageIn("store.Check", damaged)
+}
+
+// damageIn is the error that names damaged messages, and nil for none.
+func damageIn(op string, damaged []Damaged) error {
+	switch len(damaged) {
+	case 0:
+		return nil
+	case 1:
+		return scrollback.Errorf(scrollback.Internal, op, "%s is not as it was stored (see scrollback doctor)", nameDamaged(damaged))
+	}
+	return scrollback.Errorf(scrollback.Internal, op, "%s are not as they were stored (see scrollback doctor)", nameDamaged(damaged))
+}
+
+// nameDamaged names damaged messages for people: one by its id, more by their seqs.
+func nameDamaged(all []Damaged) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -123,8 +144,8 @@ func (h Hashes) Refill(ctx context.Context, progress func(made int64)) (made int
 	return h.Fill(ctx, progress)
 }
 
-// Keep is Fill beside whoever uses the store, with pauses, by one server at a time. It returns when
-// there is nothing to be made, somebody else makes it, or ctx ends; what is left is made later.
+// Keep is Fill beside those who use the store, with pauses, by one server at a time. It returns when
+// there is nothing to be made, another server makes it, or ctx ends; what is left is made later.
 func (h Hashes) Keep(ctx context.Context, log *slog.Logger) {
 	claim, err := h.s.Claims.Take(ctx, "", hashWork)
 	if err == nil && claim == nil {

@@ -8,12 +8,33 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Commit stores a fold; a view that changed meanwhile is a conflict.
+// Commit stores a fold; a view that changed meanwhile is a conflict. What is not as it was stored
+// is not sealed with a hash that would make it look right: that is internal.
 func (p Views) Commit(ctx context.Context, c Commit) error {
+	if err := p.sound(ctx, c.Segments); err != nil {
+		return err
+	}
 	c.Now, c.Usage = p.s.Now(), booked(c.Usage)
 	cost, _ := scrollback.Usage{Cost: c.Receipt.Cost}.Checked()
 	c.Receipt.Cost = cost.Cost
 	return p.s.d.Views.Commit(ctx, c)
+}
+
+// sound checks the messages that new leaves cover.
+func (p Views) sound(ctx context.Context, segments []scrollback.Segment) error {
+	for _, s := range segments {
+		if len(s.Children) > 0 {
+			continue // its leaves were checked, or have hashes of their own
+		}
+		damaged, err := p.s.Hashes.Damaged(ctx, s.Branch, s.FirstSeq, s.LastSeq)
+		if err != nil {
+			return err
+		}
+		if err := damageIn("store.Commit", damaged); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Receipts lists the compactions of a conversation, newest first, and behind them those of

@@ -37,6 +37,9 @@ func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.Con
 	if err != nil {
 		return as, err
 	}
+	if err := t.of.store.Hashes.Check(ctx, c.ID); err != nil {
+		return as, err
+	}
 	made, err := t.of.archive.PutCopy(ctx, c.ID, as, func(w io.Writer) error { return t.document(ctx, v, c.Conversation, w, as.CreatedAt) })
 	if err != nil {
 		return made, err

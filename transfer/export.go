@@ -23,7 +23,8 @@ type ExportRequest struct {
 
 // Export writes a conversation: all of it as a bundle, or its path in the format of
 // another tool, with everything behind artifacts put back in, so that the file is
-// complete by itself.
+// complete by itself. A conversation with a message that is not as it was stored is refused
+// before anything is written.
 func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
 	const op = "transfer.Export"
 	c, err := v.Get(ctx, id)
@@ -31,6 +32,9 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		return err
 	}
 	if q.Format == "" || q.Format == BundleFormat {
+		if err := t.store.Hashes.Check(ctx, c.ID); err != nil {
+			return err
+		}
 		return bundles.Export(ctx, desk(t, v), id, bundles.ExportRequest{Materialize: q.Materialize, Progress: q.Progress}, w)
 	}
 	names := []string{BundleFormat}
@@ -41,6 +45,9 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		}
 		if q.Materialize {
 			return scrollback.ParamErrorf(op, "materialize", "only a bundle holds the files of segments")
+		}
+		if err := t.store.Hashes.Check(ctx, c.ID); err != nil {
+			return err
 		}
 		return f.Write(w, c, t.entries(ctx, v, c, 0))
 	}

@@ -88,6 +88,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	beside.Go(func() { systemd.TellEnd(ctx, g.ctx) })
 	if !c.ReadOnly {
 		beside.Go(func() { tidy.Run(ctx, a.Scrollback, g.set.TrashDays, g.logger()) })
+		beside.Go(func() { tidy.MakeHashes(ctx, a.Scrollback, g.logger()) })
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
 		p := g.gathering(a)

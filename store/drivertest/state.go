@@ -135,6 +135,11 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 			}
 			th.Troubled = append(th.Troubled, turns)
 		}
+		v, err := d.Hashes.Verify(ctx, driver.MessageQuery{Branch: b.ID, From: 1, To: bound})
+		if err != nil {
+			return th, err
+		}
+		th.Verified = append(th.Verified, v)
 	}
 	if th.Messages, err = d.Read.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
 		return th, err

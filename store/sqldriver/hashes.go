@@ -28,7 +28,9 @@ func (db hashes) Verify(ctx context.Context, q driver.MessageQuery) (driver.Veri
 }
 
 // Refill implements [driver.Hashes].
-func (db hashes) Refill(ctx context.Context) error { return db.write(ctx, "sqldriver.Refill", sqlrow.RestartHashing) }
+func (db hashes) Refill(ctx context.Context) error {
+	return db.write(ctx, "sqldriver.Refill", sqlrow.RestartHashing)
+}
 
 // hashPlace is how far hashes are made: up to a message of a branch of a conversation.
 type hashPlace struct {

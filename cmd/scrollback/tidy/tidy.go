@@ -1,5 +1,5 @@
-// Package tidy is what a server does every hour: it empties the trash, and drops what it keeps
-// of conversations that another server has purged.
+// Package tidy is what a server does every hour: it empties the trash, drops what it keeps
+// of conversations that another server has purged, and makes the hashes of messages that have none.
 package tidy
 
 import (
@@ -31,6 +31,21 @@ func Run(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger)
 		if err != nil && ctx.Err() == nil {
 			log.Warn("files of purged conversations could not be removed", "error", err)
 		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// MakeHashes makes the hashes of messages that an older program stored until ctx ends: at once, and
+// then every hour, because another server that had begun may be gone, and a move may have brought more.
+func MakeHashes(ctx context.Context, s *local.Scrollback, log *slog.Logger) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		s.Store.Hashes.Keep(ctx, log)
 		select {
 		case <-ctx.Done():
 			return

@@ -61,6 +61,9 @@ func flaws(t *testing.T, db *file) (out []driver.Flaw) {
 		Conversation: func(scrollback.Conversation) error { return nil },
 		Branch:       func(scrollback.Branch) error { return nil },
 		Message:      func(scrollback.Message) error { return nil },
+		Segment:      func(scrollback.Segment) error { return nil },
+		Artifact:     func(scrollback.Artifact, int64) error { return nil },
+		Turn:         func(scrollback.Turn) error { return nil },
 		Flaw:         func(f driver.Flaw) error { out = append(out, f); return nil },
 	})
 	if err != nil {

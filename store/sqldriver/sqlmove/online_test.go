@@ -352,7 +352,7 @@ func TestRefused(t *testing.T) {
 func TestDiffers(t *testing.T) {
 	for name, harm := range map[string]string{
 		"message": `INSERT INTO messages SELECT n + 100000, 'm', conversation_id, branch, seq + 1, turn_id, role, name, parts, model, usage,
-			tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta
+			tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta, hash
 			FROM messages WHERE id = 'fffffff3 2'`,
 		"missing": `DELETE FROM messages WHERE id = 'fffffff3 1'`,
 		"head":    `UPDATE branches SET head_seq = 2 WHERE id = 'fffffff3'`,
