@@ -25,7 +25,7 @@ import (
 const spoolBytes = 1 << 20
 
 // PutArtifact stores the bytes of r and returns their id. Bytes that were put a
-// moment ago are not written again. More than maxBytes is invalid, wrapping
+// moment ago are not written again; an object that no longer has them is replaced. More than maxBytes is invalid, wrapping
 // [scrollback.ErrTooLarge], and nothing is stored. An error of r is invalid, unless it
 // has a code.
 func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
@@ -46,7 +46,7 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	}
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
 	at, err := a.bucket.Attributes(ctx, key(id))
-	if err == nil && at.Size == size && a.now().Sub(at.ModTime) < a.grace/2 {
+	if err == nil && at.Size == size && a.now().Sub(at.ModTime) < a.grace/2 && a.holds(ctx, id) {
 		// Whoever wrote it may not have made it durable yet.
 		return id, size, a.settle(op, key(id))
 	}
@@ -62,6 +62,18 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 		return "", 0, a.words.fault(op, err)
 	}
 	return id, size, a.settle(op, key(id))
+}
+
+// holds reports whether an object has the bytes of its name now.
+func (a *Archive) holds(ctx context.Context, id scrollback.ArtifactID) bool {
+	r, err := a.bucket.NewReader(ctx, key(id), nil)
+	if err != nil {
+		return false
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, until(ctx, r))
+	closed := r.Close()
+	return err == nil && closed == nil && hex.EncodeToString(sum.Sum(nil)) == string(id)
 }
 
 // settle makes an object survive a power cut.

@@ -89,6 +89,22 @@ func TestATornArtifactIsHealed(t *testing.T) {
 	}
 }
 
+// A damaged object of the right length is replaced too, however new it is.
+func TestADamagedArtifactIsHealed(t *testing.T) {
+	b := bucket(t)
+	a := archive.New(&book{}, b, nil)
+	id := idOf(put(t, a, "whole", ""))
+	must(t, b.WriteAll(t.Context(), "artifacts/"+string(id[:2])+"/"+string(id), []byte("wholf"), nil))
+	if _, _, err := a.OpenArtifact(t.Context(), id); err == nil {
+		t.Fatal("the damage is not noticed")
+	}
+	p, err := a.Read(t.Context(), put(t, a, "whole", ""), 0, 0)
+	must(t, err)
+	if p.Content != "whole" {
+		t.Errorf("%q", p.Content)
+	}
+}
+
 func TestArtifactCap(t *testing.T) {
 	b := bucket(t)
 	a := archive.New(&book{}, b, nil)

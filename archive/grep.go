@@ -32,7 +32,8 @@ type Stretch struct {
 // and after either the text artifacts it mentions, each once. With q.Ref it
 // reads what that ref points at instead of the stretches.
 //
-// When the time is up, or an artifact is gone or damaged, the result is partial.
+// When the time is up, or an artifact is gone, damaged or cut off while it is read, the result
+// is partial.
 func (a *Archive) Grep(ctx context.Context, scope Scope, q scrollback.GrepQuery) (scrollback.GrepResult, error) {
 	const op = "archive.Grep"
 	g, err := a.newGrep(scope, q)

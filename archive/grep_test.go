@@ -2,8 +2,11 @@ package archive_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,7 +15,9 @@ import (
 	"time"
 
 	"gocloud.dev/blob"
+	blobdriver "gocloud.dev/blob/driver"
 	"gocloud.dev/blob/memblob"
+	"gocloud.dev/gcerrors"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -227,6 +232,66 @@ func TestALostArtifactMakesAGrepPartial(t *testing.T) {
 		if !r.Partial || r.Total != 1 || !slices.Equal(r.Unread, []scrollback.Ref{art.Ref}) {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+}
+
+// cutting is a bucket of one object, whose connection is cut in the middle of each read but the
+// first, which checks the bytes.
+type cutting struct {
+	blobdriver.Bucket
+	content string
+	reads   int
+}
+
+func (c *cutting) Attributes(context.Context, string) (*blobdriver.Attributes, error) {
+	return &blobdriver.Attributes{Size: int64(len(c.content))}, nil
+}
+
+func (c *cutting) NewRangeReader(_ context.Context, _ string, _, _ int64, _ *blobdriver.ReaderOptions) (blobdriver.Reader, error) {
+	if c.reads++; c.reads == 1 {
+		return &cut{strings.NewReader(c.content), len(c.content), len(c.content)}, nil
+	}
+	return &cut{strings.NewReader(c.content), len(c.content), len(c.content) / 2}, nil
+}
+
+func (c *cutting) ErrorCode(error) gcerrors.ErrorCode { return gcerrors.Unknown }
+
+func (c *cutting) Close() error { return nil }
+
+// cut reads so many bytes, and then its connection is cut.
+type cut struct {
+	r          *strings.Reader
+	size, left int
+}
+
+func (c *cut) Read(p []byte) (int, error) {
+	if c.left <= 0 && c.r.Len() > 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := c.r.Read(p[:min(len(p), max(c.left, 1))])
+	c.left -= n
+	return n, err
+}
+
+func (c *cut) Close() error { return nil }
+
+func (c *cut) Attributes() *blobdriver.ReaderAttributes {
+	return &blobdriver.ReaderAttributes{Size: int64(c.size)}
+}
+
+func (c *cut) As(any) bool { return false }
+
+// A connection that is cut while an object is read is no end of it.
+func TestACutConnectionMakesAGrepPartial(t *testing.T) {
+	content := strings.Repeat("a needle in the hay\n", 5000)
+	sum := sha256.Sum256([]byte(content))
+	ref := scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:])))
+	kept := blob.NewBucket(&cutting{content: content})
+	defer kept.Close()
+	r, err := archive.New(&book{}, kept, nil).Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: ref, Pattern: "needle"})
+	must(t, err)
+	if r.Total >= 5000 || !r.Partial || !slices.Equal(r.Unread, []scrollback.Ref{ref}) {
+		t.Errorf("total %d, partial %v, unread %v", r.Total, r.Partial, r.Unread)
 	}
 }
 

@@ -179,9 +179,9 @@ func (s *scan) settle(buf []byte) {
 func (s *scan) stream(ctx context.Context, r io.Reader) error {
 	buf := make([]byte, 0, streamBytes)
 	for seen := false; ; {
-		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
+		n, err := fill(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		end := errors.Is(err, io.EOF)
 		if err != nil && !end {
 			return err
 		}
@@ -209,6 +209,20 @@ func (s *scan) stream(ctx context.Context, r io.Reader) error {
 			buf = slices.Grow(buf, len(buf))
 		}
 	}
+}
+
+// fill reads until p is full, or r ends or fails. Unlike io.ReadFull it leaves the error as it is:
+// an [io.ErrUnexpectedEOF] of r's own is a connection that was cut, and no end.
+func fill(r io.Reader, p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var some int
+		some, err = r.Read(p[n:])
+		n += some
+	}
+	if n == len(p) {
+		err = nil
+	}
+	return n, err
 }
 
 var errNotText = errors.New("not text")

@@ -228,9 +228,7 @@ func (g *grep) mentioned(ctx context.Context, id scrollback.ArtifactID, seq int6
 		return nil
 	}
 	if code := scrollback.CodeOf(err); code == scrollback.NotFound || code == scrollback.Internal {
-		if g.Partial = true; len(g.Unread) < unreadMax {
-			g.Unread = append(g.Unread, scrollback.ArtifactRef(id))
-		}
+		g.missed(id)
 		return nil
 	}
 	return err
@@ -248,10 +246,18 @@ func (g *grep) read(ctx context.Context, id scrollback.ArtifactID, seq int64) (i
 	ref := scrollback.ArtifactRef(id)
 	s := &scan{tally: &g.tally, ref: &ref, place: func(int) (int64, bool) { return seq, false }}
 	err = s.stream(ctx, r)
-	if err != nil && !errors.Is(err, errNotText) {
-		err = g.a.words.fault("archive.Grep", err)
+	if err == nil || errors.Is(err, errNotText) || ctx.Err() != nil {
+		return size, err
 	}
-	return size, err
+	g.missed(id) // what was found until the connection was cut stays
+	return size, nil
+}
+
+// missed notes an artifact that was not read to its end.
+func (g *grep) missed(id scrollback.ArtifactID) {
+	if g.Partial = true; len(g.Unread) < unreadMax {
+		g.Unread = append(g.Unread, scrollback.ArtifactRef(id))
+	}
 }
 
 // neverText avoids opening what is not text by its media type.
