@@ -1,11 +1,12 @@
 // Package archived reads and writes archives: a conversation whole, as one JSON document.
 //
-//	{"archive":      {"format": "scrollback", "version": 1, "created_at"},
+//	{"archive":      {"format": "scrollback", "version": 1, "created_at", "sealed"},
 //	 "branches":     [branch …],
 //	 "conversation": conversation,
 //	 "messages":     [message …],
 //	 "receipts":     [receipt …],
-//	 "refs":         [ref …]}
+//	 "refs":         [ref …],
+//	 "seal":         SHA-256 of the bytes before it}
 //
 // All of it has the shapes of our API. A message has the whole text of its tool results,
 // the bytes of its images and files as base64 in "data" (as far as they fit in
@@ -52,6 +53,7 @@ type head struct {
 	Format    string `json:"format"`
 	Version   int    `json:"version"`
 	CreatedAt int64  `json:"created_at"`
+	Sealed    bool   `json:"sealed,omitempty"` // the file ends with its seal
 }
 
 // Sniff implements transcript.Importer.

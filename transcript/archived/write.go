@@ -3,8 +3,11 @@ package archived
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"hash"
 	"io"
 	"iter"
 
@@ -14,17 +17,21 @@ import (
 // Writer writes an archive: Begin, then the messages, then End.
 type Writer struct {
 	out   *bufio.Writer
+	sum   hash.Hash // of what left out
 	err   error
 	items int // of the list that is open
 }
 
 // NewWriter makes a writer to w.
-func NewWriter(w io.Writer) *Writer { return &Writer{out: bufio.NewWriterSize(w, 64<<10)} }
+func NewWriter(w io.Writer) *Writer {
+	sum := sha256.New()
+	return &Writer{out: bufio.NewWriterSize(io.MultiWriter(w, sum), 64<<10), sum: sum}
+}
 
 // Begin writes what comes before the messages. at is the archive's time in Unix ms.
 func (w *Writer) Begin(at int64, c scrollback.Conversation, branches []scrollback.BranchEntry) error {
 	w.text(`{"archive":`)
-	w.value(head{Format: format, Version: version, CreatedAt: at})
+	w.value(head{Format: format, Version: version, CreatedAt: at, Sealed: true})
 	w.text(",\n\"branches\":")
 	w.value(branches)
 	w.text(",\n\"conversation\":")
@@ -76,7 +83,7 @@ func (w *Writer) base64(r io.ReadCloser) error {
 	return scrollback.Wrap(scrollback.Unavailable, "archived.Write", err)
 }
 
-// End writes what comes after the messages, and the end of the file.
+// End writes what comes after the messages, and the seal, which ends the file.
 func (w *Writer) End(receipts iter.Seq2[scrollback.Receipt, error], refs iter.Seq2[scrollback.RefEntry, error]) error {
 	if err := list(w, "receipts", receipts); err != nil {
 		return err
@@ -84,7 +91,11 @@ func (w *Writer) End(receipts iter.Seq2[scrollback.Receipt, error], refs iter.Se
 	if err := list(w, "refs", refs); err != nil {
 		return err
 	}
-	w.text("\n]}\n")
+	w.text("\n],\n")
+	if w.err == nil {
+		w.err = w.out.Flush()
+	}
+	w.text(sealBegin + hex.EncodeToString(w.sum.Sum(nil)) + sealEnd)
 	if w.err == nil {
 		w.err = w.out.Flush()
 	}

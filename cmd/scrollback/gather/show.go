@@ -27,6 +27,9 @@ func Imported(w, errs io.Writer, out transfer.ImportResult) error {
 	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
 		fmt.Fprintf(errs, "and %s more\n", columns.Thousands(int64(more)))
 	}
+	if out.Unsealed {
+		fmt.Fprintln(errs, "the archive is unsealed (an older program wrote it): whether it was changed cannot be told")
+	}
 	for _, c := range out.Conversations {
 		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
 		if c.Result != "" {

@@ -1,0 +1,90 @@
+package archived
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// A sealed file ends with the member "seal": the SHA-256, in hex, of all bytes before its name.
+const (
+	sealBegin = `"seal":"`
+	sealEnd   = `"}` + "\n"
+	sealBytes = len(sealBegin) + 2*sha256.Size + len(sealEnd)
+)
+
+// headBytes is at most how long the beginning of a file is that says whether it is sealed.
+const headBytes = 4096
+
+// CheckSeal reports whether a file is sealed. One that was changed or cut off since it was sealed is
+// invalid; an archive of an older program, or what is no archive, is not sealed. The file is at its
+// beginning afterwards.
+func CheckSeal(r io.ReadSeeker) (sealed bool, err error) {
+	sealed, err = checkSeal(r)
+	if _, back := r.Seek(0, io.SeekStart); err == nil && back != nil {
+		err = scrollback.Wrap(scrollback.Unavailable, "archived.CheckSeal", back)
+	}
+	return sealed, err
+}
+
+func checkSeal(r io.ReadSeeker) (sealed bool, err error) {
+	const op = "archived.CheckSeal"
+	changed := scrollback.ParamErrorf(op, "file", "the archive was cut off or changed: its seal does not match")
+	size, err := r.Seek(0, io.SeekEnd)
+	if err != nil {
+		return false, scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	begin := make([]byte, min(size, headBytes))
+	if err := readAt(r, 0, begin); err != nil {
+		return false, err
+	}
+	end := make([]byte, min(size, int64(sealBytes)))
+	if err := readAt(r, size-int64(len(end)), end); err != nil {
+		return false, err
+	}
+	if !bytes.HasPrefix(end, []byte(sealBegin)) || !bytes.HasSuffix(end, []byte(sealEnd)) {
+		if saysSealed(begin) {
+			return false, changed
+		}
+		return false, nil
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return false, scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	sum := sha256.New()
+	if _, err := io.CopyN(sum, r, size-int64(sealBytes)); err != nil {
+		return false, scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != string(end[len(sealBegin):len(end)-len(sealEnd)]) {
+		return false, changed
+	}
+	return true, nil
+}
+
+// saysSealed reports whether the beginning of a file says that there is a seal at its end.
+func saysSealed(begin []byte) bool {
+	d := transcript.NewDocument(bytes.NewReader(begin), transcript.MaxLine)
+	if name, err := d.Next(); err != nil || name != "archive" {
+		return false
+	}
+	raw, err := d.Value()
+	var h head
+	return err == nil && json.Unmarshal(raw, &h) == nil && h.Sealed
+}
+
+func readAt(r io.ReadSeeker, at int64, b []byte) error {
+	_, err := r.Seek(at, io.SeekStart)
+	if err == nil {
+		_, err = io.ReadFull(r, b)
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // it had that size a moment ago
+	}
+	return scrollback.Wrap(scrollback.Unavailable, "archived.CheckSeal", err)
+}
