@@ -288,8 +288,8 @@ func TestACutConnectionMakesAGrepPartial(t *testing.T) {
 	ref := scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:])))
 	kept := blob.NewBucket(&cutting{content: content})
 	defer kept.Close()
-	q := scrollback.GrepQuery{Ref: ref, Pattern: "needle"}
-	r, err := archive.New(&book{}, kept, nil).Grep(t.Context(), archive.Scope{Artifact: all}, q)
+	a := archive.New(&book{}, kept, nil)
+	r, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: ref, Pattern: "needle"})
 	must(t, err)
 	if r.Total >= 5000 || !r.Partial || !slices.Equal(r.Unread, []scrollback.Ref{ref}) {
 		t.Errorf("total %d, partial %v, unread %v", r.Total, r.Partial, r.Unread)

@@ -161,12 +161,14 @@ func (d *Document) Line() int { return d.in.line(d.dec.InputOffset()) }
 func (d *Document) Fault(err error) (Bad, bool) {
 	var syntax *json.SyntaxError
 	switch {
+	case d.in.err != nil: // also where it is an unexpected end: of what the file comes from
+		return Bad{}, false
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Bad{Line: d.Line(), Reason: "the file ends early"}, true
 	case errors.As(err, &syntax):
 		return Bad{Line: d.Line(), Reason: "malformed JSON: " + syntax.Error()}, true
 	}
-	return Bad{Line: d.Line(), Reason: fmt.Sprint(err)}, d.in.err == nil
+	return Bad{Line: d.Line(), Reason: fmt.Sprint(err)}, true
 }
 
 // mostBreaks bounds the ends of lines that are remembered at a time.

@@ -78,3 +78,21 @@ func TestItemFields(t *testing.T) {
 		}
 	}
 }
+
+// A source that is cut is no end of the file: what comes behind may be there at the next attempt.
+func TestDocumentOfACutSource(t *testing.T) {
+	const text = `{"a": [1, 2`
+	for _, c := range []struct {
+		r   io.Reader
+		bad bool
+	}{{strings.NewReader(text), true}, {io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)), false}} {
+		d := transcript.NewDocument(c.r, 100)
+		_, err := d.Next()
+		for _, itemErr := range d.Items() {
+			err = errors.Join(err, itemErr)
+		}
+		if _, bad := d.Fault(err); err == nil || bad != c.bad {
+			t.Errorf("%v: the file's fault: %v, want %v", err, bad, c.bad)
+		}
+	}
+}

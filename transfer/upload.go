@@ -147,11 +147,14 @@ func (u *upload) ReadAt(b []byte, at int64) (int, error) {
 	if _, err := u.r.Seek(at, io.SeekStart); err != nil {
 		return 0, err
 	}
-	n, err := io.ReadFull(u.r, b)
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF
+	n := 0
+	for n < len(b) {
+		some, err := u.r.Read(b[n:])
+		if n += some; err != nil && n < len(b) {
+			return n, err // of io.ReadFull it could not be told from an end
+		}
 	}
-	return n, err
+	return n, nil
 }
 
 // Open implements fs.FS.

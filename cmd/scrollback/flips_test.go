@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -67,6 +68,9 @@ func TestFlips(t *testing.T) {
 		if got := c.judge(whole); got != "harmless" {
 			t.Fatalf("%s as it is: %s", filepath.Base(c.file), got)
 		}
+		if testing.Short() {
+			c.times /= 10
+		}
 		for range c.times {
 			b, at := flipped(whole, random)
 			got := c.judge(b)
@@ -77,6 +81,28 @@ func TestFlips(t *testing.T) {
 		}
 	}
 	t.Log(fmt.Sprint(count))
+}
+
+// What changed is not sealed, exported or archived as if it were right, and can still be read.
+func TestChangedMessageIsNotPassedOn(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	for _, args := range [][]string{{"run", "The key is under the bollard"}, {"run", "--conversation", "latest", "Which bollard?"}} {
+		if code, _, errs := inside(t, data, args...); code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+	raw(t, data, `UPDATE messages SET parts = replace(parts, 'bollard', 'boulder') WHERE seq = 1`)
+	for _, args := range [][]string{{"export", "latest", "-o", filepath.Join(t.TempDir(), "x.sbk")}, {"archive", "latest"},
+		{"export", "latest", "--format", "jsonl"}, {"clear", "latest"}} {
+		code, out, errs := inside(t, data, args...)
+		if code != 1 || out != "" || !strings.Contains(errs, "message #1 (") || !strings.Contains(errs, "is not as it was stored") {
+			t.Errorf("%v: exit %d: %s%s", args, code, out, errs)
+		}
+	}
+	if code, out, _ := inside(t, data, "show", "latest"); code != 0 || !strings.Contains(out, "boulder") {
+		t.Errorf("show: exit %d: %s", code, out)
+	}
 }
 
 // storeFlip judges a folder with another database.
