@@ -34,7 +34,8 @@ func TestLostParents(t *testing.T) {
 			[]string{"user | Deep?", "assistant | Eight.", "back to 0", "user | Long?", "assistant | Ninety."},
 		},
 	} {
-		file := `[{"id":"x","title":"T","chat":{"title":"T","history":{"currentId":"a2","messages":{` + c.history + `}}},"created_at":1,"updated_at":4}]`
+		file := `[{"id":"x","title":"T","chat":{"title":"T","history":{"currentId":"a2","messages":{` + c.history +
+			`}}},"created_at":1,"updated_at":4}]`
 		got := tooltest.Script(tooltest.Entries(t, openwebui.Tool{}, fstest.MapFS{"chats.json": {Data: []byte(file)}}))
 		if d := cmp.Diff(append(append([]string{"x: T"}, c.want...), "end"), got); d != "" {
 			t.Errorf("%s: %s", name, d)
