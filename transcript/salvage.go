@@ -1,0 +1,263 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// structure follows the brackets and strings of JSON over several pieces of it.
+type structure struct {
+	depth   int
+	quoted  bool
+	escaped bool
+}
+
+// scan reads on, and returns where the outermost bracket closes.
+func (s *structure) scan(text []byte) (end int, closed bool) {
+	for i, c := range text {
+		switch {
+		case s.escaped:
+			s.escaped = false
+		case s.quoted && c == '\\':
+			s.escaped = true
+		case c == '"':
+			s.quoted = !s.quoted
+		case s.quoted:
+		case c == '{' || c == '[':
+			s.depth++
+		case c == '}' || c == ']':
+			if s.depth--; s.depth <= 0 {
+				return i + 1, true
+			}
+		}
+	}
+	return len(text), false
+}
+
+// extent is how long the object or list is that a text begins with; closed is false if the text
+// ends within it.
+func extent(text []byte) (n int, closed bool) {
+	s := structure{}
+	return s.scan(text)
+}
+
+// wholeValue is a JSON value, in which control characters within strings, such as line breaks
+// that were not escaped, are escaped.
+func wholeValue(text []byte) ([]byte, bool) {
+	if json.Valid(text) {
+		return text, true
+	}
+	var out []byte
+	quoted, escaped := false, false
+	for i, c := range text {
+		switch {
+		case quoted && c < ' ':
+			if out == nil {
+				out = append(make([]byte, 0, len(text)+16), text[:i]...)
+			}
+			if escaped { // a backslash before a raw line break
+				out = append(out, '\\')
+				escaped = false
+			}
+			out = fmt.Appendf(out, `\u%04x`, c)
+			continue
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		}
+		if out != nil {
+			out = append(out, c)
+		}
+	}
+	return out, out != nil && json.Valid(out)
+}
+
+// piece is a whole value of a text, or, without json, what is between those.
+type piece struct {
+	from, to int
+	json     []byte
+}
+
+// maxQuoted bounds what a reason shows of damage, in bytes.
+const maxQuoted = 40
+
+func (p piece) reason(text []byte) string { return cutOff(text[p.from:p.to]) }
+
+// cutOff says what is wrong with a text that is no record.
+func cutOff(text []byte) string {
+	shown := strings.ToValidUTF8(string(text[:min(len(text), maxQuoted)]), "\uFFFD")
+	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+		return fmt.Sprintf("malformed JSON: a record of which only a part is there, %d bytes that begin with %q", len(text), shown)
+	}
+	return fmt.Sprintf("malformed JSON: %d bytes that begin with %q", len(text), shown)
+}
+
+// maxShapes bounds how many ways to begin a record are remembered.
+const maxShapes = 64
+
+// shapes are the ways in which the records of a file begin: their first two keys. They tell a
+// record from an object within one.
+type shapes []string
+
+// learn remembers how a record begins.
+func (s *shapes) learn(record []byte) {
+	if shape := shapeOf(record); shape != "" && len(*s) < maxShapes && !slices.Contains(*s, shape) {
+		*s = append(*s, shape)
+	}
+}
+
+// begins reports whether a line is a record, or the beginning of one.
+func (s shapes) begins(line []byte) bool {
+	line = bytes.TrimPrefix(line, byteOrderMark)
+	return bytes.HasPrefix(line, []byte("{")) && (slices.Contains(s, shapeOf(line)) || json.Valid(bytes.TrimSpace(line)))
+}
+
+// shapeOf is the first two keys of an object, or as many as it has; empty if a text does not
+// show them.
+func shapeOf(text []byte) string {
+	rest, ok := bytes.CutPrefix(text, []byte("{"))
+	if !ok {
+		return ""
+	}
+	first, rest, ok := keyOf(rest)
+	if !ok {
+		return ""
+	}
+	n, ok := valueEnd(rest)
+	if !ok {
+		return ""
+	}
+	rest = bytes.TrimLeft(rest[n:], " \t\r\n")
+	if bytes.HasPrefix(rest, []byte("}")) {
+		return first
+	}
+	second, _, ok := keyOf(bytes.TrimPrefix(rest, []byte(",")))
+	if !ok {
+		return ""
+	}
+	return first + "\n" + second
+}
+
+// maxKey bounds a key, in bytes.
+const maxKey = 256
+
+// keyOf is the key that a text begins with, and what follows its colon.
+func keyOf(text []byte) (key string, rest []byte, ok bool) {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	n, ok := valueEnd(text)
+	if !ok || text[0] != '"' || n > maxKey || json.Unmarshal(text[:n], &key) != nil {
+		return "", nil, false
+	}
+	rest, ok = bytes.CutPrefix(bytes.TrimLeft(text[n:], " \t\r\n"), []byte(":"))
+	return key, bytes.TrimLeft(rest, " \t\r\n"), ok
+}
+
+// valueEnd is where the value ends that a text begins with, by its brackets and quotes alone;
+// ok is false if the text ends within it.
+func valueEnd(text []byte) (n int, ok bool) {
+	if len(text) == 0 {
+		return 0, false
+	}
+	switch text[0] {
+	case '{', '[':
+		return extent(text)
+	case '"':
+		for i := 1; i < len(text); i++ {
+			switch text[i] {
+			case '\\':
+				i++
+			case '"':
+				return i + 1, true
+			}
+		}
+		return len(text), false
+	}
+	n = bytes.IndexAny(text, ",}] \t\r\n")
+	return max(n, 0), n > 0
+}
+
+// maxTries bounds how many beginnings of records are tried in one text, so that a hostile one
+// costs no more than some times its length.
+const maxTries = 20_000
+
+// splitter tells the whole records of a text apart, which follow each other with or without a
+// comma.
+type splitter struct {
+	shapes *shapes
+	text   []byte
+	list   bool // the brackets of a list are between records; else a list is a record
+	tries  int
+	budget int // bytes that may still be looked at
+}
+
+func newSplitter(s *shapes, text []byte, list bool) *splitter {
+	return &splitter{shapes: s, text: text, list: list, budget: 16<<20 + 8*len(text)}
+}
+
+// skip is where the next thing stands that is not between records.
+func (s *splitter) skip(at int) int {
+	between := " \t\r\n,"
+	if s.list {
+		between += "[]"
+	}
+	for at < len(s.text) && strings.IndexByte(between, s.text[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// bracket reports whether a record may begin at a place.
+func (s *splitter) bracket(at int) bool {
+	return s.text[at] == '{' || !s.list && s.text[at] == '['
+}
+
+// value is the whole value at a place, nil if that is damaged; closed is false if the text ends
+// within it.
+func (s *splitter) value(at int) (value []byte, n int, closed bool) {
+	n, closed = extent(s.text[at:])
+	s.tries++
+	if s.budget -= 2 * n; !closed {
+		return nil, n, false
+	}
+	value, ok := wholeValue(s.text[at : at+n])
+	if !ok {
+		return nil, n, true
+	}
+	return value, n, true
+}
+
+// salvage is where the next whole record begins, or -1.
+func (s *splitter) salvage(at int) int {
+	for s.tries <= maxTries && s.budget >= 0 && at < len(s.text) {
+		i := bytes.IndexByte(s.text[at:], '{')
+		if i < 0 {
+			break
+		}
+		if at += i; s.record(at) {
+			if value, _, _ := s.value(at); value != nil {
+				return at
+			}
+		}
+		at++
+	}
+	return -1
+}
+
+// record reports whether what begins at a place is a record by the look of it, and not an
+// object within one: it begins as others do, or stands where no value of a record does.
+func (s *splitter) record(at int) bool {
+	if _, _, ok := keyOf(s.text[at+1 : min(len(s.text), at+1+2*maxKey)]); !ok {
+		return false
+	}
+	before := bytes.TrimRight(s.text[max(0, at-64):at], " \t\r\n")
+	if n := len(before); n == 0 || strings.IndexByte(":,[", before[n-1]) < 0 {
+		return true
+	}
+	return slices.Contains(*s.shapes, shapeOf(s.text[at:]))
+}

@@ -1,0 +1,48 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// UTF8 reads a file of text as UTF-8: one in UTF-16, as PowerShell writes what is redirected
+// into a file, is decoded.
+func UTF8(r io.Reader) io.Reader {
+	in := bufio.NewReader(r)
+	head, _ := in.Peek(4) // an error comes again when it is read
+	if wide := wideEncoding(head); wide != nil {
+		return transform.NewReader(in, wide.NewDecoder())
+	}
+	return in
+}
+
+// UTF8Head is the beginning of a file as [UTF8] reads it.
+func UTF8Head(head []byte) []byte {
+	wide := wideEncoding(head)
+	if wide == nil {
+		return head
+	}
+	out, _, _ := transform.Bytes(wide.NewDecoder(), head[:len(head)&^1]) // the rest of half a character is not there
+	return out
+}
+
+// wideEncoding is the encoding of a file that begins so, if it is UTF-16; nil if not.
+func wideEncoding(head []byte) encoding.Encoding {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	case len(head) < 4:
+	case opens(head[0]) && head[1] == 0 && head[2] != 0 && head[3] == 0:
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	case head[0] == 0 && opens(head[1]) && head[2] == 0 && head[3] != 0:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	}
+	return nil
+}
+
+func opens(c byte) bool { return c == '{' || c == '[' }
