@@ -67,7 +67,7 @@ func TestRecords(t *testing.T) {
 		"torn end":                    {a + "\n" + b[:20], "1 A;2 torn"},
 		"torn end of a line":          {a + b[:20], "1 A;1 torn"},
 		"garbage":                     {"hello\n" + a + "\nbye " + b, "1 damaged;2 A;3 damaged;3 B"},
-		"a line break in a text":      {a + "\n" + strings.Replace(b, "two ", "tw\no\r\n", 1) + "\n" + c, `1 A;2 {"id":"b","text":"tw\u000ao\u000d\u000a{odd} \"}{"};4 C`},
+		"a line break in a text":      {a + "\n" + strings.Replace(b, "two ", "tw\no\r\n", 1) + "\n" + c, `1 A;2 {"id":"b","text":"tw\u000ao\u000d\u000a{odd} \"}{"};5 C`},
 		"a tab in a text":             {strings.Replace(a, "one", "o\tne", 1), `1 {"id":"a","text":"o\u0009ne"}`},
 		"printed over lines":          {a + "\n{\n  \"id\": \"d\"\n}\n" + b, "1 A;2 {\n  \"id\": \"d\"\n};5 B"},
 		"printed over lines and torn": {a + "\n{\n  \"id\": \"d\",\n" + b + "\n", "1 A;2 damaged;3 damaged;4 B"},

@@ -182,6 +182,9 @@ func valueEnd(text []byte) (n int, ok bool) {
 	return max(n, 0), n > 0
 }
 
+// maxShown bounds where the first two keys of a record are looked for, in bytes.
+const maxShown = 16 << 10
+
 // maxTries bounds how many beginnings of records are tried in one text, so that a hostile one
 // costs no more than some times its length.
 const maxTries = 20_000
@@ -256,8 +259,19 @@ func (s *splitter) record(at int) bool {
 		return false
 	}
 	before := bytes.TrimRight(s.text[max(0, at-64):at], " \t\r\n")
-	if n := len(before); n == 0 || strings.IndexByte(":,[", before[n-1]) < 0 {
+	n := len(before)
+	if n == 0 || strings.IndexByte(":,[", before[n-1]) < 0 {
 		return true
 	}
-	return slices.Contains(*s.shapes, shapeOf(s.text[at:]))
+	shown := min(len(s.text)-at, maxShown)
+	if s.budget -= shown; slices.Contains(*s.shapes, shapeOf(s.text[at:at+shown])) {
+		return true
+	}
+	if before[n-1] != ',' || s.list {
+		return false
+	}
+	size, closed := extent(s.text[at:]) // an object within another has something behind it
+	s.tries++
+	s.budget -= size
+	return closed && len(bytes.TrimSpace(s.text[at+size:])) == 0
 }
