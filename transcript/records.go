@@ -45,7 +45,7 @@ func NewRecords(r io.Reader) *Records { return NewLongRecords(r, MaxLine) }
 
 // NewLongRecords begins to read a file whose records have at most most bytes each.
 func NewLongRecords(r io.Reader, most int) *Records {
-	return &Records{in: bufio.NewReaderSize(UTF8(r), 256<<10), most: most}
+	return &Records{in: bufio.NewReaderSize(UTF8(r), 64<<10), most: most}
 }
 
 // Next returns the next record, or what is damaged before it; io.EOF after the last. Any other
@@ -64,6 +64,9 @@ func (r *Records) Next() (Record, error) {
 	r.ready = r.ready[1:]
 	return next, nil
 }
+
+// Line is the line that is being read, from 1.
+func (r *Records) Line() int { return r.n + 1 }
 
 // line returns the next line; io.EOF after the last.
 func (r *Records) line() (textLine, error) {

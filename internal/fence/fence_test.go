@@ -101,7 +101,8 @@ var rooms = map[string]entry{
 
 	"model/modeltest/*": {rooms: ". model model/modeltest wire", net: true, not: "database/sql"},
 
-	"transcript":     {rooms: ".", not: "os database/sql"},
+	"transcript": {rooms: ".", not: "os database/sql",
+		libs: "golang.org/x/text/encoding golang.org/x/text/encoding/unicode golang.org/x/text/transform"},
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript transcript/exported transcript/foreign transcript/tree", not: "os database/sql"},
 

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -134,74 +133,35 @@ func (l *line) talks() bool {
 	return l.kind == prompt || l.kind == result || l.kind == answer || l.kind == summary
 }
 
-var (
-	errLong = errors.New("longer than 64 MiB")
-	errTorn = errors.New("the last line is not complete")
-)
+var errTorn = errors.New("the last line is not complete")
 
 // scanner reads the lines of a file.
 type scanner struct {
-	in *bufio.Reader
+	in *transcript.Records
 	n  int
 }
 
-func newScanner(r io.Reader) *scanner { return &scanner{in: bufio.NewReaderSize(r, 256<<10)} }
+func newScanner(r io.Reader) *scanner { return &scanner{in: transcript.NewRecords(r)} }
 
-// next is the next line that is not blank, parsed; nil with a reason for a bad one. The
-// last of all is an error that ends the file. A line's bodies are valid until next is called again.
+// next is the next record, parsed; nil with a reason for what is damaged. The last of all is an
+// error that ends the file. A line's bodies are valid until next is called again.
 func (s *scanner) next() (*line, error, error) {
-	for {
-		raw, bad, err := s.read()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, nil, err
-		}
-		whole := err == nil
-		if bad == nil && len(bytes.TrimSpace(raw)) == 0 {
-			if !whole {
-				return nil, nil, io.EOF
-			}
-			continue
-		}
-		if bad == nil {
-			var l *line
-			if l, bad = parse(raw); bad == nil {
-				l.n = s.n
-				return l, nil, nil
-			}
-		}
-		if !whole {
-			bad = errTorn
-		}
-		return nil, bad, nil
+	rec, err := s.in.Next()
+	if err != nil {
+		return nil, nil, err
 	}
-}
-
-// read is one line; a longer one than MaxLine is passed over.
-func (s *scanner) read() (raw []byte, bad, err error) {
-	s.n++
-	long := false
-	for {
-		piece, err := s.in.ReadSlice('\n')
-		if len(raw)+len(piece) > transcript.MaxLine {
-			long, raw = true, nil
-		}
-		full := errors.Is(err, bufio.ErrBufferFull)
-		if !long && (full || raw != nil) {
-			raw = append(raw, piece...)
-		} else if !long {
-			raw = piece // it stays there until the next is read
-		}
-		if full {
-			continue
-		}
-		if long {
-			return nil, errLong, err
-		}
-		if s.n == 1 {
-			raw = bytes.TrimPrefix(raw, []byte("\uFEFF"))
-		}
-		return raw, nil, err
+	s.n = rec.Line
+	switch {
+	case rec.Torn:
+		return nil, errTorn, nil
+	case rec.JSON == nil:
+		return nil, errors.New(rec.Reason), nil
 	}
+	l, bad := parse(rec.JSON)
+	if bad == nil {
+		l.n = s.n
+	}
+	return l, bad, nil
 }
 
 // parse reads a line. Fields of a type that is not expected count as missing.

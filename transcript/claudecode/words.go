@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -24,9 +25,10 @@ const (
 var left = []struct{ tag, kind string }{
 	{"<local-command-", "local_command"},
 	{"<task-notification>", "notification"},
-	{"<ide_", "reminder"},
-	{"<user-prompt-submit-hook>", "reminder"},
 }
+
+// envelopes begin the names of the tags that the tool puts before a prompt, or behind it.
+var envelopes = []string{"ide_", "user-prompt-submit-hook", "system-reminder"}
 
 // words are what a person said in a text, and what that is beside a message; empty if the
 // tool wrote it in their name.
@@ -73,17 +75,12 @@ func between(text, tag string) string {
 	return strings.TrimSpace(inside)
 }
 
-const (
-	reminder    = "<system-reminder>"
-	reminderEnd = "</system-reminder>"
-)
-
 // unremind is a text without the reminders that the tool put behind it, or before it.
 func (t *telling) unremind(text string, before bool) string {
 	for {
 		bare := strings.TrimRight(text, " \t\r\n")
-		at := strings.LastIndex(bare, reminder)
-		if at < 0 || !strings.HasSuffix(bare, reminderEnd) || strings.Count(bare[at:], reminderEnd) != 1 {
+		at := envelopeBehind(bare)
+		if at < 0 {
 			break
 		}
 		text = strings.TrimRight(bare[:at], " \t\r\n")
@@ -91,14 +88,49 @@ func (t *telling) unremind(text string, before bool) string {
 	}
 	for before {
 		bare := strings.TrimLeft(text, " \t\r\n")
-		end := strings.Index(bare, reminderEnd)
-		if end < 0 || !strings.HasPrefix(bare, reminder) {
+		n := envelopeBefore(bare)
+		if n == 0 {
 			break
 		}
-		text = strings.TrimLeft(bare[end+len(reminderEnd):], " \t\r\n")
+		text = strings.TrimLeft(bare[n:], " \t\r\n")
 		t.leave("reminder")
 	}
 	return text
+}
+
+// envelope reports whether the tool writes a tag of this name around what is not talk.
+func envelope(tag string) bool {
+	return !strings.ContainsAny(tag, " <>/\"\n") && slices.ContainsFunc(envelopes, func(p string) bool {
+		return tag == p || strings.HasSuffix(p, "_") && strings.HasPrefix(tag, p)
+	})
+}
+
+// envelopeBefore is how long the envelope is that a text begins with, or 0.
+func envelopeBefore(text string) int {
+	tag, _, ok := strings.Cut(strings.TrimPrefix(text, "<"), ">")
+	if !ok || !strings.HasPrefix(text, "<") || !envelope(tag) {
+		return 0
+	}
+	end := "</" + tag + ">"
+	at := strings.Index(text, end)
+	if at < 0 {
+		return 0
+	}
+	return at + len(end)
+}
+
+// envelopeBehind is where the envelope begins that a text ends with, or -1.
+func envelopeBehind(text string) int {
+	from := strings.LastIndex(text, "</")
+	if from < 0 || !strings.HasSuffix(text, ">") {
+		return -1
+	}
+	tag := text[from+2 : len(text)-1]
+	at := strings.LastIndex(text, "<"+tag+">")
+	if !envelope(tag) || at < 0 || strings.Count(text[at:], "</"+tag+">") != 1 {
+		return -1
+	}
+	return at
 }
 
 // persisted begins a result that was too large: what stands there is its beginning.

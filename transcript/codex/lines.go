@@ -1,11 +1,9 @@
 package codex
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -60,66 +58,34 @@ func (u *unpacked) Close() error {
 	return u.file.Close()
 }
 
-var errLongLine = errors.New("line too long")
-
-// readLine reads a line of at most MaxLine bytes; a longer one is skipped.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var out []byte
-	long := false
-	for {
-		piece, err := in.ReadSlice('\n')
-		if len(out)+len(piece) > transcript.MaxLine {
-			long, out = true, nil
-		} else if !long {
-			out = append(out, piece...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case long && (err == nil || errors.Is(err, io.EOF)):
-			return nil, errLongLine
-		default:
-			return out, err
-		}
-	}
-}
-
 // eachLine reads a rollout, until a reader of its lines has had enough. A packed one that is
 // damaged ends with a bad line.
 func eachLine(r io.Reader, packed bool, do func(line) bool) error {
-	in := bufio.NewReaderSize(r, 64<<10)
+	in := transcript.NewRecords(r)
 	var began int64 // of lines without a time
-	for n := 1; ; n++ {
-		raw, err := readLine(in)
-		if n == 1 {
-			raw = bytes.TrimPrefix(raw, []byte("\uFEFF"))
-		}
-		if errors.Is(err, errLongLine) {
-			if !do(line{n: n, ordinal: -1, bad: fmt.Sprintf("longer than %d bytes", transcript.MaxLine)}) {
-				return nil
-			}
-			continue
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			if packed {
-				do(line{n: n, ordinal: -1, bad: "damaged: " + err.Error()})
-				return nil
-			}
+	first := true
+	for {
+		rec, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && packed:
+			do(line{n: in.Line(), ordinal: -1, bad: "damaged: " + err.Error()})
+			return nil
+		case err != nil:
 			return err
 		}
-		if len(bytes.TrimSpace(raw)) > 0 {
-			l := parseLine(raw, n == 1)
-			l.n, l.torn = n, err != nil && l.bad != ""
-			if l.at == 0 {
-				l.at = began
-			}
-			if n == 1 {
-				began = l.at
-			}
-			if !do(l) {
-				return nil
-			}
+		l := line{ordinal: -1, bad: rec.Reason, torn: rec.Torn}
+		if rec.JSON != nil {
+			l = parseLine(rec.JSON, first && rec.Line == 1)
 		}
-		if err != nil {
+		if l.n = rec.Line; l.at == 0 {
+			l.at = began
+		}
+		if first {
+			began, first = l.at, false
+		}
+		if !do(l) {
 			return nil
 		}
 	}
@@ -150,7 +116,7 @@ func parseLine(raw []byte, first bool) line {
 	if v.Payload != nil {
 		return l
 	}
-	l.payload = bytes.Clone(bytes.TrimSpace(raw))
+	l.payload = bytes.Clone(raw)
 	switch {
 	case first && v.Type == "":
 		l.kind = "session_meta"

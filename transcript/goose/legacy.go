@@ -1,11 +1,8 @@
 package goose
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -20,28 +17,34 @@ func fromFile(p transcript.Place, s transcript.Session) ([]*conversation, error)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	c := &conversation{head: &head{id: s.ID, updated: s.Changed}, source: s.ID}
-	in := bufio.NewReaderSize(f, 64<<10)
-	for n := 1; ; n++ {
-		line, long, err := readLine(in)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		ended := err != nil
+	in := transcript.NewRecords(f)
+	for {
+		rec, err := in.Next()
 		switch {
-		case long:
-			c.bad = append(c.bad, transcript.Bad{Line: n, Reason: fmt.Sprintf("longer than %d bytes", transcript.MaxLine)})
-		case len(bytes.TrimSpace(line)) > 0:
-			c.line(line, n, ended && p.Live(s))
-		}
-		if ended {
+		case errors.Is(err, io.EOF):
 			c.arrange()
 			return []*conversation{c}, nil
+		case err != nil:
+			return nil, err
+		case rec.Torn && p.Live(s):
+			c.torn = true // it may still grow
+		case rec.JSON == nil:
+			c.wrong(rec.Line, rec.Reason)
+		default:
+			c.line(rec.JSON, rec.Line)
 		}
 	}
 }
 
-// line takes a line of an older file. One that is torn waits, if it may still grow.
-func (c *conversation) line(line []byte, n int, growing bool) {
+// wrong notes what is wrong with a line.
+func (c *conversation) wrong(n int, reason string) {
+	if len(c.bad) < 1000 {
+		c.bad = append(c.bad, transcript.Bad{Line: n, Reason: strings.ToValidUTF8(reason, "\uFFFD")})
+	}
+}
+
+// line takes a line of an older file.
+func (c *conversation) line(line []byte, n int) {
 	var l struct {
 		Folder      *string         `json:"working_dir"`
 		Description string          `json:"description"`
@@ -51,13 +54,7 @@ func (c *conversation) line(line []byte, n int, growing bool) {
 		Metadata    json.RawMessage `json:"metadata"`
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
-		if growing {
-			c.torn = true
-			return
-		}
-		if len(c.bad) < 1000 {
-			c.bad = append(c.bad, transcript.Bad{Line: n, Reason: strings.ToValidUTF8("malformed JSON: "+err.Error(), "\uFFFD")})
-		}
+		c.wrong(n, "malformed JSON: "+err.Error())
 		return
 	}
 	if l.Role == "" && l.Folder != nil {
@@ -69,21 +66,6 @@ func (c *conversation) line(line []byte, n int, growing bool) {
 		c.add(l.Role, l.Content, l.Metadata, r)
 		if c.created == 0 {
 			c.created = r.created
-		}
-	}
-}
-
-// readLine reads a line of at most MaxLine bytes; a longer one is skipped.
-func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
-	for {
-		piece, err := in.ReadSlice('\n')
-		if len(line)+len(piece) > transcript.MaxLine {
-			line, long = nil, true
-		} else if !long {
-			line = append(line, piece...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, long, err
 		}
 	}
 }

@@ -12,7 +12,6 @@
 package jsonl
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -36,7 +35,7 @@ func (Format) Name() string { return "jsonl" }
 // Sniff implements transcript.Importer: a first line that is an object, or the
 // beginning of a long one.
 func (Format) Sniff(head []byte) bool {
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n")
+	head = bytes.TrimLeft(bytes.TrimPrefix(transcript.UTF8Head(head), []byte("\uFEFF")), " \t\r\n\x00")
 	line, _, whole := bytes.Cut(head, []byte("\n"))
 	if !bytes.HasPrefix(line, []byte("{")) {
 		return false
@@ -77,54 +76,24 @@ type header struct {
 // Read implements transcript.Importer.
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		in := bufio.NewReaderSize(r, 64<<10)
-		source := ""
-		for n := 1; ; n++ {
-			line, err := readLine(in)
-			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errLongLine) {
-				yield(transcript.Entry{}, err)
-				return
-			}
-			if n == 1 {
-				line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-			}
-			long := errors.Is(err, errLongLine)
-			if long || len(bytes.TrimSpace(line)) > 0 {
-				e := transcript.Entry{Bad: &transcript.Bad{Line: n, Reason: fmt.Sprintf("longer than %d bytes", transcript.MaxLine)}}
-				if !long {
-					e = parse(line, n, &source)
-				}
-				if !yield(e, nil) {
-					return
-				}
-			}
+		in, source := transcript.NewRecords(r), ""
+		for {
+			rec, err := in.Next()
 			if errors.Is(err, io.EOF) {
 				return
 			}
+			if err != nil {
+				yield(transcript.Entry{}, err)
+				return
+			}
+			e := transcript.Entry{Bad: &transcript.Bad{Line: rec.Line, Reason: rec.Reason}}
+			if rec.JSON != nil {
+				e = parse(rec.JSON, rec.Line, &source)
+			}
+			if !yield(e, nil) {
+				return
+			}
 		}
-	}
-}
-
-var errLongLine = errors.New("line too long")
-
-// readLine reads a line of at most MaxLine bytes; a longer one is skipped.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	long := false
-	for {
-		piece, err := in.ReadSlice('\n')
-		if len(line)+len(piece) > transcript.MaxLine {
-			long, line = true, nil
-		} else if !long {
-			line = append(line, piece...)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if long && (err == nil || err == io.EOF) {
-			return nil, errLongLine
-		}
-		return line, err
 	}
 }
 
@@ -152,6 +121,9 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	e := transcript.Entry{Line: n, Source: *source}
 	if w.ConversationID != "" {
 		e.Source = w.ConversationID
+	}
+	if w.Role == "model" { // as Gemini calls it
+		w.Role = string(scrollback.RoleAssistant)
 	}
 	role, err := scrollback.ParseRole(w.Role)
 	if err != nil {
