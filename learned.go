@@ -20,6 +20,12 @@ type Learned struct {
 	Dropped []string `json:"dropped,omitempty"`
 	// Strict is how strict the model's chat template was found to be.
 	Strict Strictness `json:"strict,omitempty"`
+	// MaxImages is how many images one request may have.
+	MaxImages int `json:"max_images,omitempty"`
+	// NoMedia are the media types of images that are refused, and NoImages stands for single
+	// images that were, the last of them.
+	NoMedia  []string `json:"no_media,omitempty"`
+	NoImages []string `json:"no_images,omitempty"`
 	// API is "chat" if the server supports nothing newer.
 	API string `json:"api,omitempty"`
 }

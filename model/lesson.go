@@ -3,6 +3,8 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -21,6 +23,9 @@ type Lesson struct {
 	Drop      string                // a parameter that is refused
 	Strict    scrollback.Strictness // what the model's chat template demands
 	API       string                // "chat" if the server supports nothing newer
+	MaxImages int                   // how many images one request may have
+	NoMedia   string                // media types of images that are refused, a blank between them
+	NoImages  string                // what stands for single images that are refused, likewise
 }
 
 // Error makes a lesson a reason of an error. It is never shown by itself.
@@ -33,4 +38,27 @@ func LessonOf(err error) *Lesson {
 		return l
 	}
 	return nil
+}
+
+// imagesKept bounds how many refused images are remembered of one model.
+const imagesKept = 256
+
+// Images takes over what the lesson says about images, and says whether any of it is new.
+func (l *Lesson) Images(known *scrollback.Learned) (news bool) {
+	if l.MaxImages > 0 && (known.MaxImages == 0 || l.MaxImages < known.MaxImages) {
+		known.MaxImages, news = l.MaxImages, true
+	}
+	add := func(to *[]string, names string) {
+		for _, name := range strings.Fields(names) {
+			if !slices.Contains(*to, name) {
+				*to, news = append(slices.Clone(*to), name), true
+			}
+		}
+	}
+	add(&known.NoMedia, l.NoMedia)
+	add(&known.NoImages, l.NoImages)
+	if over := len(known.NoImages) - imagesKept; over > 0 {
+		known.NoImages = known.NoImages[over:]
+	}
+	return news
 }

@@ -34,6 +34,7 @@ type draft struct {
 
 // plan writes a request with what is known about the server.
 func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Learned, t *turn) (remote.Exchange, error) {
+	r = remote.Shown(r, known)
 	d := &draft{m: m, r: r, known: known, body: request{Model: m.id, Stream: true, Messages: []message{},
 		MaxTokens: cmp.Or(remote.MaxOutput(r, known), defaultOutput)}}
 	for _, it := range r.Items {

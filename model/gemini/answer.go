@@ -14,6 +14,7 @@ import (
 // answer is one answer while it is read, over all its hops.
 type answer struct {
 	transcript
+	known scrollback.Learned // what the last request was written with
 
 	tally  remote.Tally
 	found  remote.Finding

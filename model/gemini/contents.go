@@ -19,6 +19,7 @@ const (
 type transcript struct {
 	m        *Model
 	r        model.Request
+	shown    model.Request // r with the images that the server takes
 	system   []any
 	contents []content
 
@@ -28,8 +29,8 @@ type transcript struct {
 // write adds all items. One that has nothing for this model is left out: an empty turn is
 // refused.
 func (t *transcript) write(ctx context.Context) error {
-	t.ids = map[string]string{}
-	for _, it := range t.r.Items {
+	t.ids, t.system, t.contents = map[string]string{}, nil, nil
+	for _, it := range t.shown.Items {
 		if it.Kind == scrollback.KindTools {
 			continue
 		}

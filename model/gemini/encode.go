@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -80,8 +81,14 @@ type generation struct {
 }
 
 // plan is the next request, by what is known about the server.
-func (a *answer) plan(known scrollback.Learned) (remote.Exchange, error) {
+func (a *answer) plan(ctx context.Context, known scrollback.Learned) (remote.Exchange, error) {
 	a.startHop()
+	a.known = known
+	a.transcript = transcript{m: a.m, r: a.r}
+	a.shown = remote.Shown(a.r, known)
+	if err := a.write(ctx); err != nil {
+		return remote.Exchange{}, err
+	}
 	m, r := a.m, a.r
 	body := request{Contents: a.contents, ContinuationToken: a.token}
 	if len(a.system) > 0 {

@@ -68,15 +68,10 @@ var errMore = scrollback.Errorf(scrollback.Internal, op, "the answer goes on in 
 // Stream implements model.Model.
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		t := transcript{m: m, r: r}
-		if err := t.write(ctx); err != nil {
-			yield(model.Delta{}, err)
-			return
-		}
-		a := newAnswer(t)
+		a := newAnswer(transcript{m: m, r: r})
 		for {
 			more := false
-			for d, err := range m.client.Stream(ctx, r, a.plan) {
+			for d, err := range m.client.Stream(ctx, r, func(known scrollback.Learned) (remote.Exchange, error) { return a.plan(ctx, known) }) {
 				if more = errors.Is(err, errMore); more {
 					break
 				}
@@ -88,6 +83,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 				return
 			}
 			a.next()
+			r.Learned = a.known
 		}
 	}
 }

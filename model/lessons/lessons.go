@@ -168,6 +168,7 @@ func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model
 		if l.API != "" {
 			known.API = l.API
 		}
+		l.Images(known)
 		if l.Strict != scrollback.StrictNothing && known.Strict != scrollback.StrictNoSystem {
 			known.Strict = l.Strict
 		}

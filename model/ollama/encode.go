@@ -60,6 +60,7 @@ type definition struct {
 
 // encode writes a request.
 func (m *Model) encode(ctx context.Context, r model.Request, known scrollback.Learned) (request, error) {
+	r = remote.Shown(r, known)
 	no := false
 	body := request{Model: m.at.Model, Stream: true, Think: m.think(r.Thinking, known)}
 	if !remote.Dropped(known, "truncate") {

@@ -56,7 +56,7 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	case strings.Contains(what, "chat"), strings.Contains(what, "completion"):
 		return scrollback.ParamErrorf(op, "model", "the model %s cannot chat: it was made for something else", m.at.Model)
 	case has("only supports one image"):
-		return scrollback.ParamErrorf(op, "messages", "the model %s takes one image only", m.at.Model)
+		return scrollback.Errorf(scrollback.Unavailable, op, "ollama: the model takes one image only").Because(&model.Lesson{MaxImages: 1})
 	case has("more system memory", "more gpu memory", "out of memory"):
 		return scrollback.Errorf(scrollback.Unavailable, op, "ollama has too little memory for the model with so large a window: set a smaller one").Because(scrollback.ErrUpstream)
 	}

@@ -34,6 +34,7 @@ func (c *chat) may(name string) bool {
 
 // complete plans an exchange of chat completions.
 func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.Learned) (remote.Exchange, error) {
+	r = remote.Shown(r, known)
 	c := &chat{r: r, known: known, ChatRequest: wire.ChatRequest{Model: m.at.Model, Stream: true}}
 	if c.may("stream_options") {
 		c.StreamOptions = &wire.StreamOptions{IncludeUsage: true}

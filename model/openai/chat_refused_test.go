@@ -151,7 +151,8 @@ var chatRefusals = []chatRefusal{
 		model.Lesson{Drop: "image_url"}},
 	{"images by vLLM", "vllm", 400, chatOpenAI, "m is not a multimodal model", "unavailable", true, model.Lesson{Drop: "image_url"}},
 	{"one image", "openai", 400, `{"error":{"message":"%","type":"invalid_request_error","param":"messages[1].content[1].image_url",` +
-		`"code":"invalid_image_format"}}`, "You uploaded an unsupported image. image_url is invalid.", "unavailable", false, model.Lesson{}},
+		`"code":"invalid_image_format"}}`, "You uploaded an unsupported image. image_url is invalid.", "unavailable", true,
+		model.Lesson{NoImages: "d1a85a56b1a8d72b9f38362c"}},
 
 	// templates
 	{"gemma", "vllm", 400, `{"error":{"message":"%","type":"BadRequestError","param":null,"code":400}}`, "System role not supported",

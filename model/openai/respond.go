@@ -47,6 +47,7 @@ func (b *response) add(item any) error {
 
 // respond plans an exchange of responses. The server stores nothing.
 func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.Learned) (remote.Exchange, error) {
+	r = remote.Shown(r, known)
 	b := &response{r: r, known: known, ResponsesRequest: wire.ResponsesRequest{Model: m.at.Model}}
 	b.Stream = b.may("stream") // some models are streamed to verified organisations only
 	for _, it := range r.Items {

@@ -104,6 +104,9 @@ func (c *Client) lesson(p Problem, words string, x Exchange) error {
 	if c.older(p, words, x) {
 		return taught(model.Lesson{API: "chat"}, "%s does not speak this API", c.o.Provider)
 	}
+	if l := imageLesson(p, words, x.shown, imageParam(x.Params)); l != nil {
+		return taught(*l, "%s does not take an image of the request", c.o.Provider)
+	}
 	if name := refusedParam(p, words, slices.Concat(x.Params, x.Once)); name != "" {
 		return c.said(Refusing(c.o.Provider, name), p)
 	}
@@ -305,6 +308,16 @@ const Addresses = "addresses of images"
 
 // unfetched are words of servers about an address they cannot make an image of.
 var unfetched = regexp.MustCompile(`download|fetch|retriev|\burls?\b|\blinks?\b|base64`)
+
+// imageParam is the parameter in which images are sent, or empty.
+func imageParam(params []string) string {
+	for _, name := range params {
+		if strings.HasPrefix(name, "image") {
+			return name
+		}
+	}
+	return ""
+}
 
 // refusedParam is which of the parameters a server refuses, or empty. A name with
 // a blank in it is not a parameter, but words about several.

@@ -105,6 +105,8 @@ type Exchange struct {
 	// Read emits what the answer says. A plain error is a fault of the connection or
 	// the server; an answer that ends without a finish reason was cut off.
 	Read func(a *Answer) error
+
+	shown *gallery // the images it was planned with
 }
 
 // maxLessons bounds how often one request is changed after what a server said.
@@ -121,6 +123,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 				yield(model.Delta{}, err)
 				return
 			}
+			x.shown = galleryOf(ctx, Shown(r, known))
 			began, err := c.once(ctx, x, r.Bounds.Full(), yield)
 			if err == nil {
 				return
@@ -158,7 +161,7 @@ func adopt(known *scrollback.Learned, l model.Lesson) bool {
 	case l.MaxOutput > 0 && (known.MaxOutput == 0 || l.MaxOutput < known.MaxOutput):
 		known.MaxOutput = l.MaxOutput
 	default:
-		return false
+		return l.Images(known)
 	}
 	return true
 }
