@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,7 +63,7 @@ func (a *admission) given(ctx context.Context, i int, id scrollback.ArtifactID, 
 // attach stores attached bytes, which the message then mentions.
 func (a *admission) attach(ctx context.Context, b []byte, name string) (scrollback.Artifact, error) {
 	art, err := a.Keep(ctx, bytes.NewReader(b), name)
-	if err == nil {
+	if err == nil && !slices.ContainsFunc(a.out.Mentions, func(m scrollback.Artifact) bool { return m.ID == art.ID }) {
 		a.out.Mentions = append(a.out.Mentions, art)
 	}
 	return art, err

@@ -112,7 +112,11 @@ func (a *admission) describeImage(ctx context.Context, i int, p scrollback.Image
 		return p, err
 	}
 	p.Size = art.Size
+	declared := p.MediaType
 	p.MediaType, p.Width, p.Height, err = picture.Measure(head)
+	if err != nil && a.attached[i] != nil { // imported: it costs the picture, and not what was said
+		return scrollback.File{Artifact: art.ID, MediaType: cmp.Or(declared, "application/octet-stream"), Name: p.Name, Size: art.Size}, nil
+	}
 	return p, inMessage(p.Name, err)
 }
 

@@ -159,3 +159,29 @@ func TestNothingIsCountedTwice(t *testing.T) {
 		}
 	}
 }
+
+// An imported image that cannot be read costs the picture alone: its bytes are kept as a
+// file, and what was said beside it stays.
+func TestImportedImageThatCannotBeRead(t *testing.T) {
+	s, err := store.New(memdriver.New(), token.Count, &store.Options{Image: token.Image})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket := memblob.OpenBucket(nil)
+	defer bucket.Close()
+	in := intake.New(s, archive.New(s, bucket, nil), intake.Limits{})
+	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant} {
+		m := scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: "look"}, scrollback.Image{MediaType: "image/png", Name: "torn.png"}}}
+		got, err := in.Admit(t.Context(), c.ID, m, intake.Room{Budget: 8000}, map[int][]byte{1: []byte("no image at all")})
+		if err != nil || len(got.Parts) != 2 || got.Parts.Text() != "look" || len(got.Mentions) != 1 {
+			t.Fatalf("%s: %+v, %v", role, got, err)
+		}
+		if f, ok := got.Parts[1].(scrollback.File); !ok || f.Name != "torn.png" || f.Size != 15 || f.Artifact == "" {
+			t.Errorf("%s: %+v", role, got.Parts[1])
+		}
+	}
+}

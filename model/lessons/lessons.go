@@ -136,7 +136,7 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 				p.k.learn(ctx, name, *d.Lesson, r)
 			}
 			if d.Usage != nil {
-				u, changed := d.Usage.Checked()
+				u, changed := possible(*d.Usage, r).Checked()
 				if changed {
 					p.k.log.Warn("a provider reported usage that cannot be; it is kept as an estimate", "model", name, "reported", *d.Usage)
 				}
@@ -153,12 +153,45 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 	}
 }
 
-// learn keeps what a server taught, for the model and for good.
-func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model.Request) {
-	var sent int64
+// tokensMost is how many tokens a server may count for one that was counted here.
+const tokensMost = 4
+
+// searchesMost is how many windows one request may use whose server searches the web for it.
+const searchesMost = 16
+
+// possible is usage with no more tokens than the request could use: its window and what is
+// reserved for the answer, or what its own weight may be to another tokenizer. What was
+// beyond is cut, and doubted.
+func possible(u scrollback.Usage, r model.Request) scrollback.Usage {
+	if r.Limit <= 0 {
+		return u
+	}
+	most := max(r.Limit+r.MaxOutputTokens, tokensMost*weight(r))
+	if r.WebSearch {
+		most *= searchesMost
+	}
+	cut := false
+	for _, n := range []*int64{&u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens} {
+		if *n > most {
+			*n, cut = most, true
+		}
+	}
+	if cut || u.TotalTokens > 2*most {
+		return u.Doubted()
+	}
+	return u
+}
+
+func weight(r model.Request) (sent int64) {
 	for i := range r.Items {
 		sent += r.Items[i].Weight.Tokens
 	}
+	return sent
+}
+
+// learn keeps what a server taught, for the model and for good.
+func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model.Request) {
+	sent := weight(r)
 	now := k.books.Now()
 	assumed := k.catalog.Find(name).Factor
 	err := k.books.Teach(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {

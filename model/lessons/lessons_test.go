@@ -100,3 +100,27 @@ func TestUsageThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// A call is booked with no more than its window and the room for its answer, whatever its
+// server says; what could be is left alone.
+func TestUsageBeyondTheWindow(t *testing.T) {
+	r := model.Request{Limit: 8000, MaxOutputTokens: 1000, Items: []scrollback.Item{{Weight: scrollback.Weight{Tokens: 5000}}}}
+	for said, want := range map[int64]int64{100: 100, 8500: 8500, 19_000: 19_000, 1 << 39: 20_000} {
+		k := keeper(&bytes.Buffer{})
+		u := scrollback.Usage{InputTokens: said, OutputTokens: 10, TotalTokens: said + 10}
+		for d, err := range k.Model(&server{deltas: []model.Delta{{Usage: &u, Finish: scrollback.FinishStop}}}).Stream(t.Context(), r) {
+			if err != nil || d.Usage.InputTokens != want || d.Usage.TotalTokens != want+10 || d.Usage.Estimated != (said != want) {
+				t.Errorf("%d is booked as %+v (%v)", said, d.Usage, err)
+			}
+		}
+	}
+	r.Items = nil
+	if u := (scrollback.Usage{InputTokens: 1 << 39, OutputTokens: 1 << 39}); true {
+		k := keeper(&bytes.Buffer{})
+		for d := range k.Model(&server{deltas: []model.Delta{{Usage: &u, Finish: scrollback.FinishStop}}}).Stream(t.Context(), r) {
+			if d.Usage.InputTokens != 9000 || d.Usage.OutputTokens != 9000 || d.Usage.TotalTokens != 18_000 {
+				t.Errorf("%+v", d.Usage)
+			}
+		}
+	}
+}

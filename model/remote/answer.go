@@ -23,6 +23,7 @@ type Answer struct {
 	header http.Header
 	body   *heard
 	yield  func(model.Delta, error) bool
+	first  *time.Timer // until the server says something of an answer
 	parent context.Context
 
 	began, finished bool

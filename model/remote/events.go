@@ -3,6 +3,7 @@ package remote
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,16 +20,23 @@ type Event struct {
 }
 
 // Events yields the events of a stream that have data, as the HTML standard reads
-// them; the last one may lack its blank line.
+// them; the last one may lack its blank line. A JSON value that stands by itself counts
+// as data.
 func (a *Answer) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var ev Event
 		var data strings.Builder
+		var bare []byte        // JSON that is no field of an event: an error of a server or a gateway, as a rule
 		whole := func() bool { // the event is
+			if data.Len() == 0 && len(bare) > 0 && json.Valid(bare) {
+				data.Write(bare)
+			}
+			bare = nil
 			ev.Data = strings.TrimSpace(data.String())
 			said := ev
 			ev = Event{}
 			data.Reset()
+			a.hear(said)
 			return said.Data == "" || yield(said, nil)
 		}
 		for line, err := range a.lines() {
@@ -52,9 +60,23 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 				}
 				data.Write(value)
 				data.WriteByte('\n')
+			case len(bare) > 0, line[0] == '{', line[0] == '[':
+				if len(bare)+len(line) > a.bounds.FrameBytes {
+					yield(Event{}, a.tooBig(bufio.ErrTooLong))
+					return
+				}
+				bare = append(append(bare, line...), '\n')
 			}
 		}
 		whole()
+	}
+}
+
+// hear notes that the server has said something of an answer: signs of life alone are
+// waited for only so long.
+func (a *Answer) hear(ev Event) {
+	if ev.Data != "" && ev.Type != "ping" && a.first != nil {
+		a.first.Stop()
 	}
 }
 
@@ -62,28 +84,51 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 func (a *Answer) Lines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for line, err := range a.lines() {
-			if line = bytes.TrimSpace(line); (len(line) > 0 || err != nil) && !yield(line, err) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != ':' {
+				a.hear(Event{Data: string(line)})
+			}
+			if (len(line) > 0 || err != nil) && !yield(line, err) {
 				return
 			}
 		}
 	}
 }
 
-// lines yields the lines of the body, without their ends. The cost grows only with their
-// length, however small the pieces in which they come.
+// lines yields the lines of the body, without their ends: LF, CR LF, or CR alone, at which
+// a line is whole without waiting for more. The cost grows only with their length, however
+// small the pieces in which they come.
 func (a *Answer) lines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := bufio.NewReaderSize(a.body, 64<<10)
 		var line []byte // what came of one so far
-		for first := true; ; {
-			piece, err := r.ReadSlice('\n')
-			if len(line)+len(piece) > a.bounds.FrameBytes+len("data: \r\n") {
+		first, afterCR := true, false
+		for {
+			_, err := r.Peek(1)
+			buffered, _ := r.Peek(r.Buffered())
+			if afterCR && len(buffered) > 0 {
+				afterCR = false
+				if buffered[0] == '\n' { // of the same end
+					_, _ = r.Discard(1) // which is there
+					continue
+				}
+			}
+			end := bytes.IndexAny(buffered, "\r\n")
+			piece, taken := buffered, len(buffered)
+			if end >= 0 {
+				piece, taken, afterCR = buffered[:end], end+1, buffered[end] == '\r'
+			}
+			if len(line)+len(piece) > a.bounds.FrameBytes+len("data: ") {
 				yield(nil, a.tooBig(bufio.ErrTooLong))
 				return
 			}
-			if errors.Is(err, bufio.ErrBufferFull) {
+			if end < 0 && err == nil {
 				line = append(line, piece...)
+				_, _ = r.Discard(taken) // as much as is there
 				continue
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(nil, err)
+				return
 			}
 			if len(line) > 0 {
 				piece = append(line, piece...)
@@ -91,15 +136,13 @@ func (a *Answer) lines() iter.Seq2[[]byte, error] {
 			if first {
 				piece, first = bytes.TrimPrefix(piece, []byte("\xef\xbb\xbf")), false
 			}
-			if err != nil && (!errors.Is(err, io.EOF) || len(piece) == 0) {
-				if !errors.Is(err, io.EOF) {
-					yield(nil, err)
-				}
+			if err != nil && len(piece) == 0 {
 				return
 			}
-			if line = nil; !yield(bytes.TrimRight(piece, "\r\n"), nil) || err != nil {
+			if line = nil; !yield(piece, nil) || err != nil {
 				return
 			}
+			_, _ = r.Discard(taken) // as much as is there
 		}
 	}
 }

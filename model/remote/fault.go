@@ -17,6 +17,7 @@ import (
 // Faults on the way to a server, and of the server itself.
 var (
 	errSilence   = errors.New("it fell silent")
+	errUnbegun   = errors.New("it did not begin its answer in time")
 	errEmpty     = errors.New("it ended its response before it began")
 	errElsewhere = errors.New("it redirects to another server, to which nothing is sent")
 	errCircles   = errors.New("it redirects in circles")
@@ -59,6 +60,8 @@ func (c *Client) fault(parent, ctx context.Context, err error) error {
 		return cause
 	case errors.Is(cause, errSilence):
 		return &retryable{error: c.upstream(errSilence.Error(), "")}
+	case errors.Is(cause, errUnbegun):
+		return c.upstream(errUnbegun.Error(), "")
 	case errors.As(err, &known):
 		return err
 	}

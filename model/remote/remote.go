@@ -6,8 +6,8 @@
 //
 // Invariants: a request is sent again, after a pause, only before the first piece
 // of its answer; neither a key nor a conversation goes to a server that was not
-// meant; an answer is bounded in size and time; a server that is alive, if only
-// by comments, is not given up; what a server writes is redacted before it becomes
+// meant; an answer is bounded in size and time; a server that shows that it is alive, if
+// only by comments, is given longer to begin; what a server writes is redacted before it becomes
 // part of an error, and is never shown.
 //
 // It may not know the store, conversations, or the JSON of any one provider.
@@ -45,6 +45,7 @@ type Options struct {
 	Retries int               // before the first piece of an answer; 0 means 3, negative none
 	Pause   time.Duration     // before the first retry; 0 means 500 ms; doubles each time
 	Silence time.Duration     // of the server until it is given up; 0 means 3 minutes
+	First   time.Duration     // of signs of life alone, until the answer begins; 0 means 15 minutes
 	Header  map[string]string // sent with every request
 }
 
@@ -64,6 +65,9 @@ func New(o Options) *Client {
 	}
 	if o.Silence == 0 {
 		o.Silence = 3 * time.Minute
+	}
+	if o.First == 0 {
+		o.First = max(15*time.Minute, o.Silence)
 	}
 	if o.Agent == "" {
 		o.Agent = "scrollback"
@@ -218,6 +222,8 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 	defer cancel(nil)
 	silence := time.AfterFunc(c.o.Silence, func() { cancel(errSilence) })
 	defer silence.Stop()
+	first := time.AfterFunc(c.o.First, func() { cancel(errUnbegun) })
+	defer first.Stop()
 	tally := x.Tally
 	if tally == nil {
 		tally = &Tally{}
@@ -230,7 +236,7 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 		return false, c.fault(parent, ctx, err)
 	}
 	defer resp.Body.Close()
-	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, parent: parent, Tally: tally,
+	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, first: first, parent: parent, Tally: tally,
 		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		err = c.refusal(resp, a.body, x)

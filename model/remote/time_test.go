@@ -154,16 +154,21 @@ func TestSilence(t *testing.T) {
 			drip(w, r, 10*time.Millisecond, 60_000, comment)
 			good(w)
 		}, "it is 42", "", 10 * time.Minute},
-		"comments far apart": {func(w http.ResponseWriter, r *http.Request) { drip(w, r, 179*time.Second, 15, comment); good(w) },
-			"it is 42", "", 15 * 179 * time.Second},
+		"comments far apart": {func(w http.ResponseWriter, r *http.Request) { drip(w, r, 179*time.Second, 5, comment); good(w) },
+			"it is 42", "", 5 * 179 * time.Second},
 		"blank lines": {func(w http.ResponseWriter, r *http.Request) {
-			drip(w, r, time.Minute, 20, func(int) string { return "\n" })
+			drip(w, r, time.Minute, 14, func(int) string { return "\n" })
 			good(w)
-		}, "it is 42", "", 20 * time.Minute},
+		}, "it is 42", "", 14 * time.Minute},
 		"comments, and then nothing": {func(w http.ResponseWriter, r *http.Request) { drip(w, r, time.Minute, 5, comment); quiet(w, r) },
 			"", "it fell silent", 8 * time.Minute},
 		"comments without end": {func(w http.ResponseWriter, r *http.Request) { drip(w, r, time.Minute, 1000, comment) },
-			"", "went beyond 1h0m0s", time.Hour},
+			"", "did not begin its answer", 15 * time.Minute},
+		"text, and comments for half an hour": {func(w http.ResponseWriter, r *http.Request) {
+			stream(w, "text it is")
+			drip(w, r, time.Minute, 30, comment)
+			stream(w, "text 42", "finish stop")
+		}, "it is42", "", 30 * time.Minute},
 		"text without end": {func(w http.ResponseWriter, r *http.Request) {
 			drip(w, r, time.Minute+time.Second, 1000, func(int) string { return "data: text .\n\n" })
 		}, strings.Repeat(".", 59), "went beyond 1h0m0s", time.Hour},

@@ -348,6 +348,7 @@ var chinese = map[string]string{
 	"%s gives no answer as long as was asked for":                                          "%s 不提供所要求长度的回答",
 	"%s wants the roles of messages in another order":                                      "%s 要求消息的角色按另一种顺序排列",
 	"%s does not speak this API":                                                           "%s 不支持此接口",
+	"it did not begin its answer in time":                                                  "对方没有及时开始回答",
 	"it fell silent":                                                                       "对方没有继续回应",
 	"it ended its response before it began":                                                "对方在开始之前就结束了回应",
 	"it redirects to another server, to which nothing is sent":                             "对方重定向到另一台服务器，不会向那里发送任何内容",
