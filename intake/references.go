@@ -32,7 +32,8 @@ type Prompt struct {
 // says why.
 func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[int][]byte, error) {
 	said := p.Parts.Text()
-	if len(reference.Parse(said, p.Plain)) == 0 {
+	marks := reference.Parse(said, p.Plain)
+	if len(marks) == 0 {
 		return p.Parts, nil, nil
 	}
 	found, err := reference.Resolve(ctx, said, reference.Options{Roots: p.Roots(), Plain: p.Plain, Call: p.Call, Remote: in.Limits.RemoteImages,
@@ -54,13 +55,49 @@ func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[i
 		return nil, nil, err
 	}
 	w := following{Intake: in, head: p.Head, known: known, seen: map[int64]*scrollback.Message{},
-		parts: slices.Clone(p.Parts), attached: map[int][]byte{}}
+		parts: withoutData(p.Parts, marks), attached: map[int][]byte{}}
 	for i := range found {
 		if err := w.add(ctx, &found[i]); err != nil {
 			return nil, nil, err
 		}
 	}
 	return w.parts, w.attached, nil
+}
+
+// withoutData returns a prompt's parts with the alternative text of each image that stands
+// in the prompt itself in place of its mark: the image, or the reason why there is none, comes
+// behind the prompt, and its encoded bytes are of no use to a model. The marks are those of
+// the prompt's text.
+func withoutData(ps scrollback.Parts, marks []reference.Mark) scrollback.Parts {
+	out := make(scrollback.Parts, 0, len(ps))
+	at, begun := 0, false // the place of the next text in the text of all, as [scrollback.Parts.Text] joins them
+	for _, p := range ps {
+		t, ok := p.(scrollback.Text)
+		if !ok || t.Reference != nil {
+			out = append(out, p)
+			continue
+		}
+		if begun {
+			at++
+		}
+		from, to, rest := at, at+len(t.Text), 0
+		at, begun = to, begun || t.Text != ""
+		var kept strings.Builder
+		for _, m := range marks {
+			if m.Data() && m.From >= from && m.To <= to {
+				kept.WriteString(t.Text[rest:m.From-from] + m.Alt)
+				rest = m.To - from
+			}
+		}
+		if rest == 0 {
+			out = append(out, p)
+			continue
+		}
+		if t.Text = kept.String() + t.Text[rest:]; strings.TrimSpace(t.Text) != "" {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // judge makes an image small enough for models, and replaces what they cannot be shown by

@@ -3,6 +3,7 @@ package intake_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"image/png"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/workspace"
@@ -110,6 +112,50 @@ func TestBlocksHold(t *testing.T) {
 			if !strings.HasPrefix(lines[1], fence) || strings.Trim(fence, "`") != "" || strings.Contains(content, fence) || inside != want+fence {
 				t.Errorf("%q is sent as %q", content, b.Text)
 			}
+		}
+	}
+}
+
+// The encoded bytes of an image in the prompt itself stay out of the text, whether they are a
+// picture or not: its alternative text stands in their place. In code they are what was said.
+func TestDataLeavesTheText(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
+		t.Fatal(err)
+	}
+	picture := base64.StdEncoding.EncodeToString(b.Bytes())
+	data := "data:image/png;base64," + picture
+	for _, c := range []struct {
+		said, want scrollback.Parts
+		pictures   int
+	}{
+		{said: scrollback.Say("看![图](" + data + ")的左边，和 ![](DATA:image/png;base64," + picture + ") here."),
+			want: scrollback.Say("看图的左边，和  here."), pictures: 2},
+		{said: scrollback.Say("![](" + data + ")"), pictures: 1},
+		{said: scrollback.Say("broken ![one](data:image/png;base64,UExFQVNF) and ![two](<data:image/png;base64,*** UExFQVNF> \"t\")"),
+			want: scrollback.Say("broken one and two")},
+		{said: scrollback.Say("code `![x](data:image/png;base64,UExFQVNF)`"), want: scrollback.Say("code `![x](data:image/png;base64,UExFQVNF)`")},
+		{said: scrollback.Parts{scrollback.Text{Text: "first @[no.txt]"}, scrollback.Text{Text: "a ![x](" + data + ") b"}},
+			want: scrollback.Parts{scrollback.Text{Text: "first @[no.txt]"}, scrollback.Text{Text: "a x b"}}, pictures: 1},
+	} {
+		r, id := inFolder(t, 32_000, nil)
+		r.Run(engine.TurnRequest{Conversation: id, Message: c.said}).Done(t, scrollback.TurnComplete, "stop")
+		var said scrollback.Parts
+		pictures := 0
+		for _, p := range r.Log(id)[0].Parts {
+			switch p := p.(type) {
+			case scrollback.Image:
+				pictures++
+			case scrollback.Text:
+				if p.Reference == nil {
+					said = append(said, p)
+				} else if strings.Contains(p.Text, "UExFQVNF") || strings.Contains(p.Text, picture[:20]) {
+					t.Errorf("behind %.60q stands %q", c.said.Text(), p.Text)
+				}
+			}
+		}
+		if fmt.Sprint(said) != fmt.Sprint(c.want) || pictures != c.pictures {
+			t.Errorf("%.60q is sent as %q with %d pictures", c.said.Text(), said, pictures)
 		}
 	}
 }
