@@ -15,8 +15,10 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 	for _, set := range []map[string]float64{
 		{}, {"most_share": 0.05, "after_share": 0.05}, {"trigger_share": 0.1, "after_share": 0.05}, {"trigger_share": 0.3, "after_share": 0.1},
 		{"trigger_share": 0.3, "after_share": 0.25, "keep_share": 0.01}, {"trigger_limit_share": 0.1, "after_share": 0.06},
-		{"trigger_share": 0.5, "after_share": 0.05, "most_share": 0.1}, {"keep_share": 0.01, "keep_messages": 0}, {"shrink_share": 1, "after_share": 0.05},
-		{"trigger_share": 0.35, "after_share": 0.3, "least_share": 0.25, "most_share": 0.3}, {"trigger_share": 1, "after_share": 0.05, "most_share": 0.05},
+		{"trigger_share": 0.5, "after_share": 0.05, "most_share": 0.1},
+		{"keep_share": 0.01, "keep_messages": 0}, {"shrink_share": 1, "after_share": 0.05},
+		{"trigger_share": 0.35, "after_share": 0.3, "least_share": 0.25, "most_share": 0.3},
+		{"trigger_share": 1, "after_share": 0.05, "most_share": 0.05},
 	} {
 		for _, policy := range []string{Snapshot, Rolling, Segments} {
 			for n := 20; n <= 120; n += 10 { // messages of 100 tokens

@@ -166,7 +166,7 @@ func (w *following) add(ctx context.Context, f *reference.Found) error {
 		last := w.known[r.Source]
 		if r.Version = last.Version; r.Version == 0 || last.SHA256 != r.SHA256 {
 			r.Version++
-		} else if shown, err := w.shows(ctx, last, block(r, f.Content)); err != nil {
+		} else if shown, err := w.shows(ctx, last, block(r, f.Content), f.Content); err != nil {
 			return err
 		} else if shown {
 			r.SameAs = last.Seq
@@ -195,8 +195,8 @@ func nameOf(f *reference.Found) string {
 }
 
 // shows reports whether the window shows the message that has a version, and that message
-// the block that would be sent again.
-func (w *following) shows(ctx context.Context, s store.Source, text string) (bool, error) {
+// the block that would be sent again, or the same content as another program showed it.
+func (w *following) shows(ctx context.Context, s store.Source, text, content string) (bool, error) {
 	b := w.head.Branch
 	if s.Seq > b.HeadSeq || b.View.LeavesOut(s.Seq) || s.Seq <= b.View.Boundary && !slices.Contains(b.View.Carried, s.Seq) && !slices.Contains(w.head.PinnedSeqs, s.Seq) {
 		return false, nil
@@ -215,8 +215,17 @@ func (w *following) shows(ctx context.Context, s store.Source, text string) (boo
 	return m.Branch == s.Branch && slices.ContainsFunc(m.Parts, func(p scrollback.Part) bool {
 		t, ok := p.(scrollback.Text)
 		return ok && t.Reference != nil && t.Reference.Whole() && t.Reference.Source == s.Name && t.Reference.SHA256 == s.SHA256 &&
-			(t.Text == text || strings.Contains(t.Text, behind))
+			(t.Text == text || strings.Contains(t.Text, behind) || bare(t.Text) == content && content != "")
 	}), nil
+}
+
+// bare is what stands behind the head of a block that has no fence, as a notebook of another
+// program brings it; empty for any other text.
+func bare(text string) string {
+	if head, content, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(head, "[") && strings.HasSuffix(head, "]") {
+		return content
+	}
+	return ""
 }
 
 // block is what a model reads for a mark.

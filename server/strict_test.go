@@ -297,7 +297,8 @@ func TestBodies(t *testing.T) {
 	} {
 		r.refuses(c.method, c.path, c.body, c.param, c.says)
 	}
-	for _, body := range []string{`{"message":[]}`, `{"message":""}`, `{"message":[{"type":"text","text":" "}]}`, `{"message":"a","web_search":true}`,
+	for _, body := range []string{`{"message":[]}`, `{"message":""}`, `{"message":[{"type":"text","text":" "}]}`,
+		`{"message":"a","web_search":true}`,
 		`{"model":"nothing"}`, `{"message":"a","model":"nothing"}`, `{"policy":"nothing"}`, `{"compaction":{"keep_share":7}}`, `{"limit":-1}`,
 		`{"message":"a","tz":"Mars/Olympus"}`, `{"reasoning_effort":"huge"}`, `{"thinking_budget":-5}`} {
 		chat, preview := r.send("POST", here+"/chat", body), r.send("POST", here+"/context", body)

@@ -223,7 +223,8 @@ func TestDates(t *testing.T) {
 		"ja_JP.UTF-8": "2026年11月21日土曜日", "ko-KR": "2026년 11월 21일 토요일",
 		"zh_CN.GB18030": "2026年11月21日星期六", "zh-Hans": "2026年11月21日星期六", "zh-TW": "2026年11月21日 星期六",
 		"it_IT": "sabato 21 novembre 2026", "pt_BR.UTF-8": "sábado, 21 de novembro de 2026",
-		"": "Saturday, 21 November 2026", "C": "Saturday, 21 November 2026", "C.UTF-8": "Saturday, 21 November 2026", "POSIX": "Saturday, 21 November 2026",
+		"": "Saturday, 21 November 2026", "C": "Saturday, 21 November 2026",
+		"C.UTF-8": "Saturday, 21 November 2026", "POSIX": "Saturday, 21 November 2026",
 		"xx_YY": "Saturday, 21 November 2026", "sw_KE": "Saturday, 21 November 2026", "../../x": "Saturday, 21 November 2026",
 	} {
 		p := place()
