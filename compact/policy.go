@@ -112,16 +112,40 @@ type load struct {
 
 // presses says whether a window is so full that it must be folded.
 func (p Policy) presses(w scrollback.Weight, b scrollback.Budget) bool {
-	return window.Over(w, b, p.TriggerShare) || p.TriggerLimitShare > 0 && window.Reaches(w.Tokens, b.Limit, p.TriggerLimitShare)
+	share, ofLimit := p.waits(b)
+	return window.Over(w, b, share) || ofLimit > 0 && window.Reaches(w.Tokens, b.Limit, ofLimit)
 }
 
 // Presses returns the weight of a window, in tokens, at which it must be folded; 0 for none.
 func (p Policy) Presses(b scrollback.Budget) int64 {
-	at := p.TriggerShare * float64(b.Tokens)
-	if own := p.TriggerLimitShare * float64(b.Limit); own > 0 && (at == 0 || own < at) {
+	share, ofLimit := p.waits(b)
+	at := share * float64(b.Tokens)
+	if own := ofLimit * float64(b.Limit); own > 0 && (at == 0 || own < at) {
 		at = own
 	}
 	return int64(math.Ceil(at))
+}
+
+// standsShare is the share of the budget that what stands for folded messages may take beside
+// what stays live at least.
+const standsShare = 0.15
+
+// leaves is the share of the budget that a window may have after a fold whatever the other
+// numbers say: the least that stays live, and what stands for the rest.
+func (p Policy) leaves() float64 { return min(p.LeastShare+standsShare, 0.75) }
+
+// waits returns the shares of the budget and of the limit at which a window must be folded: the
+// policy's, but never so low that a fold which leaves enough live is followed by the next.
+func (p Policy) waits(b scrollback.Budget) (share, ofLimit float64) {
+	least := p.leaves() / belowTrigger
+	share, ofLimit = p.TriggerShare, p.TriggerLimitShare
+	if share > 0 {
+		share = max(share, least)
+	}
+	if ofLimit > 0 && b.Limit > 0 {
+		ofLimit = max(ofLimit, least*float64(b.Tokens)/float64(b.Limit))
+	}
+	return share, ofLimit
 }
 
 // triggers says whether a load calls for a fold.
@@ -151,11 +175,12 @@ func (p Policy) least(budget int64) int64 {
 // than AfterShare allows. It stays so far below what triggers the next fold that some
 // turns pass before it.
 func (p Policy) most(b scrollback.Budget) int64 {
-	trigger := p.TriggerShare * float64(b.Tokens)
-	if p.TriggerLimitShare > 0 {
-		trigger = min(trigger, p.TriggerLimitShare*float64(b.Limit))
+	share, ofLimit := p.waits(b)
+	trigger := share * float64(b.Tokens)
+	if ofLimit > 0 {
+		trigger = min(trigger, ofLimit*float64(b.Limit))
 	}
-	return int64(max(p.AfterShare*float64(b.Tokens), min(p.MostShare*float64(b.Tokens), belowTrigger*trigger)))
+	return int64(max(p.AfterShare*float64(b.Tokens), p.leaves()*float64(b.Tokens), min(p.MostShare*float64(b.Tokens), belowTrigger*trigger)))
 }
 
 // belowTrigger is the share of the trigger that a window reaches after a fold at most.

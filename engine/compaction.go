@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
@@ -12,11 +13,16 @@ import (
 )
 
 // ContextRequest says what is wanted of the context: with Content what the model reads, and
-// with a message that of the request that would send it.
+// with a message that of the request that would send it. Sending makes an error of what a turn
+// with the same message and settings would refuse.
 type ContextRequest struct {
-	Content   bool
-	Message   scrollback.Parts
-	Overrides Overrides
+	Content    bool
+	Sending    bool
+	Message    scrollback.Parts
+	WebSearch  bool
+	PlainMarks bool
+	Zone       *time.Location // as in [TurnRequest]
+	Overrides  Overrides
 }
 
 // Context returns the manifest of the window that the next request would begin with.
@@ -32,16 +38,22 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID, q ...C
 // next is the manifest of the next request of a conversation.
 func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scrollback.Manifest, error) {
 	sh, err := v.e.resolver.Resolve(ctx, head.Conversation, q.Overrides)
-	draft := !sight.Blank(q.Message)
-	if err != nil && !draft {
+	draft := !sight.Blank(q.Message) || q.Sending && len(q.Message) > 0
+	if err != nil && !draft && !q.Sending {
 		sh, err = v.e.assumed(ctx, head, q.Overrides)
 	}
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
+	r := &TurnRequest{Conversation: head.ID, Message: q.Message, WebSearch: q.WebSearch, PlainMarks: q.PlainMarks, Zone: q.Zone, Overrides: q.Overrides}
+	if q.Sending {
+		if _, err := v.e.searching(ctx, head, r, &sh); err != nil {
+			return scrollback.Manifest{}, err
+		}
+	}
 	asked := sight.Next{Head: head, Setting: sh, Content: q.Content, Beside: !v.e.o.NoBackgroundFolds}
 	if draft {
-		a := arriving{v, head, &TurnRequest{Conversation: head.ID, Message: q.Message, Overrides: q.Overrides}, sh, v.e.intake.Rehearsal()}
+		a := arriving{v, head, r, sh, v.e.intake.Rehearsal()}
 		if err := a.rehearse(ctx, &asked); err != nil {
 			return scrollback.Manifest{}, err
 		}
@@ -67,7 +79,7 @@ func (a *arriving) rehearse(ctx context.Context, next *sight.Next) error {
 	if err != nil {
 		return err
 	}
-	env, change, err := a.v.e.environment(ctx, a.head.Conversation, a.sh)
+	env, change, err := a.v.e.environment(ctx, a.head.Conversation, a.sh, a.r.Zone)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,13 +20,13 @@ import (
 const environmentShare = 0.10
 
 // environment is what a conversation is to be told about where it works, and a message
-// about what has changed since it was last told. Nil means that there is nothing to tell.
-func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh setting.Resolved) (*scrollback.Environment, []store.Incoming, error) {
+// about what has changed since it was last told, on the day that it is in a zone. Nil means that there is nothing to tell.
+func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh setting.Resolved, zone *time.Location) (*scrollback.Environment, []store.Incoming, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil
 	}
 	p := *e.o.Place
-	p.Now = time.UnixMilli(e.store.Now()).In(p.Now.Location())
+	p.Now = time.UnixMilli(e.store.Now()).In(cmp.Or(zone, p.Now.Location()))
 	p.MaxTokens, p.Count = int(environmentShare*float64(sh.Budget.Tokens)), token.Count
 	p.Roots = e.roots(c)
 	if c.Environment != nil && workspace.Glance(p).Equal(c.Environment.Told) {

@@ -142,6 +142,28 @@ func TestEnvironmentBeforeAnUndoneChange(t *testing.T) {
 	}
 }
 
+// The date is that of the person who asks, wherever the server is; a request that says no zone
+// is told the server's.
+func TestDateWhereThePersonIs(t *testing.T) {
+	r, _ := inFolder(t, enginetest.Options{}, modeltest.Say("fine"))
+	c := r.NewConversation()
+	ask := func(text string, zone *time.Location) string {
+		t.Helper()
+		r.Run(engine.TurnRequest{Conversation: c, Message: scrollback.Say(text), Zone: zone}).Done(t, scrollback.TurnComplete, "stop")
+		return strings.Join(sent(r, 0), "\n")
+	}
+	now := time.UnixMilli(r.Clock.Load()).UTC()
+	midnight := now.Truncate(24 * time.Hour).Add(24*time.Hour - time.Minute)
+	r.Clock.Store(midnight.UnixMilli())
+	east := time.FixedZone("east", 8*3600)
+	if text := ask("one", east); !strings.Contains(text, midnight.In(east).Format("2 January 2006")+" (UTC+08:00)") {
+		t.Errorf("in the east a model is told %s", text)
+	}
+	if text := ask("two", nil); !strings.Contains(text, midnight.Format("2 January 2006")+" (UTC+00:00)") {
+		t.Errorf("without a zone a model is told %s", text)
+	}
+}
+
 // A fold keeps the newest change in sight, and only that.
 func TestEnvironmentIsCarried(t *testing.T) {
 	ctx := context.Background()

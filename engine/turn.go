@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/agent"
@@ -41,6 +42,10 @@ type TurnRequest struct {
 	// branch leave out; an empty list takes all back. A call goes with its results. See
 	// [View.LeavingOut].
 	Without *[]int64 `json:"without,omitempty"`
+
+	// Zone is where the person is who asks: the date that the model is told is the one there.
+	// Nil is the zone of the [Options.Place].
+	Zone *time.Location `json:"-"`
 
 	crew *agent.Crew // that a sub-agent's turn belongs to
 
@@ -193,7 +198,7 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	if err := scrollback.CheckTools(r.Tools); err != nil {
 		return begin, sh, web, err
 	}
-	env, change, err := e.environment(ctx, head.Conversation, sh)
+	env, change, err := e.environment(ctx, head.Conversation, sh, r.Zone)
 	if err != nil {
 		return begin, sh, web, err
 	}

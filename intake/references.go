@@ -32,7 +32,8 @@ type Prompt struct {
 // says why.
 func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[int][]byte, error) {
 	said := p.Parts.Text()
-	if len(reference.Parse(said, p.Plain)) == 0 {
+	marks := reference.Parse(said, p.Plain)
+	if len(marks) == 0 {
 		return p.Parts, nil, nil
 	}
 	found, err := reference.Resolve(ctx, said, reference.Options{Roots: p.Roots(), Plain: p.Plain, Call: p.Call, Remote: in.Limits.RemoteImages,
@@ -54,13 +55,49 @@ func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[i
 		return nil, nil, err
 	}
 	w := following{Intake: in, head: p.Head, known: known, seen: map[int64]*scrollback.Message{},
-		parts: slices.Clone(p.Parts), attached: map[int][]byte{}}
+		parts: withoutData(p.Parts, marks), attached: map[int][]byte{}}
 	for i := range found {
 		if err := w.add(ctx, &found[i]); err != nil {
 			return nil, nil, err
 		}
 	}
 	return w.parts, w.attached, nil
+}
+
+// withoutData returns a prompt's parts with the alternative text of each image that stands
+// in the prompt itself in place of its mark: the image, or the reason why there is none, comes
+// behind the prompt, and its encoded bytes are of no use to a model. The marks are those of
+// the prompt's text.
+func withoutData(ps scrollback.Parts, marks []reference.Mark) scrollback.Parts {
+	out := make(scrollback.Parts, 0, len(ps))
+	at, begun := 0, false // the place of the next text in the text of all, as [scrollback.Parts.Text] joins them
+	for _, p := range ps {
+		t, ok := p.(scrollback.Text)
+		if !ok || t.Reference != nil {
+			out = append(out, p)
+			continue
+		}
+		if begun {
+			at++
+		}
+		from, to, rest := at, at+len(t.Text), 0
+		at, begun = to, begun || t.Text != ""
+		var kept strings.Builder
+		for _, m := range marks {
+			if m.Data() && m.From >= from && m.To <= to {
+				kept.WriteString(t.Text[rest:m.From-from] + m.Alt)
+				rest = m.To - from
+			}
+		}
+		if rest == 0 {
+			out = append(out, p)
+			continue
+		}
+		if t.Text = kept.String() + t.Text[rest:]; strings.TrimSpace(t.Text) != "" {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // judge makes an image small enough for models, and replaces what they cannot be shown by
@@ -129,7 +166,7 @@ func (w *following) add(ctx context.Context, f *reference.Found) error {
 		last := w.known[r.Source]
 		if r.Version = last.Version; r.Version == 0 || last.SHA256 != r.SHA256 {
 			r.Version++
-		} else if shown, err := w.shows(ctx, last, block(r, f.Content)); err != nil {
+		} else if shown, err := w.shows(ctx, last, block(r, f.Content), f.Content); err != nil {
 			return err
 		} else if shown {
 			r.SameAs = last.Seq
@@ -158,8 +195,8 @@ func nameOf(f *reference.Found) string {
 }
 
 // shows reports whether the window shows the message that has a version, and that message
-// the block that would be sent again.
-func (w *following) shows(ctx context.Context, s store.Source, text string) (bool, error) {
+// the block that would be sent again, or the same content as another program showed it.
+func (w *following) shows(ctx context.Context, s store.Source, text, content string) (bool, error) {
 	b := w.head.Branch
 	if s.Seq > b.HeadSeq || b.View.LeavesOut(s.Seq) || s.Seq <= b.View.Boundary && !slices.Contains(b.View.Carried, s.Seq) && !slices.Contains(w.head.PinnedSeqs, s.Seq) {
 		return false, nil
@@ -178,8 +215,17 @@ func (w *following) shows(ctx context.Context, s store.Source, text string) (boo
 	return m.Branch == s.Branch && slices.ContainsFunc(m.Parts, func(p scrollback.Part) bool {
 		t, ok := p.(scrollback.Text)
 		return ok && t.Reference != nil && t.Reference.Whole() && t.Reference.Source == s.Name && t.Reference.SHA256 == s.SHA256 &&
-			(t.Text == text || strings.Contains(t.Text, behind))
+			(t.Text == text || strings.Contains(t.Text, behind) || bare(t.Text) == content && content != "")
 	}), nil
+}
+
+// bare is what stands behind the head of a block that has no fence, as a notebook of another
+// program brings it; empty for any other text.
+func bare(text string) string {
+	if head, content, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(head, "[") && strings.HasSuffix(head, "]") {
+		return content
+	}
+	return ""
 }
 
 // block is what a model reads for a mark.

@@ -3,6 +3,7 @@ package intake_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"image/png"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/workspace"
@@ -111,6 +113,83 @@ func TestBlocksHold(t *testing.T) {
 				t.Errorf("%q is sent as %q", content, b.Text)
 			}
 		}
+	}
+}
+
+// The encoded bytes of an image in the prompt itself stay out of the text, whether they are a
+// picture or not: its alternative text stands in their place. In code they are what was said.
+func TestDataLeavesTheText(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
+		t.Fatal(err)
+	}
+	picture := base64.StdEncoding.EncodeToString(b.Bytes())
+	data := "data:image/png;base64," + picture
+	for _, c := range []struct {
+		said, want scrollback.Parts
+		pictures   int
+	}{
+		{said: scrollback.Say("看![图](" + data + ")的左边，和 ![](DATA:image/png;base64," + picture + ") here."),
+			want: scrollback.Say("看图的左边，和  here."), pictures: 2},
+		{said: scrollback.Say("![](" + data + ")"), pictures: 1},
+		{said: scrollback.Say("broken ![one](data:image/png;base64,UExFQVNF) and ![two](<data:image/png;base64,*** UExFQVNF> \"t\")"),
+			want: scrollback.Say("broken one and two")},
+		{said: scrollback.Say("code `![x](data:image/png;base64,UExFQVNF)`"),
+			want: scrollback.Say("code `![x](data:image/png;base64,UExFQVNF)`")},
+		{said: scrollback.Parts{scrollback.Text{Text: "first @[no.txt]"}, scrollback.Text{Text: "a ![x](" + data + ") b"}},
+			want: scrollback.Parts{scrollback.Text{Text: "first @[no.txt]"}, scrollback.Text{Text: "a x b"}}, pictures: 1},
+	} {
+		r, id := inFolder(t, 32_000, nil)
+		r.Run(engine.TurnRequest{Conversation: id, Message: c.said}).Done(t, scrollback.TurnComplete, "stop")
+		var said scrollback.Parts
+		pictures := 0
+		for _, p := range r.Log(id)[0].Parts {
+			switch p := p.(type) {
+			case scrollback.Image:
+				pictures++
+			case scrollback.Text:
+				if p.Reference == nil {
+					said = append(said, p)
+				} else if strings.Contains(p.Text, "UExFQVNF") || strings.Contains(p.Text, picture[:20]) {
+					t.Errorf("behind %.60q stands %q", c.said.Text(), p.Text)
+				}
+			}
+		}
+		if fmt.Sprint(said) != fmt.Sprint(c.want) || pictures != c.pictures {
+			t.Errorf("%.60q is sent as %q with %d pictures", c.said.Text(), said, pictures)
+		}
+	}
+}
+
+// What an imported notebook shows of a file counts: unchanged, it is not sent again; changed, it
+// is the next version.
+func TestVersionsOfAnImportedNotebook(t *testing.T) {
+	r, id := inFolder(t, 32_000, map[string]string{"a.txt": "one\ntwo\n", "b.txt": "now another\n"})
+	of, err := r.Get(context.Background(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Load(`{"metadata":{"uuid":"u1","name":"n","allowed_uris":[],
+		"contextItems":[{"type":"file","key":"a.txt","version":2}]},"context":[
+		{"role":"user","content":"Read @[a.txt] and @[b.txt]","metadata":{"last_ghost_block":{"tools":[],"files":[
+			{"key":"a.txt","version":2,"content":"one\ntwo\n"},{"key":"b.txt","version":3,"content":"before\n"}]}}},
+		{"role":"assistant","content":"Read."}]}`)
+	if err != nil || len(got.Conversations) != 1 {
+		t.Fatal(got, err)
+	}
+	made := got.Conversations[0].ID
+	granted := func(c *scrollback.Conversation) error { c.Roots = of.Roots; return nil }
+	if _, err := r.Patch(context.Background(), made, 0, granted); err != nil {
+		t.Fatal(err)
+	}
+	r.Ask(made, "Again @[a.txt] and @[b.txt]").Done(t, scrollback.TurnComplete, "stop")
+	ms := r.Log(made)
+	blocks := texts(ms[len(ms)-2])
+	if a := blocks["a.txt"].Reference; a == nil || a.SameAs != 1 || a.Version != 2 {
+		t.Errorf("what is shown already is sent as %q", blocks["a.txt"].Text)
+	}
+	if b := blocks["b.txt"].Reference; b == nil || b.SameAs != 0 || b.Version != 4 || !strings.Contains(blocks["b.txt"].Text, "now another") {
+		t.Errorf("what has changed is sent as %q", blocks["b.txt"].Text)
 	}
 }
 

@@ -286,6 +286,9 @@ func TestBodies(t *testing.T) {
 		{"POST", here + "/chat", `{"message":"a","tools":[{"parameters":{}}]}`, "tools[0].name", "missing"},
 		{"POST", here + "/chat", `{"tools":[{"name":"t","parameters":` + strings.Repeat(`{"a":`, 120) + "1" + strings.Repeat("}", 120) + `}]}`,
 			"body", "nested more than 100"},
+		{"POST", here + "/chat", `{"message":"a","tz":"Mars/Olympus"}`, "tz", "is no time zone"},
+		{"POST", here + "/chat", `{"message":"a","tz":"../../etc/passwd"}`, "tz", "is no time zone"},
+		{"POST", here + "/chat", `{"message":"a","tz":"Local"}`, "tz", "is no time zone"},
 		{"POST", "/api/conversations", `{"created_at":5}`, "created_at", "not for a request to set"},
 		{"PATCH", here, `{"id":"x"}`, "id", "not for a request to set"},
 		{"POST", here + "/rewind", `{"title":"x"}`, "title", "unknown field"},
@@ -294,7 +297,19 @@ func TestBodies(t *testing.T) {
 	} {
 		r.refuses(c.method, c.path, c.body, c.param, c.says)
 	}
+	for _, body := range []string{`{"message":[]}`, `{"message":""}`, `{"message":[{"type":"text","text":" "}]}`,
+		`{"message":"a","web_search":true}`,
+		`{"model":"nothing"}`, `{"message":"a","model":"nothing"}`, `{"policy":"nothing"}`, `{"compaction":{"keep_share":7}}`, `{"limit":-1}`,
+		`{"message":"a","tz":"Mars/Olympus"}`, `{"reasoning_effort":"huge"}`, `{"thinking_budget":-5}`} {
+		chat, preview := r.send("POST", here+"/chat", body), r.send("POST", here+"/context", body)
+		if chat.Code < 400 || preview.Code != chat.Code || preview.Body.String() != chat.Body.String() {
+			t.Errorf("%s is answered with %d %s as a chat, and with %d %.200s as a preview", body, chat.Code, chat.Body, preview.Code, preview.Body)
+		}
+	}
 	for _, c := range []struct{ method, path, body string }{
+		{"POST", here + "/context", `{"message":"a","thinking":true,"thinking_budget":2000,"plain_marks":true,"tz":"Europe/Madrid"}`},
+		{"POST", here + "/context", `{"content":true}`},
+		{"POST", here + "/chat", `{"message":"a","tz":"Asia/Shanghai","stream":false}`},
 		{"POST", here + "/chat", `{"message":"a","folding":{"keep_share":0.3},"stream":false}`},
 		{"POST", here + "/chat", ` {"message":[{"type":"text","text":"a","opaque":{"x":1}}],"stream":false} ` + "\n"},
 		{"POST", here + "/clear", `{}`}, {"POST", here + "/clear", ``}, {"POST", here + "/compact", ``},

@@ -113,8 +113,15 @@ func (s Seen) Change(first, told scrollback.EnvironmentState) string {
 	})
 }
 
-// fit cuts a text to the bounds of the place: first the trees, then the memory
-// files, never the rest.
+// fewEntries is how far trees are cut before the memory files are, and leastMemory how far
+// those are before trees are cut further.
+const (
+	fewEntries  = 25
+	leastMemory = 64
+)
+
+// fit cuts a text to the bounds of the place: first the trees to their top, then the memory
+// files, then the top of the trees, never the rest.
 func (s Seen) fit(text func(bounds) string) string {
 	b := bounds{s.place.MaxEntries, maxShown}
 	for {
@@ -123,31 +130,31 @@ func (s Seen) fit(text func(bounds) string) string {
 		switch {
 		case fits || b == bounds{}:
 			return out
+		case b.entries > fewEntries:
+			b.entries = max(b.entries/2, fewEntries)
+		case b.memory > leastMemory:
+			b.memory /= 2
 		case b.entries > 0:
 			b.entries /= 2
 		default:
-			if b.memory /= 2; b.memory < 64 {
-				b.memory = 0
-			}
+			b.memory = 0
 		}
 	}
 }
 
 // today is the date as the person's locale writes it, with the zone.
 func (s Seen) today() string {
-	now := s.place.Now
-	if strings.HasPrefix(strings.ToLower(s.place.Locale), "zh") {
-		days := [...]string{"日", "一", "二", "三", "四", "五", "六"}
-		return fmt.Sprintf("Today is %s 星期%s (%s).", now.Format("2006年1月2日"), days[now.Weekday()], zone(now))
-	}
-	return fmt.Sprintf("Today is %s (%s).", now.Format("Monday, 2 January 2006"), zone(now))
+	return fmt.Sprintf("Today is %s (%s).", fullDate(s.place.Locale, s.place.Now), zone(s.place.Now))
 }
 
 func zone(now time.Time) string { return "UTC" + now.Format("-07:00") }
 
-// writeTrees writes as much of each tree as is its share.
+// writeTrees writes as much of each tree as is its share, and says what is not shown.
 func writeTrees(w *strings.Builder, trees []tree, b bounds) {
 	if b.entries == 0 {
+		if slices.ContainsFunc(trees, func(t tree) bool { return t.more || len(t.entries) > 0 }) {
+			w.WriteString("What is in the folders is not shown here.\n")
+		}
 		return
 	}
 	shares := share(trees, b.entries)

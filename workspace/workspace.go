@@ -40,7 +40,7 @@ type Place struct {
 	Temp        string   // the temporary folder
 	OS          string
 	Now         time.Time // in the person's zone
-	Locale      string    // as the environment names it; a Chinese one gives a Chinese date
+	Locale      string    // as the environment names it, or as a browser does; dates are written in it
 	Setup       string    // what the text ends with; empty means our own
 	MaxBytes    int       // of the text; 0 means 64 KiB
 	MaxEntries  int       // of all trees; 0 means 200

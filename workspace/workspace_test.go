@@ -187,6 +187,54 @@ func TestHugeMemoryFile(t *testing.T) {
 	}
 }
 
+// Beside memory files that fill the room, the top of the tree is still shown, and what is
+// left out is said, in each text and however little room there is.
+func TestTreeBesideMemory(t *testing.T) {
+	root := t.TempDir()
+	files := map[string]string{"AGENTS.md": strings.Repeat("Keep this in mind. ", 4000), "CLAUDE.md": strings.Repeat("记住这个。", 4000)}
+	for i := range 120 {
+		files[fmt.Sprintf("file%03d.go", i)] = ""
+	}
+	fill(t, root, files)
+	for _, c := range []struct{ tokens, least int }{{6000, 20}, {3000, 20}, {1200, 20}, {600, 5}, {220, 0}} {
+		p := place(root)
+		p.MemoryNames = []string{"AGENTS.md", "CLAUDE.md"}
+		p.MaxTokens, p.Count = c.tokens, func(s string) int { return len(s) / 4 }
+		s := look(t, p)
+		bare := s.State
+		bare.Roots, bare.Memory = nil, nil
+		for _, text := range []string{s.Text(), s.Change(bare, bare)} {
+			shown := strings.Count(text, "\n  file")
+			said := strings.Contains(text, "… and more, not shown") || strings.Contains(text, "What is in the folders is not shown here.")
+			if shown < c.least || !said || !strings.Contains(text, "[cut here: ") || p.Count(text) > c.tokens {
+				t.Errorf("%d tokens of %d show %d files:\n%s", p.Count(text), c.tokens, shown, text)
+			}
+		}
+	}
+}
+
+// A date is written as the locale writes it, by whatever name it comes.
+func TestDates(t *testing.T) {
+	for locale, want := range map[string]string{
+		"en_US.UTF-8": "Saturday, November 21, 2026", "en-US": "Saturday, November 21, 2026", "en": "Saturday, November 21, 2026",
+		"en_GB.UTF-8": "Saturday, 21 November 2026", "en-AU": "Saturday, 21 November 2026",
+		"de_DE.UTF-8@euro": "Samstag, 21. November 2026", "de-AT": "Samstag, 21. November 2026",
+		"fr_CA": "samedi 21 novembre 2026", "es_MX.utf8": "sábado, 21 de noviembre de 2026",
+		"ja_JP.UTF-8": "2026年11月21日土曜日", "ko-KR": "2026년 11월 21일 토요일",
+		"zh_CN.GB18030": "2026年11月21日星期六", "zh-Hans": "2026年11月21日星期六", "zh-TW": "2026年11月21日 星期六",
+		"it_IT": "sabato 21 novembre 2026", "pt_BR.UTF-8": "sábado, 21 de novembro de 2026",
+		"": "Saturday, 21 November 2026", "C": "Saturday, 21 November 2026",
+		"C.UTF-8": "Saturday, 21 November 2026", "POSIX": "Saturday, 21 November 2026",
+		"xx_YY": "Saturday, 21 November 2026", "sw_KE": "Saturday, 21 November 2026", "../../x": "Saturday, 21 November 2026",
+	} {
+		p := place()
+		p.Locale = locale
+		if text := look(t, p).Text(); !strings.Contains(text, "Today is "+want+" (UTC+01:00).\n") {
+			t.Errorf("%q: %s", locale, text)
+		}
+	}
+}
+
 // A folder of 50,000 files is not read to its end, and does not starve its
 // neighbour.
 func TestManyFiles(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+	_ "time/tzdata" // for time zones where the system knows none
 
 	"github.com/alecthomas/kong"
 

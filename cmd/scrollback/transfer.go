@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -156,7 +157,10 @@ func (c *exportCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
 		q := transfer.ExportRequest{Format: c.Format, Materialize: c.Materialize}
 		if q.Format == "" {
-			q.Format = formatOf(c.Output)
+			var err error
+			if q.Format, err = formatOf(c.Output); err != nil {
+				return err
+			}
 		}
 		if isTerminal(g.stderr) {
 			draw, wipe := terminal.Progress(g.stderr)
@@ -177,14 +181,25 @@ func (c *exportCmd) Run(g *globals) error {
 var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", transfer.BundleFormat},
 	{".mtm", "mtm"}, {".ipynb", "ipynb"}}
 
+// foreign are endings of files that are something else than any of the formats: whoever
+// names a file so does not expect a bundle in it.
+var foreign = []string{".txt", ".text", ".md", ".markdown", ".rst", ".log", ".json", ".csv", ".tsv", ".xml", ".yaml", ".yml", ".html", ".htm",
+	".pdf", ".rtf", ".doc", ".docx", ".odt"}
+
 // formatOf is the format that a file's name stands for, or else a bundle.
-func formatOf(name string) string {
+func formatOf(name string) (string, error) {
+	var endings []string
 	for _, f := range formats {
 		if strings.HasSuffix(name, f.ending) {
-			return f.format
+			return f.format, nil
 		}
+		endings = append(endings, f.ending)
 	}
-	return transfer.BundleFormat
+	if ending := filepath.Ext(name); slices.Contains(foreign, strings.ToLower(ending)) {
+		return "", scrollback.ParamErrorf("scrollback", "output", "a conversation is not exported as %s: name a file that ends in %s, or say the format with --format",
+			ending, strings.Join(endings, " or "))
+	}
+	return transfer.BundleFormat, nil
 }
 
 // save writes a conversation to a file that appears whole or not at all.

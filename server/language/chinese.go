@@ -123,6 +123,7 @@ var chinese = map[string]string{
 	": known are %s":       "：可用的有 %s",
 
 	// Messages, parts and turns.
+	"%q is no time zone: give a name such as Europe/Madrid or UTC": "%s 不是时区：请给出如 Asia/Shanghai 或 UTC 的名称",
 	"the message is empty":     "消息为空",
 	"the message is not UTF-8": "消息不是 UTF-8",
 	"the message has %d characters, at most %d are taken (limits.message_chars)":                                                                            "消息有 %s 个字符，最多接受 %s 个（limits.message_chars）",

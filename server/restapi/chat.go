@@ -35,6 +35,8 @@ type chatBody struct {
 
 	PlainMarks bool `json:"plain_marks,omitempty" doc:"@path names a file without brackets too."`
 
+	Zone string `json:"tz,omitempty" maxLength:"64" doc:"The time zone of the person, such as Europe/Madrid: the model is told the date there."`
+
 	Without *[]int64 `json:"without,omitempty" doc:"All messages, by seq, that this and later requests of the branch leave out; [] takes all back. A call goes with its results."`
 
 	Stream *bool `json:"stream,omitempty"`
@@ -58,13 +60,13 @@ func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.Tur
 	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Without: b.Without,
 		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
+	var err error
+	if r.Zone, err = zone(b.Zone); err != nil {
+		return r, err
+	}
 	if b.Message != nil {
-		var err error
-		if r.Message, err = b.Message.parts("message"); err != nil {
+		if r.Message, err = b.Message.said(); err != nil {
 			return r, err
-		}
-		if len(r.Message) == 0 {
-			return r, scrollback.ParamErrorf("restapi", "message", "the message is empty")
 		}
 	}
 	if b.Tools != nil {
@@ -74,6 +76,18 @@ func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.Tur
 		r.ToolResults = append(r.ToolResults, engine.ToolResult{CallID: t.CallID, Text: t.Text, Artifact: scrollback.ArtifactID(t.Artifact), IsError: t.IsError})
 	}
 	return r, nil
+}
+
+// zone is a time zone by its name in the tz database; nil for none.
+func zone(name string) (*time.Location, error) {
+	if name == "" {
+		return nil, nil
+	}
+	z, err := time.LoadLocation(name)
+	if err != nil || name == "Local" { // which would be the server's
+		return nil, scrollback.ParamErrorf("restapi", "tz", "%q is no time zone: give a name such as Europe/Madrid or UTC", name)
+	}
+	return z, nil
 }
 
 func toolsOf(bodies []toolBody) []scrollback.Tool {

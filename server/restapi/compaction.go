@@ -92,7 +92,11 @@ type draftBody struct {
 	Policy  string   `json:"policy,omitempty"`
 	PolicyNumbers
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
+	Thinking        *bool  `json:"thinking,omitempty"`
+	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
 	WebSearch       bool   `json:"web_search,omitempty"`
+	PlainMarks      bool   `json:"plain_marks,omitempty"`
+	Zone            string `json:"tz,omitempty" maxLength:"64"`
 	Content         bool   `json:"content,omitempty"`
 }
 
@@ -109,10 +113,13 @@ func previews(a *api) {
 				return seen(scrollback.Manifest{}, err)
 			}
 			b := in.Body
-			q := engine.ContextRequest{Content: b.Content, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
-				Compaction: b.numbers(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort}}}
+			q := engine.ContextRequest{Content: b.Content, Sending: true, WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
+				Compaction: b.numbers(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
+			if q.Zone, err = zone(b.Zone); err != nil {
+				return seen(scrollback.Manifest{}, err)
+			}
 			if b.Message != nil {
-				if q.Message, err = b.Message.parts("message"); err != nil {
+				if q.Message, err = b.Message.said(); err != nil {
 					return seen(scrollback.Manifest{}, err)
 				}
 			}

@@ -78,6 +78,15 @@ func (c content) parts(param string) (scrollback.Parts, error) {
 	return ps, nil
 }
 
+// said are the parts of a message, of which there is at least one.
+func (c content) said() (scrollback.Parts, error) {
+	ps, err := c.parts("message")
+	if err == nil && len(ps) == 0 {
+		err = scrollback.ParamErrorf("restapi", "message", "the message is empty")
+	}
+	return ps, err
+}
+
 // object is a JSON object that is kept as it is.
 type object struct{ json.RawMessage }
 

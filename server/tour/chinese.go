@@ -23,7 +23,7 @@ var chinese = story{
 func 读数(t *teller) (string, string) {
 	rows := ""
 	for _, s := range t.stations {
-		rows += fmt.Sprintf("| %s | %s | %d.%d 厘米 |\n", s, t.level(), t.few(0, 2), t.few(0, 9))
+		rows += fmt.Sprintf("| %s | %s | %s 厘米 |\n", s, t.level(), t.residual())
 	}
 	return t.pick(t.today()+"的读数。", "今天早上各站水位是多少？", "请给出"+t.today()+"的水位。"),
 		"| 站 | 水位（米） | 残差 |\n|---|---:|---:|\n" + rows + "\n" + t.pick("三个站都每十分钟报一次。", "没有异常。", "残差在正常范围内。")
@@ -57,7 +57,7 @@ func 拟合(t *teller) (string, string) {
 	n := t.few(4, 12)
 	return fmt.Sprintf("用 %d 个分潮拟合时，怎么跳过缺测的小时？", n),
 		"缺一个小时只会少一行：\n\n```go\nfor _, o := range obs {\n\tif o.Missing {\n\t\tcontinue\n\t}\n\trows = append(rows, design(o.Time, constituents))\n}\n```\n\n" +
-			fmt.Sprintf("用 %d 个分潮时，最大残差是 %d.%d 厘米。", n, t.few(1, 2), t.few(0, 9))
+			fmt.Sprintf("用 %d 个分潮时，最大残差是 %s 厘米。", n, t.residual())
 }
 
 func 迟到(t *teller) (string, string) {

@@ -32,7 +32,7 @@ var english = story{
 func readings(t *teller) (string, string) {
 	rows := ""
 	for _, s := range t.stations {
-		rows += fmt.Sprintf("| %s | %s | %d.%d cm |\n", s, t.level(), t.few(0, 2), t.few(0, 9))
+		rows += fmt.Sprintf("| %s | %s | %s cm |\n", s, t.level(), t.residual())
 	}
 	return t.pick("Readings for "+t.today()+", please.", "What do the gauges say this morning?", "The levels of "+t.today()+"?"),
 		"| Station | Level (m) | Residual |\n|---|---:|---:|\n" + rows + "\n" + t.pick("All three report every ten minutes.", "Nothing unusual.", "The residuals are within the usual range.")
@@ -70,7 +70,7 @@ func fit(t *teller) (string, string) {
 	n := t.few(4, 12)
 	return fmt.Sprintf("How does the fit with %d constituents skip missing hours?", n),
 		"A missing hour only removes a row:\n\n```go\nfor _, o := range obs {\n\tif o.Missing {\n\t\tcontinue\n\t}\n\trows = append(rows, design(o.Time, constituents))\n}\n```\n\n" +
-			fmt.Sprintf("With %d constituents the largest residual is %d.%d cm.", n, t.few(1, 2), t.few(0, 9))
+			fmt.Sprintf("With %d constituents the largest residual is %s cm.", n, t.residual())
 }
 
 func late(t *teller) (string, string) {

@@ -110,5 +110,9 @@ func (t *teller) today() string              { return t.now.Format(t.date) }
 // level is a height of the water in metres.
 func (t *teller) level() string { return fmt.Sprintf("%.3f", 1.6+1.7*t.rng.Float64()) }
 
+// residual is how far a level is from the tables in centimetres: under the limit of 2.5 that the
+// talk sets.
+func (t *teller) residual() string { return fmt.Sprintf("%.1f", 0.1*float64(t.few(0, 24))) }
+
 // few is a number from low to high.
 func (t *teller) few(low, high int) int { return low + t.rng.IntN(high-low+1) }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,26 @@ func TestDecisions(t *testing.T) {
 			if ls[i] != again[i] {
 				t.Fatalf("%s: message %d differs on the same day", lang, i+1)
 			}
+		}
+	}
+}
+
+// No reading is above the limit that the talk sets, since none is reported.
+func TestResiduals(t *testing.T) {
+	for lang, said := range map[string]string{"en": `\b(\d+\.\d) cm( \||\.$)`, "zh": `(\d+\.\d) 厘米( \||。$)`} {
+		within, found := regexp.MustCompile(said), 0
+		for i, l := range written(t, lang, someday) {
+			if !strings.Contains(l.Content, "|---") && !strings.Contains(l.Content, "```go") {
+				continue
+			}
+			for _, m := range within.FindAllStringSubmatch(l.Content, -1) {
+				if found++; m[1] >= "2.5" {
+					t.Fatalf("%s: message %d has a residual of %s cm", lang, i+1, m[1])
+				}
+			}
+		}
+		if found < 300 {
+			t.Errorf("%s: only %d residuals", lang, found)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (s *scanner) image(i int) (*Mark, int) {
 	if address == "" || !readable(address) {
 		return nil, to + 1
 	}
-	return &Mark{Text: s.text[i : to+1], Kind: scrollback.ReferenceImage, Path: address}, to + 1
+	return &Mark{Text: s.text[i : to+1], Kind: scrollback.ReferenceImage, Path: address, Alt: s.text[i+2 : end]}, to + 1
 }
 
 var (

@@ -13,6 +13,7 @@ package reference
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -24,12 +25,18 @@ type Mark struct {
 
 	Kind  scrollback.ReferenceKind // as far as the mark itself tells: image, tool, or file
 	Path  string                   // of a file, folder or image; may be a data URL, file: or http(s) address
+	Alt   string                   // of an image: its alternative text
 	First int                      // line, from 1; 0 for the whole file
 	Last  int                      // inclusive; 0 for First alone
 	Tool  string                   // of a recall tool
 	Args  json.RawMessage
 
 	bare bool // without brackets: it may name nothing
+}
+
+// Data reports whether the mark of an image holds the image itself, as a data URL.
+func (m Mark) Data() bool {
+	return m.Kind == scrollback.ReferenceImage && len(m.Path) >= 5 && strings.EqualFold(m.Path[:5], "data:")
 }
 
 // Found is what was read for a mark. Its Version and SameAs are not set. Of a text it has

@@ -70,6 +70,9 @@ export function leave() {
 
 export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 
+// zone is where the person is, as the browser knows it: the model is told the date there.
+export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || undefined;
+
 // ask sends a message, a text or a list of parts, or without one has the newest answered; it returns false when the
 // server did not take it, for the reason that failed is given. A key makes it the same message as before.
 export async function ask(id, message, { key = newKey(), failed = complain } = {}) {
@@ -78,7 +81,7 @@ export async function ask(id, message, { key = newKey(), failed = complain } = {
   asked.value = message === undefined ? null : { parts: typeof message === 'string' ? [{ type: 'text', text: message }] : message, at: Date.now() };
   const headers = { 'Idempotency-Key': key }; // so that sending again cannot say it twice
   searching.value = wanted();
-  const body = { message, web_search: searching.value || undefined };
+  const body = { message, web_search: searching.value || undefined, tz: zone() };
   const begin = (signal) => send('POST', convo(id, '/chat?html=1'), { body, headers, signal });
   const taken = await follow(at, begin);
   if (!taken && !at.turn && reader === null) asked.value = null;
