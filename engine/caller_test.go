@@ -85,6 +85,10 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"View.Resolve":  read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"Branches.List": read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
 		"View.Files":    read(func(v *engine.View) error { _, err := v.Files(ctx, o.id, "", 1); return err }),
+		"View.LeavingOut": read(func(v *engine.View) error {
+			_, err := v.LeavingOut(ctx, o.id, nil, nil)
+			return err
+		}),
 		"View.Context":  read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
 		"View.Receipts": read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
 		"Turns.Get":     read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
