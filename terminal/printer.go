@@ -30,6 +30,8 @@ type Printer struct {
 	failed   *scrollback.Failure
 	done     scrollback.DoneEvent
 	searches []scrollback.Search
+	thought  string // the reasoning of the newest step, and whether anything else was said
+	said     bool
 	first    bool // the conversation's first turn, before anything was said about the window
 	referred bool // what the prompt's references came to was shown
 }
@@ -38,7 +40,7 @@ type Printer struct {
 // what was written is saved, and the error is canceled. If the turn fails, the error
 // is the one in its events.
 func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
-	p.failed, p.done, p.searches, p.referred = nil, scrollback.DoneEvent{}, nil, false
+	p.failed, p.done, p.searches, p.referred, p.thought, p.said = nil, scrollback.DoneEvent{}, nil, false, "", false
 	whole := context.WithoutCancel(ctx)
 	turn, events, err := v.Begin(whole, r)
 	if err != nil {
@@ -68,6 +70,13 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		return scrollback.Wrap(scrollback.Canceled, "terminal.Turn", unread)
 	}
 	p.endLine()
+	if p.thought != "" && !p.said && p.failed == nil && p.Reasoning == nil && !p.JSON { // what was thought is all there is
+		p.Note("%s", p.Texts.OnlyThought)
+		if err := p.write(p.Answer, p.thought); err != nil {
+			return scrollback.Wrap(scrollback.Canceled, "terminal.Turn", err)
+		}
+		p.endLine()
+	}
 	p.sources()
 	if reason := p.Texts.Trouble.Reasons[p.done.FinishReason]; reason != "" && p.failed == nil {
 		p.Note("%s", reason)
@@ -106,12 +115,15 @@ func (p *Printer) show(ev scrollback.Event) error {
 	}
 	switch ev := ev.(type) {
 	case scrollback.DeltaEvent:
+		p.said = true
 		return p.write(p.Answer, ev.Content)
 	case scrollback.ReasoningEvent:
+		p.thought += ev.Content
 		if p.Reasoning != nil {
 			return p.write(p.Reasoning, ev.Content)
 		}
 	case scrollback.ToolCallEvent:
+		p.thought = ""
 		p.Note("→ %s %s", columns.Plain(ev.Name), columns.Clip(string(ev.Arguments), noteWidth))
 	case scrollback.ToolResultEvent:
 		if ev.Conversation != "" { // of a sub-agent

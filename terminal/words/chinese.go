@@ -80,6 +80,7 @@ var Chinese = Texts{
 	CopyOf:            "%s的副本",
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
 	Notebook:          chineseNotebook,
+	OnlyThought:       "（模型只有思考，没有回答；以下是它的思考）",
 	Saved:             "已保存为 %s",
 	Added:             "对话现在也在 %s 中工作",
 	TypePrompt:        "（请输入消息；在新的一行按 Ctrl-D 结束）",

@@ -83,6 +83,7 @@ var English = Texts{
 	CopyOf:            "copy of %s",
 	Rewound:           "back at message %s; what followed stays on its branch",
 	Notebook:          englishNotebook,
+	OnlyThought:       "(the model only thought, and gave no answer; these are its thoughts)",
 	Saved:             "saved as %s",
 	Added:             "the conversation now works in %s too",
 	TypePrompt:        "(type the message; Ctrl-D on a new line ends it)",

@@ -64,6 +64,7 @@ type Texts struct {
 	Notebook    NotebookTexts
 	CopyOf      string // title of what is forked
 	Saved       string // file
+	OnlyThought string // stands before the reasoning of a model that gave nothing else
 	Added       string // folder
 	TypePrompt  string
 	NoInput     string // how long
