@@ -1,6 +1,8 @@
 package model
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,6 +28,38 @@ type Lesson struct {
 	MaxImages int                   // how many images one request may have
 	NoMedia   string                // media types of images that are refused, a blank between them
 	NoImages  string                // what stands for single images that are refused, likewise
+}
+
+// upTo stands in what is dropped between a kind of payload and the mark of the last one
+// that was refused.
+const upTo = " up to "
+
+// UpTo is the name for payloads of a kind, up to one, that a server refuses: what came
+// after it may go back.
+func UpTo(kind, payload string) string {
+	h := sha256.Sum256([]byte(payload))
+	return kind + upTo + hex.EncodeToString(h[:8])
+}
+
+// maxUpTo bounds how many of them are remembered of a model.
+const maxUpTo = 128
+
+// Remember adds a name to what is dropped. Of those that concern one conversation the
+// oldest are forgotten.
+func Remember(dropped []string, name string) []string {
+	if slices.Contains(dropped, name) {
+		return dropped
+	}
+	dropped = append(slices.Clone(dropped), name)
+	n := 0
+	for i := len(dropped) - 1; i >= 0; i-- {
+		if strings.Contains(dropped[i], upTo) {
+			if n++; n > maxUpTo {
+				dropped = slices.Delete(dropped, i, i+1)
+			}
+		}
+	}
+	return dropped
 }
 
 // Error makes a lesson a reason of an error. It is never shown by itself.

@@ -7,12 +7,13 @@ func Dialects() []scrollback.Dialect {
 	return []scrollback.Dialect{OpenAI(), Strict(OpenAI(), scrollback.StrictTurns), Strict(OpenAI(), scrollback.StrictNoSystem), Anthropic(), Gemini()}
 }
 
-// OpenAI is chat completions, as OpenAI and compatible servers accept them.
+// OpenAI is chat completions, as OpenAI and compatible servers accept them. It leaves the
+// ids of calls alone: servers keep things of their own in them, and differ in what they
+// accept, which their client learns.
 func OpenAI() scrollback.Dialect {
 	return scrollback.Dialect{
 		Name:        "openai",
 		ImageURLs:   true,
-		CallID:      `(?s)^.{1,40}$`,
 		CallName:    `^[a-zA-Z0-9_-]{1,64}$`,
 		SpeakerName: `^[^\s\p{Z}<|\\/>]{1,64}$`,
 	}

@@ -58,7 +58,7 @@ func TestSpelling(t *testing.T) {
 		names string
 	}{
 		{scrollback.Dialect{}, "functions.f:0 functions_f:0 " + long + " c1 记", "天气,时间,get the weather,f," + long},
-		{window.OpenAI(), "functions.f:0 functions_f:0 " + strings.Repeat("x", 27) + "_2981ffef c1 记", ""},
+		{window.OpenAI(), "functions.f:0 functions_f:0 " + long + " c1 记", ""},
 		{window.Anthropic(), "functions_f_0_dc93d441 functions_f_0_7dda3927 " + long + " c1 unnamed_a55a215f", ""},
 		{window.Gemini(), "functions.f:0 functions_f:0 " + long + " c1 记", ""},
 	} {

@@ -83,7 +83,7 @@ type ContentPart struct {
 	Type     string    `json:"type"` // text, image_url or thinking
 	Text     string    `json:"text,omitempty"`
 	ImageURL *ImageURL `json:"image_url,omitempty"`
-	Thinking Content   `json:"thinking,omitempty"`
+	Thinking Thoughts  `json:"thinking,omitempty"`
 
 	CacheControl *CacheControl `json:"cache_control,omitempty"`
 }
@@ -160,10 +160,19 @@ func (c Content) Text() string {
 func (c Content) Thought() string {
 	var b strings.Builder
 	for _, p := range c {
-		b.WriteString(p.Thinking.Text())
+		b.WriteString(Content(p.Thinking).Text())
 	}
 	return b.String()
 }
+
+// Thoughts are the texts in a part of type thinking: always written as a list.
+type Thoughts Content
+
+// MarshalJSON writes the list.
+func (t Thoughts) MarshalJSON() ([]byte, error) { return plain([]ContentPart(t)) }
+
+// UnmarshalJSON reads every form of content.
+func (t *Thoughts) UnmarshalJSON(b []byte) error { return (*Content)(t).UnmarshalJSON(b) }
 
 // Tool defines a function.
 type Tool struct {
@@ -185,6 +194,11 @@ type ToolCall struct {
 	ID       Word         `json:"id,omitempty"`
 	Type     string       `json:"type,omitempty"`
 	Function FunctionCall `json:"function"`
+
+	// What servers put beside a call and want back with it, such as Gemini's signature of
+	// the thought behind it: Google's own server in the first, gateways in the second.
+	ExtraContent           json.RawMessage `json:"extra_content,omitempty"`
+	ProviderSpecificFields json.RawMessage `json:"provider_specific_fields,omitempty"`
 }
 
 // FunctionCall names the function and holds its arguments, or a piece of them.

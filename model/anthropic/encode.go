@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -25,11 +26,15 @@ type draft struct {
 	body  request
 	ends  ends
 
-	thoughts bool   // some block is thinking
-	first    string // the type of the first block of the last answer
-	open     bool   // the last answer made calls, and goes on behind their results
-	fetches  bool   // some image is at an address
-	binding  bool   // the server is told to drop thinking whose conversation has changed
+	thoughts    bool   // some block is thinking
+	unsigned    bool   // and one of them has no signature
+	lastThought string // the payload of the last one
+	at          int    // the item that is being written
+	bareUntil   int    // items before this one send no thinking back: the server refused it once
+	first       string // the type of the first block of the last answer
+	open        bool   // the last answer made calls, and goes on behind their results
+	fetches     bool   // some image is at an address
+	binding     bool   // the server is told to drop thinking whose conversation has changed
 }
 
 // plan writes a request with what is known about the server.
@@ -37,7 +42,9 @@ func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Lear
 	r = remote.Shown(r, known)
 	d := &draft{m: m, r: r, known: known, body: request{Model: m.id, Stream: true, Messages: []message{},
 		MaxTokens: cmp.Or(remote.MaxOutput(r, known), defaultOutput)}}
-	for _, it := range r.Items {
+	d.bareUntil = d.refusedThoughts()
+	for i, it := range r.Items {
+		d.at = i
 		if err := d.add(ctx, it); err != nil {
 			return remote.Exchange{}, err
 		}
@@ -50,7 +57,7 @@ func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Lear
 	if len(t.said) > 0 {
 		d.body.Messages = append(d.body.Messages, message{Role: "assistant", Content: t.said})
 	}
-	x := remote.Exchange{URL: m.base + "/v1/messages", Header: m.head, Body: d.body, Judge: d.judge, Once: []string{thinkingBlocks}, Params: d.params(),
+	x := remote.Exchange{URL: m.base + "/v1/messages", Header: m.head, Body: d.body, Judge: d.judge, Params: d.params(),
 		Read: func(a *remote.Answer) error { return (&reader{a: a, turn: t, web: r.WebSearch}).read() }}
 	if d.fetches {
 		x.Once = append(x.Once, remote.Addresses)
@@ -145,17 +152,39 @@ func (d *draft) block(ctx context.Context, it scrollback.Item, p scrollback.Part
 	return nil, nil
 }
 
+// refusedThoughts is the place behind the last item with thinking that the server refused.
+func (d *draft) refusedThoughts() int {
+	if !slices.ContainsFunc(d.known.Dropped, func(s string) bool { return strings.HasPrefix(s, thinkingBlocks+" ") }) {
+		return 0
+	}
+	for i := len(d.r.Items) - 1; i >= 0; i-- {
+		for _, p := range d.r.Items[i].Parts {
+			if r, ok := p.(scrollback.Reasoning); ok && d.dropped(model.UpTo(thinkingBlocks, thoughtMark(r))) {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// thoughtMark is what tells a thought from others.
+func thoughtMark(r scrollback.Reasoning) string { return r.Text + "\x00" + string(r.Opaque) }
+
 // reasoning is thinking as this very model gave it, or nil.
 func (d *draft) reasoning(it scrollback.Item, p scrollback.Reasoning) *block {
 	var own payload
-	if it.Model != d.m.name || it.Role != scrollback.RoleAssistant || d.bare() || json.Unmarshal(p.Opaque, &own) != nil {
+	if it.Model != d.m.name || it.Role != scrollback.RoleAssistant || d.bare() || d.at < d.bareUntil || json.Unmarshal(p.Opaque, &own) != nil {
 		return nil
 	}
+	d.lastThought = thoughtMark(p)
 	switch {
 	case own.Redacted != "":
 		return &block{Type: "redacted_thinking", Data: own.Redacted}
 	case own.Signature != "":
 		return &block{Type: "thinking", Thinking: &p.Text, Signature: own.Signature}
+	case own.Unsigned && !d.dropped(unsignedThinking):
+		d.unsigned = true
+		return &block{Type: "thinking", Thinking: &p.Text}
 	}
 	return nil
 }

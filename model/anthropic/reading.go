@@ -120,7 +120,7 @@ func (r *reader) close() error {
 	r.keep(b)
 	switch b.start.Type {
 	case "thinking":
-		return r.payload(payload{Signature: b.signature.String()})
+		return r.payload(payload{Signature: b.signature.String(), Unsigned: b.signature.Len() == 0 && b.text.Len() > 0})
 	case "server_tool_use":
 		return r.asked(b)
 	case "web_search_tool_result":

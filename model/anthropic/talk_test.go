@@ -228,16 +228,16 @@ func TestBoundThinking(t *testing.T) {
 	}
 }
 
-// Thinking whose signature is refused is left out of this one request: nobody is
-// told to leave it out of others.
+// Thinking whose signature is refused is left out, now and at each later message;
+// thinking that came after it goes back.
 func TestSpoiledThinking(t *testing.T) {
 	const name = "claude-opus-4-8"
 	k := newTalk(t, scrollback.Thinking{Effort: "low"}, name)
 	k.items = append(k.items, said(scrollback.RoleUser, scrollback.LayerMessages, "", words("Hi")),
 		said(scrollback.RoleAssistant, scrollback.LayerMessages, "anthropic/"+name, thought("Hm.", `{"signature":"of another account"}`),
 			words("Hello.")))
-	k.turns(1, func(int, int) string { return name })
-	if len(k.lessons) > 0 || len(k.strict.Refusals()) == 0 {
+	k.turns(3, func(int, int) string { return name })
+	if len(k.lessons) != 1 || len(k.strict.Refusals()) != 1 {
 		t.Errorf("lessons %q, refused %v", k.lessons, k.strict.Refusals())
 	}
 	for _, r := range k.strict.Refusals() {

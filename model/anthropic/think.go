@@ -22,8 +22,12 @@ const (
 	// blockBinding: thinking is refused once the conversation before it has changed,
 	// as a fold changes it. The server is told to drop such blocks.
 	blockBinding = "thinking.block_binding"
-	// thinkingBlocks: the blocks of this conversation are refused.
+	// thinkingBlocks: the blocks of this conversation are refused, up to the last one that
+	// was sent.
 	thinkingBlocks = "thinking.blocks"
+	// unsignedThinking: blocks without a signature are refused. Servers that give such ones
+	// want them back.
+	unsignedThinking = "thinking without signature"
 )
 
 // bindingBeta is the version of the API that knows block_binding.
@@ -164,7 +168,10 @@ func (d *draft) refused(p remote.Problem) string {
 		case bound && !d.binding:
 			return blockBinding
 		case bound, says("signature", "cannot be modified") && says("thinking"):
-			return thinkingBlocks
+			if d.unsigned && !strings.Contains(words, "invalid") {
+				return unsignedThinking
+			}
+			return model.UpTo(thinkingBlocks, d.lastThought)
 		}
 	}
 	if !says("not supported", "not support", "unsupported", "not permitted", "does not match any", "deprecated", "no longer", "not allowed", "unknown", "unrecognized") {

@@ -93,5 +93,6 @@ type mark struct {
 // payload is what is kept of a block of thinking until it goes back.
 type payload struct {
 	Signature string `json:"signature,omitempty"`
+	Unsigned  bool   `json:"unsigned,omitempty"` // it came without one
 	Redacted  string `json:"redacted,omitempty"`
 }

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -195,8 +194,8 @@ func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model
 	now := k.books.Now()
 	assumed := k.catalog.Find(name).Factor
 	err := k.books.Teach(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {
-		if l.Drop != "" && !slices.Contains(known.Dropped, l.Drop) {
-			known.Dropped = append(slices.Clone(known.Dropped), l.Drop)
+		if l.Drop != "" {
+			known.Dropped = model.Remember(known.Dropped, l.Drop)
 		}
 		if l.API != "" {
 			known.API = l.API

@@ -24,6 +24,7 @@ type gathered struct {
 	index     int64 // -1 where there is none
 	id, name  string
 	arguments []byte
+	payload   callPayload
 }
 
 // add adds a piece.
@@ -41,6 +42,7 @@ func (g *gathering) add(p wire.ToolCall, most int) error {
 		i = len(g.list) - 1
 	}
 	c := &g.list[i]
+	c.payload.add(p)
 	if c.repeats(p) && c.complete() { // whether it is complete is costly to tell
 		return nil
 	}
@@ -52,6 +54,33 @@ func (g *gathering) add(p wire.ToolCall, most int) error {
 	}
 	c.arguments = append(c.arguments, p.Function.Arguments...)
 	return nil
+}
+
+// callPayload is what came beside a call and goes back with it.
+type callPayload struct {
+	Extra    json.RawMessage `json:"extra_content,omitempty"`
+	Specific json.RawMessage `json:"provider_specific_fields,omitempty"`
+}
+
+// add takes what a piece has beside the call; the first of each stands.
+func (c *callPayload) add(p wire.ToolCall) {
+	if len(c.Extra) == 0 && failed(p.ExtraContent) {
+		c.Extra = p.ExtraContent
+	}
+	if len(c.Specific) == 0 && failed(p.ProviderSpecificFields) {
+		c.Specific = p.ProviderSpecificFields
+	}
+}
+
+func (c callPayload) opaque() scrollback.Opaque {
+	if len(c.Extra)+len(c.Specific) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil // both were JSON when they came: not reached
+	}
+	return b
 }
 
 // complete reports whether the arguments are an object to which nothing can be added.
@@ -148,7 +177,7 @@ func (g *gathering) whole(requestID string, cut bool) []scrollback.ToolCall {
 			c.id = g.fresh(requestID, own)
 		}
 		own[c.id] = true
-		out = append(out, scrollback.ToolCall{ID: c.id, Name: c.name, Arguments: model.Arguments(string(c.arguments))})
+		out = append(out, scrollback.ToolCall{ID: c.id, Name: c.name, Arguments: model.Arguments(string(c.arguments)), Opaque: c.payload.opaque()})
 	}
 	return out
 }

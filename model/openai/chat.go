@@ -17,6 +17,7 @@ type chat struct {
 	wire.ChatRequest
 	r      model.Request
 	known  scrollback.Learned
+	ids    *callSpeller
 	params []string // what the server may refuse, and is sent
 	once   []string // and what it may refuse of this request alone
 }
@@ -41,6 +42,7 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	}
 	m.bound(c)
 	m.think(c)
+	c.ids = m.newCallSpeller(known, false)
 	ends := ends{}
 	for _, it := range r.Items {
 		if it.Kind == scrollback.KindTools {
@@ -81,7 +83,7 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	case c.may("prompt_cache_key"):
 		c.PromptCacheKey = r.CacheKey
 	}
-	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params, Once: c.once, Read: read}, nil
+	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params, Once: c.once, Judge: m.judge(c.params), Read: read}, nil
 }
 
 // bound says how long the answer may be, in the one of two fields that the server
@@ -118,6 +120,7 @@ func callIDs(r model.Request) map[string]bool {
 // none where nothing is said.
 func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wire.Message, error) {
 	out := wire.Message{Role: string(it.Role), Name: it.Name}
+	c.ids.item(it)
 	var results []wire.Message
 	for _, p := range it.Parts {
 		switch p := p.(type) {
@@ -134,10 +137,12 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 		case scrollback.File:
 			out.Content = append(out.Content, wire.ContentPart{Type: "text", Text: attached(p)})
 		case scrollback.ToolCall:
-			out.ToolCalls = append(out.ToolCalls, wire.ToolCall{ID: wire.Word(p.ID), Type: "function",
-				Function: wire.FunctionCall{Name: p.Name, Arguments: wire.Inner(p.Arguments)}})
+			call := wire.ToolCall{ID: wire.Word(c.ids.call(it, p.ID)), Type: "function",
+				Function: wire.FunctionCall{Name: p.Name, Arguments: wire.Inner(p.Arguments)}}
+			m.beside(c, &call, it, p, len(out.ToolCalls) == 0)
+			out.ToolCalls = append(out.ToolCalls, call)
 		case scrollback.ToolResult:
-			results = append(results, wire.Message{Role: "tool", ToolCallID: p.CallID, Content: wire.Content{{Type: "text", Text: p.Text}}})
+			results = append(results, wire.Message{Role: "tool", ToolCallID: c.ids.result(p.CallID), Content: wire.Content{{Type: "text", Text: p.Text}}})
 		case scrollback.Reasoning: // below
 		}
 	}
@@ -149,7 +154,7 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 		return nil, nil // a message is never empty
 	}
 	if it.Role == scrollback.RoleAssistant {
-		m.reason(&out, it)
+		m.reason(c, &out, it)
 		if len(out.Content) == 0 && m.d.noNull {
 			out.Content = wire.NoText()
 		}

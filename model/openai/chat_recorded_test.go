@@ -51,7 +51,7 @@ func TestRecordings(t *testing.T) {
 		"workers":          {`||17 f {"a":1}|18 f {"a":2}|tool_calls`, use{in: 5, out: 3}, ""},
 		"vllm":             {"hm|yes|stop", use{in: 9, out: 2}, `{"field":"reasoning"}`},
 		"llamacpp":         {"hm|yes|stop", use{in: 9, out: 2}, `{"field":"reasoning_content"}`},
-		"content_list":     {"weigh|done now|stop", use{}, ""},
+		"content_list":     {"weigh|done now|stop", use{}, `{"field":"content"}`},
 		"one_index":        {`||a f {"n":1}|b f {"n":2}|tool_calls`, use{}, ""},
 		"one_index_no_ids": {`||call_f70c4715_0 f {"n":1}|call_f70c4715_1 f {"n":2}|tool_calls`, use{}, ""},
 		"one_id":           {`||0 f {"n":1}|call_f70c4715_0 g {"n":2}|tool_calls`, use{}, ""},

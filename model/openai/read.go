@@ -147,7 +147,7 @@ func (s *reader) delta(d wire.Delta) error {
 	}
 	thought, field := d.Content.Thought(), ""
 	if thought != "" {
-		field = s.field
+		field = inContent
 	}
 	for _, f := range []struct {
 		name string
@@ -189,7 +189,7 @@ func (s *reader) delta(d wire.Delta) error {
 		}
 	}
 	for _, piece := range d.ToolCalls {
-		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name)); err != nil {
+		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) + len(piece.ProviderSpecificFields)); err != nil {
 			return err
 		}
 		if err := s.calls.add(piece, s.a.MaxCalls()); err != nil {

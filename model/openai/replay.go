@@ -26,7 +26,7 @@ func (t thought) opaque() scrollback.Opaque {
 // reason puts reasoning back into an answer if the server wants it: as it came, to the
 // model that made it. A call that has none of this model's gets what stands for it if its
 // absence is refused.
-func (m *Model) reason(out *wire.Message, it scrollback.Item) {
+func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 	calls := len(out.ToolCalls) > 0
 	replay := m.d.replay
 	if m.preserves() {
@@ -60,14 +60,18 @@ func (m *Model) reason(out *wire.Message, it scrollback.Item) {
 	words := text.String()
 	if !found || words == "" && len(back.Details) == 0 {
 		if absent, ok := strings.CutPrefix(m.d.absent, ":"); ok && calls {
-			out.ReasoningContent = &absent
+			if c.may("reasoning_content") {
+				out.ReasoningContent = &absent
+			}
 			return
 		}
 		if !found {
 			return
 		}
 	}
-	out.ReasoningDetails = replayed(back.Details)
+	if len(back.Details) > 0 && c.may("reasoning_details") {
+		out.ReasoningDetails = replayed(back.Details)
+	}
 	if m.d.thinking == thinkReasoning && len(out.ReasoningDetails) == 0 && (len(back.Details) > 0 || m.family("claude", "gemini")) {
 		return // of the words alone a thought without its signature would be made, and refused
 	}
@@ -76,10 +80,18 @@ func (m *Model) reason(out *wire.Message, it scrollback.Item) {
 	}
 	switch back.Field {
 	case "details": // it came as details only
+	case inContent:
+		if c.may(thinkingChunks) {
+			out.Content = append(wire.Content{{Type: "thinking", Thinking: wire.Thoughts{{Type: "text", Text: words}}}}, out.Content...)
+		}
 	case "reasoning":
-		out.Reasoning = &words
+		if c.may("reasoning") {
+			out.Reasoning = &words
+		}
 	default:
-		out.ReasoningContent = &words
+		if c.may("reasoning_content") {
+			out.ReasoningContent = &words
+		}
 	}
 }
 

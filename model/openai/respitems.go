@@ -12,6 +12,7 @@ import (
 // input is an item on the wire. What this model made goes back as it came, in its
 // order; of what others made, only what they said and called.
 func (m *Model) input(ctx context.Context, b *response, it scrollback.Item) error {
+	b.ids.item(it)
 	w := &inputs{b: b, role: m.inputRole(it.Role), kind: "input_text"}
 	if w.role == "assistant" {
 		w.kind = "output_text"
@@ -40,13 +41,13 @@ func (m *Model) inputPart(ctx context.Context, w *inputs, it scrollback.Item, p 
 	case scrollback.File:
 		return w.say(wire.InputContent{Type: w.kind, Text: attached(p)}, "")
 	case scrollback.ToolCall:
-		call := wire.FunctionCallItem{Type: "function_call", CallID: p.ID, Name: p.Name, Arguments: string(p.Arguments)}
+		call := wire.FunctionCallItem{Type: "function_call", CallID: w.b.ids.call(it, p.ID), Name: p.Name, Arguments: string(p.Arguments)}
 		if w.thought { // its id is paired with that of its reasoning
 			call.ID = m.mine(it, p.Opaque).ID
 		}
 		return w.add(call)
 	case scrollback.ToolResult:
-		return w.add(wire.FunctionOutput{Type: "function_call_output", CallID: p.CallID, Output: p.Text})
+		return w.add(wire.FunctionOutput{Type: "function_call_output", CallID: w.b.ids.result(p.CallID), Output: p.Text})
 	case scrollback.Reasoning:
 		return w.think(m.thoughtItem(w.b, it, p))
 	}
@@ -104,7 +105,6 @@ func (w *inputs) add(item any) error {
 		if err := w.b.add(t); err != nil {
 			return err
 		}
-		w.b.once = []string{payloads}
 	}
 	w.thoughts = nil
 	if item == nil {
@@ -148,9 +148,10 @@ func (m *Model) mine(it scrollback.Item, o scrollback.Opaque) (p payload) {
 func (m *Model) thoughtItem(b *response, it scrollback.Item, r scrollback.Reasoning) json.RawMessage {
 	raw := m.mine(it, r.Opaque).Item
 	var item wire.OutputItem
-	if remote.Dropped(b.known, payloads) || len(raw) == 0 || json.Unmarshal(raw, &item) != nil || item.Encrypted == "" {
+	if remote.Dropped(b.known, payloads) || b.at < b.bareUntil || len(raw) == 0 || json.Unmarshal(raw, &item) != nil || item.Encrypted == "" {
 		return nil
 	}
+	b.lastThought = string(r.Opaque)
 	return raw
 }
 

@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -24,8 +25,13 @@ var nothing = json.RawMessage(`{"type":"object","properties":{}}`)
 // response is a request of responses that is being written.
 type response struct {
 	wire.ResponsesRequest
-	r      model.Request
-	known  scrollback.Learned
+	r     model.Request
+	known scrollback.Learned
+	ids   *callSpeller
+
+	at, bareUntil int    // the item that is being written; those before bareUntil send no reasoning
+	lastThought   string // the payload of the last reasoning that is sent
+
 	params []string // what the server may refuse, and is sent
 	once   []string // and what it may refuse of this request alone
 }
@@ -49,8 +55,11 @@ func (b *response) add(item any) error {
 func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.Learned) (remote.Exchange, error) {
 	r = remote.Shown(r, known)
 	b := &response{r: r, known: known, ResponsesRequest: wire.ResponsesRequest{Model: m.at.Model}}
+	b.ids = m.newCallSpeller(known, true)
 	b.Stream = b.may("stream") // some models are streamed to verified organisations only
-	for _, it := range r.Items {
+	b.bareUntil = b.refusedThoughts()
+	for i, it := range r.Items {
+		b.at = i
 		if it.Kind == scrollback.KindTools {
 			continue
 		}
@@ -78,8 +87,33 @@ func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.L
 		b.PromptCacheKey = r.CacheKey
 	}
 	m.reasoning(b)
-	return remote.Exchange{URL: m.at.BaseURL + "/responses", Body: b.ResponsesRequest, Params: b.params, Once: b.once, OlderAPI: m.at.Custom,
+	return remote.Exchange{URL: m.at.BaseURL + "/responses", Body: b.ResponsesRequest, Params: b.params, Once: b.once, Judge: b.judge(m), OlderAPI: m.at.Custom,
 		Read: func(a *remote.Answer) error { return (&respReader{a: a}).read() }}, nil
+}
+
+// refusedThoughts is the place behind the last item with reasoning that the server refused.
+func (b *response) refusedThoughts() int {
+	for i := len(b.r.Items) - 1; i >= 0 && len(b.known.Dropped) > 0; i-- {
+		for _, p := range b.r.Items[i].Parts {
+			if t, ok := p.(scrollback.Reasoning); ok && remote.Dropped(b.known, model.UpTo(payloads, string(t.Opaque))) {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// judge recognises what is refused of the conversation's calls and reasoning.
+func (b *response) judge(m *Model) func(p remote.Problem) *scrollback.Error {
+	calls := m.judge(b.params)
+	return func(p remote.Problem) *scrollback.Error {
+		words := strings.ToLower(p.Message + " " + p.Code)
+		if b.lastThought != "" && p.Status >= 400 && p.Status < 500 && !strings.Contains(words, "include") &&
+			(strings.Contains(words, payloads) || strings.Contains(words, "encrypted content")) {
+			return remote.Refusing(m.at.Options.Provider, model.UpTo(payloads, b.lastThought))
+		}
+		return calls(p)
+	}
 }
 
 // reasoning says how much to think, and asks for what was thought: a summary to

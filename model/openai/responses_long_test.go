@@ -191,8 +191,8 @@ func TestResponsesModelChanges(t *testing.T) {
 	}
 }
 
-// A server that cannot read what it made once is asked without, and nothing is
-// learned of it.
+// A server that cannot read what it made once is asked without, now and at
+// each later message.
 func TestResponsesForgets(t *testing.T) {
 	o := responsesapi.Options{}
 	s := respOpenSide(t, "openai", "gpt-5.1", o)
@@ -209,7 +209,11 @@ func TestResponsesForgets(t *testing.T) {
 	}
 	for _, d := range a.Deltas {
 		if d.Lesson != nil {
-			t.Errorf("it learned %+v", d.Lesson)
+			r.Learned.Dropped = model.Remember(r.Learned.Dropped, d.Lesson.Drop)
 		}
+	}
+	r.Items = append(r.Items, respQuestion(3))
+	if _, err := modeltest.Read(forgetful.Stream(t.Context(), r)); err != nil || len(forgetful.server.Refusals()) != 1 {
+		t.Errorf("refused again: %+v %v", forgetful.server.Refusals(), err)
 	}
 }

@@ -1,0 +1,40 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// Thinking that came without a signature goes back without one, to the model that made it,
+// until its server refuses that.
+func TestUnsignedThinkingGoesBack(t *testing.T) {
+	m := &Model{name: "anthropic/deepseek-chat", id: "deepseek-chat", base: "http://127.0.0.1"}
+	send := func(known scrollback.Learned, made string) string {
+		x, err := m.plan(t.Context(), model.Request{Items: []scrollback.Item{
+			{Role: scrollback.RoleUser, Parts: scrollback.Say("go")},
+			{Role: scrollback.RoleAssistant, Model: made, Parts: scrollback.Parts{
+				scrollback.Reasoning{Text: "hm", Opaque: scrollback.Opaque(`{"unsigned":true}`)}, scrollback.Text{Text: "ok"}}},
+		}}, known, &turn{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(x.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	const block = `{"type":"thinking","thinking":"hm"}`
+	if got := send(scrollback.Learned{}, m.name); !strings.Contains(got, block) {
+		t.Errorf("lost: %s", got)
+	}
+	for _, got := range []string{send(scrollback.Learned{Dropped: []string{unsignedThinking}}, m.name), send(scrollback.Learned{}, "other")} {
+		if strings.Contains(got, "hm") {
+			t.Errorf("sent: %s", got)
+		}
+	}
+}
