@@ -59,6 +59,16 @@ func (r Report) Sessions() (n int) {
 	return n
 }
 
+// Silent reports whether all sessions that were read had no talk, and none was known before.
+func (r Report) Silent() bool {
+	for _, f := range r.Tools {
+		if f.Messages > 0 || f.Conversations > 0 || f.Unchanged+f.Changed+f.Excluded+f.Deleted+f.Held > 0 {
+			return false
+		}
+	}
+	return r.Sessions() > 0
+}
+
 // Failed counts the sessions and the places of all tools that could not be read.
 func (r Report) Failed() (n int) {
 	for _, f := range r.Tools {

@@ -18,6 +18,7 @@ package transfer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -173,7 +174,7 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 		return im.out, err
 	}
 	im.format = format.Name()
-	read := 0
+	read, empty := 0, []transcript.Entry(nil) // what has only a title makes no conversation by itself
 	for entry, err := range format.Read(&ctxReader{ctx, r}) {
 		if err == nil && q.Mask {
 			im.out.Masked += mask.Entry(&entry)
@@ -182,9 +183,16 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 			im.skip(*entry.Bad)
 			continue
 		}
+		if err == nil && read == 0 && entry.Conversation != nil && q.Into == "" && len(empty) < maxSkipped {
+			empty = append(empty, entry)
+			continue
+		}
 		if err == nil {
-			read++
-			err = im.take(ctx, entry)
+			for _, e := range empty {
+				err = cmp.Or(err, im.take(ctx, e))
+			}
+			read, empty = read+1, nil
+			err = cmp.Or(err, im.take(ctx, entry))
 		}
 		if err != nil {
 			// What was read before the fault is good, and the next attempt continues from it.
@@ -192,8 +200,19 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 			return im.result(), err
 		}
 	}
+	for _, e := range empty { // an export of one that is here, and empty too
+		if _, there := v.Bulk().Head(ctx, scrollback.ConversationID(e.Source), scrollback.AccessWrite); there == nil {
+			if err := im.take(ctx, e); err != nil {
+				return im.result(), err
+			}
+			read++
+		}
+	}
 	if read == 0 {
 		reason := "the file is empty"
+		if len(empty) > 0 {
+			reason = "no message could be read: the file looks like " + format.Name() + ", but there is no talk in it"
+		}
 		if len(im.out.Skipped) > 0 {
 			reason = im.out.Skipped[0].Reason
 			return im.out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s", im.out.Skipped[0].Line, reason)
@@ -271,6 +290,9 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 	}
 	if last != nil {
 		return last, nil
+	}
+	if looks := transcript.Unread(head); looks != "" && name == "" {
+		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file looks like %s, which cannot be read", looks)
 	}
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))

@@ -43,6 +43,9 @@ func (Tool) Homes(transcript.Machine) []string { return nil }
 // Sniff implements transcript.Tool: a conversation has a mapping.
 func (Tool) Sniff(name string, head []byte) bool {
 	seen := transcript.ItemFields(head)
+	if transcript.Unread(head) != "" {
+		return false
+	}
 	return seen["mapping"] || isConversations(name) && seen["title"] && seen["create_time"] && !seen["uuid"]
 }
 

@@ -109,7 +109,7 @@ func (w *walker) say(e *transcript.Entry, m *message) {
 	default:
 		w.talk.Count("content of type " + clipped(c.Type))
 		*ps = exported.Say(*ps, first(c.Text, c.Content, c.Result))
-		if len(*ps) == 0 && len(c.Parts) == 0 {
+		if len(*ps) == 0 && len(c.Parts) == 0 && c.Type != "" {
 			*ps = exported.Say(*ps, "["+clipped(c.Type)+"]")
 		}
 	}

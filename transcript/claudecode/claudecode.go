@@ -60,7 +60,7 @@ func join(folder, name string) string {
 
 // Sniff implements transcript.Tool.
 func (Tool) Sniff(name string, head []byte) bool {
-	return name != typed && sniff(head)
+	return name != typed && sniff(head) && transcript.Unread(head) == ""
 }
 
 // typed is the file with what was typed in all sessions: prompts without answers.

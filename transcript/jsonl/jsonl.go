@@ -5,7 +5,9 @@
 // after an optional first line {"conversation": {"id"?, "title"?, "project"?,
 // "model"?, "instructions"?, "meta"?}}. Several conversations in one file carry
 // "conversation_id" on each line. An image or file part may carry its bytes as
-// base64 in "data"; a tool result carries its whole text. An export says in "turns" which
+// base64 in "data"; a tool result carries its whole text. The forms in which others write
+// messages as JSON are read too: lists of messages, objects with "messages" as they are sent to
+// a model or trained on, ShareGPT's "conversations", and OpenAI's and Anthropic's parts. An export says in "turns" which
 // turns after a message failed, and why; nobody reads that in again.
 //
 // It may not know the store or the network.
@@ -37,6 +39,12 @@ func (Format) Name() string { return "jsonl" }
 func (Format) Sniff(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(transcript.UTF8Head(head), []byte("\uFEFF")), " \t\r\n\x00")
 	line, _, whole := bytes.Cut(head, []byte("\n"))
+	if transcript.Unread(head) != "" {
+		return false
+	}
+	if sniffForms(head) {
+		return true
+	}
 	if !bytes.HasPrefix(line, []byte("{")) {
 		return false
 	}
@@ -53,6 +61,7 @@ type row struct {
 	ConversationID string            `json:"conversation_id,omitempty"`
 	ID             string            `json:"id,omitempty"`
 	Role           string            `json:"role,omitempty"`
+	From           string            `json:"from,omitempty"` // read, and not written
 	Name           string            `json:"name,omitempty"`
 	Content        json.RawMessage   `json:"content,omitempty"`
 	Model          string            `json:"model,omitempty"`
@@ -76,7 +85,7 @@ type header struct {
 // Read implements transcript.Importer.
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		in, source := transcript.NewRecords(r), ""
+		in, source, talks := transcript.NewRecords(r), "", 0
 		for {
 			rec, err := in.Next()
 			if errors.Is(err, io.EOF) {
@@ -86,12 +95,22 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 				yield(transcript.Entry{}, err)
 				return
 			}
-			e := transcript.Entry{Bad: &transcript.Bad{Line: rec.Line, Reason: rec.Reason}}
-			if rec.JSON != nil {
-				e = parse(rec.JSON, rec.Line, &source)
+			if rec.JSON == nil {
+				if !yield(transcript.Entry{Bad: &transcript.Bad{Line: rec.Line, Reason: rec.Reason}}, nil) {
+					return
+				}
+				continue
 			}
-			if !yield(e, nil) {
-				return
+			for _, f := range forms(rec.JSON, &talks) {
+				e := f.entry
+				if f.message != nil {
+					if e = parse(f.message, rec.Line, &source); e.Bad == nil && e.Conversation == nil && e.Source == "" {
+						e.Source = f.source
+					}
+				}
+				if e.Line = rec.Line; !yield(e, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -122,8 +141,9 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	if w.ConversationID != "" {
 		e.Source = w.ConversationID
 	}
-	if w.Role == "model" { // as Gemini calls it
-		w.Role = string(scrollback.RoleAssistant)
+	w.Role = cmp.Or(w.Role, w.From)
+	if called := roles[w.Role]; called != "" {
+		w.Role = string(called)
 	}
 	role, err := scrollback.ParseRole(w.Role)
 	if err != nil {
@@ -139,8 +159,8 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	default:
 		return bad("unknown status %q (complete, interrupted or failed)", w.Status)
 	}
-	if len(w.Content) == 0 || string(w.Content) == "null" {
-		w.Content = json.RawMessage(`[]`)
+	if w.Content, err = content(line, w.Content, role); err != nil {
+		return bad("%v", err)
 	}
 	if err := json.Unmarshal(w.Content, &e.Message.Parts); err != nil {
 		return bad("content: %v", err)

@@ -101,6 +101,9 @@ func (c *Import) Run(p Program) error {
 	if !list || p.JSON {
 		err = cmp.Or(err, p.Print(found, func(w io.Writer) error { return p.found(w, found) }))
 	}
+	if err == nil && found.Failed() == 0 && c.File != "" && !c.DryRun && found.Silent() {
+		err = scrollback.ParamErrorf("scrollback", "file", "%s looks like %s, but no talk could be read in it", o.Path, found.Tools[0].Tool)
+	}
 	if n := found.Failed(); err == nil && n > 0 {
 		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d sessions could not be imported", n, max(found.Sessions(), n))
 	}

@@ -1,0 +1,319 @@
+package jsonl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// roles are what others call a role.
+var roles = map[string]scrollback.Role{
+	"model": scrollback.RoleAssistant, "gpt": scrollback.RoleAssistant, "chatgpt": scrollback.RoleAssistant, "bot": scrollback.RoleAssistant,
+	"ai": scrollback.RoleAssistant, "human": scrollback.RoleUser, "developer": scrollback.RoleSystem, "function": scrollback.RoleTool,
+	"observation": scrollback.RoleTool,
+}
+
+// form is one message of a record, or an entry that is none.
+type form struct {
+	message json.RawMessage
+	source  string
+	entry   transcript.Entry
+}
+
+// lists are the fields in which a record has a whole conversation.
+var lists = []string{"messages", "conversations", "conversation", "contents"}
+
+// listOf is the list of messages that an object has, or nil.
+func listOf(object map[string]json.RawMessage) (out []json.RawMessage) {
+	for _, name := range lists {
+		if out = nil; json.Unmarshal(object[name], &out) == nil && len(out) > 0 && isMessage(out[0]) {
+			return out
+		}
+	}
+	return nil
+}
+
+// isMessage reports whether a value says who says something.
+func isMessage(raw json.RawMessage) bool {
+	var m struct {
+		Role *string `json:"role"`
+		From *string `json:"from"`
+	}
+	return json.Unmarshal(raw, &m) == nil && (m.Role != nil || m.From != nil)
+}
+
+// sniffForms reports whether a file begins with messages in one of the forms of others.
+func sniffForms(head []byte) bool {
+	switch {
+	case bytes.HasPrefix(head, []byte("[")):
+		seen := transcript.ItemFields(head)
+		if seen["role"] && (seen["content"] || seen["parts"] || seen["tool_calls"]) || seen["from"] && seen["value"] {
+			return true
+		}
+		rest := bytes.TrimLeft(head[1:], " \t\r\n")
+		return sniffForms(rest)
+	case bytes.HasPrefix(head, []byte("{")):
+		d := transcript.NewDocument(bytes.NewReader(head), transcript.MaxLine)
+		for {
+			name, err := d.Next()
+			if err != nil {
+				return false
+			}
+			if name == "messages" || name == "conversations" || name == "conversation" || name == "contents" {
+				at := bytes.Index(head, []byte(`"`+name+`"`))
+				rest := bytes.TrimLeft(head[max(at, 0)+len(name)+2:], " \t\r\n:")
+				if !bytes.HasPrefix(rest, []byte("[")) {
+					return false
+				}
+				seen := transcript.ItemFields(rest)
+				return seen["role"] && (seen["content"] || seen["parts"] || seen["tool_calls"]) || seen["from"] && seen["value"]
+			}
+			if _, err := d.Value(); err != nil {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// forms are the messages of a record: itself, or those of the conversations that it is. Each of
+// several conversations without an id goes by its place in the file.
+func forms(raw json.RawMessage, talks *int) []form {
+	talk := func(id string, list []json.RawMessage) (out []form) {
+		if *talks++; id == "" && *talks > 1 {
+			id = strconv.Itoa(*talks)
+		}
+		for _, m := range list {
+			out = append(out, form{message: m, source: id})
+		}
+		return out
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) == nil {
+		if len(items) == 0 {
+			return nil
+		}
+		if isMessage(items[0]) {
+			return talk("", items)
+		}
+		var out []form
+		for _, item := range items {
+			out = append(out, forms(item, talks)...)
+		}
+		return out
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil || object["role"] != nil {
+		return []form{{message: bytes.Clone(raw)}}
+	}
+	list := listOf(object)
+	if list == nil {
+		return []form{{message: bytes.Clone(raw)}}
+	}
+	text := func(names ...string) string {
+		for _, name := range names {
+			var s string
+			if json.Unmarshal(object[name], &s) == nil && strings.TrimSpace(s) != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	id := text("id", "conversation_id")
+	out := talk(id, list)
+	about := &scrollback.Conversation{Title: text("title"), Instructions: text("system", "instructions")}
+	if about.Title != "" || about.Instructions != "" {
+		out = append([]form{{entry: transcript.Entry{Source: out[0].source, Conversation: about}}}, out...)
+	}
+	return out
+}
+
+// said is what a message has in the forms of others.
+type said struct {
+	Value     *string         `json:"value"`
+	Parts     json.RawMessage `json:"parts"`
+	Reasoning string          `json:"reasoning_content"`
+	Thoughts  string          `json:"reasoning"`
+	Calls     []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+	CallID  string `json:"tool_call_id"`
+	Name    string `json:"name"`
+	Refusal string `json:"refusal"`
+}
+
+// content is what a message says, as our own parts.
+func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage, error) {
+	var s said
+	if json.Unmarshal(line, &s) != nil { // of another's fields some have another meaning here
+		s = said{}
+	}
+	if s.Value != nil && len(given) == 0 {
+		given, _ = json.Marshal(*s.Value) // a text has no other form
+	}
+	if len(given) == 0 {
+		given = s.Parts
+	}
+	more := s.Reasoning != "" || s.Thoughts != "" || len(s.Calls) > 0 || s.Refusal != ""
+	switch {
+	case len(given) == 0 && !more:
+		return nil, errors.New("a message without content")
+	case len(given) == 0 || string(given) == "null":
+		given = json.RawMessage(`[]`)
+	}
+	var parts []any
+	var text string
+	var list []json.RawMessage
+	switch {
+	case json.Unmarshal(given, &text) == nil:
+		if s.CallID != "" && role == scrollback.RoleTool {
+			return json.Marshal([]any{map[string]any{"type": "tool_result", "call_id": s.CallID, "name": s.Name, "text": text}})
+		}
+		if !more {
+			return given, nil
+		}
+		if text != "" {
+			parts = append(parts, map[string]any{"type": "text", "text": text})
+		}
+	case json.Unmarshal(given, &list) == nil:
+		var texts []string
+		for _, raw := range list {
+			part, plain := partOf(raw)
+			if texts = append(texts, plain); part != nil {
+				parts = append(parts, part)
+			}
+		}
+		if s.CallID != "" && role == scrollback.RoleTool {
+			return json.Marshal([]any{map[string]any{"type": "tool_result", "call_id": s.CallID, "name": s.Name, "text": strings.Join(texts, "")}})
+		}
+	default:
+		return given, nil // the parts say what is wrong with it
+	}
+	if thought := s.Reasoning + s.Thoughts; thought != "" {
+		if s.Reasoning != "" {
+			thought = s.Reasoning
+		}
+		parts = append([]any{map[string]any{"type": "reasoning", "text": thought}}, parts...)
+	}
+	if s.Refusal != "" {
+		parts = append(parts, map[string]any{"type": "text", "text": s.Refusal})
+	}
+	for i, c := range s.Calls {
+		if c.ID == "" {
+			c.ID = fmt.Sprintf("call_%d", i)
+		}
+		parts = append(parts, map[string]any{"type": "tool_call", "id": c.ID, "name": c.Function.Name, "arguments": arguments(c.Function.Arguments)})
+	}
+	if parts == nil {
+		parts = []any{}
+	}
+	return plainJSON(parts)
+}
+
+// plainJSON is json.Marshal without escapes for HTML.
+func plainJSON(v any) (json.RawMessage, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(out.Bytes()), err
+}
+
+// arguments are those of a call, which may stand in a text.
+func arguments(raw json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		if raw = json.RawMessage(text); !json.Valid(raw) {
+			raw, _ = json.Marshal(text)
+		}
+	}
+	if len(bytes.TrimSpace(raw)) == 0 || string(raw) == `""` {
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+// partOf is a part as we have it, and its text; what is not known stays as it stands.
+func partOf(raw json.RawMessage) (part any, plain string) {
+	var p struct {
+		Type     string          `json:"type"`
+		Text     json.RawMessage `json:"text"`
+		Thinking string          `json:"thinking"`
+		ImageURL json.RawMessage `json:"image_url"`
+		ID       string          `json:"id"`
+		Name     string          `json:"name"`
+		Input    json.RawMessage `json:"input"`
+		UseID    string          `json:"tool_use_id"`
+		Content  json.RawMessage `json:"content"`
+		IsError  bool            `json:"is_error"`
+		Source   *struct {
+			Type, Data, URL string
+			MediaType       string `json:"media_type"`
+		} `json:"source"`
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return map[string]any{"type": "text", "text": text}, text
+	}
+	if json.Unmarshal(raw, &p) != nil {
+		return raw, ""
+	}
+	isText := json.Unmarshal(p.Text, &text) == nil
+	switch {
+	case isText && (p.Type == "" || p.Type == "input_text" || p.Type == "output_text"):
+		return map[string]any{"type": "text", "text": text}, text
+	case p.Type == "thinking":
+		return map[string]any{"type": "reasoning", "text": p.Thinking}, ""
+	case p.Type == "tool_use":
+		return map[string]any{"type": "tool_call", "id": p.ID, "name": p.Name, "arguments": arguments(p.Input)}, ""
+	case p.Type == "tool_result" && p.UseID != "":
+		return map[string]any{"type": "tool_result", "call_id": p.UseID, "text": textOf(p.Content), "is_error": p.IsError}, ""
+	case p.Type == "image" && p.Source != nil && p.Source.Data != "":
+		return map[string]any{"type": "image", "media_type": p.Source.MediaType, "data": p.Source.Data}, ""
+	case p.Type == "image" && p.Source != nil && p.Source.URL != "":
+		return image(p.Source.URL), ""
+	case p.Type == "image_url" || p.Type == "input_image":
+		var u struct {
+			URL string `json:"url"`
+		}
+		if json.Unmarshal(p.ImageURL, &u.URL) != nil && json.Unmarshal(p.ImageURL, &u) != nil {
+			return raw, ""
+		}
+		return image(u.URL), ""
+	}
+	return raw, text
+}
+
+// textOf is the text of a result.
+func textOf(raw json.RawMessage) string {
+	var text string
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &text) == nil || json.Unmarshal(raw, &list) != nil {
+		return text
+	}
+	for _, item := range list {
+		_, plain := partOf(item)
+		text += plain
+	}
+	return text
+}
+
+// image is the picture at an address; of one that is not in the file, only the address is read.
+func image(url string) any {
+	if rest, ok := strings.CutPrefix(url, "data:"); ok {
+		if kind, data, ok := strings.Cut(rest, ";base64,"); ok {
+			return map[string]any{"type": "image", "media_type": kind, "data": data}
+		}
+	}
+	return map[string]any{"type": "text", "text": "[" + url + "]"}
+}

@@ -1,0 +1,87 @@
+package jsonl_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript/jsonl"
+)
+
+// told is what the messages of a file say: their conversations, roles and parts.
+func told(t *testing.T, file string) (out []string, bad int) {
+	t.Helper()
+	_, entries, wrong := read(t, file)
+	for _, e := range entries {
+		line := e.Source + "|" + string(e.Message.Role)
+		for i, p := range e.Message.Parts {
+			switch p := p.(type) {
+			case scrollback.Text:
+				line += " " + p.Text
+			case scrollback.Reasoning:
+				line += " (" + p.Text + ")"
+			case scrollback.ToolCall:
+				line += " " + p.ID + "=" + p.Name + string(p.Arguments)
+			case scrollback.ToolResult:
+				line += " " + p.CallID + ":" + p.Text
+			case scrollback.Image:
+				line += " " + p.MediaType
+				if len(e.Bytes[i]) > 0 {
+					line += " with bytes"
+				}
+			}
+		}
+		out = append(out, line)
+	}
+	return out, len(wrong)
+}
+
+// Messages are read in the forms in which others write them.
+func TestForms(t *testing.T) {
+	files := map[string]string{}
+	names, err := filepath.Glob("testdata/forms/*")
+	if err != nil || len(names) != 5 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(name)] = string(b)
+	}
+	files["pretty"] = "[\n  {\n    \"role\": \"user\",\n    \"content\": \"one\"\n  },\n  {\"role\": \"model\", \"parts\": [{\"text\": \"two\"}]}\n]\n"
+	files["contents"] = `{"contents":[{"role":"user","parts":[{"text":"one"}]},{"role":"model","parts":[{"text":"two"}]}]}`
+	files["lists"] = `[[{"role":"user","content":"one"}],[{"role":"human","content":"two"}]]`
+	files["anthropic"] = `{"system":"Be brief.","messages":[{"role":"user","content":"one"},{"role":"assistant","content":` +
+		`[{"type":"tool_use","id":"t","name":"look","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"it"}]}]}`
+	for name, want := range map[string]string{
+		"messages.json":      "|system Be brief.;|user How wide is the gate?;|assistant Twelve metres.",
+		"chat-request.json":  `|user How wide is the gate?;|assistant c1=measure{"gate":1};|tool c1:12;|assistant Twelve metres.`,
+		"finetune.jsonl":     "|user Name a knot.;|assistant Bowline.;2|user Another.;2|assistant Clove hitch.",
+		"sharegpt.json":      "s1|user Name a fish.;s1|assistant Cod.",
+		"openai-lines.jsonl": `|user What is on the picture? image/png with bytes;|assistant c1=look{"at":"it"};|tool c1:a pixel;|assistant (hm) One pixel.;|system Be brief.`,
+		"pretty":             "|user one;|assistant two",
+		"contents":           "|user one;|assistant two",
+		"lists":              "|user one;2|user two",
+		"anthropic":          "|user one;|assistant t=look{};|user t:it",
+	} {
+		if !(jsonl.Format{}).Sniff([]byte(files[name])) {
+			t.Errorf("%s: it is not known", name)
+		}
+		got, bad := told(t, files[name])
+		if strings.Join(got, ";") != want || bad != 0 {
+			t.Errorf("%s: %q with %d bad, want %q", name, strings.Join(got, ";"), bad, want)
+		}
+	}
+}
+
+// A message that says nothing is none, and is named.
+func TestNothingSaid(t *testing.T) {
+	got, bad := told(t, `{"role":"user","message":{"text":"x"}}`+"\n"+`{"role":"user"}`)
+	if len(got) != 0 || bad != 2 {
+		t.Errorf("%q with %d bad", got, bad)
+	}
+}
