@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log"
 	"os"
 	"reflect"
 	"strings"
@@ -63,6 +64,11 @@ func (c *chatCmd) Run(g *globals) error {
 		in, _ := g.stdin.(*os.File)
 		out, _ := g.stdout.(*os.File)
 		screen := isTerminal(in) && isTerminal(out) && os.Getenv("TERM") != "dumb" && !g.JSON
+		if screen && isTerminal(g.stderr) {
+			o.Logs = g.logs
+			log.SetOutput(g.logs) // that of libraries
+			defer log.SetOutput(os.Stderr)
+		}
 		var err error
 		switch {
 		case name == whichever && screen:
