@@ -42,7 +42,7 @@ func (u Usage) Add(o Usage) Usage {
 	u.OutputTokens = plus(u.OutputTokens, o.OutputTokens)
 	u.ReasoningTokens = plus(u.ReasoningTokens, o.ReasoningTokens)
 	u.TotalTokens = plus(u.TotalTokens, o.TotalTokens)
-	u.Cost = within(within(u.Cost, MaxSumCost)+within(o.Cost, MaxSumCost), MaxSumCost)
+	u.Cost = RoundCost(within(within(u.Cost, MaxSumCost)+within(o.Cost, MaxSumCost), MaxSumCost))
 	u.Estimated = u.Estimated || o.Estimated
 	if u.Currency == "" {
 		u.Currency = o.Currency
@@ -52,6 +52,16 @@ func (u Usage) Add(o Usage) Usage {
 
 func plus(a, b int64) int64 {
 	return within(within(a, MaxSumTokens)+within(b, MaxSumTokens), MaxSumTokens)
+}
+
+// RoundCost drops the digits of an amount of money that binary fractions bring in, so that
+// 0.1 and 0.2 are 0.3: it keeps 15, which every decimal amount survives.
+func RoundCost(cost float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(cost, 'g', 15, 64), 64)
+	if err != nil {
+		return cost
+	}
+	return rounded
 }
 
 // within is the number from 0 to most that is nearest to n; 0 for NaN.

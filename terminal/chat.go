@@ -36,6 +36,9 @@ type Options struct {
 	Color   bool // styles may be used; only on a screen
 	// Reflows says that the terminal breaks its rows again when it is made narrower.
 	Reflows bool
+	// Logs are those that are written to the same terminal; nil if none are. While something is
+	// drawn there they go above it, or wait.
+	Logs *Logs
 }
 
 // face is where a chat is read from and shown.

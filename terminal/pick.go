@@ -38,6 +38,7 @@ func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.Conversa
 		l.Styles = list.Styles{}
 	}
 	m := &picker{list: l, keys: o.Texts.PickKeys}
+	defer o.Logs.hold()()
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
 		return "", scrollback.Wrap(scrollback.Canceled, "terminal.Pick", context.Canceled)

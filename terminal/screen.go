@@ -28,6 +28,7 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	defer stop()
 	w := newScreenWriter(out, o.Reflows)
 	s := newScreen(w, o.Color)
+	defer o.Logs.divert(s.log)()
 	c := &chat{o: o, f: s, typed: true}
 	asked, err := c.open(ctx, s)
 	if err != nil {

@@ -134,10 +134,15 @@ func (g *globals) usual(otherwise []string) ([]string, error) {
 	return roots, err
 }
 
-// with runs fn over the opened program; kept does so for what exists already, and
-// creates nothing.
+// with runs fn over the opened program; kept does so for what exists already, and creates
+// nothing. A database that was named must be there to be read: the name may be mistyped.
 func (g *globals) with(fn func(a *app) error) error { return g.during(local.Make, fn) }
-func (g *globals) kept(fn func(a *app) error) error { return g.during(local.Existing, fn) }
+func (g *globals) kept(fn func(a *app) error) error {
+	if err := home.Stored(g.set.Store); err != nil {
+		return err
+	}
+	return g.during(local.Existing, fn)
+}
 
 func (g *globals) during(mode local.Mode, fn func(a *app) error) (err error) {
 	a, err := g.open(mode)

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -31,6 +33,14 @@ func (c *usageCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
+		names := map[scrollback.KeyID]string{}
+		if q.ByKey && !g.JSON {
+			keys, err := a.Store.Keys.List(g.ctx)
+			if err != nil {
+				return err
+			}
+			names = keyNames(keys)
+		}
 		return g.print(map[string]any{"usage": sums, "total": total}, func(w io.Writer) error {
 			if len(sums) == 0 {
 				_, err := fmt.Fprintln(w, "No model has been asked yet.")
@@ -42,11 +52,11 @@ func (c *usageCmd) Run(g *globals) error {
 			}
 			rows := [][]string{append(head, "CALLS", "INPUT", "CACHED", "OUTPUT", "COST")}
 			for _, s := range sums {
-				rows = append(rows, c.row(s))
+				rows = append(rows, c.row(s, names))
 			}
 			if len(sums) > 1 {
 				for _, s := range total {
-					rows = append(rows, c.row(s))
+					rows = append(rows, c.row(s, names))
 					rows[len(rows)-1][0] = "total"
 				}
 			}
@@ -73,6 +83,13 @@ func (c *usageCmd) query() (q scrollback.UsageQuery, err error) {
 	if q.To, err = day("to", c.To); err != nil {
 		return q, err
 	}
+	now := time.Now().UTC()
+	switch {
+	case c.From != "" && c.To != "" && q.From > q.To:
+		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s is later than --to %s", c.From, c.To)
+	case c.From != "" && q.From > now.UnixMilli():
+		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s has not come yet: today is %s (UTC)", c.From, now.Format(time.DateOnly))
+	}
 	for _, by := range c.By {
 		q.ByDay = q.ByDay || by == "day"
 		q.ByModel = q.ByModel || by == "model"
@@ -84,11 +101,27 @@ func (c *usageCmd) query() (q scrollback.UsageQuery, err error) {
 	return q, nil
 }
 
-func (c *usageCmd) row(s scrollback.UsageSum) []string {
+// keyNames are what keys are called, by their ids. Keys that had a name one after the other
+// are told apart by their ids.
+func keyNames(keys []scrollback.Key) map[scrollback.KeyID]string {
+	count := map[string]int{}
+	for _, k := range keys {
+		count[k.Name]++
+	}
+	names := map[scrollback.KeyID]string{}
+	for _, k := range keys {
+		if names[k.ID] = k.Name; count[k.Name] > 1 {
+			names[k.ID] += " (" + string(k.ID) + ")"
+		}
+	}
+	return names
+}
+
+func (c *usageCmd) row(s scrollback.UsageSum, names map[scrollback.KeyID]string) []string {
 	var out []string
 	for _, by := range c.By {
 		out = append(out, map[string]string{"day": s.Day, "model": columns.Plain(s.Model), "project": columns.Plain(s.Project),
-			"key": columns.Plain(string(s.Key)), "conversation": string(s.Conversation), "purpose": s.Purpose}[by])
+			"key": columns.Plain(cmp.Or(names[s.Key], string(s.Key), "-")), "conversation": string(s.Conversation), "purpose": s.Purpose}[by])
 	}
 	count := func(n int64) string {
 		if s.Estimated {
@@ -109,7 +142,7 @@ type modelsCmd struct {
 
 // Run implements the command.
 func (c modelsCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
+	return g.during(local.Existing, func(a *app) error {
 		if c.Forget != "" {
 			admin, err := a.Admin()
 			if err == nil {

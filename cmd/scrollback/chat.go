@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log"
 	"os"
 	"reflect"
 	"strings"
@@ -20,7 +21,7 @@ import (
 type chatCmd struct {
 	Conversation string `arg:"" optional:"" help:"Conversation to continue, to which --root adds a folder: its id, a unique prefix of it, latest, or its number in list. Default: a new one."`
 	Resume       resume `help:"Continue ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
-	Project      string `help:"Project of a new conversation." placeholder:"P"`
+	Project      string `help:"Project of a new conversation, or to resume in." placeholder:"P"`
 	agentsFlag
 	leavingFlags
 }
@@ -64,10 +65,17 @@ func (c *chatCmd) Run(g *globals) error {
 		in, _ := g.stdin.(*os.File)
 		out, _ := g.stdout.(*os.File)
 		screen := isTerminal(in) && isTerminal(out) && os.Getenv("TERM") != "dumb" && !g.JSON
+		if screen && isTerminal(g.stderr) {
+			o.Logs = g.logs
+			log.SetOutput(g.logs) // that of libraries
+			defer log.SetOutput(os.Stderr)
+		}
 		var err error
 		switch {
 		case name == whichever && screen:
 			o.Conversation, err = terminal.Pick(g.ctx, o, in, out)
+		case c.Project != "" && (name == whichever || name == "latest"):
+			o.Conversation, err = a.latestIn(g.ctx, c.Project)
 		case name == whichever:
 			o.Conversation, err = a.Resolve(g.ctx, "latest")
 		case name != "":
@@ -90,6 +98,18 @@ func (c *chatCmd) Run(g *globals) error {
 		}
 		return terminal.Pipe(g.ctx, o, g.standardInput(), g.stdout, g.stderr)
 	})
+}
+
+// latestIn is the conversation of a project that changed last.
+func (a *app) latestIn(ctx context.Context, project string) (scrollback.ConversationID, error) {
+	items, _, err := a.List(ctx, scrollback.ListQuery{Project: project, Limit: 1})
+	if err == nil && len(items) == 0 {
+		err = scrollback.Errorf(scrollback.NotFound, "scrollback", "there is no conversation in the project %s yet", project)
+	}
+	if err != nil {
+		return "", err
+	}
+	return items[0].ID, nil
 }
 
 // texts are those of the user's locale.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -28,7 +29,7 @@ func (g *globals) gathering(open *app) gather.Program {
 			case open != nil:
 				return do(open.Transfer, open.View)
 			case !write:
-				return g.kept(func(a *app) error { return do(a.Transfer, a.View) })
+				return g.during(local.Existing, func(a *app) error { return do(a.Transfer, a.View) })
 			}
 			return g.with(func(a *app) error {
 				defer a.finish(g.ctx)

@@ -86,21 +86,38 @@ func lifetime(text string) (time.Duration, error) {
 
 type keysListCmd struct{}
 
+// listedKey is a key in the list, with the limits that were set for it.
+type listedKey struct {
+	scrollback.Key
+	Limits scrollback.Limits `json:"limits,omitzero"`
+}
+
 // Run implements the command.
 func (keysListCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		keys, err := a.Store.Keys.List(g.ctx)
+		made, err := a.Store.Keys.List(g.ctx)
 		if err != nil {
 			return err
+		}
+		admin, err := a.Admin()
+		if err != nil {
+			return err
+		}
+		keys := make([]listedKey, len(made))
+		for i, k := range made {
+			if keys[i].Limits, err = admin.KeyLimits(g.ctx, k.ID); err != nil {
+				return err
+			}
+			keys[i].Key = k
 		}
 		return g.print(map[string]any{"keys": keys}, func(w io.Writer) error {
 			if len(keys) == 0 {
 				_, err := fmt.Fprintln(w, "no keys")
 				return err
 			}
-			rows := [][]string{{"ID", "NAME", "ROLE", "PROJECTS", "USED", "STATE"}}
+			rows := [][]string{{"ID", "NAME", "ROLE", "PROJECTS", "LIMITS", "USED", "STATE"}}
 			for _, k := range keys {
-				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k), used(k), stateOf(k, a.Store.Now())})
+				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k.Key), limitsOf(k.Limits), used(k.Key), stateOf(k.Key, a.Store.Now())})
 			}
 			return columns.Table(w, rows)
 		})

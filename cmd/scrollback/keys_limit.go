@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // keysLimitCmd says what a key may do.
@@ -70,6 +72,23 @@ func (c *keysLimitCmd) Run(g *globals) error {
 			return err
 		})
 	})
+}
+
+// limitsOf are the limits of a key in few words; a dash where none were set for it.
+func limitsOf(l scrollback.Limits) string {
+	var out []string
+	if l.Rate.Chats == scrollback.Unlimited {
+		out = append(out, "any number of chats")
+	} else if l.Rate.Chats != 0 {
+		out = append(out, l.Rate.String()+" chats")
+	}
+	if l.Tokens > 0 {
+		out = append(out, columns.Thousands(l.Tokens)+" tokens/d")
+	}
+	if l.Money > 0 {
+		out = append(out, fmt.Sprintf("%.2f %s/d", l.Money, cmp.Or(l.Currency, "USD")))
+	}
+	return cmp.Or(strings.Join(out, ", "), "-")
 }
 
 // upTo is a limit as people read it, unless there is none.

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/scrollback-ai/scrollback"
 )
 
 // A key's limits are set by its name or its id; a key that is not there has none.
@@ -49,5 +51,18 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	inside(t, data, "run", "--web-search", "--conversation", "latest", "What is new?")
 	if _, list, _ := inside(t, data, "list"); !strings.Contains(list, "under the mat") {
 		t.Errorf("there are\n%s", list)
+	}
+}
+
+// Usage by key names the keys; one whose name was given again has its id too, and one that is
+// not known any more only its id.
+func TestUsageNamesKeys(t *testing.T) {
+	t.Parallel()
+	names := keyNames([]scrollback.Key{{ID: "id-1", Name: "laptop"}, {ID: "id-2", Name: "phone"}, {ID: "id-3", Name: "laptop"}})
+	c := usageCmd{By: []string{"key"}}
+	for id, want := range map[scrollback.KeyID]string{"id-1": "laptop (id-1)", "id-2": "phone", "id-3": "laptop (id-3)", "id-4": "id-4", "": "-"} {
+		if got := c.row(scrollback.UsageSum{Key: id}, names)[0]; got != want {
+			t.Errorf("the key %q is shown as %q, want %q", id, got, want)
+		}
 	}
 }

@@ -59,6 +59,7 @@ type globals struct {
 	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
+	logs    *terminal.Logs // to stderr
 }
 
 // commands are those of the command line.
@@ -107,7 +108,7 @@ type commands struct {
 // run is the program without the process. It returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
-	c.ctx, c.stdin, c.stdout, c.stderr = ctx, stdin, stdout, stderr
+	c.ctx, c.stdin, c.stdout, c.stderr, c.logs = ctx, stdin, stdout, stderr, terminal.NewLogs(stderr)
 	exited := -1
 	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.Vars{"version": edition.Line()}, kong.Help(explainUsage),
 		kong.Description("What scrolls out of the context window is never lost."),
@@ -163,9 +164,9 @@ var half = map[string]bool{"run": true, "chat": true, "notebook run": true, "exp
 func (g *globals) logger() *slog.Logger {
 	o := &slog.HandlerOptions{Level: g.set.LogLevel}
 	if g.set.LogJSON {
-		return slog.New(slog.NewJSONHandler(g.stderr, o))
+		return slog.New(slog.NewJSONHandler(g.logs, o))
 	}
-	return slog.New(slog.NewTextHandler(g.stderr, o))
+	return slog.New(slog.NewTextHandler(g.logs, o))
 }
 
 // dataDir is the folder that holds the data: the configured one, or the user's own.

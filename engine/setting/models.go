@@ -35,7 +35,7 @@ func (rs *Resolver) Priced(name string, u scrollback.Usage) scrollback.Usage {
 		return u
 	}
 	if p := rs.o.Catalog.Find(name).Price; p != nil {
-		u.Cost, u.Currency = p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens), p.Currency
+		u.Cost, u.Currency = scrollback.RoundCost(p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens)), p.Currency
 	}
 	return u
 }

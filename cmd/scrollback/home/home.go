@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -100,6 +101,21 @@ func Make(dir string) error {
 		return scrollback.ParamErrorf("scrollback.data", "data", "the data folder %s cannot be made: %s", dir, reason(err))
 	}
 	return nil
+}
+
+// Stored says that a database that somebody named is not there. Only a file can be looked for
+// without opening it; a server says so itself.
+func Stored(database string) error {
+	u, err := url.Parse(database)
+	if err != nil || u.Scheme != "sqlite" || u.Path == "" {
+		return nil // whatever is wrong with it is said when it is opened
+	}
+	file := filepath.FromSlash(u.Path)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return scrollback.Errorf(scrollback.NotFound, "scrollback.store",
+		"there is no database at %s: check its name (--store, SCROLLBACK_STORE or store in the config file); run, chat, import and serve make one", file)
 }
 
 // reason is why a file could not be used, without its name.

@@ -29,6 +29,7 @@ var helps = map[string]string{
 	"Chat, in this terminal or through a pipe.":                                "在终端或通过管道聊天。",
 	"Continue ID; without one, pick from a list (through a pipe: the latest).": "继续对话 ID；不带 ID 则从列表中选择（通过管道时：最近的一个）。",
 	"Project of a new conversation.":                                           "新对话所属的项目。",
+	"Project of a new conversation, or to resume in.":                          "新对话所属的项目，或要继续其中对话的项目。",
 	"Conversation to continue, to which --root adds a folder: its id, a unique prefix of it, latest, or its number in list. Default: a new one.": "要继续的对话，--root 会为它添加文件夹：完整 id、唯一的 id 前缀、latest 或列表中的序号。默认：新对话。",
 	"Ask once and print the answer.":                                                                                        "提问一次并输出回答。",
 	"Continue this conversation; --root adds a folder to it. Default: a new one.":                                           "继续这个对话；--root 会为它添加文件夹。默认：新对话。",
