@@ -175,7 +175,8 @@ func TestImportedImageThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, role := range []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant} {
-		m := scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: "look"}, scrollback.Image{MediaType: "image/png", Name: "torn.png"}}}
+		m := scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: "look"},
+			scrollback.Image{MediaType: "image/png", Name: "torn.png"}}}
 		got, err := in.Admit(t.Context(), c.ID, m, intake.Room{Budget: 8000}, map[int][]byte{1: []byte("no image at all")})
 		if err != nil || len(got.Parts) != 2 || got.Parts.Text() != "look" || len(got.Mentions) != 1 {
 			t.Fatalf("%s: %+v, %v", role, got, err)

@@ -53,7 +53,8 @@ func TestContent(t *testing.T) {
 		`{"type":"text","text":"a"}`:   {"a", "", `"a"`},
 		`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]`: {"a", "",
 			`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]`},
-		`[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]`: {"", "h", `[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]`},
+		`[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]`: {"", "h",
+			`[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]`},
 	} {
 		var c wire.Content
 		err := json.Unmarshal([]byte(in), &c)

@@ -36,7 +36,8 @@ var rooms = map[string]entry{
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
-	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 github.com/go-playground/locales golang.org/x/text/language golang.org/x/text/unicode/norm",
+	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 github.com/go-playground/locales " +
+		"golang.org/x/text/language golang.org/x/text/unicode/norm",
 		not: "database/sql"},
 	"workspace/foldertest": {not: "context database/sql"},
 	"workspace/reference":  {rooms: ". workspace", not: "database/sql os time"},

@@ -33,7 +33,8 @@ func exchange(t *testing.T, d dialect, made string, known scrollback.Learned, pa
 	}))
 	defer s.Close()
 	m := open(remote.Endpoint{Name: "custom/m", Model: "m", BaseURL: s.URL, Options: remote.Options{Provider: "custom", Retries: -1}}, d)
-	items := []scrollback.Item{{Role: scrollback.RoleUser, Parts: scrollback.Say("go")}, {Role: scrollback.RoleAssistant, Model: made, Parts: parts}}
+	items := []scrollback.Item{{Role: scrollback.RoleUser, Parts: scrollback.Say("go")},
+		{Role: scrollback.RoleAssistant, Model: made, Parts: parts}}
 	var results scrollback.Parts
 	for _, c := range parts.Calls() {
 		results = append(results, scrollback.ToolResult{CallID: c.ID, Name: c.Name, Text: "done"})
@@ -66,7 +67,8 @@ func TestCallIDsGoBackUntilRefused(t *testing.T) {
 		t.Errorf("the id of its own was changed: %s", took)
 	}
 	for _, c := range []struct{ words, form, id string }{
-		{"Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 64, but got a string with length 1217.", "call ids over 64 characters", long},
+		{"Invalid 'messages[1].tool_calls[0].id': string too long. " +
+			"Expected a string with maximum length 64, but got a string with length 1217.", "call ids over 64 characters", long},
 		{"Tool call id was call_x but must be a-z, A-Z, 0-9, with a length of 9.", notNineIDs, "call_x"},
 		{"messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", oddIDs, "f:0"},
 	} {
@@ -91,11 +93,13 @@ func TestCallIDsGoBackUntilRefused(t *testing.T) {
 func TestWhatCameBesideACallGoesBack(t *testing.T) {
 	d := dialect{}
 	extra := `"extra_content":{"google":{"thought_signature":"AY89"}}`
-	took, _, _ := exchange(t, d, "custom/m", scrollback.Learned{}, called("c", scrollback.Opaque(`{`+extra+`}`)), func(string) string { return "" })
+	took, _, _ := exchange(t, d, "custom/m", scrollback.Learned{}, called("c", scrollback.Opaque(`{`+extra+`}`)),
+		func(string) string { return "" })
 	if !strings.Contains(took, extra) {
 		t.Errorf("lost: %s", took)
 	}
-	took, refused, learned := exchange(t, d, "other/m", scrollback.Learned{}, called("c", scrollback.Opaque(`{`+extra+`}`)), func(b string) string {
+	parts := called("c", scrollback.Opaque(`{`+extra+`}`))
+	took, refused, learned := exchange(t, d, "other/m", scrollback.Learned{}, parts, func(b string) string {
 		if strings.Contains(b, "thought_signature") {
 			return ""
 		}
@@ -111,7 +115,8 @@ func TestWhatCameBesideACallGoesBack(t *testing.T) {
 func TestReasoningGoesBackInItsPlace(t *testing.T) {
 	d := dialect{field: "reasoning_content", replay: replayCalls}
 	thought := func(field string) scrollback.Parts {
-		return append(scrollback.Parts{scrollback.Reasoning{Text: "hm", Opaque: scrollback.Opaque(`{"field":"` + field + `"}`)}}, called("c", nil)...)
+		thought := scrollback.Reasoning{Text: "hm", Opaque: scrollback.Opaque(`{"field":"` + field + `"}`)}
+		return append(scrollback.Parts{thought}, called("c", nil)...)
 	}
 	took, _, _ := exchange(t, d, "custom/m", scrollback.Learned{}, thought(inContent), func(string) string { return "" })
 	if !strings.Contains(took, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]`) {

@@ -118,7 +118,8 @@ func TestImagesThatAreRefused(t *testing.T) {
 // Refusals that are about something else, and images that are not sent, teach nothing of
 // images; what is not shown is named.
 func TestImagesThatAreNotRefused(t *testing.T) {
-	for _, words := range []string{"temperature is not supported", "the image service is overloaded", "messages: at least one message is required",
+	for _, words := range []string{"temperature is not supported", "the image service is overloaded",
+		"messages: at least one message is required",
 		"Invalid 'tools[0].name': only letters are allowed"} {
 		srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
@@ -126,7 +127,8 @@ func TestImagesThatAreNotRefused(t *testing.T) {
 		})
 		x := exchange(srv.URL)
 		x.Params = nil
-		_, err := modeltest.Read(client(remote.Options{}).Stream(t.Context(), pictures(), func(scrollback.Learned) (remote.Exchange, error) { return x, nil }))
+		plan := func(scrollback.Learned) (remote.Exchange, error) { return x, nil }
+		_, err := modeltest.Read(client(remote.Options{}).Stream(t.Context(), pictures(), plan))
 		if l := model.LessonOf(err); err == nil || l != nil {
 			t.Errorf("%s taught %+v (%v)", words, l, err)
 		}

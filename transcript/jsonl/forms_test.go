@@ -52,21 +52,24 @@ func TestForms(t *testing.T) {
 		}
 		files[filepath.Base(name)] = string(b)
 	}
-	files["pretty"] = "[\n  {\n    \"role\": \"user\",\n    \"content\": \"one\"\n  },\n  {\"role\": \"model\", \"parts\": [{\"text\": \"two\"}]}\n]\n"
+	files["pretty"] = "[\n  {\n    \"role\": \"user\",\n    \"content\": \"one\"\n  },\n" +
+		"  {\"role\": \"model\", \"parts\": [{\"text\": \"two\"}]}\n]\n"
 	files["contents"] = `{"contents":[{"role":"user","parts":[{"text":"one"}]},{"role":"model","parts":[{"text":"two"}]}]}`
 	files["lists"] = `[[{"role":"user","content":"one"}],[{"role":"human","content":"two"}]]`
 	files["anthropic"] = `{"system":"Be brief.","messages":[{"role":"user","content":"one"},{"role":"assistant","content":` +
-		`[{"type":"tool_use","id":"t","name":"look","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"it"}]}]}`
+		`[{"type":"tool_use","id":"t","name":"look","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"it"}]}]}`
 	for name, want := range map[string]string{
-		"messages.json":      "|system Be brief.;|user How wide is the gate?;|assistant Twelve metres.",
-		"chat-request.json":  `|user How wide is the gate?;|assistant c1=measure{"gate":1};|tool c1:12;|assistant Twelve metres.`,
-		"finetune.jsonl":     "|user Name a knot.;|assistant Bowline.;2|user Another.;2|assistant Clove hitch.",
-		"sharegpt.json":      "s1|user Name a fish.;s1|assistant Cod.",
-		"openai-lines.jsonl": `|user What is on the picture? image/png with bytes;|assistant c1=look{"at":"it"};|tool c1:a pixel;|assistant (hm) One pixel.;|system Be brief.`,
-		"pretty":             "|user one;|assistant two",
-		"contents":           "|user one;|assistant two",
-		"lists":              "|user one;2|user two",
-		"anthropic":          "|user one;|assistant t=look{};|user t:it",
+		"messages.json":     "|system Be brief.;|user How wide is the gate?;|assistant Twelve metres.",
+		"chat-request.json": `|user How wide is the gate?;|assistant c1=measure{"gate":1};|tool c1:12;|assistant Twelve metres.`,
+		"finetune.jsonl":    "|user Name a knot.;|assistant Bowline.;2|user Another.;2|assistant Clove hitch.",
+		"sharegpt.json":     "s1|user Name a fish.;s1|assistant Cod.",
+		"openai-lines.jsonl": `|user What is on the picture? image/png with bytes;|` +
+			`assistant c1=look{"at":"it"};|tool c1:a pixel;|assistant (hm) One pixel.;|system Be brief.`,
+		"pretty":    "|user one;|assistant two",
+		"contents":  "|user one;|assistant two",
+		"lists":     "|user one;2|user two",
+		"anthropic": "|user one;|assistant t=look{};|user t:it",
 	} {
 		if !(jsonl.Format{}).Sniff([]byte(files[name])) {
 			t.Errorf("%s: it is not known", name)
