@@ -54,7 +54,7 @@ func TestWalkOverServers(t *testing.T) {
 	a, b, c := join(t, dsn), join(t, dsn), join(t, dsn)
 	drivertest.Walk(t, 7, 300, memdriver.New(), &driver.Driver{Log: a.Log, Turns: b.Turns, Views: c.Views, Read: b.Read, Refs: c.Refs,
 		Index: a.Index, Book: c.Book, Audit: a.Audit, Move: b.Move, Keys: a.Keys, Feed: c.Feed, Projects: b.Projects, Origins: a.Origins,
-		Limits: c.Limits, Claims: b.Claims,
+		Limits: c.Limits, Claims: b.Claims, Hashes: b.Hashes,
 		Ready: a.Ready, Clock: a.Clock, Close: func() error { return nil }})
 }
 
