@@ -265,11 +265,11 @@ func TestFollowRefuses(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("A"))
 	id := r.NewConversation()
 	bad := func(yield func(transcript.Entry, error) bool) {
-		yield(transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Image{}}},
-			Bytes: map[int][]byte{0: []byte("no image")}}, nil)
+		yield(transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{
+			scrollback.Image{Artifact: scrollback.ArtifactID(strings.Repeat("0", 64))}}}}, nil)
 	}
 	_, err := r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: bad})
-	enginetest.WantCode(t, err, scrollback.Invalid, "image")
+	enginetest.WantCode(t, err, scrollback.NotFound, "artifact")
 	if log := r.Log(id); len(log) > 0 {
 		t.Errorf("%d messages were written", len(log))
 	}

@@ -64,6 +64,7 @@ type importing struct {
 	ends   map[scrollback.BranchID]int64 // the farthest that a path of the file came to on a branch
 	latest int64                         // when that was said, if an import brought it, in Unix ms
 	said   int64                         // when the newest of what was brought was said, in Unix ms
+	dated  int64                         // when the file's last message with a time was said, in Unix ms
 
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
@@ -162,6 +163,7 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	if err != nil {
 		return err
 	}
+	m.CreatedAt = c.when(m)
 	if entry.Gap && !c.fresh {
 		found, err := im.across(ctx, c, e)
 		if err != nil || found {
@@ -208,6 +210,18 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 		return im.write(ctx, c)
 	}
 	return nil
+}
+
+// when is the time of a file's message. One without was said when the one before it was, or when
+// the conversation began; never when it was imported, if anything is known.
+func (c *importing) when(m scrollback.Message) int64 {
+	switch {
+	case m.CreatedAt != 0:
+		c.dated = m.CreatedAt
+	case c.dated == 0 && c.Created:
+		c.dated = c.head.Conversation.CreatedAt
+	}
+	return c.dated
 }
 
 // heard is a message of a file as it is stored, and as it is looked for.

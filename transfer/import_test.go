@@ -44,14 +44,15 @@ func TestImportsAtOnce(t *testing.T) {
 	}
 }
 
-// One bad attachment is skipped and named; the rest of the file comes in.
+// An attachment that is nowhere is skipped and named, and an image that is none becomes a file;
+// the rest comes in.
 func TestImportBadAttachment(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	out, err := r.Load(`{"role":"user","content":"one"}` + "\n" +
 		`{"role":"user","content":[{"type":"image","data":"bm90IGFuIGltYWdl"}]}` + "\n" +
 		`{"role":"user","content":[{"type":"image","artifact":"` + strings.Repeat("0", 64) + `"}]}` + "\n" +
 		`{"role":"assistant","content":"two"}`)
-	if err != nil || out.Conversations[0].Total != 2 || len(out.Skipped) != 2 || out.Skipped[0].Line != 2 || out.Skipped[1].Line != 3 {
+	if err != nil || out.Conversations[0].Total != 3 || len(out.Skipped) != 1 || out.Skipped[0].Line != 3 {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
@@ -170,7 +171,8 @@ func TestImportAgain(t *testing.T) {
 	}
 }
 
-const badImage = `{"role":"user","content":[{"type":"image","media_type":"image/png","data":"aGVsbG8="}]}` + "\n"
+const badImage = `{"role":"user","content":[{"type":"image","artifact":"0000000000000000000000000000000000000000000000000000000000000000"}]}` +
+	"\n"
 
 // What cannot be taken in moves nothing: neither does the same file again write what
 // stands behind it anew, nor does the conversation leave what was said here.
