@@ -38,6 +38,8 @@ type Found struct {
 	BadLines      int            `json:"bad_lines,omitempty"`     // that could not be read
 	Problems      []Problem      `json:"problems,omitempty"`      // what could not be read, and why
 	MoreProblems  int            `json:"more_problems,omitempty"` // that are not listed
+
+	told bool // something that was read is a conversation here
 }
 
 // Problem is what could not be read, and why. Line is set if it is one line of a file.
@@ -62,7 +64,7 @@ func (r Report) Sessions() (n int) {
 // Silent reports whether all sessions that were read had no talk, and none was known before.
 func (r Report) Silent() bool {
 	for _, f := range r.Tools {
-		if f.Messages > 0 || f.Conversations > 0 || f.Unchanged+f.Changed+f.Excluded+f.Deleted+f.Held > 0 {
+		if f.told || f.Messages > 0 || f.Conversations > 0 || f.Unchanged+f.Changed+f.Excluded+f.Deleted+f.Held > 0 {
 			return false
 		}
 	}
@@ -114,6 +116,7 @@ func (f *Found) took(place string, s transcript.Session, out transfer.ImportResu
 			f.Conversations++
 		}
 		f.Messages += c.Messages
+		f.told = f.told || c.Total > 0
 	}
 	f.leave(out.Left)
 	f.BadLines += len(out.Skipped) + out.MoreSkipped
