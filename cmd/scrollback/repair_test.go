@@ -96,7 +96,7 @@ func TestRepairBranches(t *testing.T) {
 		"two places": {lost: []string{`INSERT INTO branches SELECT 'twin', conversation_id, '', 0, head_seq, sum_tokens, sum_bytes, ` +
 			`sum_images, view, 0, 0, n + 1000 FROM branches WHERE parent_branch = ''`,
 			`INSERT INTO messages SELECT n + 1000, id || 'x', conversation_id, 'twin', seq, turn_id, role, name, parts, model, usage, tokens, ` +
-				`own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta, NULL FROM messages WHERE branch IN ` +
+				`own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta, x'' FROM messages WHERE branch IN ` +
 				`(SELECT id FROM branches WHERE parent_branch = '' AND id <> 'twin')`,
 			`UPDATE branches SET parent_branch = 'gone' WHERE parent_branch <> '' AND at_seq = 4`}, stays: true},
 	} {
