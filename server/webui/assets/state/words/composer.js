@@ -6,7 +6,7 @@ export const en = {
   'composer.total': (a, b) => `Next request ${a} of ${b} tokens`, 'composer.layers': 'The next request, by layer',
   'composer.said': (...all) => all.filter(Boolean).join('. '), 'composer.left': (x) => `${x} left`, 'composer.leftBefore': (x) => `${x} left before it compacts`, 'composer.over': (x) => `${x} over`,
   'composer.growing': 'growing as it answers', 'composer.tick': 'It compacts here', 'composer.limit': 'The budget ends here',
-  'composer.reserved': (limit, x) => `The window of ${limit} tokens, less ${x} that are kept for the answer`,
+  'composer.reserved': (limit, x) => `The model's ${limit} tokens, less ${x} that are kept for the answer`,
   'composer.layer.instructions': 'Instructions', 'composer.layer.tools': 'Tools', 'composer.layer.reserve': 'Kept for the answer', 'composer.layer.environment': 'Environment', 'composer.layer.summary': 'Summary',
   'composer.layer.placeholders': 'Compacted', 'composer.layer.pins': 'Pins', 'composer.layer.messages': 'Messages',
   'composer.layer.request_only': 'This request only', 'composer.layer.draft': 'Draft', 'composer.layer.over': 'Over',
