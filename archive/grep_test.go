@@ -281,7 +281,7 @@ func (c *cut) Attributes() *blobdriver.ReaderAttributes {
 
 func (c *cut) As(any) bool { return false }
 
-// A connection that is cut while an object is read is no end of it.
+// A connection that is cut while an object is read does not count as the end of the object.
 func TestACutConnectionMakesAGrepPartial(t *testing.T) {
 	content := strings.Repeat("a needle in the hay\n", 5000)
 	sum := sha256.Sum256([]byte(content))

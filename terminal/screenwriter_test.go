@@ -187,7 +187,7 @@ func TestEditorWalk(t *testing.T) {
 			var cmd tea.Cmd
 			switch what {
 			case 0:
-				// What a screen has no room for any more goes into the scrollback, whoever draws.
+				// Rows for which a lower screen has no room are moved into the scrollback by the terminal.
 				least := min(len(w.s.w.shown.rows)+1, 50)
 				width, height := rapid.IntRange(2, 130).Draw(t, "width"), rapid.IntRange(least, 50).Draw(t, "height")
 				e.resize(width, height)

@@ -79,7 +79,7 @@ func TestItemFields(t *testing.T) {
 	}
 }
 
-// A source that is cut is no end of the file: what comes behind may be there at the next attempt.
+// A source that is cut does not end the file: what comes behind may be there at the next attempt.
 func TestDocumentOfACutSource(t *testing.T) {
 	const text = `{"a": [1, 2`
 	for _, c := range []struct {

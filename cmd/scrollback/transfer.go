@@ -181,8 +181,8 @@ func (c *exportCmd) Run(g *globals) error {
 var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", transfer.BundleFormat},
 	{".mtm", "mtm"}, {".ipynb", "ipynb"}}
 
-// foreign are endings of files that are something else than any of the formats: whoever
-// names a file so does not expect a bundle in it.
+// foreign are endings of file names that stand for none of the formats. A person who names a
+// file like that does not expect a bundle in it.
 var foreign = []string{".txt", ".text", ".md", ".markdown", ".rst", ".log", ".json", ".csv", ".tsv", ".xml", ".yaml", ".yml", ".html", ".htm",
 	".pdf", ".rtf", ".doc", ".docx", ".odt"}
 

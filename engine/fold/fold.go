@@ -319,7 +319,7 @@ func (f *Folder) write(ctx context.Context, segments []scrollback.Segment) {
 }
 
 // writers are the models to ask for a summary: the turn's own, then the configured ones. There are
-// none once whoever asks, or the project, has used up its day.
+// none once the caller or the project has used up its budget for the day.
 func (f *Folder) writers(ctx context.Context, c scrollback.Conversation, own setting.Resolved) []compact.Summarizer {
 	if err := f.o.Afford(ctx, own.Over.Key, c.Project); err != nil {
 		f.o.Log.Debug("no model is asked for a summary", "conversation", c.ID, "error", err)

@@ -39,8 +39,8 @@ func actor(r *http.Request) string {
 // subscriber is how much of an IPv6 address a network gives to one subscriber.
 const subscriber = 64
 
-// Network is what an address counts as: itself, or of IPv6 its network, because whoever
-// has one address there has all of them.
+// Network is what an address is counted as: itself, or for IPv6 its network, because a subscriber
+// has all addresses of one.
 func Network(ip netip.Addr) string {
 	if ip = ip.Unmap().WithZone(""); !ip.Is6() {
 		return ip.String()

@@ -152,7 +152,7 @@ func (h *hashing) read(ctx context.Context) (n int, err error) {
 	if err == nil {
 		err = rows.Beside(ctx, h.db.Read)
 	}
-	if err != nil || last == h.at.seq { // of rows whose seqs cannot be read there is no end
+	if err != nil || last == h.at.seq { // without progress, as where seqs cannot be read, it would never end
 		return 0, err
 	}
 	h.at.seq = last
@@ -169,8 +169,8 @@ func (h *hashing) read(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// store writes what was read, if nobody else has gone on from there and nothing of it is gone. The
-// conversations are read first: whoever purges one does so too, and waits, or is waited for.
+// store writes the hashes, unless another server has gone on from there or a conversation is gone.
+// The conversations are locked first, as a purge does, so that one waits for the other.
 func (h *hashing) store(ctx context.Context, tx *sqlrow.Session, from hashPlace) error {
 	gone := scrollback.Errorf(scrollback.Conflict, "sqldriver.Fill", "what was to be hashed is no longer there")
 	var locked scrollback.ConversationID

@@ -23,7 +23,7 @@ const (
 const headBytes = 4096
 
 // CheckSeal reports whether a file is sealed. One that was changed or cut off since it was sealed is
-// invalid; an archive of an older program, or what is no archive, is not sealed. The file is at its
+// invalid; an archive of an older program is not sealed, and neither is any other file. The file is at its
 // beginning afterwards.
 func CheckSeal(r io.ReadSeeker) (sealed bool, err error) {
 	sealed, err = checkSeal(r)

@@ -48,7 +48,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// What an older program wrote has no seal, and is no archive of today that lost it.
+// An archive of an older program has no seal, and is not taken for a new one that lost its seal.
 func TestUnsealed(t *testing.T) {
 	whole, err := os.ReadFile("testdata/unsealed.json")
 	if err != nil {

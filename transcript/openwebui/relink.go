@@ -9,9 +9,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/exported"
 )
 
-// relinked gives messages a parent that have lost theirs. An answer always has one: without,
-// it belongs to what was asked last before it. Where answers have lost theirs, a question that
-// has none is no second beginning, but follows the message before it.
+// relinked gives a parent to messages that have lost theirs. An answer follows the last question
+// before it. In a conversation whose answers have lost their parents, a question without one follows
+// the message before it; elsewhere it begins another branch.
 func relinked(messages map[string]message) map[string]message {
 	orphans := map[string]bool{}
 	for id, m := range messages {

@@ -14,8 +14,8 @@ import (
 	storedriver "github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// HashSize is how many bytes of a SHA-256 are kept of each message: more than enough for what
-// happens to disks. Whoever means to deceive can write another hash beside another text.
+// HashSize is how many bytes of a SHA-256 are kept for each message: enough to notice damage. It
+// is no protection against somebody who can write to the database, and so change the hash too.
 const HashSize = 16
 
 // StoredColumns are those of messages with their hash.
