@@ -88,13 +88,13 @@ func (s *Shown) after(made *built) window.Input {
 		in.Summary = nil
 		return in
 	}
-	text := ""
+	var text string
 	if i := slices.IndexFunc(made.leaves, func(l scrollback.Segment) bool { return l.ID == v.Segment }); i >= 0 {
 		text = made.leaves[i].Summary
-	} else if in.Summary == nil { // it tells of what is left out
-		return in
-	} else {
+	} else if in.Summary != nil {
 		text = in.Summary.Text
+	} else { // it tells of what is left out
+		return in
 	}
 	in.Summary = InSight(*v, text, in.Without)
 	return in

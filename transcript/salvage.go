@@ -78,16 +78,8 @@ func wholeValue(text []byte) ([]byte, bool) {
 	return out, out != nil && json.Valid(out)
 }
 
-// piece is a whole value of a text, or, without json, what is between those.
-type piece struct {
-	from, to int
-	json     []byte
-}
-
 // maxQuoted bounds what a reason shows of damage, in bytes.
 const maxQuoted = 40
-
-func (p piece) reason(text []byte) string { return cutOff(text[p.from:p.to]) }
 
 // cutOff says what is wrong with a text that is no record.
 func cutOff(text []byte) string {

@@ -171,8 +171,8 @@ func TestImportAgain(t *testing.T) {
 	}
 }
 
-const badImage = `{"role":"user","content":[{"type":"image","artifact":"0000000000000000000000000000000000000000000000000000000000000000"}]}` +
-	"\n"
+const badImage = `{"role":"user","content":[{"type":"image","artifact":"` +
+	"0000000000000000000000000000000000000000000000000000000000000000" + `"}]}` + "\n"
 
 // What cannot be taken in moves nothing: neither does the same file again write what
 // stands behind it anew, nor does the conversation leave what was said here.

@@ -32,9 +32,6 @@ type source struct {
 
 func (s source) line(p token.Pos) int { return s.set.Position(p).Line }
 
-// lines is how many lines the file has.
-func (s source) lines() int { return s.set.File(s.tree.Pos()).LineCount() }
-
 // imports lists what the file imports.
 func (s source) imports() []string {
 	var out []string

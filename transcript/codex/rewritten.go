@@ -18,7 +18,7 @@ type compaction struct {
 }
 
 // errRewritten is what is wrong with a file that begins with a compaction.
-var errRewritten = errors.New("Codex rewrote this file when it compacted: of what came before, only what the person said is left in it")
+var errRewritten = errors.New("rewritten by a compaction of Codex: of what came before, only what the person said is left in this file")
 
 // summaryBegins is how Codex hands a summary to the next model, in the role of a person.
 const summaryBegins = "Another language model started to solve this problem"

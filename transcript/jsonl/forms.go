@@ -189,9 +189,7 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 		var texts []string
 		for _, raw := range list {
 			part, plain := partOf(raw)
-			if texts = append(texts, plain); part != nil {
-				parts = append(parts, part)
-			}
+			parts, texts = append(parts, part), append(texts, plain)
 		}
 		if s.CallID != "" && role == scrollback.RoleTool {
 			return json.Marshal([]any{map[string]any{"type": "tool_result", "call_id": s.CallID, "name": s.Name, "text": strings.Join(texts, "")}})
