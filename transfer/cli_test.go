@@ -332,7 +332,9 @@ func (s *cli) record(m object) {
 // say is a turn of the tool's own; with tools it calls two of them first. It returns the
 // messages that this is.
 func (s *cli) say(question string, tools bool) int {
-	id := func() string { return fmt.Sprintf("cli-%d-%d", len(s.messages), s.said) }
+	id := func() string { // as unique as the tool's own, also where a session was taken up at an earlier place
+		return fmt.Sprintf("cli-%d-%d-%s", len(s.messages), s.said, question)
+	}
 	s.record(object{"id": id(), "timestamp": s.at(), "type": "user", "content": []any{object{"text": question}}})
 	reply := func(words string) object {
 		return object{"id": id(), "timestamp": s.at(), "type": "gemini", "content": words, "thoughts": []any{}, "tokens": nil,
