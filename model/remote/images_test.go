@@ -99,7 +99,9 @@ func TestImagesThatAreRefused(t *testing.T) {
 		}
 		for d, err := range client(remote.Options{}).Stream(t.Context(), r, func(known scrollback.Learned) (remote.Exchange, error) {
 			shown = remote.Shown(r, known)
-			return exchange(srv.URL), nil
+			x := exchange(srv.URL)
+			x.Body = sees(shown)
+			return x, nil
 		}) {
 			if err != nil {
 				t.Errorf("%s: %v", words, err)

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -121,20 +122,32 @@ const maxLessons = 8
 func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		known, lessons := r.Learned, 0
+		x, err := plan(known)
+		if err != nil {
+			yield(model.Delta{}, err)
+			return
+		}
 		for try := 0; ; try++ {
-			x, err := plan(known)
-			if err != nil {
-				yield(model.Delta{}, err)
-				return
-			}
 			x.shown = galleryOf(ctx, Shown(r, known))
 			began, err := c.once(ctx, x, r.Bounds.Full(), yield)
 			if err == nil {
 				return
 			}
-			if l := model.LessonOf(err); l != nil && !began && lessons < maxLessons && adopt(&known, *l) {
+			refusal := err
+			if l := model.LessonOf(err); l != nil && !began && !l.TooLong {
+				was := x
+				if lessons < maxLessons && adopt(&known, *l) {
+					if x, err = plan(known); err != nil {
+						yield(model.Delta{}, err)
+						return
+					}
+				}
+				if same(was, x) {
+					yield(model.Delta{}, c.willComeAgain(refusal))
+					return
+				}
 				lessons++
-				if !slices.Contains(x.Once, l.Drop) && !yield(model.Delta{Lesson: l}, nil) {
+				if !slices.Contains(was.Once, l.Drop) && !yield(model.Delta{Lesson: l}, nil) {
 					return
 				}
 				try--
@@ -168,6 +181,31 @@ func adopt(known *scrollback.Learned, l model.Lesson) bool {
 		return l.Images(known)
 	}
 	return true
+}
+
+// same reports whether two exchanges send the same, so that what the server refused of the
+// one it would refuse of the other.
+func same(a, b Exchange) bool {
+	if a.URL != b.URL || !maps.Equal(a.Header, b.Header) {
+		return false
+	}
+	one, err := json.Marshal(a.Body)
+	if err != nil {
+		return false
+	}
+	other, err := json.Marshal(b.Body)
+	return err == nil && bytes.Equal(one, other)
+}
+
+// willComeAgain is the error for a refusal whose lesson changes nothing in the request:
+// nothing is learned of it.
+func (c *Client) willComeAgain(refusal error) error {
+	err := c.upstream("it did not take the request", "").Because(errors.Join(scrollback.ErrPermanent, scrollback.ErrUpstream))
+	var known *scrollback.Error
+	if errors.As(refusal, &known) {
+		err.Detail, err.Cause, err.Advice, err.Setting = known.Detail, known.Cause, known.Advice, known.Setting
+	}
+	return err
 }
 
 // Dropped reports whether the server is known not to take a parameter.

@@ -246,10 +246,12 @@ func TestLessonsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuse func(n int) string
 		tries  int
+		hears  bool // it is sent another request for what was refused
 	}{
-		"always another": {func(n int) string { return fmt.Sprintf(`{"error":"unknown parameter: p%02d"}`, n) }, 9},
-		"always one":     {func(int) string { return `{"error":"unknown parameter: p00"}` }, 2},
-		"shrinking":      {func(n int) string { return fmt.Sprintf(`{"error":"max_tokens must be at most %d"}`, 1000-n) }, 9},
+		"always another": {func(n int) string { return fmt.Sprintf(`{"error":"unknown parameter: p%02d"}`, n) }, 9, true},
+		"always one":     {func(int) string { return `{"error":"unknown parameter: p00"}` }, 2, true},
+		"shrinking":      {func(n int) string { return fmt.Sprintf(`{"error":"max_tokens must be at most %d"}`, 1000-n) }, 9, true},
+		"not in it":      {func(int) string { return `{"error":"unknown parameter: p00"}` }, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries := 0
@@ -262,14 +264,27 @@ func TestLessonsEnd(t *testing.T) {
 			for n := range 20 {
 				params = append(params, fmt.Sprintf("p%02d", n))
 			}
-			_, err := modeltest.Read(client(remote.Options{}).Stream(t.Context(), model.Request{},
-				func(scrollback.Learned) (remote.Exchange, error) {
+			learned := 0
+			var err error
+			for d, failed := range client(remote.Options{}).Stream(t.Context(), model.Request{},
+				func(known scrollback.Learned) (remote.Exchange, error) {
 					x := exchange(srv.URL)
 					x.Params = params
+					if c.hears {
+						x.Body = known
+					}
 					return x, nil
-				}))
+				}) {
+				if d.Lesson != nil {
+					learned++
+				}
+				err = failed
+			}
 			if scrollback.CodeOf(err) != scrollback.Unavailable || tries != c.tries {
 				t.Errorf("%v after %d tries, want %d", err, tries, c.tries)
+			}
+			if !errors.Is(err, scrollback.ErrPermanent) || model.LessonOf(err) != nil || learned != c.tries-1 {
+				t.Errorf("%v, %d learned: it would be asked again", err, learned)
 			}
 		})
 	}
