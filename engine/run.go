@@ -140,7 +140,7 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	case l.Strict != scrollback.StrictNothing && sh.Facts.Dialect != was.Facts.Dialect:
 		return nil
 	case !l.TooLong:
-		return refusal
+		return willComeAgain(refusal)
 	}
 	lt.emit(scrollback.CompactingEvent{Tokens: sh.ModelTokens(sent.Weight.Tokens), Budget: sh.ModelBudget.Tokens})
 	folded, err := lt.e.folder.Fold(ctx, &head, fold.Folding{Setting: sh, Reason: compact.MustFit, Wait: &lt.wait})
@@ -158,6 +158,16 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 		return nil
 	}
 	return fold.Refused(sent, &lt.resolved, refusal)
+}
+
+// willComeAgain is a refusal that taught nothing new: the same request would meet it again.
+func willComeAgain(refusal error) error {
+	var known *scrollback.Error
+	if !errors.As(refusal, &known) {
+		return refusal
+	}
+	again := *known
+	return again.Because(errors.Join(scrollback.ErrPermanent, scrollback.ErrUpstream))
 }
 
 // window makes the window of a step, folding first if it does not fit.

@@ -134,7 +134,8 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 				return
 			}
 			refusal := err
-			if l := model.LessonOf(err); l != nil && !began && !l.TooLong {
+			// Only another window helps where it is too long, or has its roles in another order.
+			if l := model.LessonOf(err); l != nil && !began && !l.TooLong && l.Strict == scrollback.StrictNothing {
 				was := x
 				if lessons < maxLessons && adopt(&known, *l) {
 					if x, err = plan(known); err != nil {
@@ -167,8 +168,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 }
 
 // adopt takes over what changes how a request is written, and says whether
-// anything of it is new. What only a shorter or another window would fix is not
-// adopted.
+// anything of it is new.
 func adopt(known *scrollback.Learned, l model.Lesson) bool {
 	switch {
 	case l.Drop != "" && !slices.Contains(known.Dropped, l.Drop):
