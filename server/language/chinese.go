@@ -435,6 +435,7 @@ var chinese = map[string]string{
 	"%.80q in the zip is packed in a way that is not known; unpack it, and import the folder": "zip 中的 %s 使用了未知的压缩方式；请解压后导入文件夹",
 	"%.80q in the zip is damaged: %v":                                                         "zip 中的 %s 已损坏：%s",
 	// The object store.
+	"the list of objects does not end: check the object store":                                                                                    "对象列表没有尽头：请检查对象存储",
 	"the object store has no such bucket: make it, or correct the setting objects":                                                                "对象存储中没有这个存储桶：请创建它，或更正设置 objects",
 	"the object store does not accept the key: check the key and its secret":                                                                      "对象存储不接受该密钥：请检查密钥及其机密",
 	"there is no key for the object store that can be used: set the variables of its client, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY": "没有可用的对象存储密钥：请设置其客户端的环境变量，例如 AWS_ACCESS_KEY_ID 和 AWS_SECRET_ACCESS_KEY",
