@@ -217,7 +217,7 @@ var chinese = map[string]string{
 	"the conversation was changed meanwhile; pin again":                                                "此对话在此期间被更改，请重新固定",
 	"the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken":                 "固定的消息共 %s 个 token，最多接受 %s 个（预算的 %s）",
 	"at most %d messages can be named":                                                                 "最多可以指定 %s 条消息",
-	"message #%d is what is to be answered: say something else with it left out, or leave out another": "要回答的正是第 %s 条消息：请另说一句再略去它，或略去别的消息",
+	"message #%d is what is to be answered: say something else with it left out, or take it back": "要回答的正是第 %s 条消息：请另说一句再略去它，或不再略去它",
 	"the arguments of your call %s: send one JSON object. You sent: %s":                                "这次调用的参数有误（%s）：请发送一个 JSON 对象。收到的是：%s",
 	"the model declines this request because of its provider's rules on content":                       "模型因其提供方的内容规定拒绝了这个请求",
 	"message #%d is not left out":                                                                      "第 %s 条消息没有被略去",
