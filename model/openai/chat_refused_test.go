@@ -98,7 +98,7 @@ var chatRefusals = []chatRefusal{
 	{"LM Studio", "lmstudio", 400, `{"error":"%"}`,
 		"Trying to keep the first 11514 tokens when context the overflows. However, the model is loaded with context length of only 4096 " +
 			"tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input", "over_budget", false,
-		model.Lesson{TooLong: true, Limit: 4096}},
+		model.Lesson{TooLong: true, Limit: 4096, Requested: 11514}},
 	{"LM Studio n_keep", "lmstudio", 400, `{"error":"%"}`,
 		"The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 11514>= n_ctx: 4096). Try to load " +
 			"the model with a larger context length, or provide a shorter input.", "over_budget", false,
@@ -107,7 +107,7 @@ var chatRefusals = []chatRefusal{
 		false, model.Lesson{TooLong: true, Limit: 4096, Requested: 11514}},
 	{"LM Studio within 200", "lmstudio", 200, `{"error":"%"}`, "Cannot truncate prompt with n_keep (11514) >= n_ctx (4096)", "over_budget",
 		false, model.Lesson{TooLong: true, Limit: 4096, Requested: 11514}},
-	{"bytes", "custom", 413, `<html>413 Request Entity Too Large</html>`, "", "unavailable", false, model.Lesson{}},
+	{"bytes", "custom", 413, `<html>413 Request Entity Too Large</html>`, "", "over_budget", false, model.Lesson{TooLong: true, Bytes: true}},
 	{"bytes without a page", "custom", 413, ``, "", "over_budget", false, model.Lesson{TooLong: true, Bytes: true}},
 
 	// an answer too long: asked again with what it gives

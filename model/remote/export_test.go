@@ -1,4 +1,9 @@
 package remote
 
+import "errors"
+
 // Classify is the error of a problem.
 func (c *Client) Classify(p Problem, x Exchange) error { return c.problem(p, x) }
+
+// Again reports whether a request that failed so is sent again by itself.
+func Again(err error) bool { return errors.As(err, new(*retryable)) }

@@ -15,14 +15,15 @@ var (
 		`max_seq_len|max_model_len|输入|提示|上下文|消息|请求|内容|文本`)
 	tooMuch = regexp.MustCompile(`\btoo (?:long|large|big|many)\b|\bexceed(?:s|ed|ing)?\b|\b(?:longer|larger|greater|bigger|more) (?:[a-z]+ )?than\b|\bover(?:flow|flows|flowed| the)\b|` +
 		`\b(?:above|beyond|surpass(?:es|ed)?)\b|\b(?:not|n't|cannot) fit\b|\b(?:must|should|has to|have to|needs? to|can) (?:not )?be (?:less|fewer|smaller|shorter|lower|at most|no more|under|below|within|<=?)(?:[^a-z]|\b)|` +
-		`\bonly (?:[a-z]+ )?[\d,]+ tokens\b|\bat most [\d,]+ (?:[a-z]+ )?tokens\b|\bruns? out of\b|\bmust have (?:less|fewer|at most|no more)\b|\breduce the length\b|\[1, ?\d{3,}\]|超过|超出|超长|过长|太长|过大`)
+		`\bonly (?:[a-z]+ )?[\d,]+ tokens\b|\bat most [\d,]+ (?:[a-z]+ )?tokens\b|\bruns? out of\b|\bmust have (?:less|fewer|at most|no more)\b|\breduce the length\b|\b(?:only )?supports? (?:only|up to|at most|a maximum of) [\d,]+ (?:[a-z]+ )?tokens\b|` +
+		`\blimited to [\d,]+\b|\bis (?:bigger|full)\b|\bshorten (?:the|your)\b|\bshorter (?:input|prompt|message|conversation|context|text|query)|\bmax(?:imum)?:? (?:[a-z]+ ){0,3}(?:is|was):? [\d,]+|\blimit (?:was |is |has been )?reached\b|\[1, ?\d{3,}\]|超过|超出|超长|过长|太长|过大`)
 	asLength = regexp.MustCompile(`tokens?\b|\bcontext\b|max_seq_len|max_model_len|n_ctx|\blengths?\b|\bmax(?:imum)? (?:[a-z]+ )?(?:len|size)\b|\b(?:body|payload|request|message|input|prompt|content|entity) (?:[a-z]+ )?(?:size|too (?:large|long|big))|` +
-		`\b(?:prompt|input|request|message|conversation|history|query|text|context|payload|body|content)s?(?: [a-z]+)? (?:is|are|was|were) too (?:long|large|big)|长度|上下文|过长|太长|超长|token`)
+		`\b(?:prompt|input|request|message|conversation|history|query|text|context|payload|body|content)s?(?: [a-z]+)?(?: that)?(?: is| are| was| were)? too (?:long|large|big)|\bconversation\b.{0,20}\b(?:too long|shorten)|\bshorten (?:the|your) (?:prompt|input|conversation|messages?)|\bmodel's capacity\b|\binput characters\b|长度|上下文|过长|太长|超长|token`)
 	asBytes = regexp.MustCompile(`\b(?:bytes?|body|payload|entity|[kmg]i?b)\b|\bmessage size\b|\d[kmg]i?b\b`)
 
 	// otherLimits are what else has limits.
 	otherLimits = regexp.MustCompile(`\bimages?\b|\bpictures?\b|\bphotos?\b|\bpixels?\b|\bvideos?\b|\baudio\b|\bfiles?\b|\battachments?\b|\btools?\b|\bfunctions?\b|\bstop\b|\bschema\b|\benum\b|\bdepth\b|\bnest|` +
-		`\bper[ _-](?:minute|min|second|sec|hour|day|month|week)|\b[rt]p[mdhs]\b|\b(?:a|each|every) (?:minute|second|hour|day|month)\b|rate[ _-]?limit|\bthrottl|\bquotas?\b|\bconcurren|\bpending\b|\bqueue|\bretry|\btry again (?:in|later|after)|\bplease wait\b|` +
+		`\bper[ _-](?:minute|min|second|sec|hour|day|month|week)|\b(?:daily|hourly|weekly|monthly|minutely)\b|\bfree tier\b|\busage limit\b|\b(?:access|auth[a-z]*|bearer|refresh|session|api) tokens?\b|\b[rt]p[mdhs]\b|\b(?:a|each|every) (?:minute|second|hour|day|month)\b|rate[ _-]?limit|\bthrottl|\bquotas?\b|\bconcurren|\bpending\b|\bqueue|\bretry|\btry again (?:in|later|after)|\bplease wait\b|` +
 		`\bids?\b|_id\b|\bnames?\b|\bkeys?\b|\bkey\b|_key\b|\bmetadata\b|\bdescription\b|\btitle\b|\buser\b|safety_identifier|\burls?\b|\buris?\b|\bheaders?\b|\bcookies?\b|` +
 		`\btimeout\b|\btime limit\b|\bdeadline\b|\bduration\b|\bseconds\b|\bms\b|\bbudgets?\b|budget_tokens|\bspend|\bcosts?\b|\bcredits?\b|\bbalance\b|\bplan\b|\bitems\b|\b(?:number|count) of (?:the )?(?:messages|requests|inputs)\b|\btoo many (?:messages|requests|inputs)\b|` +
 		`\bmaximum number of (?:messages|requests|inputs)\b|\btemperature\b|\btop_[pk]\b|\blogprobs?\b|\bpenalty\b|\bbatch\b|\bdimensions?\b|\bmemory\b|\bresponse body\b|图片|图像|速率|频率|并发|配额|余额|每分钟|每秒`)
@@ -33,22 +34,79 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?;](?:["')\]]*(?:\s|$))|\n| · |[。；！？]`)
 )
 
-// overlong recognises a sentence that says in some words that the request does not fit, and
-// reads the figures it names; inBytes says that it is about bytes.
+// overlong recognises words that say in some way that the request does not fit, and reads
+// the figures they name; inBytes says that it is about bytes.
 func overlong(words string) (limit, requested int64, inBytes, ok bool) {
 	for _, s := range sentenceEnd.Split(words, -1) {
-		if !aboutInput.MatchString(s) || !tooMuch.MatchString(s) || !asLength.MatchString(s) || otherLimits.MatchString(s) ||
-			outputOnly.MatchString(s) && !inputToo.MatchString(s) {
+		if !aboutInput.MatchString(s) || !tooMuch.MatchString(s) || !asLength.MatchString(s) || elsewhere(s) {
 			continue
 		}
 		limit, requested = sizes(s)
 		inBytes = asBytes.MatchString(s) && !strings.Contains(s, "token") && !strings.Contains(s, "context")
-		if inBytes {
-			limit, requested = 0, 0
+		if inBytes || strings.Contains(s, "characters") {
+			return 0, 0, inBytes, true
 		}
-		return limit, requested, inBytes, true
+		l, n := weighed(words)
+		if limit == 0 {
+			limit = l
+		}
+		if requested == 0 && l == limit {
+			requested = n
+		}
+		return limit, requested, false, true
 	}
-	return 0, 0, false, false
+	limit, requested = weighed(words)
+	said := ofInput(words) // in more than one sentence
+	return limit, requested, false, limit > 0 || aboutInput.MatchString(said) && tooMuch.MatchString(said) && lengthLimit.MatchString(said)
+}
+
+// lengthLimit is a bound in tokens.
+var lengthLimit = regexp.MustCompile(`\b(?:max(?:imum)?|limit)\b.{0,40}\btokens?\b|\btokens?\b.{0,20}\b(?:max(?:imum)?|limit)\b|上限`)
+
+// ofInput is what words say of the input's length, without what they say of other limits.
+func ofInput(words string) string {
+	var about []string
+	for _, s := range sentenceEnd.Split(words, -1) {
+		if !elsewhere(s) {
+			about = append(about, s)
+		}
+	}
+	return strings.Join(about, " ; ")
+}
+
+// elsewhere reports whether a sentence is about another limit than that of the input.
+func elsewhere(sentence string) bool {
+	return otherLimits.MatchString(sentence) || outputOnly.MatchString(sentence) && !inputToo.MatchString(sentence)
+}
+
+// A size and the bound that it is over, as words name them beside each other.
+var (
+	boundNamed = regexp.MustCompile(`(?:limit|max(?:imum)?|max_[a-z_]+|allow(?:s|ed)?|supports?|up to|at most|<=?|less than|> ?|window of|context)(?: [a-z]+){0,4}(?: is| are| of)?[:=]? ?\(?(\d[\d,]*\d)\b|\b(\d[\d,]*\d) (?:tokens )?(?:is the |are )?(?:max(?:imum)?|allowed|limit)\b`)
+	sizeNamed  = regexp.MustCompile(`(?:given|got|received|passed(?: in)?|sent|actual|requested|current length(?: is)?|current|(?:input|prompt|request|message|conversation)s?[a-z_' ]{0,24}?(?: is| has| have| of| with| contains| count is)?|input[ _]tokens?|prompt[ _]tokens?|first)[:=]? ?\(?(\d[\d,]*\d)\b|` +
+		`\b(\d[\d,]*\d) (?:tokens )?(?:from|in) (?:the |your )?(?:input|prompt|messages?|request)`)
+)
+
+// weighed finds in words about the input's length the bound and the larger size that it has,
+// in whatever sentences they are; 0 if there are no such two figures.
+func weighed(words string) (limit, requested int64) {
+	said := ofInput(words)
+	if !asLength.MatchString(said) || !aboutInput.MatchString(said) && !strings.Contains(said, "length") {
+		return 0, 0
+	}
+	for _, m := range boundNamed.FindAllStringSubmatch(said, -1) {
+		if n := figure(m[1] + m[2]); n >= leastSize && (limit == 0 || n < limit) {
+			limit = n
+		}
+	}
+	for _, m := range sizeNamed.FindAllStringSubmatch(said, -1) {
+		if n := figure(m[1] + m[2]); n > limit && (requested == 0 || n < requested) {
+			requested = n
+		}
+	}
+	if limit == 0 || requested == 0 {
+		return 0, 0
+	}
+	return limit, requested
 }
 
 // number is a number that stands for itself, and not for a part of a name.
@@ -68,7 +126,7 @@ func sizes(sentence string) (limit, requested int64) {
 		if m == nil {
 			break
 		}
-		if n := figure(rest[m[2]:m[3]]); n >= leastSize {
+		if n := figure(rest[m[2]:m[3]]); n >= leastSize && !isCode(rest[:m[2]], rest[m[3]:]) {
 			found = append(found, n)
 			before = rest[:m[2]]
 		}
@@ -88,6 +146,21 @@ func sizes(sentence string) (limit, requested int64) {
 		}
 	}
 	return 0, 0 // which is which cannot be told
+}
+
+// beforeCode is what stands before the number of an error, and ofTokens before a size that
+// stands in brackets by itself.
+var (
+	beforeCode = regexp.MustCompile(`(?:\bcode|\bstatus|\berror|\bhttp|\berrno)(?: code)?[^\w]{0,3}$`)
+	ofTokens   = regexp.MustCompile(`token|length|size|allow|max|count`)
+)
+
+// isCode reports whether a number is that of an error.
+func isCode(before, after string) bool {
+	if beforeCode.MatchString(before) {
+		return true
+	}
+	return strings.HasSuffix(before, "(") && strings.HasPrefix(after, ")") && !ofTokens.MatchString(before[max(0, len(before)-40):])
 }
 
 var (

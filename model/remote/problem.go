@@ -3,7 +3,9 @@ package remote
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,6 +86,7 @@ func (p *Problem) take(v any, depth int) {
 }
 
 func (p *Problem) object(v map[string]any, depth int) {
+	v = plainNames(v)
 	first := func(field *string, names ...string) {
 		for _, name := range names {
 			if s := scalar(v[name]); s != "" && (*field == "" || isStatus(*field) > 0 && isStatus(s) == 0) {
@@ -98,26 +101,38 @@ func (p *Problem) object(v map[string]any, depth int) {
 	if p.Status == 0 {
 		p.Status = isStatus(scalar(v["code"]))
 	}
-	first(&p.Code, "code", "error_code", "errorCode", "reason", "quotaId", "category")
+	first(&p.Code, "code", "errorcode", "statuscode", "reason", "quotaid", "category")
 	first(&p.Param, "param", "field")
 	number := func(field *int64, name string) {
 		if n, err := strconv.ParseInt(scalar(v[name]), 10, 64); err == nil && *field == 0 {
 			*field = n
 		}
 	}
-	number(&p.Limit, "n_ctx")
-	number(&p.Requested, "n_prompt_tokens")
-	if d, err := time.ParseDuration(scalar(v["retryDelay"])); err == nil && p.After == 0 {
+	number(&p.Limit, "nctx")
+	number(&p.Requested, "nprompttokens")
+	if d, err := time.ParseDuration(scalar(v["retrydelay"])); err == nil && p.After == 0 {
 		p.After = d
 	}
-	if id := scalar(v["quotaId"]); id != "" { // it says what period the quota is for
+	if id := scalar(v["quotaid"]); id != "" { // it says what period the quota is for
 		p.say(id)
 	}
-	for _, name := range []string{"message", "detail", "error", "errors", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg"} {
+	for _, name := range []string{"message", "errormessage", "errormsg", "statusmsg", "errmsg", "title", "detail", "error", "errors", "baseresp", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg"} {
 		if inner, ok := v[name]; ok {
 			p.take(inner, depth+1)
 		}
 	}
+}
+
+// plainNames is an object under names as no server spells them differently: error_msg,
+// errorMsg and Error-Msg are one.
+func plainNames(v map[string]any) map[string]any {
+	out := make(map[string]any, len(v))
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if plain := flat(name); out[plain] == nil {
+			out[plain] = v[name]
+		}
+	}
+	return out
 }
 
 // maxWords bounds what is kept of a server's words, in bytes.

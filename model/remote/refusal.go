@@ -43,9 +43,14 @@ func (c *Client) classify(p Problem, x Exchange) error {
 		}
 	}
 	limit, requested, never := neverFits(words)
+	if l, ok := tooLong(p, words); !never && ok && l.Requested > l.Limit && l.Limit > 0 {
+		limit, requested, never = l.Limit, l.Requested, true
+	}
 	switch {
 	case is(plainHTTP):
 		return c.upstream("it speaks https, and its address says http"+c.see(c.o.BaseVariable), p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
+	case p.Page && p.Status == http.StatusRequestEntityTooLarge: // of a gateway
+		return c.overlong(p, model.Lesson{TooLong: true, Bytes: true})
 	case p.Page && !c.older(p, words, x):
 		return c.retryIf(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable))
 	case is(spent):
@@ -239,8 +244,12 @@ var (
 		codes: []string{"unknown_url"},
 		words: []string{"unexpected endpoint or method", "unknown request url", "invalid url (post"}}
 	policy = table{codes: []string{"content_filter", "content_policy_violation", "invalid_prompt", "bio_policy", "misalignment_policy_violation", "data_inspection_failed",
-		"datainspectionfailed", "sensitivecontentdetected", "moderation_blocked"},
-		words: []string{"content policy", "riskdetection", "data_inspection_failed", "inappropriate content", "flagged by moderation", "requires moderation"}}
+		"datainspectionfailed", "sensitivecontentdetected", "moderation_blocked", "moderation_error", "sensitive", "1026", "1027", "1301", "336104"},
+		words: []string{"content policy", "riskdetection", "data_inspection_failed", "datainspectionfailed", "inappropriate content", "flagged by moderation", "requires moderation",
+			"~content[ _]?(?:management |safety )?(?:polic|filter|violat)", "~\\b(?:safety|moderation) (?:system|settings|guidelines|filters?|polic)", "~violat\\w* .{0,40}(?:polic|guideline|guardrail|terms)",
+			"~guardrail.{0,40}(?:violat|block|polic|interven)", "~\\b(?:content|prompt|input|output|text|response|request)\\b.{0,60}\\b(?:flagged|blocked|high risk)\\b", "~\\bflagged (?:as|for|by)\\b",
+			"~sensitive[ _]?(?:content|info)", "unsafe or sensitive", "severe violation", "severeviolation", "new_sensitive", "content exists risk", "prohibited_content", "censorship",
+			"敏感", "违规", "内容安全", "不安全"}}
 	broken = table{codes: []string{"server_error", "api_error", "internal_server_error", "internal", "unavailable", "unavailable_error", "service_unavailable", "timeout_error", "insufficient_system_resource", "deadline_exceeded"},
 		words: []string{"loading model", "overloaded"}}
 )

@@ -13,7 +13,7 @@ import (
 
 // longCodes are codes and types that say it all.
 var longCodes = []string{"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", "model_context_window_exceeded", "request_too_large",
-	"outofcontexterror", "context_too_large", "3010", "5021", "1261", "3051"}
+	"outofcontexterror", "context_too_large", "tokens_limit_reached", "tokens_too_long", "3010", "5021", "1261", "3051", "2013", "1039", "336007", "336103"}
 
 // longWords are the many words for a request that does not fit. A group named L is
 // the window, N what the server counted of the input, both in tokens.
@@ -52,6 +52,9 @@ var longWords = func() []*regexp.Regexp {
 		`(?:the )?request exceeds the available context size`,
 		`n_keep:? ?\(?` + n + `\)?\)? ?>= n_ctx:? ?\(?` + l,
 		`context length of only ` + l + ` tokens`,
+		`context shift is disabled`,
+		`text fields that are too large`,
+		`expected maxlength: \d+, actual`,
 		`greater than the context length`,
 		`longer than the context length`,
 		`context (?:length|window|size)[^.]{0,40}(?:exceed|too (?:long|large|small))`,
@@ -65,6 +68,7 @@ var longWords = func() []*regexp.Regexp {
 // tooLong recognises a request that does not fit, and reads the figures it names.
 func tooLong(p Problem, words string) (model.Lesson, bool) {
 	l := model.Lesson{TooLong: true, Limit: p.Limit, Requested: p.Requested}
+	words = asides.ReplaceAllString(words, "")
 	for _, re := range longWords {
 		m := re.FindStringSubmatch(words)
 		if m == nil {
@@ -80,16 +84,29 @@ func tooLong(p Problem, words string) (model.Lesson, bool) {
 		}
 		if l.Limit == 0 && l.Requested == 0 { // the known words say no figures: others may
 			l.Limit, l.Requested, _, _ = overlong(words)
+		} else if limit, requested := weighed(words); l.Requested == 0 && limit == l.Limit {
+			l.Requested = requested
 		}
 		return l, true
 	}
 	limit, requested, inBytes, ok := overlong(words)
+	for _, name := range []string{words, p.Code, p.Type} { // a name instead of a sentence
+		if !ok && bareName.MatchString(name) {
+			_, _, _, ok = overlong(strings.NewReplacer("_", " ", "-", " ").Replace(name))
+		}
+	}
 	if ok {
 		l.Limit, l.Requested = cmp.Or(l.Limit, limit), cmp.Or(l.Requested, requested)
 	}
 	l.Bytes = inBytes || p.Status == http.StatusRequestEntityTooLarge && l.Limit == 0 || p.Code == "request_too_large" || p.Type == "request_too_large"
 	return l, ok || l.Bytes || slices.Contains(longCodes, p.Code) || slices.Contains(longCodes, p.Type)
 }
+
+// asides say nothing of what was refused: addresses, and the names of requests.
+var asides = regexp.MustCompile(`https?://\S+|\(?\b(?:request|trace|log)[ _-]?id\b['"]?[:=]? ?['"]?[\w-]+['"]?\)?`)
+
+// bareName is a message or a code that is one name.
+var bareName = regexp.MustCompile(`^[a-z]+(?:[_-][a-z]+){2,}$`)
 
 // figure is a number of tokens, 0 for an impossible one.
 func figure(s string) int64 {
