@@ -75,6 +75,8 @@ type keeper struct {
 	write    func([]turn) []byte   // or
 	database func([]turn) []string // statements
 	untimed  bool                  // its messages have no times: of two that went on none is the newer one
+	byFolder bool                  // the folder is a part of what tells its talks apart
+	beside   string                // what a copy beside the file is called; %s is its name
 }
 
 const talkID = "11111111-2222-4333-8444-555555555555"
@@ -120,7 +122,7 @@ func keepers() []keeper {
 		return s
 	}
 	return []keeper{
-		{format: "claude-code", file: "projects/-work/" + talkID + ".jsonl", write: func(of []turn) []byte {
+		{format: "claude-code", file: "projects/-work/" + talkID + ".jsonl", beside: "projects/-work/" + talkID + ".sync-conflict-%s.jsonl", write: func(of []turn) []byte {
 			return lines(of, nil, func(t turn) any {
 				m := object{"role": t.role(), "content": block(t)}
 				if !t.user() {
@@ -139,7 +141,7 @@ func keepers() []keeper {
 					"content": []any{object{"type": kind, "text": t.Text}}}}
 			})
 		}},
-		{format: "gemini-cli", file: ".gemini/tmp/p/chats/session-1.json", write: func(of []turn) []byte {
+		{format: "gemini-cli", file: ".gemini/tmp/p/chats/session-1.json", beside: ".gemini/tmp/p/chats/session-%s.json", write: func(of []turn) []byte {
 			return dumped(object{"sessionId": talkID, "projectHash": "p", "startTime": of[0].iso(), "lastUpdated": last(of).iso(),
 				"messages": list(of, func(t turn) any {
 					kind := map[bool]string{true: "user", false: "gemini"}[t.user()]
@@ -154,7 +156,7 @@ func keepers() []keeper {
 				return object{"id": t.ID, "role": t.role(), "ts": t.ms(), "content": block(t)}
 			})})
 		}},
-		{format: "aider", file: ".aider.chat.history.md", untimed: true, write: func(of []turn) []byte {
+		{format: "aider", file: ".aider.chat.history.md", untimed: true, byFolder: true, write: func(of []turn) []byte {
 			var b bytes.Buffer
 			b.WriteString("\n# aider chat started at 2026-01-02 10:00:00\n\n")
 			for _, t := range of {
@@ -162,7 +164,7 @@ func keepers() []keeper {
 			}
 			return b.Bytes()
 		}},
-		{format: "chatgpt", file: "conversations.json", write: func(of []turn) []byte {
+		{format: "chatgpt", file: "conversations.json", beside: "%s/conversations.json", write: func(of []turn) []byte {
 			mapping := object{}
 			for _, t := range of {
 				mapping[t.ID] = object{"id": t.ID, "parent": orNull(t.Parent), "children": children(of, t), "message": object{"id": t.ID,
@@ -200,7 +202,7 @@ func keepers() []keeper {
 			return dumped([]any{object{"id": talkID, "title": "t", "created_at": of[0].At.Unix(), "updated_at": last(of).At.Unix(),
 				"chat": object{"title": "t", "models": []any{"m"}, "history": object{"messages": messages, "currentId": last(of).ID}}}})
 		}},
-		{format: "opencode", file: "opencode.db", database: func(of []turn) []string {
+		{format: "opencode", file: "opencode.db", beside: "opencode-%s.db", database: func(of []turn) []string {
 			out := []string{
 				"CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, version TEXT, revert TEXT, " +
 					"time_created INTEGER, time_updated INTEGER)",
@@ -326,6 +328,7 @@ var ways = map[string]func(l *library, copies ...string){
 			}
 		}
 	},
+	"beside": besideEachOther,
 	"watch": func(l *library, copies ...string) { // a watch sweeps the homes of tools
 		tool := homed{Tool: l.tool}
 		for _, name := range copies {
@@ -336,6 +339,31 @@ var ways = map[string]func(l *library, copies ...string){
 			l.sweep(collect.Options{Tools: []transcript.Tool{tool}})
 		}
 	},
+}
+
+// besideEachOther are copies in one folder, as a program that keeps folders in step leaves them.
+func besideEachOther(l *library, copies ...string) {
+	root := filepath.Join(l.folder, "together")
+	for _, name := range copies {
+		from := filepath.Join(l.copies[name], filepath.FromSlash(l.file))
+		to := filepath.Join(root, filepath.FromSlash(fmt.Sprintf(l.beside, name)))
+		b, err := os.ReadFile(from)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(to), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(to, b, 0o600)
+		}
+		if info, statErr := os.Stat(from); err == nil && statErr == nil {
+			err = os.Chtimes(to, info.ModTime(), info.ModTime())
+		}
+		if err != nil {
+			l.Fatal(err)
+		}
+		for range 2 {
+			l.sweep(collect.Options{Tools: []transcript.Tool{homed{l.tool, []string{root}}}})
+		}
+	}
 }
 
 func (l *library) sweep(o collect.Options) {
@@ -415,7 +443,8 @@ func TestCopiesOfATalk(t *testing.T) {
 	ours, theirs := line(4, "a", 4, 20), line(4, "b", 2, 30)
 	for _, k := range keepers() {
 		for way, bring := range ways {
-			if way == "upload" && k.database != nil {
+			switch {
+			case way == "upload" && k.database != nil, way != "upload" && k.byFolder, way == "beside" && k.beside == "":
 				continue // a database is read where it is
 			}
 			name := k.format + " " + way
