@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -30,6 +31,9 @@ type Options struct {
 	Save  func(ctx context.Context, id scrollback.ConversationID, name string) error
 	Files Files // completes references on a screen; nil does not
 	JSON  bool  // events as lines of JSON; only without a screen
+	// Zone is the person's: times are shown in it, and the model is told the date there. nil is
+	// that of the machine.
+	Zone  *time.Location
 	Texts words.Texts
 	// Explain says an error in the language of the texts.
 	Explain func(error) string
@@ -185,7 +189,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.turn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Overrides: c.o.Overrides})
+	return c.turn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Zone: c.o.Zone, Overrides: c.o.Overrides})
 }
 
 // turn runs a turn, with what is to be left out from now on.

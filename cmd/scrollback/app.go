@@ -89,7 +89,7 @@ func (g *globals) place() *workspace.Place {
 	if g.set.NoEnvironment {
 		return nil
 	}
-	p := &workspace.Place{MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS, Now: time.Now(),
+	p := &workspace.Place{MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS, Now: time.Now().In(g.zone),
 		Locale: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_TIME"), os.Getenv("LANG"))}
 	if own, err := home.Of(); err == nil {
 		p.UserFolder = own.Config

@@ -112,7 +112,7 @@ func (c *showCmd) Run(g *globals) error {
 
 // pages are how messages are printed.
 func (c *showCmd) pages(g *globals, id scrollback.ConversationID) terminal.Pages {
-	p := terminal.Pages{Texts: g.texts(), Again: again(id), Ways: ways(id), Whole: c.All}
+	p := terminal.Pages{Texts: g.texts(), Again: again(id), Ways: ways(id), Whole: c.All, Zone: g.zone}
 	if isTerminal(g.stdout) && !c.Raw {
 		p.Look = console.Look(g.stdout)
 	}

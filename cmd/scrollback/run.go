@@ -97,7 +97,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 		}
 		p := g.printer()
 		p.Again, p.Ways = again(id), ways(id)
-		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without, PlainMarks: true, WebSearch: c.WebSearch, Overrides: g.shape()})
+		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without, PlainMarks: true, WebSearch: c.WebSearch, Zone: g.zone, Overrides: g.shape()})
 		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
 			return err
 		}
