@@ -51,6 +51,7 @@ func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.Conversation
 	}
 	c.id = conv.ID
 	fmt.Fprintf(w, c.o.Texts.Resumed+"\n", columns.Clip(conv.Title, 60), columns.Thousands(conv.Messages))
+	c.checkModel(ctx)
 	return c.tail(ctx, w)
 }
 

@@ -111,7 +111,9 @@ func TestZones(t *testing.T) {
 			},
 			"branches": func(w io.Writer) error { return Branches(w, []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
 			"refs":     func(w io.Writer) error { return Refs(w, []scrollback.RefEntry{{CreatedAt: at}}, zone) },
-			"receipts": func(w io.Writer) error { return Receipts(w, words.Texts{}, []scrollback.Receipt{{CreatedAt: at}}, zone) },
+			"receipts": func(w io.Writer) error {
+				return Receipts(w, words.Texts{}, []scrollback.Receipt{{CreatedAt: at}}, zone)
+			},
 			"picker": func(w io.Writer) error {
 				_, err := io.WriteString(w, strings.Join(pickerRows([]scrollback.Conversation{{UpdatedAt: at}}, zone), ""))
 				return err

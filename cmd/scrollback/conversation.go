@@ -44,6 +44,11 @@ func (c *listCmd) Run(g *globals) error {
 				_, err := fmt.Fprintln(w, hint)
 				return err
 			}
+			ids := make([]scrollback.ConversationID, len(items))
+			for i, it := range items {
+				ids[i] = it.ID
+			}
+			a.lists.Keep(ids)
 			if err := a.listing(g, items, agents).Conversations(w, items, agents); err != nil || next == "" {
 				return err
 			}

@@ -58,11 +58,13 @@ type globals struct {
 	watch   *watch.Watch   // of turns; nil watches nothing
 	joining []string       // those of --root, for a conversation that goes on
 	brief   bool           // it ends after one turn, and asks no model for titles
-	ctx     context.Context
-	stdin   io.Reader
-	stdout  io.Writer
-	stderr  io.Writer
-	logs    *terminal.Logs // to stderr
+
+	attended bool // what turns do is shown as it happens, failures too
+	ctx      context.Context
+	stdin    io.Reader
+	stdout   io.Writer
+	stderr   io.Writer
+	logs     *terminal.Logs // to stderr
 }
 
 // commands are those of the command line.

@@ -206,6 +206,7 @@ var rooms = map[string]entry{
 	"cmd/scrollback/gather": {rooms: ". cmd/scrollback/config cmd/scrollback/home collect engine terminal terminal/columns transcript " +
 		"transcript/all transcript/geminicli transfer", not: "database/sql"},
 	"cmd/scrollback/home":    {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/numbers": {rooms: ".", libs: "golang.org/x/sys/unix", not: "context database/sql"},
 	"cmd/scrollback/upkeep":  {rooms: ".", not: "os database/sql", net: true},
 	"cmd/scrollback/tidy":    {rooms: ". archive local", not: "os io database/sql"},
 	"cmd/scrollback/edition": {not: "context os io database/sql"},
