@@ -145,7 +145,7 @@ var sentences = map[string]string{
 	"%q is not a seq: 0, 1, 2 …":                                                                         "%s 不是消息号：0、1、2 ……",
 	"there is no branch %d: the list has %d":                                                             "没有第 %s 个分支：列表共有 %s 个",
 	"--from %s is later than --to %s":                                                                    "--from %s 晚于 --to %s",
-	"there is no number %d in the last list here, which has %d: run scrollback list again":         "此终端上一次的列表没有第 %d 个，共 %d 个：请重新运行 scrollback list",
+	"there is no number %d in the last list here, which has %d: run scrollback list again":               "此终端上一次的列表没有第 %d 个，共 %d 个：请重新运行 scrollback list",
 	"--from %s has not come yet: today is %s":                                                            "--from %s 还没有到：今天是 %s",
 	"there is no database at %s: check its name (--store, SCROLLBACK_STORE or store in the config file); run, chat, import and serve make one": "%s 处没有数据库：请检查名称（--store、SCROLLBACK_STORE 或配置文件中的 store）；run、chat、import 和 serve 会新建数据库",
 	"there is no conversation in the project %s yet":                             "项目 %s 中还没有对话",
