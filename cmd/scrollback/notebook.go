@@ -83,7 +83,7 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	g.brief = true
+	g.brief, g.attended = true, true
 	return g.with(func(a *app) error {
 		t := g.tied(a, f)
 		if err := t.Open(g.ctx); err != nil {
@@ -124,7 +124,7 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	g.brief = true
+	g.brief, g.attended = true, true
 	c.allow(g)
 	return g.with(func(a *app) error {
 		if err := a.Limits().Check(scrollback.Say(c.Prompt)); c.Prompt != "" && err != nil {

@@ -116,7 +116,7 @@ func previews(a *api) {
 			b := in.Body
 			q := engine.ContextRequest{Content: b.Content, Sending: true, Without: b.Without, WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
 				Compaction: b.numbers(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
-			if q.Zone, err = zone(b.Zone); err != nil {
+			if q.Zone, err = scrollback.ParseZone(b.Zone); err != nil {
 				return seen(scrollback.Manifest{}, err)
 			}
 			if b.Message != nil {
