@@ -108,6 +108,7 @@ var sentences = map[string]string{
 	"the meta of conversation %s is not an object, so no notebook can be noted in it": "对话 %s 的 meta 不是对象，无法在其中记录笔记本",
 	"conversation %s of this notebook is in the trash: restore it first":              "此笔记本的对话 %s 在回收站中：请先取回",
 	"a cell of this notebook is being run; wait for it, or stop it":                   "此笔记本有单元格正在运行：请等待或停止它",
+	"%s was not written: others kept changing it":                                     "%s 没有写入：其他程序一直在更改它",
 	"there is nothing to compress: no cell of the notebook says anything":             "没有可压缩的内容：笔记本的单元格都是空的",
 	"the notebook could not be compressed: %s":                                        "无法压缩笔记本：%s",
 	"cell %d: %w": "单元格 %s：%s",
