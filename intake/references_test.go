@@ -164,15 +164,16 @@ func TestDataLeavesTheText(t *testing.T) {
 // What an imported notebook shows of a file counts: unchanged, it is not sent again; changed, it
 // is the next version.
 func TestVersionsOfAnImportedNotebook(t *testing.T) {
-	r, id := inFolder(t, 32_000, map[string]string{"a.txt": "one\ntwo\n", "b.txt": "now another\n"})
+	r, id := inFolder(t, 32_000, map[string]string{"a.txt": "one\ntwo\n", "b.txt": "now another\n", "c.txt": "three\n"})
 	of, err := r.Get(context.Background(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := r.Load(`{"metadata":{"uuid":"u1","name":"n","allowed_uris":[],
-		"contextItems":[{"type":"file","key":"a.txt","version":2}]},"context":[
+		"contextItems":[{"type":"file","key":"a.txt","version":2},{"type":"file","key":"c.txt","version":4,"content":"three\n"}]},"context":[
 		{"role":"user","content":"Read @[a.txt] and @[b.txt]","metadata":{"last_ghost_block":{"tools":[],"files":[
-			{"key":"a.txt","version":2,"content":"one\ntwo\n"},{"key":"b.txt","version":3,"content":"before\n"}]}}},
+			{"key":"a.txt","version":2,"content":"one\ntwo\n"},{"key":"b.txt","version":3,"content":"before\n"},
+			{"key":"c.txt","version":4,"content":null}]}}},
 		{"role":"assistant","content":"Read."}]}`)
 	if err != nil || len(got.Conversations) != 1 {
 		t.Fatal(got, err)
@@ -182,11 +183,14 @@ func TestVersionsOfAnImportedNotebook(t *testing.T) {
 	if _, err := r.Patch(context.Background(), made, 0, granted); err != nil {
 		t.Fatal(err)
 	}
-	r.Ask(made, "Again @[a.txt] and @[b.txt]").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(made, "Again @[a.txt], @[b.txt] and @[c.txt]").Done(t, scrollback.TurnComplete, "stop")
 	ms := r.Log(made)
 	blocks := texts(ms[len(ms)-2])
 	if a := blocks["a.txt"].Reference; a == nil || a.SameAs != 1 || a.Version != 2 {
 		t.Errorf("what is shown already is sent as %q", blocks["a.txt"].Text)
+	}
+	if c := blocks["c.txt"].Reference; c == nil || c.SameAs != 1 || c.Version != 4 || !strings.Contains(texts(ms[0])["c.txt"].Text, "three") {
+		t.Errorf("what only the notebook's items show is sent as %q behind %q", blocks["c.txt"].Text, texts(ms[0])["c.txt"].Text)
 	}
 	if b := blocks["b.txt"].Reference; b == nil || b.SameAs != 0 || b.Version != 4 || !strings.Contains(blocks["b.txt"].Text, "now another") {
 		t.Errorf("what has changed is sent as %q", blocks["b.txt"].Text)

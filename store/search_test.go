@@ -160,6 +160,67 @@ func TestSearchFilters(t *testing.T) {
 	})
 }
 
+// What a live fork inherits from a conversation in the trash is found everywhere, named by the
+// fork and read on its path; the rest of the trash is not.
+func TestSearchInherited(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		top := b.create(func(c *scrollback.Conversation) { c.Project = "one" })
+		b.say(top.ID, "word at first", "word at second", "word at third", "word at fourth")
+		mid := b.fork(top.ID, 3)
+		b.say(mid.ID, "word of the middle")
+		low := b.fork(mid.ID, 2)
+		b.say(low.ID, "the low end")
+		everywhere := scrollback.SearchQuery{Query: "word", Around: 3}
+		want := func(what string, q scrollback.SearchQuery, want ...string) {
+			t.Helper()
+			slices.Sort(want)
+			if got := slices.Sorted(slices.Values(b.search(q))); !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", what, got, want)
+			}
+		}
+		must2(b.Trash(t.Context(), top.ID))(t)
+		want("below one in the trash", everywhere, "word at first", "word at second", "word at third", "word of the middle")
+		want("in a project", scrollback.SearchQuery{Query: "word", Project: "two"})
+		want("a phrase", scrollback.SearchQuery{Query: `"at third"`}, "word at third")
+		want("a phrase that nobody inherits", scrollback.SearchQuery{Query: `"at fourth"`})
+		r := must2(b.Search(t.Context(), everywhere))(t)
+		if r.Conversations != 1 || r.Total != 4 {
+			t.Errorf("%d in %d conversations", r.Total, r.Conversations)
+		}
+		for _, h := range r.Hits {
+			if h.ConversationID != mid.ID || !h.OnPath || h.Branch != "" {
+				t.Errorf("%q is named by %s, on its path %v", h.Content, h.ConversationID, h.OnPath)
+			}
+			for _, m := range append(h.Before, h.After...) {
+				if m.Parts.Text() == "word at fourth" {
+					t.Errorf("beside %q is what nobody inherits", h.Content)
+				}
+			}
+		}
+		must2(b.Trash(t.Context(), mid.ID))(t)
+		want("below two in the trash", everywhere, "word at first", "word at second")
+		r = must2(b.Search(t.Context(), everywhere))(t)
+		for _, h := range r.Hits {
+			if h.ConversationID != low.ID || !h.OnPath {
+				t.Errorf("%q is named by %s, on its path %v", h.Content, h.ConversationID, h.OnPath)
+			}
+		}
+		h := b.head(low.ID)
+		must2(b.Branches.Rewind(t.Context(), h, h.Branch, 1, nil))(t)
+		r = must2(b.Search(t.Context(), everywhere))(t)
+		for _, h := range r.Hits {
+			if on := h.Seq == 1; h.ConversationID != low.ID || h.OnPath != on || (h.Branch == low.Branch) == on {
+				t.Errorf("after going back, %q is named by %s on branch %q, on its path %v", h.Content, h.ConversationID, h.Branch, h.OnPath)
+			}
+		}
+		if len(r.Hits) != 2 {
+			t.Errorf("after going back: %+v", r.Hits)
+		}
+		must2(b.Trash(t.Context(), low.ID))(t)
+		want("all in the trash", everywhere)
+	})
+}
+
 // A recall result repeats the log and is not found; calls, results, file names and
 // the text given for an artifact are.
 func TestSearchParts(t *testing.T) {

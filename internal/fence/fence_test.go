@@ -121,8 +121,8 @@ var rooms = map[string]entry{
 	"transcript/mtm":   {rooms: ". internal/splice transcript transcript/cell wire", not: "context os database/sql"},
 	"transcript/ipynb": {rooms: ". internal/splice transcript transcript/cell", not: "context os database/sql time"},
 	"internal/splice":  {not: "context os database/sql time"},
-	"notebook": {rooms: ". transcript transcript/cell transcript/ipynb transcript/mtm workspace", libs: "github.com/gofrs/flock github.com/google/uuid",
-		not: "context database/sql"},
+	"notebook": {rooms: ". transcript transcript/cell transcript/ipynb transcript/mtm workspace",
+		libs: "github.com/gofrs/flock github.com/google/uuid", not: "context database/sql"},
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 

@@ -92,21 +92,25 @@ func (f *File) Another(raw json.RawMessage, first bool) Item {
 
 // Bytes is the file with these items.
 func (f *File) Bytes(list []Item) []byte {
-	at, _ := find(f.Shell, f.name)
-	size := len(f.before) + len(f.Shell) + len(f.tail) + len(f.after)
+	before, after := f.Ends(len(list) > 0)
+	size := len(before) + len(after)
 	for _, it := range list {
 		size += len(it.Lead) + len(it.Raw)
 	}
-	out := append(make([]byte, 0, size), f.before...)
-	out = append(out, f.Shell[:at.From+1]...)
+	out := append(make([]byte, 0, size), before...)
 	for _, it := range list {
 		out = append(append(out, it.Lead...), it.Raw...)
 	}
-	if len(list) > 0 {
-		out = append(out, f.tail...)
-	} else {
-		out = append(out, f.empty...)
+	return append(out, after...)
+}
+
+// Ends are what stands before the items of the file and behind them, or where there are none,
+// around them.
+func (f *File) Ends(items bool) (before, after []byte) {
+	at, _ := find(f.Shell, f.name)
+	inner := f.empty
+	if items {
+		inner = f.tail
 	}
-	out = append(out, f.Shell[at.To-1:]...)
-	return append(out, f.after...)
+	return slices.Concat(f.before, f.Shell[:at.From+1]), slices.Concat(inner, f.Shell[at.To-1:], f.after)
 }

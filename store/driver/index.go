@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -35,8 +36,9 @@ type Index interface {
 	Postings(ctx context.Context, q PostingQuery) ([]Postings, error)
 
 	// Lines are the branches with these numbers, by number; unknown ones are left out, and
-	// so are those that Projects does not let through (nil: all) and, unless Trash, those
-	// of conversations in the trash.
+	// so are those that Projects does not let through (nil: all). Unless Trash, a branch of a
+	// conversation in the trash is there as far as a live one of Projects inherits it, with
+	// the Heir; see [Line.InheritedBy].
 	Lines(ctx context.Context, q LineQuery) (map[int64]Line, error)
 
 	// LinesOf are all branches of some conversations.
@@ -170,6 +172,48 @@ type Line struct {
 	Conversation scrollback.ConversationID
 	Parent       int64
 	First, Head  int64
+
+	// Of a conversation in the trash: a live conversation that inherits messages up to Head,
+	// and its branch.
+	Heir    scrollback.ConversationID
+	Through scrollback.BranchID
+}
+
+// Fork is a branch that was forked from another at a seq. Lets says that its conversation is
+// live and one of those that are asked for, Trashed that it is in the trash.
+type Fork struct {
+	Branch        scrollback.BranchID
+	At            int64
+	Conversation  scrollback.ConversationID
+	Trashed, Lets bool
+}
+
+// InheritedBy is what a live conversation inherits of a branch of one in the trash, through
+// any number of others in the trash: the branch up to the furthest message that any inherits,
+// with that heir, or the newest of these. It returns false if nobody inherits anything. forks
+// has what was forked from each branch.
+func (l Line) InheritedBy(forks map[scrollback.BranchID][]Fork) (Line, bool) {
+	type inherited struct {
+		branch scrollback.BranchID
+		head   int64
+	}
+	out := l
+	out.Head = l.First - 1
+	for open := []inherited{{l.Branch, l.Head}}; len(open) > 0; {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, f := range forks[at.branch] {
+			head := min(at.head, f.At)
+			switch {
+			case head < l.First:
+			case f.Trashed:
+				open = append(open, inherited{f.Branch, head})
+			case f.Lets && cmp.Or(cmp.Compare(head, out.Head), cmp.Compare(f.Conversation, out.Heir), cmp.Compare(f.Branch, out.Through)) > 0:
+				out.Head, out.Heir, out.Through = head, f.Conversation, f.Branch
+			}
+		}
+	}
+	return out, out.Heir != ""
 }
 
 // WorkedQuery finds the conversations that were worked on in some folders or below them: their

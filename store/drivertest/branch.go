@@ -256,6 +256,50 @@ func testForkOfInherited(w *bench) {
 	w.code(err, scrollback.NotFound)
 }
 
+// testLinesInherited: of branches in the trash, the index sees what a live conversation
+// inherits, with the heir that goes furthest.
+func testLinesInherited(w *bench) {
+	top := w.conversation(func(c *scrollback.Conversation) { c.Project = "one" })
+	first := w.say(top.ID, 5)[0]
+	mid := w.fork(top, 4)
+	w.say(mid.ID, 2)
+	low := w.fork(mid, 6)
+	beside := w.fork(top, 2)
+	places := map[scrollback.BranchID]int64{}
+	lines, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{top.ID, mid.ID})
+	w.ok(err)
+	for _, l := range lines {
+		places[l.Branch] = l.Number
+	}
+	see := func(what string, of scrollback.BranchID, in driver.LineQuery, want driver.Line) {
+		w.t.Helper()
+		in.Numbers = []int64{places[of]}
+		got, err := w.Index.Lines(w.ctx, in)
+		w.ok(err)
+		l := got[places[of]]
+		l.Number, l.Parent, l.Branch = 0, 0, ""
+		if same(w.t, what, want, l); want.Conversation == "" && len(got) > 0 {
+			w.t.Errorf("%s: %+v", what, got)
+		}
+	}
+	all := driver.LineQuery{}
+	see("live", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 5})
+	w.trash(top.ID)
+	see("with two heirs", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: mid.ID, Through: mid.Branch})
+	see("with all of the trash", first.Branch, driver.LineQuery{Trash: true}, driver.Line{Conversation: top.ID, First: 1, Head: 5})
+	see("of no project of an heir", first.Branch, driver.LineQuery{Projects: []string{"none"}}, driver.Line{})
+	w.trash(mid.ID)
+	see("through another in the trash", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
+	see("of another in the trash", mid.Branch, all, driver.Line{Conversation: mid.ID, First: 5, Head: 6, Heir: low.ID, Through: low.Branch})
+	purge(w, top.ID, 9)
+	see("of one that was purged", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
+	w.trash(low.ID)
+	see("with the nearer heir", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 2, Heir: beside.ID, Through: beside.Branch})
+	see("without an heir", mid.Branch, all, driver.Line{})
+	w.trash(beside.ID)
+	see("of nobody", first.Branch, all, driver.Line{})
+}
+
 // testBranches: a conversation's own, by id.
 func testBranches(w *bench) {
 	c := w.conversation()

@@ -117,6 +117,7 @@ var suite = []struct {
 	{"RewindTakesOver", testRewindTakesOver},
 	{"ForkRefused", testForkRefused},
 	{"ForkOfInherited", testForkOfInherited},
+	{"LinesInherited", testLinesInherited},
 	{"Branches", testBranches},
 	{"UnfoldInherited", testUnfoldInherited},
 	{"Purge", testPurge},

@@ -142,11 +142,29 @@ func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 	out := map[int64]driver.Line{}
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
-		if slices.Contains(q.Numbers, b.number) && (q.Trash || th.DeletedAt == 0) && within(q.Projects, th.Project) {
+		switch {
+		case !slices.Contains(q.Numbers, b.number):
+		case th.DeletedAt != 0 && !q.Trash:
+			if l, ok := lineOf(db.database, b).InheritedBy(forksOf(db.database, q.Projects)); ok {
+				out[b.number] = l
+			}
+		case within(q.Projects, th.Project):
 			out[b.number] = lineOf(db.database, b)
 		}
 	}
 	return out, nil
+}
+
+// forksOf are all branches by those that they were forked from.
+func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.Fork {
+	out := map[scrollback.BranchID][]driver.Fork{}
+	for _, b := range db.branches {
+		th := db.threads[b.Conversation]
+		trashed := th.DeletedAt != 0
+		f := driver.Fork{Branch: b.ID, At: b.AtSeq, Conversation: b.Conversation, Trashed: trashed, Lets: !trashed && within(projects, th.Project)}
+		out[b.Parent] = append(out[b.Parent], f)
+	}
+	return out
 }
 
 // LinesOf implements [driver.Index].

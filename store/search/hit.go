@@ -28,6 +28,7 @@ type shown struct {
 	head driver.Head
 	best int // its number in the ranking
 	on   bool
+	heir *driver.Line // of what is in the trash, and inherited by a live conversation
 }
 
 // hits fills in the best from skip on, as many as requested, and says how far it read.
@@ -74,11 +75,11 @@ func (s *searching) hits(ctx context.Context, f found, skip int, q scrollback.Se
 
 // see finds the head from which a message is seen, and whether it can be.
 func (l *filling) see(ctx context.Context, c *Candidate) (shown, bool, error) {
-	of := cmp.Or(l.q.Conversation, c.Message.ConversationID)
+	of := cmp.Or(l.q.Conversation, l.f.scope.home(c.Message))
 	if slices.Contains(l.q.Agents, c.Message.ConversationID) { // seen from itself
 		of = c.Message.ConversationID
 	}
-	out := shown{Candidate: c}
+	out := shown{Candidate: c, heir: l.f.scope.heir(c.Message)}
 	var err error
 	out.head, err = l.head(ctx, of)
 	if of != l.q.Conversation && scrollback.CodeOf(err) == scrollback.NotFound {
@@ -87,8 +88,13 @@ func (l *filling) see(ctx context.Context, c *Candidate) (shown, bool, error) {
 	if err != nil {
 		return out, false, err
 	}
+	if out.heir != nil {
+		if err := l.f.scope.path(ctx, out.head.Branch.ID); err != nil {
+			return out, false, err
+		}
+	}
 	place := driver.PlaceOf(l.f.scope.numbers[c.Message.Branch], c.Message.Seq)
-	if out.on = l.f.scope.on(out.head.Branch.ID, place); !out.on && c.Message.ConversationID != out.head.ID {
+	if out.on = l.f.scope.on(out.head.Branch.ID, place); !out.on && out.heir == nil && c.Message.ConversationID != out.head.ID {
 		// Of an ancestor that is purged or in the trash, only what is inherited exists.
 		switch of, err := l.head(ctx, c.Message.ConversationID); {
 		case scrollback.CodeOf(err) == scrollback.NotFound, err == nil && of.DeletedAt != 0:
@@ -127,8 +133,14 @@ func (l *filling) hit(c shown) scrollback.Hit {
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
 		Content: passage(text, l.f.Query, Characters(l.q)), Score: math.Round(c.Score*1000) / 1000,
 		OnPath: c.on}
+	if c.heir != nil {
+		h.ConversationID = c.heir.Heir
+	}
 	if !c.on {
 		h.Branch = m.Branch
+		if c.heir != nil {
+			h.Branch = c.heir.Through
+		}
 	}
 	h.Snippet, h.Spans = snippet(text, l.f.Query)
 	h.Inside = inside(m, l.f.Query)
@@ -216,7 +228,8 @@ func (l *filling) leaf(id scrollback.SegmentID, seq int64) *scrollback.Ref {
 	}
 }
 
-// near reads the neighbours of the best hits, on the paths of their own branches.
+// near reads the neighbours of the best hits, on the paths of their own branches, or of the
+// branch that inherits one from a conversation in the trash.
 func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.MessageID][]scrollback.Message, error) {
 	around := int64(min(max(l.q.Around, 0), scrollback.AroundMax))
 	out := map[scrollback.MessageID][]scrollback.Message{}
@@ -224,8 +237,11 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 		if around == 0 || c.best >= scrollback.SearchNear {
 			continue
 		}
-		m := c.Message
-		own, err := l.d.Read.Branch(ctx, m.Branch)
+		m, of := c.Message, c.Message.Branch
+		if c.heir != nil {
+			of = c.heir.Through
+		}
+		own, err := l.d.Read.Branch(ctx, of)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			continue // purged since it was found
 		}

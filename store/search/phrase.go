@@ -37,7 +37,7 @@ func (k *picker) phrases(ctx context.Context) (picks, map[driver.Place]scrollbac
 	if err := k.o.learn(ctx, numbers); err != nil {
 		return picks{}, nil, err
 	}
-	all = slices.DeleteFunc(all, func(c pick) bool { return !k.o.lets(c.place.Branch()) })
+	all = slices.DeleteFunc(all, func(c pick) bool { return !k.o.lets(c.place) })
 	slices.SortFunc(all, better)
 	var out picks
 	read := map[driver.Place]scrollback.Message{}

@@ -148,7 +148,7 @@ func (k *picker) strongest(ctx context.Context, events []event) ([]pick, bool, e
 				return nil, false, err
 			}
 			for _, c := range some {
-				if k.o.lets(c.place.Branch()) {
+				if k.o.lets(c.place) {
 					best = append(best, c)
 				}
 			}

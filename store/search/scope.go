@@ -124,8 +124,29 @@ func (o *scope) learn(ctx context.Context, numbers []int64) error {
 	return nil
 }
 
-// lets reports whether messages of a branch are in the scope.
-func (o *scope) lets(number int64) bool { return o.lines[number] != nil }
+// lets reports whether a message is in the scope: of a branch in the trash, only what is
+// inherited is.
+func (o *scope) lets(p driver.Place) bool {
+	l := o.lines[p.Branch()]
+	return l != nil && (l.Heir == "" || p.Seq() <= l.Head)
+}
+
+// heir is the line of a message whose conversation is in the trash, or nil. It says which
+// live conversation inherits it.
+func (o *scope) heir(m scrollback.Message) *driver.Line {
+	if l := o.lines[o.numbers[m.Branch]]; l != nil && l.Heir != "" {
+		return l
+	}
+	return nil
+}
+
+// home is the conversation in which a message is found.
+func (o *scope) home(m scrollback.Message) scrollback.ConversationID {
+	if l := o.heir(m); l != nil {
+		return l.Heir
+	}
+	return m.ConversationID
+}
 
 // at is the place of seq on the path of a branch, as far as its lines are known.
 func (o *scope) at(number, seq int64) (driver.Place, bool) {
@@ -145,6 +166,16 @@ func (o *scope) at(number, seq int64) (driver.Place, bool) {
 func (o *scope) on(branch scrollback.BranchID, p driver.Place) bool {
 	at, ok := o.at(o.numbers[branch], p.Seq())
 	return ok && at == p
+}
+
+// path learns the lines that a branch comes from.
+func (o *scope) path(ctx context.Context, branch scrollback.BranchID) error {
+	for l := o.lines[o.numbers[branch]]; l != nil && l.Parent != 0 && !o.whole; l = o.lines[l.Parent] {
+		if err := o.learn(ctx, []int64{l.Parent}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parents learns the lines from which branches were forked near a place.

@@ -58,7 +58,7 @@ func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (s
 		return out, err
 	}
 	if out.Truncated = !f.all; f.all {
-		out.Total, out.Conversations = len(f.best), conversations(f.best)
+		out.Total, out.Conversations = len(f.best), f.conversations()
 	}
 	skip := min(max(q.Offset, 0), len(f.best))
 	var read int
@@ -163,10 +163,10 @@ func (s *searching) findIn(ctx context.Context, q scrollback.SearchQuery, now ti
 }
 
 // conversations counts those that the messages are in.
-func conversations(all []*Candidate) int {
+func (f found) conversations() int {
 	in := map[scrollback.ConversationID]bool{}
-	for _, c := range all {
-		in[c.Message.ConversationID] = true
+	for _, c := range f.best {
+		in[f.scope.home(c.Message)] = true
 	}
 	return len(in)
 }

@@ -59,7 +59,7 @@ func (k *picker) wished(ctx context.Context) ([]pick, error) {
 	if err := k.o.learn(ctx, numbers); err != nil {
 		return nil, err
 	}
-	out := slices.DeleteFunc(best.heap, func(c pick) bool { return !k.o.lets(c.place.Branch()) })
+	out := slices.DeleteFunc(best.heap, func(c pick) bool { return !k.o.lets(c.place) })
 	slices.SortFunc(out, better)
 	return out[:min(len(out), wishesPicked)], nil
 }

@@ -60,6 +60,24 @@ func References(block json.RawMessage) (out scrollback.Parts) {
 	return out
 }
 
+// Showing is a block with the contents of files, by their keys, whose content it leaves out.
+func Showing(block json.RawMessage, contents map[string]string) json.RawMessage {
+	var g Ghost
+	if len(contents) == 0 || json.Unmarshal(block, &g) != nil {
+		return block
+	}
+	for i, f := range g.Files {
+		if content, ok := contents[f.Key]; ok && string(f.Content) == "null" {
+			g.Files[i].Content, _ = plain(content) // a text can always be written
+		}
+	}
+	out, err := plain(g)
+	if err != nil {
+		return block
+	}
+	return out
+}
+
 // told is what a model reads of a reference.
 func told(ref *scrollback.Reference, content string) scrollback.Text {
 	return scrollback.Text{Text: head(ref) + content, Reference: ref}

@@ -112,24 +112,28 @@ func (g Group) Cell() transcript.Cell {
 	return c
 }
 
-// Groups are the cells that messages become.
+// Groups are the cells that messages become, each of at most [MaxGroup] bytes.
 func Groups(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[Group, error] {
 	return func(yield func(Group, error) bool) {
 		var g Group
+		bytes := 0
 		for e, err := range entries {
+			if bytes += size(e); err == nil && bytes > MaxGroup && (size(e) > MaxGroup || g.takes(e)) {
+				err = errTooLong(e.Message.Seq)
+			}
 			if err != nil {
 				yield(Group{}, err)
 				return
 			}
-			said := e.Message.Role == scrollback.RoleAssistant || e.Message.Role == scrollback.RoleTool
-			if said && (g.Own == nil || g.Own.Message.Role == scrollback.RoleUser) {
+			if g.takes(e) {
 				g.Said = append(g.Said, e)
 				continue
 			}
 			if (g.Own != nil || g.Said != nil) && !yield(g, nil) {
 				return
 			}
-			if g = (Group{Own: &e}); said {
+			g, bytes = Group{Own: &e}, size(e)
+			if speaks(e) {
 				g = Group{Said: []transcript.Entry{e}}
 			}
 		}
@@ -137,6 +141,16 @@ func Groups(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[Group, error] 
 			yield(g, nil)
 		}
 	}
+}
+
+// speaks reports whether a message is of the model or of its tools.
+func speaks(e transcript.Entry) bool {
+	return e.Message.Role == scrollback.RoleAssistant || e.Message.Role == scrollback.RoleTool
+}
+
+// takes reports whether a message is said to the group's cell.
+func (g Group) takes(e transcript.Entry) bool {
+	return speaks(e) && (g.Own == nil || g.Own.Message.Role == scrollback.RoleUser)
 }
 
 // Messages are those of a cell that was read.

@@ -110,9 +110,13 @@ func (n *notebook) fresh(want, text string) string {
 	if want != "" && len(want) <= 64 && !n.ids[want] && plainID(want) {
 		return want
 	}
-	for i := len(n.items); ; i++ {
+	for i := n.dropped + len(n.items); ; i++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s", i, text))
-		if id := hex.EncodeToString(sum[:4]); !n.ids[id] {
+		id := hex.EncodeToString(sum[:4])
+		if n.mostIDs > 0 && len(n.ids) >= n.mostIDs {
+			return id + "-" + strconv.Itoa(i)
+		}
+		if !n.ids[id] {
 			return id
 		}
 	}

@@ -114,14 +114,14 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 // Write implements transcript.Exporter.
 func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
 	n := empty(cell.TieOf(c), c.Meta)
-	for g, err := range cell.Groups(entries) {
-		if err == nil {
-			err = n.append(g.Cell(), g.Own)
+	n.mostIDs = mostIDs
+	return cell.Export(w, n.file, entries, func(g cell.Group) ([]splice.Item, error) {
+		if err := n.append(g.Cell(), g.Own); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err := w.Write(n.Bytes())
-	return err
+		last := n.items[len(n.items)-1]
+		n.dropped += len(n.items) - 1
+		n.items, n.cells = []*item{{}}, nil // what is written is not needed any more
+		return []splice.Item{last.Item}, nil
+	})
 }

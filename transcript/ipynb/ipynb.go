@@ -41,7 +41,13 @@ type notebook struct {
 	items []*item
 	cells []*item
 	ids   map[string]bool
+
+	dropped int // items that were written and forgotten
+	mostIDs int // how many ids are remembered; 0: all
 }
+
+// mostIDs is how many ids an export remembers. Those of later cells hold their number.
+const mostIDs = 1 << 14
 
 // item is an entry of the list of cells.
 type item struct {
@@ -91,7 +97,9 @@ func (n *notebook) add(it splice.Item) {
 	var id string
 	_ = json.Unmarshal(field(it.Raw, members, "cell_type"), &i.kind) // one of the wrong type is none
 	if json.Unmarshal(field(it.Raw, members, "id"), &id) == nil {
-		n.ids[id] = true
+		if n.mostIDs == 0 || len(n.ids) < n.mostIDs {
+			n.ids[id] = true
+		}
 	}
 	if i.kind != "raw" {
 		if _, ok := lines(field(it.Raw, members, "source")); i.kind != "code" && i.kind != "markdown" || len(members) == 0 {

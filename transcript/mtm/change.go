@@ -48,6 +48,7 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 		if meta, o.Own, err = cell.SetOwn(n.file.Form, meta, was.cell, *own); err != nil {
 			return err
 		}
+		g.contents = nil // the block is another
 	}
 	old := g.run
 	if g.role == scrollback.RoleAssistant {

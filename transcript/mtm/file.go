@@ -114,14 +114,12 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 		t.ID = id // a fork is another notebook than the one that was imported
 	}
 	n := empty(t, c)
-	for g, err := range cell.Groups(entries) {
-		if err == nil {
-			err = n.append(g, false)
+	return cell.Export(w, n.file, entries, func(g cell.Group) ([]splice.Item, error) {
+		if err := n.append(g, false); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err := w.Write(n.Bytes())
-	return err
+		last := n.groups[len(n.groups)-1]
+		n.groups, n.cells = []*group{{role: last.role}}, nil // what is written is not needed any more
+		return append([]splice.Item{last.head}, last.run...), nil
+	})
 }

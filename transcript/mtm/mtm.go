@@ -44,7 +44,8 @@ type group struct {
 	run  []splice.Item
 	role scrollback.Role // empty if it is not a cell
 
-	read *said // once it was asked for
+	contents map[string]string // of files that the block of references leaves out
+	read     *said             // once it was asked for
 }
 
 // takes reports whether what the model and its tools say next belongs to the group.
@@ -81,6 +82,7 @@ func open(b []byte) (*notebook, error) {
 	for _, it := range list {
 		n.add(it)
 	}
+	n.fillIn()
 	return n, nil
 }
 
@@ -151,7 +153,7 @@ func (g *group) said() *said {
 		}
 	} else {
 		s.bad = readContent(&s.cell, g.head.Raw)
-		s.cell.References = cell.References(meta.Ghost)
+		s.cell.References = cell.References(cell.Showing(meta.Ghost, g.contents))
 		s.own = cell.Own(s.cell, meta.Ours)
 		s.cell.References = cell.Referring(s.own)
 	}

@@ -204,6 +204,34 @@ func TestMutsumiCases(t *testing.T) {
 	}
 }
 
+// A file that a prompt says has not changed, and no prompt shows, is shown as the notebook's
+// items have it; the file stays as it was.
+func TestContextItems(t *testing.T) {
+	const file = `{"metadata":{"contextItems":[1,{"type":"file","key":"a","version":2,"content":"two"},
+		{"type":"file","key":"b","version":1,"content":"other"},{"type":"rule","key":"c","version":1,"content":"rule"}]},"context":[
+		{"role":"user","content":"x","metadata":{"last_ghost_block":{"tools":[],"files":[{"key":"a","version":1,"content":"one"}]}}},
+		{"role":"user","content":"y","metadata":{"last_ghost_block":{"tools":[],"files":[{"key":"a","version":2,"content":null},
+			{"key":"b","version":1,"content":"shown"},{"key":"c","version":1,"content":null}]}}},
+		{"role":"user","content":"z","metadata":{"last_ghost_block":{"tools":[],"files":[{"key":"a","version":2,"content":null},
+			{"key":"b","version":1,"content":null}]}}}]}`
+	n, err := mtm.Open([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range n.Cells() {
+		for _, p := range c.References {
+			got = append(got, p.(scrollback.Text).Text)
+		}
+	}
+	want := []string{"[file a, version 1]\none", "[file a, version 2]\ntwo", "[file b, version 1]\nshown",
+		"[file c, version 1: unchanged, see version 1]",
+		"[file a, version 2: unchanged, see version 2]", "[file b, version 1: unchanged, see version 1]"}
+	if !slices.Equal(got, want) || string(n.Bytes()) != file {
+		t.Errorf("the references are %q, want %q", got, want)
+	}
+}
+
 // What the model says in a cell of its own cannot follow a prompt: there it is its answer.
 func TestAppendRefuses(t *testing.T) {
 	n := mtm.New(transcript.Tie{})

@@ -6,7 +6,9 @@ package notebooktest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"runtime"
 	"slices"
@@ -33,6 +35,7 @@ func Run(t *testing.T, k Kind) {
 	t.Run("UnchangedMessagesStay", func(t *testing.T) { unchangedMessagesStay(t, k) })
 	t.Run("UnreadableStays", func(t *testing.T) { unreadableStays(t, k) })
 	t.Run("ConversationComesBack", func(t *testing.T) { conversationComesBack(t, k) })
+	t.Run("ExportIsBounded", func(t *testing.T) { exportIsBounded(t, k) })
 	t.Run("OwnMessage", func(t *testing.T) { ownMessage(t, k) })
 	t.Run("Tie", func(t *testing.T) { tie(t, k) })
 	t.Run("EditedElsewhere", func(t *testing.T) { editedElsewhere(t, k) })
@@ -278,6 +281,46 @@ func conversationComesBack(t *testing.T, k Kind) {
 	}
 	if len(said) == 0 {
 		t.Errorf("%d messages of interactions", len(said))
+	}
+}
+
+// An export holds one cell at a time, however many there are, and refuses one without bounds.
+func exportIsBounded(t *testing.T, k Kind) {
+	text := strings.Repeat("a message of some length; ", 40)
+	held := func(messages int) (heap int64) {
+		entries := func(yield func(transcript.Entry, error) bool) {
+			for i := range messages {
+				e := transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Seq: int64(i + 1), Parts: scrollback.Say(text)}}
+				if i%2 == 1 {
+					e.Message.Role = scrollback.RoleAssistant
+				}
+				if !yield(e, nil) {
+					t.Error("the export ended early")
+					return
+				}
+			}
+			runtime.GC()
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			heap = int64(m.HeapAlloc)
+		}
+		if err := k.Write(io.Discard, scrollback.Conversation{}, entries); err != nil {
+			t.Fatal(err)
+		}
+		return heap
+	}
+	few, many := held(100), held(10_000)
+	if grown := many - few; grown > 3<<20 {
+		t.Errorf("for 10,000 messages of %d bytes, %d bytes more are held than for 100", len(text), grown)
+	}
+	long := strings.Repeat("x", 8<<20)
+	err := k.Write(io.Discard, scrollback.Conversation{}, func(yield func(transcript.Entry, error) bool) {
+		for yield(transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Say(long)}}, nil) {
+		}
+	})
+	if !errors.Is(err, scrollback.ErrTooLarge) {
+		t.Errorf("a cell without an end: %v", err)
 	}
 }
 

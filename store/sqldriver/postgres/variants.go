@@ -62,6 +62,9 @@ var variants = []sqlrow.Variant{
 	{Of: sqlindex.BranchesHere, Is: `FROM here CROSS JOIN ` + oneByOne("branches", "x.conversation_id = here.id AND x.n > 0") + ` b`},
 	{Of: sqlindex.LinesHere, Is: `FROM here CROSS JOIN ` + oneByOne("conversations", "x.id = here.id AND x.deleted_at = 0") + ` c CROSS JOIN ` +
 		oneByOne("branches", "x.conversation_id = c.id") + ` b`},
+	{Of: sqlindex.ForksBelow, Is: `FROM below CROSS JOIN ` + oneByOne("conversations", "x.id = below.conversation_id AND x.deleted_at <> 0") +
+		` c CROSS JOIN ` + oneByOne("branches", "x.parent_branch = below.id AND x.parent_branch <> ''") + ` b`},
+	{Of: sqlindex.ConversationsBelow, Is: `FROM below CROSS JOIN ` + oneByOne("conversations", "x.id = below.conversation_id") + ` c`},
 	{Of: sqlmove.TheRun, Is: shared(sqlmove.TheRun)},
 	{Of: sqlrow.Wanted, Is: list("$4", "at")},
 	{Of: sqlrow.MessagesOfPath, Is: `CROSS JOIN ` + oneByOne("messages", "x.branch = p.of AND x.seq BETWEEN p.first AND p.last") + ` m`},

@@ -39,6 +39,18 @@ const (
 	LinesHere    = `FROM here CROSS JOIN conversations c CROSS JOIN branches b
 		WHERE c.id = here.id AND c.deleted_at = 0 AND b.conversation_id = c.id`
 
+	// ForksBelow are the branches that were forked from those of the table below that are in
+	// the trash, and ConversationsBelow the conversation of each.
+	ForksBelow = `FROM below CROSS JOIN conversations c CROSS JOIN branches b
+		WHERE c.id = below.conversation_id AND c.deleted_at <> 0 AND b.parent_branch = below.id AND b.parent_branch <> ''`
+	ConversationsBelow = `FROM below CROSS JOIN conversations c WHERE c.id = below.conversation_id`
+
+	// forksBelow reads all of them, and those that they were forked from.
+	forksBelow = `WITH RECURSIVE below (id, parent_branch, at_seq, conversation_id) AS (
+			SELECT p.id, p.parent_branch, p.at_seq, p.conversation_id FROM branches p WHERE p.n IN ` + Listed + `
+			UNION SELECT b.id, b.parent_branch, b.at_seq, b.conversation_id ` + ForksBelow + `)
+		SELECT below.parent_branch, below.id, below.at_seq, below.conversation_id, c.project, c.deleted_at <> 0 ` + ConversationsBelow
+
 	// nextMessage is the number of the next message, where the database would give one that
 	// came before, and NULL elsewhere.
 	nextMessage = `(SELECT last + 1 FROM numbers WHERE name = 'message' AND last >= ` + Newest + `)`

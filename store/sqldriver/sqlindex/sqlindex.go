@@ -146,6 +146,7 @@ func (db Index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 		return nil, db.Wrap(op, err)
 	}
 	out := map[int64]driver.Line{}
+	var trashed []driver.Line
 	err = db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		var l driver.Line
 		var project string
@@ -153,12 +154,47 @@ func (db Index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 		if err := scanLine(&l, &project, &deleted)(r); err != nil {
 			return err
 		}
-		if (q.Trash || deleted == 0) && (q.Projects == nil || slices.Contains(q.Projects, project)) {
+		switch {
+		case deleted != 0 && !q.Trash:
+			trashed = append(trashed, l)
+		case q.Projects == nil || slices.Contains(q.Projects, project):
 			out[l.Number] = l
 		}
 		return nil
 	}, lineColumns+`, c.project, c.deleted_at FROM branches b JOIN conversations c ON c.id = b.conversation_id WHERE b.n IN `+Listed, list)
+	if err != nil || len(trashed) == 0 {
+		return out, db.Wrap(op, err)
+	}
+	forks, err := db.forksBelow(ctx, trashed, q.Projects)
+	for _, l := range trashed {
+		if inherited, ok := l.InheritedBy(forks); ok && err == nil {
+			out[l.Number] = inherited
+		}
+	}
 	return out, db.Wrap(op, err)
+}
+
+// forksBelow are the branches that were forked from some lines in the trash, and from those of
+// them that are in the trash as well, by what they were forked from.
+func (db Index) forksBelow(ctx context.Context, lines []driver.Line, projects []string) (map[scrollback.BranchID][]driver.Fork, error) {
+	numbers := make([]int64, len(lines))
+	for i, l := range lines {
+		numbers[i] = l.Number
+	}
+	list, err := sqlrow.JSON(numbers)
+	if err != nil {
+		return nil, err
+	}
+	out := map[scrollback.BranchID][]driver.Fork{}
+	return out, db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+		var f driver.Fork
+		var parent scrollback.BranchID
+		var project string
+		err := r.Scan(&parent, &f.Branch, &f.At, &f.Conversation, &project, &f.Trashed)
+		f.Lets = !f.Trashed && (projects == nil || slices.Contains(projects, project))
+		out[parent] = append(out[parent], f)
+		return err
+	}, forksBelow, list)
 }
 
 // LinesOf implements [driver.Index].
