@@ -47,7 +47,7 @@ func TestPageGoesOnWithout(t *testing.T) {
 	axe(t, d.ctx, "left out")
 	d.do("without in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Reload(), chromedp.WaitVisible("#m3.leftout .kind.without"))
 	d.is("the mark", `document.querySelector('#m3 .without .status').innerText + document.querySelector('#m3 .without .link').innerText`, "已略去恢复")
-	d.do("without on a phone", chromedp.EmulateViewport(390, 844), chromedp.WaitVisible("#m3 .without .link"))
+	d.do("without on a phone", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible("#m3 .without .link"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
 	axe(t, d.ctx, "left out, on a phone")
 	if got := stored(); len(got) != 0 {
