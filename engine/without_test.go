@@ -29,7 +29,8 @@ func TestLeavingOut(t *testing.T) {
 	r.Ask(id, "the tide turns at four")
 	ask := func(id scrollback.ConversationID, without *[]int64, said bool) {
 		t.Helper()
-		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: without}).Done(t, scrollback.TurnComplete, "stop")
+		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: without}).Done(t,
+			scrollback.TurnComplete, "stop")
 		if strings.Contains(sent, "herons") != said || !strings.Contains(sent, "tide turns") {
 			t.Errorf("herons should be sent: %v; sent %s", said, sent)
 		}
@@ -89,7 +90,8 @@ func TestLookUpsFindWhatIsLeftOut(t *testing.T) {
 	if _, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)
 	}
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).Done(t,
+		scrollback.TurnComplete, "stop")
 	head, err := r.Turns().Page(ctx, id, scrollback.PageQuery{})
 	if err != nil || !slices.Equal(head.Without, []int64{1}) {
 		t.Fatalf("left out: %v, %v", head.Without, err)
