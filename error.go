@@ -52,10 +52,12 @@ type Error struct {
 	Detail string
 
 	// Cause is what a provider said about it, shortened and without keys or addresses;
-	// Advice and Setting are what a person can do. See [Failure].
+	// Advice and Setting are what a person can do, and Suspect the message that a request
+	// may go without. See [Failure].
 	Cause   string
 	Advice  Advice
 	Setting string
+	Suspect int64
 
 	// Reason refines the code and adds nothing to the text; it may be nil.
 	Reason error

@@ -54,7 +54,7 @@ func FailureOf(err error) *Failure {
 		Upstream: errors.Is(err, ErrUpstream)}
 	var known *Error
 	if errors.As(err, &known) {
-		f.Cause, f.Advice, f.Setting = known.Cause, known.Advice, known.Setting
+		f.Cause, f.Advice, f.Setting, f.Suspect = known.Cause, known.Advice, known.Setting, known.Suspect
 	}
 	if f.Advice != "" {
 		return f
@@ -77,9 +77,14 @@ func FailureOf(err error) *Failure {
 
 // Err is the failure as an error again.
 func (f Failure) Err(op string) *Error {
-	err := &Error{Code: f.Code, Op: op, Err: errors.New(f.Message), Cause: f.Cause, Advice: f.Advice, Setting: f.Setting}
-	if f.Upstream {
+	err := &Error{Code: f.Code, Op: op, Err: errors.New(f.Message), Cause: f.Cause, Advice: f.Advice, Setting: f.Setting, Suspect: f.Suspect}
+	switch {
+	case f.Upstream && f.Permanent:
+		_ = err.Because(errors.Join(ErrUpstream, ErrPermanent))
+	case f.Upstream:
 		_ = err.Because(ErrUpstream)
+	case f.Permanent:
+		_ = err.Because(ErrPermanent)
 	}
 	if f.Said != nil {
 		err.format, err.args = f.Said.Format, nil

@@ -225,7 +225,7 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 		return nil, nil, scrollback.Errorf(scrollback.Refused, "engine.Turn", "the model declines this request because of its provider's rules on content").
 			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
 	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
-		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty").Because(scrollback.ErrUpstream)
+		return nil, nil, lt.empty(ctx)
 	case len(calls) > 0:
 		ran := lt.answerCalls(ctx, step, calls)
 		f.OpenCalls = ran.Open
@@ -290,6 +290,34 @@ func thought(ps scrollback.Parts) bool {
 		return ok && strings.TrimSpace(r.Text) != ""
 	})
 }
+
+const answerEmpty = "the model's answer was empty"
+
+// empty is the error of an answer without anything in it. Where the same messages got one
+// before, they will again, and it says how to go on.
+func (lt *liveTurn) empty(ctx context.Context) error {
+	err := scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerEmpty).Because(scrollback.ErrUpstream)
+	lt.mu.Lock()
+	b := lt.head.Branch
+	lt.mu.Unlock()
+	from := lt.suspect()
+	if from == 0 {
+		return err
+	}
+	before, fault := lt.e.store.Turns.Troubled(ctx, b.ID, from, b.HeadSeq)
+	if fault != nil {
+		return err // only the advice lacks
+	}
+	for _, one := range before {
+		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Said != nil && slices.Contains(emptyAnswers, one.Failure.Said.Format) {
+			return scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty again").
+				Because(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).Advise(scrollback.AdviceLeaveOut, "")
+		}
+	}
+	return err
+}
+
+var emptyAnswers = []string{answerEmpty, "the model's answer was empty again"}
 
 // record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {

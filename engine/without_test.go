@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/recall"
 )
 
 // A message that is left out is in no request from then on, on forks too, is accounted for,
@@ -28,7 +29,8 @@ func TestLeavingOut(t *testing.T) {
 	r.Ask(id, "the tide turns at four")
 	ask := func(id scrollback.ConversationID, without *[]int64, said bool) {
 		t.Helper()
-		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: without}).Done(t, scrollback.TurnComplete, "stop")
+		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: without}).Done(t,
+			scrollback.TurnComplete, "stop")
 		if strings.Contains(sent, "herons") != said || !strings.Contains(sent, "tide turns") {
 			t.Errorf("herons should be sent: %v; sent %s", said, sent)
 		}
@@ -76,6 +78,45 @@ func TestLeavingOutACall(t *testing.T) {
 	}
 	_, err = r.LeavingOut(ctx, id, nil, []int64{1})
 	enginetest.WantCode(t, err, scrollback.Invalid, "not left out")
+}
+
+// What is left out is still in the log: the model's look-ups find and read it, compacted or not.
+func TestLookUpsFindWhatIsLeftOut(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	id := r.NewConversation()
+	r.Ask(id, "the herons nest on the north mole")
+	r.Ask(id, "the tide turns at four")
+	if _, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).Done(t,
+		scrollback.TurnComplete, "stop")
+	head, err := r.Turns().Page(ctx, id, scrollback.PageQuery{})
+	if err != nil || !slices.Equal(head.Without, []int64{1}) {
+		t.Fatalf("left out: %v, %v", head.Without, err)
+	}
+	m, err := r.Context(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(m.Excluded, func(x scrollback.Excluded) bool { return x.Reason == scrollback.ExcludedLeftOut })
+	if i < 0 || m.Excluded[i].Ref == nil {
+		t.Fatalf("excluded: %+v", m.Excluded)
+	}
+	ref := string(*m.Excluded[i].Ref)
+	for name, args := range map[string]string{
+		"context_search": `{"query":"herons"}`, "context_grep": `{"pattern":"herons"}`, "context_read": `{"ref":"` + ref + `"}`,
+	} {
+		out, err := r.Recall().Call(ctx, id, name, []byte(args), recall.Room{Tokens: 4000, Bytes: 16 << 10})
+		if err != nil || !strings.Contains(fmt.Sprint(out), "herons nest on the north mole") {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+	out, err := r.Recall().Call(ctx, id, "context_list", []byte(`{}`), recall.Room{Tokens: 4000, Bytes: 16 << 10})
+	if err != nil || !strings.Contains(fmt.Sprint(out), "#1-4") {
+		t.Errorf("context_list: %+v, %v", out, err)
+	}
 }
 
 // An answer of reasoning alone is kept as such, and one that the rules on content forbid says

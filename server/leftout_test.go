@@ -36,25 +36,31 @@ func TestPageGoesOnWithout(t *testing.T) {
 		return page.Without
 	}
 	const goOn = `.unanswered .trouble .do .strong`
-	d.do("without opened", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(writing))
-	d.do("without said", chromedp.SendKeys(writing, "When is high water?\r"), chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".writing"))
-	d.do("without refused", chromedp.SendKeys(writing, "Say the forbidden word.\r"), chromedp.WaitVisible("#m3 + .unanswered "+goOn[len(".unanswered "):]))
+	d.do("without opened", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+		chromedp.WaitVisible(writing))
+	d.do("without said", chromedp.SendKeys(writing, "When is high water?\r"), chromedp.WaitVisible("#m2"),
+		chromedp.WaitNotPresent(".writing"))
+	d.do("without refused", chromedp.SendKeys(writing, "Say the forbidden word.\r"),
+		chromedp.WaitVisible("#m3 + .unanswered "+goOn[len(".unanswered "):]))
 	d.is("the button", `document.querySelector('`+goOn+`').innerText`, "Go on without this message")
 	axe(t, d.ctx, "refused")
 	d.eval(`(document.querySelector('` + goOn + `').focus(), 1)`)
 	d.do("without by key", chromedp.KeyEvent("\r"), chromedp.WaitVisible("#m3.leftout .kind.without"), chromedp.WaitNotPresent(goOn))
 	d.is("where one goes on", `document.activeElement.matches('`+writing+`')`, "true")
 	axe(t, d.ctx, "left out")
-	d.do("without in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Reload(), chromedp.WaitVisible("#m3.leftout .kind.without"))
-	d.is("the mark", `document.querySelector('#m3 .without .status').innerText + document.querySelector('#m3 .without .link').innerText`, "已略去恢复")
-	d.do("without on a phone", chromedp.EmulateViewport(390, 844), chromedp.WaitVisible("#m3 .without .link"))
+	d.do("without in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Reload(),
+		chromedp.WaitVisible("#m3.leftout .kind.without"))
+	d.is("the mark",
+		`document.querySelector('#m3 .without .status').innerText + document.querySelector('#m3 .without .link').innerText`, "已略去恢复")
+	d.do("without on a phone", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible("#m3 .without .link"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
 	axe(t, d.ctx, "left out, on a phone")
 	if got := stored(); len(got) != 0 {
 		t.Errorf("stored before a request went: %v", got)
 	}
 
-	d.do("without answered", chromedp.EmulateViewport(1360, 900), chromedp.SendKeys(writing, "And tomorrow?\r"), chromedp.WaitVisible("#m5"),
+	d.do("without answered", chromedp.EmulateViewport(1360, 900), chromedp.SendKeys(writing, "And tomorrow?\r"),
+		chromedp.WaitVisible("#m5"),
 		chromedp.WaitNotPresent(".writing"), chromedp.WaitVisible("#m3.leftout"))
 	if got := stored(); !slices.Equal(got, []int64{3}) {
 		t.Errorf("stored: %v", got)
@@ -74,11 +80,13 @@ func TestPageAnswersWithout(t *testing.T) {
 	id := d.conversation()
 	d.rig.Ask(id, "Say the forbidden word.")
 	d.rig.Ask(id, "When is high water?")
-	d.do("without an earlier one", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m2 + .unanswered .do .strong"))
+	d.do("without an earlier one", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#"+string(id)),
+		chromedp.WaitVisible("#m2 + .unanswered .do .strong"))
 	d.is("the button", `document.querySelector('#m2 + .unanswered .do .strong').innerText`, "Go on without #1")
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
 	axe(t, d.ctx, "refused, on a phone")
 	d.press("#m2 + .unanswered .do .strong")
-	d.do("without an earlier one answered", chromedp.WaitVisible("#m3"), chromedp.WaitVisible("#m1.leftout"), chromedp.WaitNotPresent(".writing"))
+	d.do("without an earlier one answered", chromedp.WaitVisible("#m3"), chromedp.WaitVisible("#m1.leftout"),
+		chromedp.WaitNotPresent(".writing"))
 	d.is("the answer", `document.querySelector('#m3 .body').innerText`, "High water is at four.")
 }

@@ -10,6 +10,6 @@ import (
 func reading(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := access.Caller(r.Context())
-		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), c.Reading("this server was started with --read-only: it changes nothing"))))
+		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), c.Reading(access.OnlyReads))))
 	})
 }

@@ -189,7 +189,11 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	mux := http.NewServeMux()
 	local = local && len(o.TrustedProxies) == 0
 	counted := counting(o, refusing(restapi.Wrap(mux)))
-	gate := access.New(access.Options{Keys: o.Keys, Open: local || o.Insecure, Local: local, Trusted: o.TrustedProxies, Hosts: o.Hosts,
+	keys := o.Keys
+	if o.ReadOnly && keys != nil {
+		keys = keys.Held()
+	}
+	gate := access.New(access.Options{Keys: keys, ReadOnly: o.ReadOnly, Open: local || o.Insecure, Local: local, Trusted: o.TrustedProxies, Hosts: o.Hosts,
 		Log: o.Log, Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
 			counted.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 		}})

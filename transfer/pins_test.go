@@ -25,7 +25,8 @@ func setPins(r *enginetest.Rig, id scrollback.ConversationID, seqs ...int64) {
 // nobody pinned.
 func TestPinsWhenAnImportSwitchesThePath(t *testing.T) {
 	ctx := context.Background()
-	there, here := enginetest.New(t, enginetest.Options{}, enginetest.Chatter()), enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	there, here := enginetest.New(t, enginetest.Options{}, enginetest.Chatter()), enginetest.New(t, enginetest.Options{},
+		enginetest.Chatter())
 	id := there.NewConversation()
 	for i := range 4 {
 		there.Ask(id, fmt.Sprint("question ", i)).Done(t, scrollback.TurnComplete, "stop")
@@ -76,5 +77,27 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A bundle and a fork leave out what the conversation does.
+func TestBundleKeepsWhatIsLeftOut(t *testing.T) {
+	ctx := context.Background()
+	there, here := enginetest.New(t, enginetest.Options{}, enginetest.Chatter()), enginetest.New(t, enginetest.Options{},
+		enginetest.Chatter())
+	id := there.NewConversation()
+	there.Ask(id, "the herons nest here").Done(t, scrollback.TurnComplete, "stop")
+	there.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).Done(t,
+		scrollback.TurnComplete, "stop")
+	brings(here, there.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
+	fork, err := here.Branches().Fork(ctx, id, engine.Point{}, "fork")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []scrollback.ConversationID{id, fork.ID} {
+		page, err := here.Turns().Page(ctx, at, scrollback.PageQuery{})
+		if err != nil || len(page.Messages) == 0 || len(page.Without) != 1 || page.Without[0] != 1 {
+			t.Errorf("%s leaves out %v, %v", at, page.Without, err)
+		}
 	}
 }

@@ -23,11 +23,18 @@ type Options struct {
 	Local   bool          // only this machine can reach the server, and no proxy stands in front of it
 	Trusted Proxies       // proxies whose forwarded headers count
 	Hosts   []string      // names of this server besides those of this machine
-	Log     *slog.Logger  // nil: none
+
+	// ReadOnly says that everybody reads here, at most. Keys then writes nothing.
+	ReadOnly bool
+
+	Log *slog.Logger // nil: none
 
 	// Refuse writes an error as the response to a request.
 	Refuse func(w http.ResponseWriter, r *http.Request, err error)
 }
+
+// OnlyReads is what a server says that changes nothing.
+const OnlyReads = "this server was started with --read-only: it changes nothing"
 
 // Gate lets requests in. It is safe for concurrent use.
 type Gate struct {

@@ -22,6 +22,9 @@ func (g *Gate) SignIn(ctx context.Context, secret string) (*http.Cookie, Who, er
 		return nil, Who{}, err
 	}
 	v.caller, v.ends = k.Caller(), ends
+	if g.o.ReadOnly {
+		v.caller = v.caller.Reading(OnlyReads)
+	}
 	return v.from.cookie(value, time.UnixMilli(ends)), v.who(), nil
 }
 

@@ -3,7 +3,7 @@
 // Words it adds: frame (one server-sent event: one write, one flush).
 //
 // Invariants: field names are those of the contract and are only added to; an
-// error is {"error":{"code","message","param"?,"cause"?,"advice"?,"setting"?}} with a status from one table; a
+// error is {"error":{"code","message","param"?,"cause"?,"advice"?,"setting"?,"permanent"?,"suspect_seq"?}} with a status from one table; a
 // chat's frames are numbered like the turn's events; a client that disconnects stops
 // nothing. Requests may say folding for compaction, its new name.
 //
@@ -147,8 +147,10 @@ func (f *failure) Error() string { return f.Fault.Error.Message }
 func fail(err error) *failure {
 	f := &failure{status: status.Of(err), err: err}
 	f.Fault.Error.Code, f.Fault.Error.Message = scrollback.CodeOf(err), scrollback.Shown(err)
+	f.Fault.Error.Permanent = errors.Is(err, scrollback.ErrPermanent)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
+		f.Fault.Error.Suspect = known.Suspect
 		f.Fault.Error.Param, f.Fault.Error.Cause, f.Fault.Error.Advice, f.Fault.Error.Setting = known.Param, known.Cause, known.Advice, known.Setting
 	}
 	return f

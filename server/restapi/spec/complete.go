@@ -40,12 +40,14 @@ type Fault struct {
 
 // FaultDetail says what is wrong.
 type FaultDetail struct {
-	Code    scrollback.Code   `json:"code"`
-	Message string            `json:"message"`
-	Param   string            `json:"param,omitempty"`
-	Cause   string            `json:"cause,omitempty"`
-	Advice  scrollback.Advice `json:"advice,omitempty"`
-	Setting string            `json:"setting,omitempty"`
+	Code      scrollback.Code   `json:"code"`
+	Message   string            `json:"message"`
+	Param     string            `json:"param,omitempty"`
+	Cause     string            `json:"cause,omitempty"`
+	Advice    scrollback.Advice `json:"advice,omitempty"`
+	Setting   string            `json:"setting,omitempty"`
+	Permanent bool              `json:"permanent,omitempty"`
+	Suspect   int64             `json:"suspect_seq,omitempty"`
 	// Of a failure that is logged: what its line in the log is found by.
 	RequestID string `json:"request_id,omitempty"`
 }

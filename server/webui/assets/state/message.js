@@ -47,8 +47,13 @@ export async function pin(m) {
   if (await change({ pinned_seqs: seqs })) refresh(conversation.value.id);
 }
 
+// onlyThought says that an answer is nothing but what its model thought.
+export const onlyThought = (m) => m.role === 'assistant' && m.parts.length > 0 && m.parts.every((p) => p.type === 'reasoning');
+
+const saidIn = (m) => m.parts.filter((p) => p.type === (onlyThought(m) ? 'reasoning' : 'text'));
+
 // source is a message's words as they are stored, which for an answer is Markdown.
-export const source = (m) => (m.role === 'user' ? typed(m.parts) : m.parts.filter((p) => p.type === 'text').map((p) => p.text).join('\n\n'));
+export const source = (m) => (m.role === 'user' ? typed(m.parts) : saidIn(m).map((p) => p.text).join('\n\n'));
 
 // factsOf is what an answer cost, as far as it is known: its model, what it read and wrote, how
 // long it took since its question (began, Unix ms).

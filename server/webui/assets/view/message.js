@@ -39,7 +39,7 @@ function Looked({ message: m, results, took }) {
 }
 
 // bare says that a message is nothing but look-ups, which name their numbers themselves.
-const bare = (m) => m.role === 'assistant' && m.parts.length > 0 && m.parts.every((p) => (p.type === 'tool_call' && recalls(p.name)) || p.type === 'reasoning');
+const bare = (m) => m.role === 'assistant' && m.parts.some((p) => p.type === 'tool_call') && m.parts.every((p) => (p.type === 'tool_call' && recalls(p.name)) || p.type === 'reasoning');
 
 // LeftOut marks a message that requests leave out, and takes it back.
 function LeftOut({ message: m }) {

@@ -7,7 +7,7 @@ import { Chips, Refusals } from './references.js';
 import { Content, Text } from './text.js';
 import { startedBy } from '../state/agents.js';
 import { titleOf } from '../state/conversations.js';
-import { brief, firstLine, original, pretty, readable, taskOf } from '../state/message.js';
+import { brief, firstLine, onlyThought, original, pretty, readable, taskOf } from '../state/message.js';
 import { href } from '../state/place.js';
 import { read } from '../state/reader.js';
 import { chipped, pictured, referred, typed, withPictures } from '../state/reference.js';
@@ -22,8 +22,8 @@ function Line({ cls = '', name, brief: line, open: first = false, children }) {
   </details>`;
 }
 
-// Reasoning is folded; its line says how long the model thought, where that is known.
-export const Reasoning = ({ text, writing, took }) => html`<${Line} cls="reasoning" name=${writing ? t('thinking') : took ? t('thoughtFor', took) : t('reasoning')} brief=${writing ? firstLine(text) : ''}>
+// Reasoning is folded, unless it is all that was said; its line says how long the model thought, where that is known.
+export const Reasoning = ({ text, writing, took, open }) => html`<${Line} cls="reasoning" open=${open} name=${writing ? t('thinking') : took ? t('thoughtFor', took) : t('reasoning')} brief=${writing ? firstLine(text) : ''}>
   <div class="prose">${text}</div><//>`;
 
 // Agent leads to the conversation of the sub-agent that a call started.
@@ -52,7 +52,7 @@ export function Result({ result, conversation }) {
 export function Part({ part: p, id, took, message }) {
   switch (p.type) {
     case 'text': return message ? html`<${Content} message=${message} part=${p} />` : html`<${Text} text=${p.text} />`;
-    case 'reasoning': return p.text ? html`<${Reasoning} text=${p.text} took=${took} />` : null;
+    case 'reasoning': return p.text ? html`<${Reasoning} text=${p.text} took=${took} open=${Boolean(message) && onlyThought(message)} />` : null;
     case 'tool_call': return html`<${Call} call=${p} conversation=${id} />`;
     case 'tool_result': return html`<${Result} result=${p} conversation=${id} />`;
     case 'image': return html`<${Picture} image=${p} id=${id} />`;
