@@ -22,6 +22,7 @@ type teller struct {
 	model   string
 	updated int64
 	left    map[string]int
+	copied  *copied // of which session of another tool the thread was made, if of one
 	missing string // a thread that it goes on from and that is not there
 	held    bool
 	again   bool // what is told is the beginning of another rollout
