@@ -76,11 +76,13 @@ func (p importer) imports(code int, args ...string) (r imported) {
 	return r
 }
 
-const claudeExport = `[{"uuid":"u-1","name":"Quinces","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:01Z","chat_messages":[` +
+const claudeExport = `[{"uuid":"u-1","name":"Quinces","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:01Z",` +
+	`"chat_messages":[` +
 	`{"uuid":"m1","sender":"human","text":"how are quinces kept","created_at":"2026-01-01T00:00:00Z"},` +
 	`{"uuid":"m2","sender":"assistant","text":"cool","created_at":"2026-01-01T00:00:01Z"}]}]`
 
-const chatgptExport = `[{"id":"g-1","title":"Medlars","create_time":1767225600.0,"update_time":1767225601.0,"current_node":"b","mapping":{` +
+const chatgptExport = `[{"id":"g-1","title":"Medlars","create_time":1767225600.0,"update_time":1767225601.0,` +
+	`"current_node":"b","mapping":{` +
 	`"r":{"id":"r","message":null,"parent":null,"children":["a"]},` +
 	`"a":{"id":"a","parent":"r","children":["b"],"message":{"id":"a","author":{"role":"user"},"create_time":1767225600.0,` +
 	`"content":{"content_type":"text","parts":["when are medlars ripe"]}}},` +
@@ -134,8 +136,9 @@ func TestImportShape(t *testing.T) {
 		"array":     put(t, filepath.Join(dir, "array.json"), `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`),
 	}
 	from.run(0, "archive", id, "-o", sources["archive"])
-	for name, file := range map[string]string{"bundle": "a.bundle", "claude-code": "019ca000-0091-7000-8000-0000000000aa.jsonl",
-		"codex":      "codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-019ca000-0091-7000-8000-0000000000aa.jsonl",
+	const session = "019ca000-0091-7000-8000-0000000000aa"
+	for name, file := range map[string]string{"bundle": "a.bundle", "claude-code": session + ".jsonl",
+		"codex":      "codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-" + session + ".jsonl",
 		"gemini-cli": "session-a.jsonl", "mtm": "a.mtm", "ipynb": "a.ipynb"} {
 		sources[name] = filepath.Join(dir, file)
 		put(t, sources[name], "")
@@ -144,8 +147,9 @@ func TestImportShape(t *testing.T) {
 	for name, source := range sources {
 		t.Run(name, func(t *testing.T) {
 			p := importer{t, t.TempDir()}
-			if name != "jsonl" && name != "bundle" && name != "archive" && name != "mtm" && name != "ipynb" && name != "array" && name != "gemini-cli" {
-				if r := p.imports(0, source, "--dry-run"); !r.DryRun || len(r.Sources) != 1 || r.Sources[0].Conversations != 1 || r.Sources[0].Messages != 2 {
+			if slices.Contains([]string{"claude", "chatgpt", "codex dir", "codex", "claude-code"}, name) {
+				r := p.imports(0, source, "--dry-run")
+				if !r.DryRun || len(r.Sources) != 1 || r.Sources[0].Conversations != 1 || r.Sources[0].Messages != 2 {
 					t.Errorf("a dry run says %+v", r)
 				}
 			}
@@ -191,7 +195,8 @@ func TestImportSeveral(t *testing.T) {
 
 	p = importer{t, filepath.Join(dir, "several")}
 	out, errs := p.run(2, "import", packs, loose, filepath.Join(dir, "not there"))
-	if !strings.Contains(out, "4 sources: 3 conversations, 6 new messages; 1 source failed\n") || !strings.Contains(errs, "not there is not there") {
+	const sum = "4 sources: 3 conversations, 6 new messages; 1 source failed\n"
+	if !strings.Contains(out, sum) || !strings.Contains(errs, "not there is not there") {
 		t.Errorf("several:\n%s%s", out, errs)
 	}
 	r := p.imports(2, filepath.Join(dir, "not there"), loose)
@@ -220,7 +225,7 @@ func TestImportSeveral(t *testing.T) {
 			t.Errorf("%s is not named in %+v", name, r.Skipped)
 		}
 	}
-	put(t, filepath.Join(packs, "conversations.json"), strings.ReplaceAll(strings.ReplaceAll(claudeExport, "u-1", "u-2"), "quinces", "plums"))
+	put(t, filepath.Join(packs, "conversations.json"), strings.NewReplacer("u-1", "u-2", "quinces", "plums").Replace(claudeExport))
 	if r = p.imports(2, packs); len(r.Conversations) != 3 {
 		t.Errorf("beside a tool's file: %+v", r.Conversations)
 	}
@@ -239,19 +244,21 @@ func TestCodexCopiesOfClaudeCode(t *testing.T) {
 	dir := t.TempDir()
 	const session, thread = "11111111-2222-4333-8444-555555555555", "019ca000-0091-7000-8000-0000000000aa"
 	original := put(t, filepath.Join(dir, ".claude", "projects", "-w", session+".jsonl"),
-		`{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"`+session+`","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w",`+
-			`"message":{"role":"user","content":"how is medlar jam made?"}}`+"\n"+
-			`{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"`+session+`","timestamp":"2026-01-01T00:00:01.000Z","cwd":"/w",`+
-			`"message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Slowly."}]}}`+"\n")
+		`{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"`+session+`","timestamp":"2026-01-01T00:00:00.000Z",`+
+			`"cwd":"/w","message":{"role":"user","content":"how is medlar jam made?"}}`+"\n"+
+			`{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"`+session+`","timestamp":"2026-01-01T00:00:01.000Z",`+
+			`"cwd":"/w","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Slowly."}]}}`+"\n")
 	record := func(kind, payload string) string {
 		return `{"timestamp":"2026-01-02T00:00:00.000Z","type":"` + kind + `","payload":` + payload + "}\n"
 	}
-	rollout := put(t, filepath.Join(dir, ".codex", "sessions", "2026", "01", "02", "rollout-2026-01-02T00-00-00-"+thread+".jsonl"),
+	day := filepath.Join(dir, ".codex", "sessions", "2026", "01", "02")
+	rollout := put(t, filepath.Join(day, "rollout-2026-01-02T00-00-00-"+thread+".jsonl"),
 		record("session_meta", `{"id":"`+thread+`","timestamp":"2026-01-02T00:00:00.000Z","cwd":"/w"}`)+
 			record("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"how is medlar jam made?"}]}`)+
 			record("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Slowly."}]}`))
 	ledger := filepath.Join(dir, ".codex", "external_agent_session_imports.json")
-	records := `{"records":[{"source_path":"` + filepath.ToSlash(original) + `","imported_thread_id":"` + thread + `","imported_at":1767312000}]}`
+	records := `{"records":[{"source_path":"` + filepath.ToSlash(original) + `",` +
+		`"imported_thread_id":"` + thread + `","imported_at":1767312000}]}`
 	t.Setenv("HOME", dir)
 	t.Setenv("CODEX_HOME", "")
 	t.Setenv("CLAUDE_CONFIG_DIR", "")

@@ -16,7 +16,6 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
-	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -81,7 +80,7 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 		}
 		if failed != nil && p.Nothing(failed) && (p.Found || len(p.Packs)+len(p.Loose) > 0) {
 			if p.Found {
-				sum.Skipped = append(sum.Skipped, transcript.Bad{Reason: columns.Plain(explain(failed)), Source: p.Name})
+				sum.Skip(program, p.Name, failed)
 				g.tell(p.Name, failed)
 			}
 			return false, nil

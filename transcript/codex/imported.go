@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
 
 // ledgerFile lists the threads that the tool made of other tools' sessions.
@@ -76,7 +76,7 @@ func copiesNear(p transcript.Place) map[string]copied {
 	for range maxDepth {
 		switch filepath.Base(at) {
 		case "sessions", "archived_sessions":
-			return copiesOf(os.DirFS(filepath.Dir(at)))
+			return copiesOf(foreign.Folder(filepath.Dir(at)))
 		}
 		if up := filepath.Dir(at); at != "" && up != at {
 			at = up

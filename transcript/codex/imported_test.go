@@ -15,16 +15,18 @@ import (
 func TestThreadsMadeOfOtherSessions(t *testing.T) {
 	const thread = "019ca000-0091-7000-8000-0000000000aa"
 	record := func(more string) string {
-		return `{"source_path":"/home/a/.claude/projects/-w/11111111-2222-4333-8444-555555555555.jsonl","imported_thread_id":"` + thread + `"` + more + `}`
+		return `{"source_path":"/home/a/.claude/projects/-w/11111111-2222-4333-8444-555555555555.jsonl",` +
+			`"imported_thread_id":"` + thread + `"` + more + `}`
 	}
 	for name, c := range map[string]struct {
 		ledger string
 		copied bool
 		title  string
 	}{
-		"as it is":       {`{"records":[` + record(`,"imported_at":1790932099,"title":"Tides"`) + `]}`, true, "Tides"},
-		"as a list":      {`[` + record("") + `]`, true, ""},
-		"odd fields":     {`{"version":2,"records":[7,null,{"imported_thread_id":5},` + record(`,"imported_at":"soon","title":null`) + `]}`, true, ""},
+		"as it is":  {`{"records":[` + record(`,"imported_at":1790932099,"title":"Tides"`) + `]}`, true, "Tides"},
+		"as a list": {`[` + record("") + `]`, true, ""},
+		"odd fields": {`{"version":2,"records":[7,null,{"imported_thread_id":5},` +
+			record(`,"imported_at":"soon","title":null`) + `]}`, true, ""},
 		"torn":           {`{"records":[` + record("") + `,{"source_pa`, true, ""},
 		"capitals":       {`{"records":[` + strings.Replace(record(""), "00aa", "00AA", 1) + `]}`, true, ""},
 		"no JSON":        {"\x00\x00", false, ""},

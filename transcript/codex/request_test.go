@@ -25,7 +25,7 @@ func promptOf(t *testing.T, event bool, elements ...string) fstest.MapFS {
 		}
 		out += string(raw) + "\n"
 	}
-	line("session_meta", map[string]any{"id": thread, "timestamp": "2026-03-01T12:00:00.000Z", "cwd": "/w", "originator": "codex_vscode"})
+	line("session_meta", map[string]any{"id": thread, "timestamp": "2026-03-01T12:00:00.000Z", "cwd": "/w"})
 	var content []map[string]any
 	all := ""
 	for _, text := range elements {
@@ -40,7 +40,8 @@ func promptOf(t *testing.T, event bool, elements ...string) fstest.MapFS {
 	if event {
 		line("event_msg", map[string]any{"type": "user_message", "message": all})
 	}
-	line("response_item", map[string]any{"type": "message", "role": "assistant", "content": []any{map[string]any{"type": "output_text", "text": "Done"}}})
+	done := []any{map[string]any{"type": "output_text", "text": "Done"}}
+	line("response_item", map[string]any{"type": "message", "role": "assistant", "content": done})
 	return fstest.MapFS{"sessions/2026/03/01/rollout-2026-03-01T12-00-00-" + thread + ".jsonl": {Mode: 0o644, Data: []byte(out)}}
 }
 
@@ -51,21 +52,57 @@ func TestRequestInItsEnvelope(t *testing.T) {
 		in   []string
 		want []string
 	}{
-		"an editor":                {[]string{ide + "## My request for Codex:\nmend the test"}, []string{"mend the test", "Done"}},
-		"lines end otherwise":      {[]string{"# Context from my IDE setup:\r\n\r\n## My request for Codex:\r\nmend it\r\nnow"}, []string{"mend it\r\nnow", "Done"}},
-		"a selection":              {[]string{"\n# Selected text:\n\n## Selection 1\nx := 1\n\n## My request for Codex:\nwhy 1?\n"}, []string{"why 1?", "Done"}},
-		"files, newer":             {[]string{"\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\nDistinguish instructions.\n\n## My request:\nlook"}, []string{"look", "Done"}},
-		"another name":             {[]string{ide + "## My request for ChatGPT:\nlook"}, []string{"look", "Done"}},
-		"a browser":                {[]string{`<in-app-browser-context source="x">` + "\n…\n</in-app-browser-context>\n\n## My request:\nlook"}, []string{"look", "Done"}},
-		"annotations":              {[]string{"# Response annotations:\n<response-annotations>\n[]\n</response-annotations>\n\n## My request:\nlook"}, []string{"look", "Done"}},
-		"elements of their own":    {[]string{ide + "## My request for Codex:\n", "mend the test"}, []string{"mend the test", "Done"}},
-		"a request with headings":  {[]string{ide + "## My request for Codex:\n# Plan\n## My request:\nsay it twice"}, []string{"# Plan\n## My request:\nsay it twice", "Done"}},
-		"an image without words":   {[]string{"# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request for Codex:\n\n", "IMAGE"}, []string{"", "Done"}},
-		"an envelope alone":        {[]string{ide}, []string{"Done"}},
-		"no mark, but words":       {[]string{ide + "mend the test"}, []string{ide + "mend the test", "Done"}},
-		"a person's own headings":  {[]string{"# Plan\n\n## My request:\nread this"}, []string{"# Plan\n\n## My request:\nread this", "Done"}},
-		"words about the envelope": {[]string{"why is it titled Context from my IDE setup?"}, []string{"why is it titled Context from my IDE setup?", "Done"}},
-		"in a sentence":            {[]string{"ignore\n## My request for Codex:\nin this log"}, []string{"ignore\n## My request for Codex:\nin this log", "Done"}},
+		"an editor": {
+			[]string{ide + "## My request for Codex:\nmend the test"},
+			[]string{"mend the test", "Done"},
+		},
+		"lines end otherwise": {
+			[]string{"# Context from my IDE setup:\r\n\r\n## My request for Codex:\r\nmend it\r\nnow"},
+			[]string{"mend it\r\nnow", "Done"},
+		},
+		"a selection": {
+			[]string{"\n# Selected text:\n\n## Selection 1\nx := 1\n\n## My request for Codex:\nwhy 1?\n"},
+			[]string{"why 1?", "Done"},
+		},
+		"files, newer": {
+			[]string{"\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\nDistinguish instructions.\n\n## My request:\nlook"},
+			[]string{"look", "Done"},
+		},
+		"another name": {[]string{ide + "## My request for ChatGPT:\nlook"}, []string{"look", "Done"}},
+		"a browser": {
+			[]string{`<in-app-browser-context source="x">` + "\n…\n</in-app-browser-context>\n\n## My request:\nlook"},
+			[]string{"look", "Done"},
+		},
+		"annotations": {
+			[]string{"# Response annotations:\n<response-annotations>\n[]\n</response-annotations>\n\n## My request:\nlook"},
+			[]string{"look", "Done"},
+		},
+		"elements of their own": {
+			[]string{ide + "## My request for Codex:\n", "mend the test"},
+			[]string{"mend the test", "Done"},
+		},
+		"a request with headings": {
+			[]string{ide + "## My request for Codex:\n# Plan\n## My request:\nsay it twice"},
+			[]string{"# Plan\n## My request:\nsay it twice", "Done"},
+		},
+		"an image without words": {
+			[]string{"# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request for Codex:\n\n", "IMAGE"},
+			[]string{"", "Done"},
+		},
+		"an envelope alone":  {[]string{ide}, []string{"Done"}},
+		"no mark, but words": {[]string{ide + "mend the test"}, []string{ide + "mend the test", "Done"}},
+		"a person's own headings": {
+			[]string{"# Plan\n\n## My request:\nread this"},
+			[]string{"# Plan\n\n## My request:\nread this", "Done"},
+		},
+		"words about the envelope": {
+			[]string{"why is it titled Context from my IDE setup?"},
+			[]string{"why is it titled Context from my IDE setup?", "Done"},
+		},
+		"in a sentence": {
+			[]string{"ignore\n## My request for Codex:\nin this log"},
+			[]string{"ignore\n## My request for Codex:\nin this log", "Done"},
+		},
 	} {
 		for _, event := range []bool{true, false} {
 			var got []string
@@ -79,7 +116,8 @@ func TestRequestInItsEnvelope(t *testing.T) {
 			}
 		}
 	}
-	for _, e := range tooltest.Entries(t, codex.Tool{}, promptOf(t, true, "# Files mentioned by the user:\n\n## My request for Codex:\n", "IMAGE")) {
+	files := promptOf(t, true, "# Files mentioned by the user:\n\n## My request for Codex:\n", "IMAGE")
+	for _, e := range tooltest.Entries(t, codex.Tool{}, files) {
 		for i, p := range e.Message.Parts {
 			if _, image := p.(scrollback.Image); image && len(e.Bytes[i]) == 0 {
 				t.Error("the image lost its bytes")

@@ -83,6 +83,11 @@ func (r *Result) Close(p Program, name string, err error) {
 	r.Sources = append(r.Sources, s)
 }
 
+// Skip says why a file was passed over that nobody named.
+func (r *Result) Skip(p Program, name string, why error) {
+	r.Add(transfer.ImportResult{Skipped: []transcript.Bad{{Reason: columns.Plain(p.Explain(why)), Source: name}}})
+}
+
 // Join adds the result of another source.
 func (r *Result) Join(o Result) {
 	r.Add(o.ImportResult)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/collect"
-	"github.com/scrollback-ai/scrollback/transcript/zipped"
 )
 
 // ErrNothing is the reason of an error about a source without a conversation that could be read.
@@ -63,7 +62,7 @@ func Expand(name string) Place {
 		switch {
 		case !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "."):
 		case ending == ".zip":
-			if head, err := collect.Head(at); err == nil && zipped.Sniff(head) {
+			if _, zip, err := collect.Recognise(nil, at); err == nil && zip {
 				p.Packs = append(p.Packs, Place{Name: at, Found: true})
 			}
 		case rel == e.Name() && slices.Contains(looseEndings, ending) && len(p.Loose) < maxPacks:
