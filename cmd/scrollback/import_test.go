@@ -193,6 +193,12 @@ func TestImportSeveral(t *testing.T) {
 		t.Errorf("a folder of archives:\n%s", out)
 	}
 
+	if link := filepath.Join(dir, "link"); os.Symlink(packs, link) == nil {
+		if r := (importer{t, filepath.Join(dir, "linked")}).imports(0, link); len(r.Conversations) != 2 {
+			t.Errorf("a link to a folder of archives: %+v", r)
+		}
+	}
+
 	p = importer{t, filepath.Join(dir, "several")}
 	out, errs := p.run(2, "import", packs, loose, filepath.Join(dir, "not there"))
 	const sum = "4 sources: 3 conversations, 6 new messages; 1 source failed\n"

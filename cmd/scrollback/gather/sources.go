@@ -43,15 +43,20 @@ func Expand(name string) Place {
 	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
 		return p
 	}
+	root, err := filepath.EvalSymlinks(name) // the one that was named may be a link
+	if err != nil {
+		return p
+	}
 	walked := 0
-	_ = filepath.WalkDir(name, func(at string, e fs.DirEntry, err error) error { // what cannot be read has nothing
+	_ = filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error { // what cannot be read has nothing
 		if walked++; walked > maxWalked || len(p.Packs) >= maxPacks {
 			return fs.SkipAll
 		}
-		rel, wrong := filepath.Rel(name, at)
+		rel, wrong := filepath.Rel(root, at)
 		if err != nil || wrong != nil {
 			return nil
 		}
+		at = filepath.Join(name, rel)
 		if e.IsDir() {
 			if slices.Contains(passed, e.Name()) || strings.Count(rel, string(filepath.Separator)) >= maxDepth {
 				return fs.SkipDir
