@@ -40,6 +40,7 @@ type Options struct {
 	Import  transfer.ImportRequest // of each session: Project, Mask, ByFolder
 	Step    func(Step)             // is told how far a sweep has come; may be nil
 	Told    func(Change)           // is told of each session that was read; may be nil
+	Same    func(Change)           // is told of each session of which all is here, with its conversations; may be nil
 	Now     func() time.Time       // nil is time.Now
 }
 

@@ -91,6 +91,29 @@ func (r Report) Problems() (out []Problem) {
 	return out
 }
 
+// Add adds what another sweep found.
+func (r *Report) Add(o Report) {
+	r.DryRun = r.DryRun || o.DryRun
+	for _, f := range o.Tools {
+		sum := r.of(f.Tool)
+		sum.Places = append(sum.Places, f.Places...)
+		for _, n := range []struct {
+			to   *int
+			more int
+		}{{&sum.Sessions, f.Sessions}, {&sum.New, f.New}, {&sum.Changed, f.Changed}, {&sum.Unchanged, f.Unchanged}, {&sum.Excluded, f.Excluded},
+			{&sum.Deleted, f.Deleted}, {&sum.Failed, f.Failed}, {&sum.Held, f.Held}, {&sum.Gone, f.Gone}, {&sum.Conversations, f.Conversations},
+			{&sum.Masked, f.Masked}, {&sum.BadLines, f.BadLines}, {&sum.MoreProblems, f.MoreProblems}} {
+			*n.to += n.more
+		}
+		sum.Messages, sum.Bytes, sum.told = sum.Messages+f.Messages, sum.Bytes+f.Bytes, sum.told || f.told
+		sum.leave(f.Left)
+		for _, p := range f.Problems {
+			sum.problem(p)
+		}
+	}
+	r.sort()
+}
+
 // of is what was found of a tool.
 func (r *Report) of(tool string) *Found {
 	i := slices.IndexFunc(r.Tools, func(f Found) bool { return f.Tool == tool })

@@ -142,10 +142,21 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 	f := s.report.of(at.tool.Name())
 	step := Step{Tool: at.tool.Name()}
 	files := filesOf(all)
+	same := []transcript.Session{}
 	todo := slices.DeleteFunc(all, func(one transcript.Session) bool {
 		f.Sessions++
-		return !s.wanted(f, at, job{at.tool, p, one, files[one.Name] > 1, nil})
+		known := f.Unchanged
+		wanted := s.wanted(f, at, job{at.tool, p, one, files[one.Name] > 1, nil})
+		if s.o.Same != nil && f.Unchanged > known {
+			same = append(same, one)
+		}
+		return !wanted
 	})
+	for _, one := range same {
+		if err := s.same(ctx, keyOf(at.tool, p.Place, one)); err != nil {
+			return err
+		}
+	}
 	if s.look {
 		return nil
 	}
@@ -174,6 +185,35 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 		step.Sessions, step.Messages = step.Sessions+1, 0
 		step.Bytes += one.Bytes
 	}
+	return nil
+}
+
+// same tells which conversations a session has of which all is here.
+func (s *sweep) same(ctx context.Context, key session) error {
+	ch := Change{Tool: key.tool, Place: key.place, Session: key.name}
+	q := transfer.OriginQuery{Tool: key.tool, Place: key.place, Name: key.name}
+	if key.place == "" {
+		q = transfer.OriginQuery{Tool: key.tool, ID: key.id}
+	}
+	seen := map[scrollback.ConversationID]bool{}
+	err := s.origins(ctx, q, func(o scrollback.Origin) {
+		if seen[o.Conversation] {
+			return
+		}
+		seen[o.Conversation] = true
+		ch.Conversations = append(ch.Conversations, transfer.Imported{ID: o.Conversation})
+	})
+	if err != nil {
+		return err
+	}
+	for i, c := range ch.Conversations {
+		one, err := s.view.Get(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		ch.Conversations[i].Total = one.Messages
+	}
+	s.o.Same(ch)
 	return nil
 }
 

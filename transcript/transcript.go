@@ -60,6 +60,7 @@ type Entry struct {
 	Turns        []scrollback.TurnEntry
 	Origin       *scrollback.Origin // with Conversation: its ID, Root, Folder and GitBranch, and nothing else
 	Agent        *AgentOf           // with Conversation: it is a sub-agent's
+	Copy         bool               // with Conversation: the tool made it of a session of another tool
 	End          *End               // nothing more of the conversation follows
 	Bad          *Bad
 	Gap          bool
@@ -78,8 +79,10 @@ type End struct {
 	Left map[string]int // what is not talk and was left out, by kind: reminder, snapshot, mode, …
 }
 
-// Bad is a line that could not be read. Lines count from 1.
+// Bad is a line that could not be read. Lines count from 1; line 0 is a file, or a session in
+// one, that could not be read at all. Source is the file, where several were read.
 type Bad struct {
 	Line   int    `json:"line"`
 	Reason string `json:"reason"`
+	Source string `json:"source,omitempty"`
 }

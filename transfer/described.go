@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/title"
 )
 
 // maxMeta is how much a conversation's meta may have, in bytes; more is left out.
@@ -21,6 +22,9 @@ const maxTitle = 400
 func described(s *source) (c scrollback.Conversation) {
 	if s.Entry.Conversation != nil {
 		c = *s.Entry.Conversation
+	}
+	if s.Copy {
+		c.Title = title.Copy(title.CopyOf, c.Title)
 	}
 	if c.Title = clip.Line(c.Title, maxTitle); c.Title != "" {
 		c.TitleBy = scrollback.TitleTool
@@ -60,18 +64,20 @@ func (b *bringing) describe(ctx context.Context, c *importing) error {
 	same := errors.New("nothing has changed")
 	var at int64
 	_, err := b.im.store.Patch(ctx, c.ID, 0, func(was *scrollback.Conversation) error {
-		title, meta := was.Title, was.Meta
+		name, meta := was.Title, was.Meta
 		if at = was.UpdatedAt; now.Title != "" && (was.TitleBy != scrollback.TitleGiven || was.Title == "") {
-			title = now.Title
+			name = now.Title
+		} else if s.Copy && was.TitleBy != scrollback.TitleGiven { // that it is one is news, perhaps
+			name = title.Copy(title.CopyOf, was.Title)
 		}
 		if theirs := fields(now.Meta); theirs != nil {
 			meta = merged(was.Meta, theirs)
 		}
-		if title == was.Title && bytes.Equal(meta, was.Meta) {
+		if name == was.Title && bytes.Equal(meta, was.Meta) {
 			return same
 		}
-		if title != was.Title {
-			was.Title, was.TitleBy = title, scrollback.TitleTool
+		if name != was.Title {
+			was.Title, was.TitleBy = name, scrollback.TitleTool
 		}
 		was.Meta = meta
 		return nil

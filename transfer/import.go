@@ -180,7 +180,9 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 		}
 	}
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
-		c.title = title.FromPrompt(m.Parts)
+		if c.title = title.FromPrompt(m.Parts); c.source != nil && c.source.Copy {
+			c.title = title.Copy(title.CopyOf, c.title)
+		}
 	}
 	for range m.Parts.Artifacts() { // of a message before this one, perhaps
 		if err := im.writing.wait(im); err != nil {

@@ -123,12 +123,15 @@ type ImportResult struct {
 }
 
 // Imported is one conversation of an import. Messages counts those newly written, Total
-// those that it has now. Result is set only for a bundle.
+// those that it has now. Tool is the tool or the format that it was read as, and Source the
+// file. Result is set only for a bundle.
 type Imported struct {
 	ID       scrollback.ConversationID `json:"id"`
 	Created  bool                      `json:"created"`
 	Messages int64                     `json:"messages"`
 	Total    int64                     `json:"total"`
+	Tool     string                    `json:"tool,omitempty"`
+	Source   string                    `json:"source,omitempty"`
 	Result   string                    `json:"result,omitempty"`
 }
 
@@ -139,6 +142,16 @@ type Imported struct {
 func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
 	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
+	out, err := im.load(ctx, r)
+	for i, c := range out.Conversations {
+		out.Conversations[i].Tool, out.Conversations[i].Source = cmp.Or(c.Tool, im.format), cmp.Or(c.Source, q.Name)
+	}
+	return out, err
+}
+
+// load reads a file into conversations.
+func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, error) {
+	v, q := im.view, im.q
 	if !v.Caller().May(scrollback.AccessWrite) {
 		return im.out, v.Caller().Lacks("transfer.Import", scrollback.AccessWrite)
 	}
@@ -156,6 +169,7 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	case format == nil && q.Mask:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "mask", "a bundle comes as it is: it cannot be masked")
 	case format == nil:
+		im.format = BundleFormat
 		return importBundle(ctx, im, r)
 	case q.AsCopy:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")

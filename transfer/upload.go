@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"sync"
 	"time"
@@ -56,14 +57,17 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 			return out, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
 		}
 		if s.Bad != "" {
-			out.add(ImportResult{Skipped: []transcript.Bad{{Reason: path.Base(s.Name) + ": " + s.Bad}}})
+			out.Add(ImportResult{Skipped: []transcript.Bad{{Reason: path.Base(s.Name) + ": " + s.Bad}}})
 			continue
 		}
 		if before := count(out); im.q.Progress != nil {
 			q.Progress = func(n int64) { im.q.Progress(before + n) }
 		}
 		one, err := im.Bring(ctx, im.view, Session{Tool: tool, Place: place, Session: s}, q)
-		out.add(one)
+		for i := range one.Conversations {
+			one.Conversations[i].Tool, one.Conversations[i].Source = tool.Name(), s.Name
+		}
+		out.Add(one)
 		if errors.Is(err, ErrDeleted) {
 			trashed = err
 		} else if err != nil {
@@ -92,8 +96,8 @@ func count(r ImportResult) (n int64) {
 	return n
 }
 
-// add adds what another session brought.
-func (r *ImportResult) add(o ImportResult) {
+// Add adds what another session or file brought.
+func (r *ImportResult) Add(o ImportResult) {
 	r.Conversations = append(r.Conversations, o.Conversations...)
 	for _, b := range o.Skipped {
 		if len(r.Skipped) < maxSkipped {
@@ -109,6 +113,11 @@ func (r *ImportResult) add(o ImportResult) {
 		r.Left[kind] += n
 	}
 	r.MoreSkipped, r.Masked, r.Deleted, r.Held = r.MoreSkipped+o.MoreSkipped, r.Masked+o.Masked, r.Deleted+o.Deleted, r.Held || o.Held
+	r.Unsealed = r.Unsealed || o.Unsealed
+	if len(o.IDs) > 0 && r.IDs == nil {
+		r.IDs = map[string]string{}
+	}
+	maps.Copy(r.IDs, o.IDs)
 	if o.Asked != nil {
 		sum := *o.Asked
 		if r.Asked != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,9 @@ import (
 )
 
 type importCmd struct {
-	File   string `arg:"" optional:"" help:"File, zip or folder to read, or - for standard input. With --from and no file: what is found on this machine."`
-	From   string `help:"all, or a tool, whose conversations are looked for where it keeps them (claude-code, codex, opencode, crush, goose, cline, aider, gemini-cli; several with commas); or the format of FILE (those, chatgpt, claude, librechat, open-webui, bundle, archive, chat-server, mtm, ipynb, jsonl). Default: recognised by its content." placeholder:"F"`
-	DryRun bool   `help:"Say what would be imported, and import nothing."`
+	Files  []string `arg:"" optional:"" help:"Files, zips or folders to read, or - for standard input. With --from and no file: what is found on this machine."`
+	From   string   `help:"all, or a tool, whose conversations are looked for where it keeps them (claude-code, codex, opencode, crush, goose, cline, aider, gemini-cli; several with commas); or the format of FILE (those, chatgpt, claude, librechat, open-webui, bundle, archive, chat-server, mtm, ipynb, jsonl). Default: recognised by its content." placeholder:"F"`
+	DryRun bool     `help:"Say what would be imported, and import nothing."`
 	gather.Flags
 	Project   string `help:"Project to import into." placeholder:"P"`
 	Into      string `help:"Conversation to add to." placeholder:"ID"`
@@ -32,35 +33,155 @@ type importCmd struct {
 
 // Run implements the command.
 func (c *importCmd) Run(g *globals) error {
-	in := gather.Import{Flags: c.Flags, File: c.File, From: c.From, Project: c.Project, DryRun: c.DryRun, Summarize: c.Summarize, Single: c.Into != "" || c.AsCopy}
-	if kept, err := in.Named(); err != nil || kept {
-		if err == nil {
-			err = in.Run(g.gathering(nil))
+	if len(c.Files) == 0 {
+		return c.one(g, gather.Place{})
+	}
+	var all []gather.Place
+	more := false
+	for _, name := range c.Files {
+		p := gather.Expand(name)
+		all, more = append(all, p), more || len(p.Packs)+len(p.Loose) > 0
+	}
+	if len(all) == 1 && len(all[0].Packs) == 0 {
+		err := c.one(g, all[0])
+		if !more || !all[0].Nothing(err) {
+			return err
 		}
-		return err
 	}
 	if c.DryRun {
-		return scrollback.ParamErrorf("scrollback", "dry_run", "--dry-run is for what tools keep: a file of another format is imported or not")
+		return c.several(g, nil, all)
 	}
 	return g.with(func(a *app) error {
+		defer a.finish(g.ctx)
+		return c.several(g, a, all)
+	})
+}
+
+// one imports what was named alone.
+func (c *importCmd) one(g *globals, p gather.Place) error {
+	program := g.gathering(nil)
+	out, err := c.bring(g, nil, p)
+	if err != nil && out.Empty() {
+		return err
+	}
+	out.Close(program, cmp.Or(p.Name, c.From), err)
+	return cmp.Or(err, g.print(out, func(w io.Writer) error { return program.Show(w, out) }))
+}
+
+// several imports one source after the other. One that fails does not stop the others.
+func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
+	program := g.gathering(a)
+	sum := gather.Begin(c.DryRun)
+	var first error
+	one := func(p gather.Place) (brought bool, err error) {
+		out, failed := c.bring(g, a, p)
+		if g.ctx.Err() != nil {
+			return false, failed
+		}
+		if failed != nil && p.Nothing(failed) && (p.Found || len(p.Packs)+len(p.Loose) > 0) {
+			if p.Found {
+				sum.Skip(program, p.Name, failed)
+				g.tell(p.Name, failed)
+			}
+			return false, nil
+		}
+		if out.Close(program, p.Name, failed); failed != nil {
+			first = cmp.Or(first, failed)
+			defer g.tell(p.Name, failed)
+		}
+		sum.Join(out)
+		if g.JSON {
+			return true, nil
+		}
+		if _, err := fmt.Fprintln(g.stdout, columns.Plain(p.Name)); err != nil || out.Empty() {
+			return true, err
+		}
+		return true, program.Show(g.stdout, out)
+	}
+	for _, p := range all {
+		brought, err := one(p)
+		files := p.Packs
+		if !brought {
+			files = slices.Concat(p.Loose, p.Packs)
+		}
+		for _, f := range files {
+			if err != nil {
+				break
+			}
+			var more bool
+			more, err = one(f)
+			brought = brought || more
+		}
+		if err != nil {
+			return err
+		}
+		if !brought {
+			var failed error = scrollback.ParamErrorf("scrollback", "file", "nothing in %s could be read as a conversation", p.Name)
+			empty := gather.Begin(c.DryRun)
+			empty.Close(program, p.Name, failed)
+			sum.Join(empty)
+			first = cmp.Or(first, failed)
+			fmt.Fprintf(g.stderr, "%s\n", columns.Plain(explain(failed)))
+		}
+	}
+	err := g.print(sum, func(w io.Writer) error { return program.Sum(w, sum) })
+	if n := sum.Failed(); err == nil && n > 0 {
+		err = scrollback.Errorf(scrollback.CodeOf(first), "scrollback", "%d of %d sources could not be imported", n, len(sum.Sources))
+	}
+	return err
+}
+
+// tell says on standard error what is wrong with a source.
+func (g *globals) tell(name string, err error) {
+	said := columns.Plain(explain(err))
+	if !strings.Contains(said, columns.Plain(name)) {
+		said = columns.Plain(name) + ": " + said
+	}
+	fmt.Fprintln(g.stderr, said)
+}
+
+// bring imports one source, or says what would be imported of it: into what is open, or else
+// into what is opened for it.
+func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result, error) {
+	in := gather.Import{Flags: c.Flags, File: p.Name, From: c.From, Project: c.Project, DryRun: c.DryRun, Summarize: c.Summarize,
+		Single: c.Into != "" || c.AsCopy, Found: p.Found}
+	kept, err := in.Named()
+	out := gather.Begin(c.DryRun)
+	switch {
+	case err != nil:
+		return out, err
+	case kept:
+		return in.Bring(g.gathering(open))
+	case c.DryRun:
+		return out, scrollback.ParamErrorf("scrollback", "dry_run", "--dry-run is for what tools keep: a file of another format is imported or not")
+	}
+	load := func(a *app) error {
 		o, err := c.Options(g.gathering(nil), gather.Every, c.Project)
 		if err != nil {
 			return err
 		}
 		q := o.Import
-		q.Format, q.Name, q.AsCopy, q.Summarize = c.From, filepath.Base(c.File), c.AsCopy, c.Summarize
+		q.Format, q.Name, q.AsCopy, q.Summarize = c.From, filepath.Base(p.Name), c.AsCopy, c.Summarize
 		if c.Into != "" {
 			if q.Into, err = a.Resolve(g.ctx, c.Into); err != nil {
 				return err
 			}
 		}
-		defer a.finish(g.ctx)
-		out, err := g.load(a, c.File, q)
-		if err != nil {
-			return err
+		brought, err := g.load(a, p.Name, q)
+		if err == nil {
+			out = gather.Loaded(p.Name, brought)
 		}
-		return g.print(out, func(w io.Writer) error { return gather.Imported(w, g.stderr, out) })
+		return err
+	}
+	if open != nil {
+		err = load(open)
+		return out, err
+	}
+	err = g.with(func(a *app) error {
+		defer a.finish(g.ctx)
+		return load(a)
 	})
+	return out, err
 }
 
 // load imports one file, and shows how far it is on a terminal.

@@ -170,7 +170,7 @@ func (r *reader) copies(f *file, depth int) (*copies, error) {
 			}
 		case l.kind == "event_msg":
 			e, _ := l.event()
-			marked = e.Type == "task_started" && e.TurnID != ""
+			marked = e.begins() && e.TurnID != ""
 		}
 		return c.thread != "" && !marked && l.n < maxSkip
 	})
@@ -231,7 +231,7 @@ func (c *copies) take(l *line) bool {
 // newerTurn reports whether a turn begins whose id says that it is younger than the thread.
 func newerTurn(l *line, h head) bool {
 	e, ok := l.event()
-	return ok && e.Type == "task_started" && h.age(e.TurnID) > 0
+	return ok && e.begins() && h.age(e.TurnID) > 0
 }
 
 // age compares when an id was made with when the thread was begun: 1 if it is not older,

@@ -122,6 +122,15 @@ func (t *teller) user(l *line, it item) {
 		t.doubt = &n
 		return
 	}
+	t.saidBy(n)
+}
+
+// saidBy takes what a person said, without what an editor put around it.
+func (t *teller) saidBy(n node) {
+	if n.unwrap(); len(n.entry.Message.Parts) == 0 {
+		t.leave("reminder")
+		return
+	}
 	t.pending, t.spare = nil, nil
 	t.add(n)
 	t.last = -1
@@ -165,9 +174,7 @@ func (t *teller) confirm(text string) {
 		return
 	}
 	t.doubt = nil
-	t.pending, t.spare = nil, nil
-	t.add(n)
-	t.last = -1
+	t.saidBy(n)
 }
 
 // folder is how the harness says where it works.

@@ -65,6 +65,9 @@ func (l *line) event() (e happening, ok bool) {
 	return happening{Type: kind.Type, TurnID: kind.TurnID, Turns: kind.Turns, Message: kind.Text}, true
 }
 
+// begins reports whether a turn begins. Newer versions call it a turn, older ones a task.
+func (e happening) begins() bool { return e.Type == "task_started" || e.Type == "turn_started" }
+
 var errNoEvent = errors.New("it is not an event")
 
 // event takes an event: where turns begin and end, and what items do not say. Texts of

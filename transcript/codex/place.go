@@ -234,7 +234,7 @@ func inOrder(fsys fs.FS, files []*file) []*file {
 }
 
 // session is what is brought as one: a thread and what it started.
-func (t *threads) session(fsys fs.FS, id string, named map[string]string) transcript.Session {
+func (t *threads) session(fsys fs.FS, id string, named map[string]string, made map[string]copied) transcript.Session {
 	files := inOrder(fsys, t.files[id])
 	s := transcript.Session{ID: id, Name: files[len(files)-1].name, Bad: files[len(files)-1].bad}
 	h := sha256.New()
@@ -245,6 +245,9 @@ func (t *threads) session(fsys fs.FS, id string, named map[string]string) transc
 			s.Changed = max(s.Changed, f.changed)
 		}
 		fmt.Fprintln(h, named[member])
+		if c, yes := made[member]; yes {
+			fmt.Fprintln(h, "copy of", c.Path, c.title)
+		}
 	}
 	s.Stamp = hex.EncodeToString(h.Sum(nil)[:12])
 	return s

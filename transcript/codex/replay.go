@@ -90,7 +90,7 @@ func (r *reader) turns(f *file, end int64) (out []turn, err error) {
 		}
 		switch l.kind {
 		case "event_msg":
-			if e, ok := l.event(); ok && (e.Type == "task_started" || e.Type == "turn_started") {
+			if e, ok := l.event(); ok && e.begins() {
 				out = append(out, turn{line: l.n, id: e.TurnID})
 			}
 		case "turn_context":

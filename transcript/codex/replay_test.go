@@ -34,12 +34,20 @@ func TestCopiedTurnsWithRandomIDs(t *testing.T) {
 	sub := head(child, `,"parent_thread_id":"`+parent+`"`) + head(parent, "") + begin(before) + said("user", "Ask a helper")
 	work := record("turn_context", `{"turn_id":"`+own+`","cwd":"/"}`) + said("user", "count bees") + said("assistant", "7")
 	above := head(parent, "") + begin(before) + said("user", "Ask a helper") + said("assistant", "Done")
+	more := begin("16fd2706-8baf-433b-82eb-8c7fada847da") + said("user", "And then?")
 	another := strings.Replace(sub, before, "c47ac10b-58cc-4372-a567-0e02b2c3d479", 1)
 	for name, c := range map[string]struct{ parent, child string }{
 		"the parent's ids":              {above, sub + begin(own) + work},
 		"ids of the copy":               {above, another + begin(own) + work},
 		"ids of the copy, then younger": {above, another + begin("019ca000-0093-7000-8000-0000000000bb") + work},
 		"the parent is not there":       {"", sub + begin(own) + work},
+		"it is asked the same":          {above, sub + begin(own) + strings.Replace(work, "count bees", "Ask a helper", 2)},
+		"several turns":                 {above + more, sub + more + begin(own) + work},
+		"several turns, other ids":      {above + more, another + strings.ReplaceAll(more, "16fd2706", "26fd2706") + begin(own) + work},
+		"the parent went on":            {above + more, sub + begin(own) + work},
+		"turns under another name": {strings.ReplaceAll(above, "task_started", "turn_started"),
+			strings.ReplaceAll(sub+begin(own)+work, "task_started", "turn_started")},
+		"ids in capitals": {above, strings.Replace(sub, before, strings.ToUpper(before), 1) + begin(own) + work},
 	} {
 		files := fstest.MapFS{"rollout-2026-03-01T12-00-01-" + child + ".jsonl": {Mode: 0o644, Data: []byte(c.child)}}
 		if c.parent != "" {
@@ -51,7 +59,11 @@ func TestCopiedTurnsWithRandomIDs(t *testing.T) {
 				got = append(got, e.Message.Parts.Text())
 			}
 		}
-		if d := cmp.Diff([]string{"count bees", "7"}, got); d != "" {
+		want := []string{"count bees", "7"}
+		if name == "it is asked the same" {
+			want[0] = "Ask a helper"
+		}
+		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}

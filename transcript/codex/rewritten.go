@@ -27,10 +27,10 @@ const summaryBegins = "Another language model started to solve this problem"
 // rewritten, and what was said before is nowhere else in it. It returns [errRewritten] if there
 // was something. When that was said, and what was answered, the file does not know any more.
 func (t *teller) kept(l *line, c compaction) error {
-	if t.talk.cur >= 0 {
+	if t.talk.cur >= 0 && len(t.talk.nodes) != t.rewritten {
 		return nil // the lines before are there
 	}
-	any := false
+	any, known := false, t.talk.said() // of an earlier compaction, which this one goes on from
 	for i, raw := range c.History {
 		var it item
 		if json.Unmarshal(raw, &it) != nil || it.Type != "message" || it.Role != "user" {
@@ -53,6 +53,11 @@ func (t *teller) kept(l *line, c compaction) error {
 			n.dropped, t.talk.cur = true, before
 			continue
 		}
+		if known[text] > 0 {
+			known[text]--
+			n.dropped, t.talk.cur = true, before
+			continue
+		}
 		n.entry.Gap, any = true, true
 		n.note("kept", true)
 	}
@@ -65,5 +70,17 @@ func (t *teller) kept(l *line, c compaction) error {
 		n.note("compaction", true)
 		t.add(n)
 	}
+	t.rewritten = len(t.talk.nodes)
 	return errRewritten
+}
+
+// said counts the texts of what a person said on the current path.
+func (b *branches) said() map[string]int {
+	out := map[string]int{}
+	for i := b.cur; i >= 0; i = b.nodes[i].parent {
+		if m := b.nodes[i].entry.Message; m.Role == scrollback.RoleUser {
+			out[m.Parts.Text()]++
+		}
+	}
+	return out
 }

@@ -36,9 +36,9 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 				return
 			}
 		}
-		t, named := arrange(p.FS, all), names(p.FS)
+		t, named, made := arrange(p.FS, all), names(p.FS), copiesNear(p)
 		for _, id := range t.order {
-			if t.above[id] == "" && !yield(t.session(p.FS, id, named), nil) {
+			if t.above[id] == "" && !yield(t.session(p.FS, id, named, made), nil) {
 				return
 			}
 		}
@@ -66,6 +66,7 @@ type reader struct {
 	near    *threads
 	all     *threads          // of the whole place, once it was needed
 	started map[string]string // by which call a thread was started, by its id
+	made    map[string]copied // the threads that were made of other tools' sessions
 }
 
 func (r *reader) emit(e transcript.Entry) {
@@ -94,6 +95,7 @@ func (r *reader) session(s transcript.Session) error {
 		}
 		named = names(r.place.FS)
 	}
+	r.made = copiesNear(r.place)
 	if r.near.files[s.ID] == nil {
 		return fmt.Errorf("thread %s: %w", s.ID, fs.ErrNotExist)
 	}
@@ -188,6 +190,9 @@ func (r *reader) thread(id, name string) error {
 	}
 	if name != "" {
 		t.title = name
+	}
+	if c, made := r.made[id]; made {
+		t.copied = &c
 	}
 	for child, call := range t.tools.started {
 		r.started[child] = call

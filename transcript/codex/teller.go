@@ -22,7 +22,8 @@ type teller struct {
 	model   string
 	updated int64
 	left    map[string]int
-	missing string // a thread that it goes on from and that is not there
+	copied  *copied // of which session of another tool the thread was made, if of one
+	missing string  // a thread that it goes on from and that is not there
 	held    bool
 	again   bool // what is told is the beginning of another rollout
 
@@ -43,6 +44,8 @@ type route struct {
 	changed string   // the folder, since the last message
 	aloud   []string // reasoning of which there is only the event; see [teller.event]
 	gap     bool     // what was said last is no longer in the file
+
+	rewritten int // messages of a path of which a compaction has all there is
 	metered
 }
 

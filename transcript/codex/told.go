@@ -34,7 +34,13 @@ func (t *teller) conversation() (*scrollback.Conversation, *scrollback.Origin) {
 	if len(h.Source) > 0 && json.Valid(h.Source) {
 		meta["source"] = h.Source
 	}
-	c := &scrollback.Conversation{Title: t.title, Model: t.model, CreatedAt: t.first.time()}
+	name := t.title
+	if t.copied != nil {
+		meta["copy_of"] = t.copied
+		name = cmp.Or(name, t.copied.title)
+	}
+	name, _ = requested(name) // one that was made of a prompt has what the editor put before it
+	c := &scrollback.Conversation{Title: name, Model: t.model, CreatedAt: t.first.time()}
 	c.UpdatedAt = max(c.CreatedAt, t.updated)
 	if len(meta) > 0 {
 		c.Meta = transcript.Object(map[string]any{Name: meta})
@@ -46,7 +52,7 @@ func (t *teller) conversation() (*scrollback.Conversation, *scrollback.Origin) {
 func (r *reader) tell(t *teller) {
 	source := t.thread
 	c, o := t.conversation()
-	first := transcript.Entry{Source: source, Conversation: c, Origin: o}
+	first := transcript.Entry{Source: source, Conversation: c, Origin: o, Copy: t.copied != nil}
 	if parent := t.head.parent(); parent != "" && r.near.above[t.thread] == parent {
 		first.Agent = &transcript.AgentOf{Source: parent, CallID: r.started[t.thread]}
 	}

@@ -206,3 +206,6 @@ type sized struct {
 }
 
 func (s sized) Size() int64 { return s.size }
+
+// Folder is a folder of this machine that a tool keeps files in beside the place that is read.
+func Folder(path string) fs.FS { return os.DirFS(path) }

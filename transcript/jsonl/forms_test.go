@@ -127,3 +127,40 @@ func TestPayloads(t *testing.T) {
 		}
 	}
 }
+
+// What says nothing is no message: it is named, and what stands beside it is read.
+func TestMessagesWithoutContent(t *testing.T) {
+	for _, empty := range []string{`"content":null`, `"content":""`, `"content":" \n"`, `"content":[]`, `"content":[{"type":"text","text":""}]`,
+		`"content":[{"type":"text","text":null}]`, `"parts":null`, `"parts":[]`, `"content":null,"status":"complete"`, `"name":"a"`} {
+		one := `{"role":"user",` + empty + `}`
+		for form, file := range map[string]string{
+			"lines": `{"role":"user","content":"a"}` + "\n" + one + "\n" + `{"role":"assistant","content":"b"}` + "\n",
+			"list":  `[{"role":"user","content":"a"},` + one + `,{"role":"assistant","content":"b"}]`,
+			"talk":  `{"messages":[{"role":"user","content":"a"},` + one + `,{"role":"assistant","content":"b"}]}`,
+		} {
+			said, bad := "", 0
+			for e, err := range (jsonl.Format{}).Read(strings.NewReader(file)) {
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case e.Bad != nil:
+					bad++
+				case e.Conversation == nil:
+					said += "<" + e.Message.Parts.Text() + ">"
+				}
+			}
+			if said != "<a><b>" || bad != 1 {
+				t.Errorf("%s in a %s: %s, and %d bad lines", empty, form, said, bad)
+			}
+		}
+	}
+	// A call, a result without a text, and an answer that was cut off before its first word say something.
+	for _, line := range []string{`{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}`,
+		`{"role":"tool","tool_call_id":"c","content":null}`, `{"role":"assistant","content":[],"status":"interrupted"}`} {
+		for e, err := range (jsonl.Format{}).Read(strings.NewReader(line)) {
+			if err != nil || e.Bad != nil {
+				t.Errorf("%s: %v %+v", line, err, e.Bad)
+			}
+		}
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -168,7 +169,21 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	if e.Bytes, err = transcript.Attached(w.Content, e.Message.Parts); err != nil {
 		return bad("content: %v", err)
 	}
+	// An answer of ours that was cut off before its first word says so; what else is empty is nothing.
+	if blank(e.Message.Parts) && (role != scrollback.RoleAssistant || w.Status == "") {
+		return bad("a message without content")
+	}
 	return e
+}
+
+// blank reports whether parts say nothing.
+func blank(parts scrollback.Parts) bool {
+	for _, p := range parts {
+		if t, ok := p.(scrollback.Text); !ok || strings.TrimSpace(t.Text) != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // parseTime reads Unix ms or RFC 3339.

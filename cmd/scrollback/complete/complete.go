@@ -154,7 +154,7 @@ func (s Sources) values(v *kong.Value) []Choice {
 		return append(s.Conversations(), Choice{"latest", ""})
 	case "project":
 		return s.Projects()
-	case "data", "root", "config", "file", "output", "instructions", "path":
+	case "data", "root", "config", "file", "files", "output", "instructions", "path":
 		return []Choice{{Files, ""}}
 	}
 	list := strings.Split(v.Enum, ",")

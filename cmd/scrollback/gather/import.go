@@ -2,7 +2,6 @@ package gather
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ type Import struct {
 	File, From, Project string
 	DryRun, Summarize   bool
 	Single              bool // what it asks for is only possible with a single file
+	Found               bool // the file was not named itself, but is in a folder that was
 }
 
 // Named reports whether a file or folder is read as a place of tools, and not as one file
@@ -60,19 +60,26 @@ func (c *Import) Named() (bool, error) {
 	return slices.Contains(collect.Names(keepers), c.From), nil
 }
 
-// Run imports, or says what would be imported.
-func (c *Import) Run(p Program) error {
+// Bring imports, or says what would be imported. With an error the result is what came
+// nevertheless.
+func (c *Import) Bring(p Program) (Result, error) {
+	res := Begin(c.DryRun)
 	if c.Single {
-		return scrollback.ParamErrorf("scrollback", "file", "--into and --as-copy are for a single file, and not for what a tool keeps")
+		return res, scrollback.ParamErrorf("scrollback", "file", "--into and --as-copy are for a single file, and not for what a tool keeps")
 	}
 	o, err := c.options(p)
 	if err != nil {
-		return err
+		return res, err
 	}
-	list := c.File == "" && c.From == geminicli.Name && !c.DryRun // file by file, as its users know it
+	res.shown = c.File == "" && c.From == geminicli.Name && !c.DryRun && !p.JSON // file by file, as its users know it
 	var failed error
-	if list && !p.JSON {
-		o.Told = func(ch collect.Change) { failed = cmp.Or(failed, p.file(ch)) }
+	o.Told = func(ch collect.Change) {
+		if res.took(o.Path, ch); res.shown {
+			failed = cmp.Or(failed, p.file(ch))
+		}
+	}
+	if p.JSON && !c.DryRun {
+		o.Same = func(ch collect.Change) { res.took(o.Path, ch) }
 	}
 	wipe := func() {}
 	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {
@@ -92,22 +99,20 @@ func (c *Import) Run(p Program) error {
 		return err
 	})
 	wipe()
-	if err = cmp.Or(err, failed); err != nil && len(found.Tools) == 0 {
-		return err
+	res.survey(found)
+	if err = cmp.Or(err, failed); err != nil {
+		return res, err
 	}
-	if err == nil && found.Sessions() == 0 && found.Failed() == 0 {
-		return nothing(o)
+	if found.Sessions() == 0 && found.Failed() == 0 {
+		return res, nothing(o)
 	}
-	if !list || p.JSON {
-		err = cmp.Or(err, p.Print(found, func(w io.Writer) error { return p.found(w, found) }))
-	}
-	if err == nil && found.Failed() == 0 && c.File != "" && !c.DryRun && found.Silent() {
+	if found.Failed() == 0 && c.File != "" && !c.DryRun && found.Silent() {
 		err = scrollback.ParamErrorf("scrollback", "file", "%s looks like %s, but no talk could be read in it", o.Path, found.Tools[0].Tool)
 	}
-	if n := found.Failed(); err == nil && n > 0 {
+	if n := found.Failed(); n > 0 {
 		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d sessions could not be imported", n, max(found.Sessions(), n))
 	}
-	return err
+	return res, err
 }
 
 // options are what the collector is asked for.
@@ -119,7 +124,7 @@ func (c *Import) options(p Program) (o collect.Options, err error) {
 	if o, err = c.Options(p, from, c.Project); err == nil && c.File != "" {
 		o.Path, err = absolute(c.File)
 		info, missing := os.Stat(c.File)
-		o.Import.Again = missing == nil && !info.IsDir() // a file that is named is meant, even if it was purged here
+		o.Import.Again = missing == nil && !info.IsDir() && !c.Found // a file that is named is meant, even if it was purged here
 	}
 	o.Import.Summarize = c.Summarize
 	return o, err
@@ -132,7 +137,7 @@ func nothing(o collect.Options) error {
 		names = collect.Names(o.Tools)
 	}
 	if o.Path != "" {
-		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", "))
+		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", ")).Because(ErrNothing)
 	}
 	if len(names) > 1 {
 		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists all places tried", strings.Join(names, ", "))

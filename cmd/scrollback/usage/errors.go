@@ -125,6 +125,8 @@ var sentences = map[string]string{
 	"--without and --with take a --conversation":                                                         "--without 和 --with 需要同时给出 --conversation",
 	"a conversation is not exported as %s: name a file that ends in %s, or say the format with --format": "对话不能导出为 %s：请给出以 %s 结尾的文件名，或用 --format 指定格式",
 	"%s looks like %s, but no talk could be read in it":                                                  "%s 看起来是 %s，但其中没有可读取的对话",
+	"%d of %d sources could not be imported":                                                             "有 %s 个来源（共 %s 个）无法导入",
+	"nothing in %s could be read as a conversation":                                                      "%s 中没有可作为对话读取的内容",
 	"%d of %d sessions could not be imported":                                                            "有 %s 个会话（共 %s 个）无法导入",
 	"nothing in %s is a conversation of %s":                                                              "%s 中没有 %s 的对话",
 	"no conversations of %s were found; scrollback doctor agents --json lists all places tried":          "没有找到 %s 的对话；scrollback doctor agents --json 列出查找过的位置",

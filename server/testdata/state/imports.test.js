@@ -37,7 +37,7 @@ test('an import says how much is sent, then what came', async () => {
     same(f.name, 'a.jsonl');
   };
   await imports.bring([file('a.jsonl')], 'harbour');
-  same([seen, imports.job.value.state, asked], [[['sending', 4, 10], ['reading', 10]], 'done', ['POST /api/import?project=harbour']]);
+  same([seen, imports.job.value.state, asked], [[['sending', 4, 10], ['reading', 10]], 'done', ['POST /api/import?project=harbour&name=a.jsonl']]);
   same(imports.came(imports.job.value.result), { created: 1, grown: 1, known: 1, messages: 7, skipped: 2 });
   imports.close();
   same(imports.job.value, null);
@@ -48,9 +48,9 @@ test('files come one after another, and one that fails keeps none of the others 
   answer = (x, f) => over(x, f.name === 'bad' ? 409 : 200, f.name === 'bad' ? { error: { code: 'conflict', message: 'both went on' } } : { conversations: [], skipped: [] });
   await imports.bring([file('one'), file('bad'), file('two')]);
   same(imports.jobs().map((j) => [j.name, j.state, j.fault && j.fault.message]), [['one', 'done', null], ['bad', 'failed', 'both went on'], ['two', 'done', null]]);
-  same(asked, ['POST /api/import', 'POST /api/import', 'POST /api/import']);
+  same(asked, ['POST /api/import?name=one', 'POST /api/import?name=bad', 'POST /api/import?name=two']);
   await imports.copy(imports.jobs()[1]);
-  same(asked[3], 'POST /api/import?as_copy=true');
+  same(asked[3], 'POST /api/import?as_copy=true&name=bad');
   imports.close();
 });
 

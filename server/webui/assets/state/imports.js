@@ -17,7 +17,7 @@ let request = null;
 function upload({ file, project, copy }) {
   return new Promise((resolve, reject) => {
     const x = (request = new XMLHttpRequest());
-    x.open('POST', '/api/import' + query({ project, as_copy: copy }));
+    x.open('POST', '/api/import' + query({ project, as_copy: copy, name: file.name }));
     x.setRequestHeader('Content-Type', 'application/octet-stream');
     x.setRequestHeader('Accept-Language', lang.value);
     x.upload.onprogress = (e) => set({ sent: e.loaded });

@@ -1,0 +1,182 @@
+package gather
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// Result is what an import brought, or would bring: the one shape of import --json, whatever
+// was read. Tools are set where tools' own files were read, and Sources say what came of each
+// thing that was named or found.
+type Result struct {
+	DryRun bool `json:"dry_run,omitempty"`
+	transfer.ImportResult
+	Tools   []collect.Found `json:"tools,omitempty"`
+	Sources []Source        `json:"sources"`
+
+	found collect.Report
+	shown bool // a person was told of it meanwhile
+}
+
+// Source is what came of one source. In a dry run the counts are of what would be read.
+type Source struct {
+	Source        string `json:"source"`
+	Conversations int    `json:"conversations"` // that it has, or of which it has a part
+	Messages      int64  `json:"messages"`      // that are new here
+	Error         *Fault `json:"error,omitempty"`
+}
+
+// Fault is why a source could not be read, or not all of it.
+type Fault struct {
+	Code    scrollback.Code `json:"code"`
+	Message string          `json:"message"`
+}
+
+// Begin is a result with nothing in it.
+func Begin(dry bool) Result {
+	return Result{DryRun: dry, ImportResult: transfer.ImportResult{Conversations: []transfer.Imported{}, Skipped: []transcript.Bad{}}, Sources: []Source{}}
+}
+
+// Loaded is the result of a file of one format, with its name as it was given.
+func Loaded(name string, out transfer.ImportResult) Result {
+	r := Begin(false)
+	for i, c := range out.Conversations {
+		switch {
+		case c.Source == "" || c.Source == filepath.Base(name):
+			out.Conversations[i].Source = name
+		default: // a file in an archive
+			out.Conversations[i].Source = filepath.Join(name, filepath.FromSlash(c.Source))
+		}
+	}
+	r.Add(out)
+	return r
+}
+
+// Empty reports whether nothing was found, not even something that failed.
+func (r Result) Empty() bool {
+	return len(r.Conversations) == 0 && len(r.Skipped) == 0 && len(r.Tools) == 0
+}
+
+// Close says of the result that it is that of a source, and why it failed, if it did.
+func (r *Result) Close(p Program, name string, err error) {
+	s := Source{Source: name, Conversations: len(r.Conversations)}
+	for _, c := range r.Conversations {
+		s.Messages += c.Messages
+	}
+	if r.DryRun {
+		for _, f := range r.Tools {
+			s.Conversations, s.Messages = s.Conversations+f.Conversations, s.Messages+f.Messages
+		}
+	}
+	if err != nil {
+		s.Error = &Fault{scrollback.CodeOf(err), columns.Plain(p.Explain(err))}
+	}
+	r.Sources = append(r.Sources, s)
+}
+
+// Skip says why a file was passed over that nobody named.
+func (r *Result) Skip(p Program, name string, why error) {
+	r.Add(transfer.ImportResult{Skipped: []transcript.Bad{{Reason: columns.Plain(p.Explain(why)), Source: name}}})
+}
+
+// Join adds the result of another source.
+func (r *Result) Join(o Result) {
+	r.Add(o.ImportResult)
+	r.found.Add(o.found)
+	r.Tools = r.found.Tools
+	r.Sources = append(r.Sources, o.Sources...)
+}
+
+// Failed counts the sources that failed.
+func (r Result) Failed() (n int) {
+	for _, s := range r.Sources {
+		if s.Error != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Show prints a result for a person.
+func (p Program) Show(w io.Writer, r Result) error {
+	switch {
+	case r.shown:
+		return nil
+	case len(r.found.Tools) > 0 || r.DryRun:
+		return p.found(w, r.found)
+	}
+	return Imported(w, p.Stderr, r.ImportResult)
+}
+
+// Sum prints what came of several sources.
+func (p Program) Sum(w io.Writer, r Result) error {
+	conversations, messages := 0, int64(0)
+	for _, s := range r.Sources {
+		conversations, messages = conversations+s.Conversations, messages+s.Messages
+	}
+	what := "new message"
+	if r.DryRun {
+		what = "message"
+	}
+	line := fmt.Sprintf("%s: %s, %s", counted(len(r.Sources), "source", "sources"), counted(conversations, "conversation", "conversations"),
+		counted(int(messages), what, what+"s"))
+	if n := r.Failed(); n > 0 {
+		line += "; " + counted(n, "source", "sources") + " failed"
+	}
+	_, err := fmt.Fprintln(w, line)
+	return err
+}
+
+// took adds what came of a session of a tool.
+func (r *Result) took(path string, ch collect.Change) {
+	out := ch.ImportResult
+	out.Conversations, out.Skipped = slices.Clone(out.Conversations), slices.Clone(out.Skipped)
+	file := fileOf(path, ch)
+	for i := range out.Conversations {
+		out.Conversations[i].Tool, out.Conversations[i].Source = ch.Tool, file
+	}
+	for i := range out.Skipped {
+		out.Skipped[i].Source = file
+	}
+	r.Add(out)
+}
+
+// survey takes what a sweep found: what could not be read at all, and in a dry run all that
+// it has to say.
+func (r *Result) survey(found collect.Report) {
+	r.found, r.Tools = found, found.Tools
+	for _, f := range found.Tools {
+		for _, b := range f.Problems {
+			if b.Line > 0 && !found.DryRun {
+				continue // its session has told
+			}
+			r.Add(transfer.ImportResult{Skipped: []transcript.Bad{{Line: b.Line, Reason: b.Reason,
+				Source: fileOf("", collect.Change{Place: b.Place, Session: b.Session})}}})
+		}
+		if found.DryRun {
+			r.Add(transfer.ImportResult{Left: f.Left, Deleted: f.Deleted, Held: f.Held > 0})
+		}
+	}
+}
+
+// fileOf is the file of a session; path is what was named, which a session in a zip is in.
+func fileOf(path string, ch collect.Change) string {
+	place := ch.Place
+	if place == "" {
+		place = path
+	}
+	name := filepath.FromSlash(ch.Session)
+	if name == "" || place == name || strings.HasSuffix(place, string(filepath.Separator)+name) {
+		return place // it is the place
+	}
+	return filepath.Join(place, name)
+}
