@@ -142,11 +142,11 @@ func keepers() []keeper {
 			})
 		}},
 		{format: "gemini-cli", file: ".gemini/tmp/p/chats/session-1.json", beside: ".gemini/tmp/p/chats/session-%s.json", write: func(of []turn) []byte {
-			return dumped(object{"sessionId": talkID, "projectHash": "p", "startTime": of[0].iso(), "lastUpdated": last(of).iso(),
-				"messages": list(of, func(t turn) any {
+			return fmt.Appendf(nil, `{"sessionId":"%s","projectHash":"p","startTime":"%s","lastUpdated":"%s","messages":%s}`, talkID,
+				of[0].iso(), last(of).iso(), dumped(list(of, func(t turn) any {
 					kind := map[bool]string{true: "user", false: "gemini"}[t.user()]
 					return object{"id": t.ID, "timestamp": t.iso(), "type": kind, "content": t.Text}
-				})})
+				})))
 		}},
 		{format: "cline", file: "tasks/1760000000000/api_conversation_history.json", write: func(of []turn) []byte {
 			return dumped(list(of, func(t turn) any { return object{"role": t.role(), "ts": t.ms(), "content": block(t)} }))

@@ -131,6 +131,7 @@ type talk struct {
 	begun         bool
 	left          map[string]int
 	held          bool
+	ended         bool // nothing can be read behind the messages: they were damaged
 
 	clock   clock
 	asked   int     // messages of the user
@@ -178,7 +179,7 @@ func (r *reader) file(t *talk, name string) {
 // document reads a file that is a list of messages or an object that has one, and returns
 // what is wrong with it.
 func (t *talk) document(f io.Reader) *transcript.Bad {
-	in := bufio.NewReader(f)
+	in := bufio.NewReader(transcript.UTF8(f))
 	head, err := in.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
 		t.r.fail(err)
@@ -196,7 +197,7 @@ func (t *talk) document(f io.Reader) *transcript.Bad {
 		case err != nil:
 			return t.fault(d, err)
 		case name == "messages":
-			if bad := t.list(d); bad != nil || t.held || t.r.gone {
+			if bad := t.list(d); bad != nil || t.ended || t.held || t.r.gone {
 				return bad
 			}
 			continue
@@ -222,9 +223,16 @@ func (t *talk) fault(d *transcript.Document, err error) *transcript.Bad {
 }
 
 func (t *talk) list(d *transcript.Document) *transcript.Bad {
+	damaged := false
 	for raw, err := range d.Items() {
 		if err != nil {
-			return t.fault(d, err)
+			bad := t.fault(d, err)
+			if bad == nil || t.r.live { // it is being written, perhaps
+				return bad
+			}
+			t.r.emit(transcript.Entry{Bad: bad})
+			damaged = true
+			continue
 		}
 		if err := t.r.ctx.Err(); err != nil {
 			t.r.fail(err)
@@ -235,6 +243,7 @@ func (t *talk) list(d *transcript.Document) *transcript.Bad {
 			break
 		}
 	}
+	t.ended = damaged
 	return nil
 }
 
