@@ -67,7 +67,12 @@ func (r *reader) tasks(dir string) {
 		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < transcript.Latest {
 			t.last = at // ids of tasks are times
 		}
-		if r.file(t, path.Join(m.dir, apiFile)); r.gone {
+		if shown := shownOf(r.p.FS, m.dir); shown != nil {
+			t.shown(shown)
+		} else if r.file(t, path.Join(m.dir, apiFile)); r.gone {
+			return
+		}
+		if r.gone {
 			return
 		}
 	}
@@ -161,7 +166,12 @@ func (r *reader) file(t *talk, name string) {
 		return
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	fault := t.document(f)
+	t.finish(t.document(f))
+}
+
+// finish ends a conversation, with what is wrong with its file, or nil.
+func (t *talk) finish(fault *transcript.Bad) {
+	r := t.r
 	t.begin()
 	if fault != nil {
 		if t.held = r.live; !t.held {

@@ -120,6 +120,9 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 				yield(transcript.Entry{}, err)
 				return
 			}
+			if p.Live(s) {
+				item.torn = nil // it is being written, perhaps
+			}
 			if !f.tell(item, assets, seen, yield) {
 				return
 			}
