@@ -70,6 +70,11 @@ func TestFoldersOfCline(t *testing.T) {
 		{"ts":1767000003000,"type":"ask","ask":"followup","text":"{\"question\":\"Which disk?\"}"},
 		{"ts":1767000004000,"type":"say","say":"user_feedback","text":"The old one."},
 		{"ts":1767000005000,"type":"say","say":"text","text":"I se","partial":true}]`)
+	for _, name := range []string{"api_conversation_history.json", "ui_messages.json"} { // nobody is writing them
+		if err := os.Chtimes(filepath.Join(d.home, "cline/tasks/0199-a", name), talkBegan, talkBegan); err != nil {
+			t.Fatal(err)
+		}
+	}
 	db := filepath.Join(d.home, "cline/db/sessions.db")
 	if err := os.MkdirAll(filepath.Dir(db), 0o700); err != nil {
 		t.Fatal(err)

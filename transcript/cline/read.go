@@ -67,7 +67,7 @@ func (r *reader) tasks(dir string) {
 		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < transcript.Latest {
 			t.last = at // ids of tasks are times
 		}
-		if shown := shownOf(r.p.FS, m.dir); shown != nil {
+		if shown := shownOf(r.p.FS, m.dir); shown != nil && !r.live {
 			t.shown(shown)
 		} else if r.file(t, path.Join(m.dir, apiFile)); r.gone {
 			return
