@@ -119,3 +119,38 @@ func TestFilesInUTF16(t *testing.T) {
 		}
 	}
 }
+
+// A message whose content is null, and that says nothing else, is none.
+func TestNullContent(t *testing.T) {
+	t.Parallel()
+	for _, k := range keepers() {
+		if k.format == "aider" { // which has no null
+			continue
+		}
+		name := k.format
+		if strings.HasSuffix(k.file, "messages.json") {
+			name += " cli"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			null := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(`"say p3"`), []byte("null")) }
+			if written := k.write; written != nil {
+				k.write = func(of []turn) []byte { return null(written(of)) }
+			} else {
+				written := k.database
+				k.database = func(of []turn) (out []string) {
+					for _, s := range written(of) {
+						out = append(out, string(null([]byte(s))))
+					}
+					return out
+				}
+			}
+			l := newLibrary(t, k)
+			l.copy("a", line(4, "", 0, 0))
+			l.found("a")
+			if paths, _, _ := l.stands(); len(paths) != 1 || paths[0] != said(line(3, "", 0, 0)) {
+				t.Errorf("it says %q", paths)
+			}
+		})
+	}
+}
