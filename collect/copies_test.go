@@ -122,18 +122,20 @@ func keepers() []keeper {
 		return s
 	}
 	return []keeper{
-		{format: "claude-code", file: "projects/-work/" + talkID + ".jsonl", beside: "projects/-work/" + talkID + ".sync-conflict-%s.jsonl", write: func(of []turn) []byte {
-			return lines(of, nil, func(t turn) any {
-				m := object{"role": t.role(), "content": block(t)}
-				if !t.user() {
-					m["id"], m["model"], m["stop_reason"] = "msg_"+t.ID, "m", "end_turn"
-				}
-				return object{"type": t.role(), "uuid": t.ID, "parentUuid": orNull(t.Parent), "sessionId": talkID, "timestamp": t.iso(),
-					"cwd": "/work", "version": "2.1.0", "isSidechain": false, "message": m}
-			})
-		}},
+		{format: "claude-code", file: "projects/-work/" + talkID + ".jsonl",
+			beside: "projects/-work/" + talkID + ".sync-conflict-%s.jsonl", write: func(of []turn) []byte {
+				return lines(of, nil, func(t turn) any {
+					m := object{"role": t.role(), "content": block(t)}
+					if !t.user() {
+						m["id"], m["model"], m["stop_reason"] = "msg_"+t.ID, "m", "end_turn"
+					}
+					return object{"type": t.role(), "uuid": t.ID, "parentUuid": orNull(t.Parent), "sessionId": talkID, "timestamp": t.iso(),
+						"cwd": "/work", "version": "2.1.0", "isSidechain": false, "message": m}
+				})
+			}},
 		{format: "codex", file: "sessions/2026/01/02/rollout-2026-01-02T10-00-00-" + talkID + ".jsonl", write: func(of []turn) []byte {
-			meta := object{"timestamp": of[0].iso(), "type": "session_meta", "payload": object{"id": talkID, "timestamp": of[0].iso(), "cwd": "/work",
+			meta := object{"timestamp": of[0].iso(), "type": "session_meta", "payload": object{
+				"id": talkID, "timestamp": of[0].iso(), "cwd": "/work",
 				"originator": "codex_cli_rs", "cli_version": "0.124.0", "source": "cli"}}
 			return lines(of, []any{meta}, func(t turn) any {
 				kind := map[bool]string{true: "input_text", false: "output_text"}[t.user()]
@@ -141,13 +143,14 @@ func keepers() []keeper {
 					"content": []any{object{"type": kind, "text": t.Text}}}}
 			})
 		}},
-		{format: "gemini-cli", file: ".gemini/tmp/p/chats/session-1.json", beside: ".gemini/tmp/p/chats/session-%s.json", write: func(of []turn) []byte {
-			return dumped(object{"sessionId": talkID, "projectHash": "p", "startTime": of[0].iso(), "lastUpdated": last(of).iso(),
-				"messages": list(of, func(t turn) any {
-					kind := map[bool]string{true: "user", false: "gemini"}[t.user()]
-					return object{"id": t.ID, "timestamp": t.iso(), "type": kind, "content": t.Text}
-				})})
-		}},
+		{format: "gemini-cli", file: ".gemini/tmp/p/chats/session-1.json",
+			beside: ".gemini/tmp/p/chats/session-%s.json", write: func(of []turn) []byte {
+				return fmt.Appendf(nil, `{"sessionId":"%s","projectHash":"p","startTime":"%s","lastUpdated":"%s","messages":%s}`, talkID,
+					of[0].iso(), last(of).iso(), dumped(list(of, func(t turn) any {
+						kind := map[bool]string{true: "user", false: "gemini"}[t.user()]
+						return object{"id": t.ID, "timestamp": t.iso(), "type": kind, "content": t.Text}
+					})))
+			}},
 		{format: "cline", file: "tasks/1760000000000/api_conversation_history.json", write: func(of []turn) []byte {
 			return dumped(list(of, func(t turn) any { return object{"role": t.role(), "ts": t.ms(), "content": block(t)} }))
 		}},
@@ -168,8 +171,9 @@ func keepers() []keeper {
 			mapping := object{}
 			for _, t := range of {
 				mapping[t.ID] = object{"id": t.ID, "parent": orNull(t.Parent), "children": children(of, t), "message": object{"id": t.ID,
-					"author": object{"role": t.role()}, "create_time": t.seconds(), "content": object{"content_type": "text", "parts": []any{t.Text}},
-					"status": "finished_successfully", "recipient": "all", "weight": 1, "metadata": object{}}}
+					"author": object{"role": t.role()}, "create_time": t.seconds(),
+					"content": object{"content_type": "text", "parts": []any{t.Text}},
+					"status":  "finished_successfully", "recipient": "all", "weight": 1, "metadata": object{}}}
 			}
 			return dumped([]any{object{"id": talkID, "conversation_id": talkID, "title": "t", "create_time": of[0].seconds(),
 				"update_time": last(of).seconds(), "mapping": mapping, "current_node": last(of).ID}})
@@ -215,7 +219,8 @@ func keepers() []keeper {
 				if !t.user() {
 					data["parentID"], data["finish"], data["modelID"], data["providerID"] = "msg_"+t.Parent, "stop", "m", "p"
 				}
-				out = append(out, fmt.Sprintf("INSERT INTO message VALUES ('msg_%s', 'ses_1', %d, %d, %s)", t.ID, t.ms(), t.ms(), quote(string(dumped(data)))),
+				row := fmt.Sprintf("INSERT INTO message VALUES ('msg_%s', 'ses_1', %d, %d, %s)", t.ID, t.ms(), t.ms(), quote(string(dumped(data))))
+				out = append(out, row,
 					fmt.Sprintf("INSERT INTO part VALUES ('prt_%s', 'msg_%s', 'ses_1', %d, %d, %s)", t.ID, t.ID, t.ms(), t.ms(),
 						quote(string(dumped(object{"type": "text", "text": t.Text})))))
 			}
@@ -247,7 +252,8 @@ func keepers() []keeper {
 			}
 			for _, t := range of {
 				out = append(out, fmt.Sprintf("INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp, metadata_json) "+
-					`VALUES ('%s', '20260102_1', '%s', %s, %d, '{"userVisible":true,"agentVisible":true}')`, t.ID, t.role(), quote(string(dumped(block(t)))), t.ms()))
+					`VALUES ('%s', '20260102_1', '%s', %s, %d, '{"userVisible":true,"agentVisible":true}')`,
+					t.ID, t.role(), quote(string(dumped(block(t)))), t.ms()))
 			}
 			return out
 		}},

@@ -13,9 +13,10 @@ import (
 type Agent struct {
 	Tool       string                   `json:"tool"`
 	Places     []Looked                 `json:"places"`
-	Sessions   int                      `json:"sessions"` // there
-	Here       int                      `json:"here"`     // conversations that came from it
-	Behind     int                      `json:"behind"`   // sessions that are not here as they are there
+	Sessions   int                      `json:"sessions"`        // there
+	Here       int                      `json:"here"`            // conversations that came from it
+	Behind     int                      `json:"behind"`          // sessions with something that is not here
+	Empty      int                      `json:"empty,omitempty"` // sessions in which nothing is said
 	Bytes      int64                    `json:"bytes"`
 	Newest     int64                    `json:"newest,omitempty"`      // the newest change there
 	NewestHere int64                    `json:"newest_here,omitempty"` // the newest change there that is here
@@ -31,7 +32,9 @@ type Looked struct {
 }
 
 // Agents says of each tool what is found of it, how much of that is here, and whether it
-// has this program as an MCP server, also for a folder. It reads no conversation.
+// has this program as an MCP server, also for a folder. Of conversations it reads only those
+// that are not here, up to their first message: some have none, or cannot be read, and would
+// otherwise be missing for ever.
 func (c *Collector) Agents(ctx context.Context, folder string) ([]Agent, error) {
 	agents := map[string]*Agent{}
 	for _, t := range c.tools {
@@ -56,8 +59,20 @@ func (c *Collector) Agents(ctx context.Context, folder string) ([]Agent, error) 
 			a.Newest = max(a.Newest, one.Changed)
 			if s.known.of(keyOf(at.tool, p.Place, one), one.Stamp, files[one.Name] > 1) == isKnown {
 				a.NewestHere = max(a.NewestHere, one.Changed)
-			} else if one.Bad == "" && !s.excluded(pathOf(p.Place, one)) {
+				continue
+			}
+			if one.Bad != "" || s.excluded(pathOf(p.Place, one)) || ctx.Err() != nil {
+				continue
+			}
+			j := job{tool: at.tool, place: p, session: one, shares: files[one.Name] > 1}
+			switch has, reason := s.has(ctx, j, a.Behind < mostTried); {
+			case has:
 				a.Behind++
+			case reason != "":
+				f := s.report.of(a.Tool)
+				f.problem(Problem{Place: whereOf(at, p), Session: one.Name, Reason: reason})
+			default:
+				a.Empty++
 			}
 		}
 	}
@@ -82,4 +97,40 @@ func (c *Collector) Agents(ctx context.Context, folder string) ([]Agent, error) 
 		out = append(out, *agents[t.Name()])
 	}
 	return out, nil
+}
+
+// mostTried bounds the sessions of a tool that are read to find out whether they have anything
+// that is not here; beyond it they are taken to have.
+const mostTried = 1000
+
+// has reports whether a session that is not here as it is there has anything to bring, or why it
+// cannot be read.
+func (s *sweep) has(ctx context.Context, j job, try bool) (has bool, reason string) {
+	key := keyOf(j.tool, j.place.Place, j.session)
+	if gone, err := s.transfer.Deleted(ctx, s.view, key.tool, key.id); err == nil && gone {
+		return false, ""
+	}
+	if !try {
+		return true, ""
+	}
+	here := s.known.of(key, j.session.Stamp, j.shares) != isNew
+	said := false
+	for e, err := range (&without{Tool: j.tool, c: s.Collector}).Read(ctx, j.place.Place, j.session) {
+		switch {
+		case err != nil:
+			return false, why(err)
+		case e.Bad != nil:
+			if reason == "" {
+				reason = e.Bad.Reason
+			}
+		case len(e.Message.Parts) > 0:
+			if said = true; !here {
+				return true, ""
+			}
+		}
+	}
+	if said {
+		return true, ""
+	}
+	return false, reason
 }

@@ -67,7 +67,7 @@ func (c *Collector) open(name string) (opened, error) {
 		if _, err := fs.ReadDir(root.FS(), "."); err != nil {
 			return opened{}, errors.Join(missing(name, err), root.Close())
 		}
-		return opened{transcript.Place{FS: root.FS(), Name: ".", Path: name, Now: now}, true, root.Close}, nil
+		return opened{transcript.Place{FS: transcript.InUTF8(root.FS()), Name: ".", Path: name, Now: now}, true, root.Close}, nil
 	}
 	if !info.Mode().IsRegular() {
 		return opened{}, scrollback.ParamErrorf(op, "file", "%s is neither a folder nor a file", name)
@@ -86,7 +86,7 @@ func (c *Collector) open(name string) (opened, error) {
 	if err != nil {
 		return opened{}, missing(name, err)
 	}
-	return opened{transcript.Place{FS: root.FS(), Name: filepath.Base(name), Path: filepath.Dir(name), Now: now}, false, root.Close}, nil
+	return opened{transcript.Place{FS: transcript.InUTF8(root.FS()), Name: filepath.Base(name), Path: filepath.Dir(name), Now: now}, false, root.Close}, nil
 }
 
 func openZip(name string, now int64) (opened, error) {
@@ -102,6 +102,7 @@ func openZip(name string, now int64) (opened, error) {
 	if err != nil {
 		return opened{}, errors.Join(err, f.Close())
 	}
+	p.FS = transcript.InUTF8(p.FS)
 	return opened{p, true, f.Close}, nil
 }
 
@@ -119,14 +120,15 @@ func missing(name string, err error) error {
 // headBytes is how much of a file is looked at to recognise it.
 const headBytes = 64 << 10
 
-// Head is how a file begins.
+// Head is how a file begins, in UTF-8.
 func Head(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, headBytes))
+	head, err := io.ReadAll(io.LimitReader(f, headBytes))
+	return transcript.UTF8Head(head), err
 }
 
 // Recognise returns the first tool that keeps conversations in such a file, or nil. A zip

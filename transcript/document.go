@@ -17,6 +17,10 @@ type Document struct {
 	in   *paced
 	bare bool // the items stand by themselves
 	err  error
+
+	shapes shapes // of the items
+	torn   []byte // what is damaged of the list that was read last, up to the next whole item
+	begins int    // once something was damaged: the line of the item, or of the damage, that was read last
 }
 
 // NewDocument begins to read a file. A value in it may have at most most bytes.
@@ -35,7 +39,7 @@ func NewList(r io.Reader, most int) *Document {
 }
 
 func begin(r io.Reader, most int) *Document {
-	in := bufio.NewReader(r)
+	in := bufio.NewReader(UTF8(r))
 	if mark, _ := in.Peek(3); string(mark) == "\uFEFF" {
 		_, _ = in.Discard(3) // they were just seen
 	}
@@ -121,7 +125,8 @@ func (d *Document) Value() (json.RawMessage, error) {
 }
 
 // Items reads the value of a field, a list, one item after the other. A caller that stops
-// early can read no further field.
+// early can read no further field. After an error that is the document's (see [Document.Fault])
+// it may go on, and is given the whole items behind the damage.
 func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		if !d.bare {
@@ -136,7 +141,12 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 		}
 		for d.more() {
 			raw, err := d.Value()
-			if !yield(raw, err) || err != nil {
+			if err != nil {
+				d.salvage(err, yield)
+				return
+			}
+			d.shapes.learn(raw)
+			if !yield(raw, nil) {
 				return
 			}
 		}
@@ -154,7 +164,12 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 }
 
 // Line is the line that was read last, from 1.
-func (d *Document) Line() int { return d.in.line(d.dec.InputOffset()) }
+func (d *Document) Line() int {
+	if d.begins > 0 {
+		return d.begins
+	}
+	return d.in.line(d.dec.InputOffset())
+}
 
 // Fault is what is wrong with the document, for [Bad], if an error is the file's; reading
 // it failed otherwise.
@@ -163,6 +178,8 @@ func (d *Document) Fault(err error) (Bad, bool) {
 	switch {
 	case d.in.err != nil: // also where it is an unexpected end: of what the file comes from
 		return Bad{}, false
+	case errors.As(err, new(*damage)):
+		return Bad{Line: d.begins, Reason: err.Error()}, true
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Bad{Line: d.Line(), Reason: "the file ends early"}, true
 	case errors.As(err, &syntax):

@@ -2,6 +2,7 @@ package transcript_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -93,6 +94,56 @@ func TestDocumentOfACutSource(t *testing.T) {
 		}
 		if _, bad := d.Fault(err); err == nil || bad != c.bad {
 			t.Errorf("%v: the file's fault: %v, want %v", err, bad, c.bad)
+		}
+	}
+}
+
+// Whole items behind damage are read, and what is damaged is named with its line; NUL bytes are
+// dropped.
+func TestDamagedLists(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"in the middle": {"[{\"id\":1,\"x\":[{\"id\":2}]},\n{\"id\":3,\"x\":[{\"id\":4},\n{\"id\":5,\"x\":[]},\n{\"id\":6,\"x\":[]}]",
+			`{"id":1,"x":[{"id":2}]} 2:malformed {"id":5,"x":[]} {"id":6,"x":[]}`},
+		"no comma":  {`[{"id":1} {"id":2}]`, `{"id":1} {"id":2}`},
+		"NUL bytes": {"[{\"id\":1},\x00\x00\x00{\"id\":2},{\"id\":3}]", `{"id":1} 1:3 {"id":2} {"id":3}`},
+		"the end":   {"[{\"id\":1},\n{\"id\":2},\n{\"id\":3", `{"id":1} {"id":2} 3:the`},
+	} {
+		d := transcript.NewList(strings.NewReader(c.text), 8192)
+		var got []string
+		for raw, err := range d.Items() {
+			if err == nil {
+				got = append(got, string(raw))
+				continue
+			}
+			bad, ok := d.Fault(err)
+			if !ok {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprint(bad.Line, ":", strings.Fields(bad.Reason)[0]))
+		}
+		if s := strings.Join(got, " "); s != c.want && !strings.HasPrefix(s, c.want) {
+			t.Errorf("%s: %s, want %s", name, s, c.want)
+		}
+	}
+}
+
+func TestMend(t *testing.T) {
+	for _, c := range []struct {
+		torn  string
+		depth int
+		want  string
+	}{
+		{`{"a":1,"m":{"x":{"p":[1]},"y":{"p":[2`, 2, `{"a":1,"m":{"x":{"p":[1]}}}`},
+		{`{"a":1,"m":[{"t":"one"},{"t":"tw`, 2, `{"a":1,"m":[{"t":"one"}]}`},
+		{`{"a":1,"m":[{"t":"one"},{"t":"tw`, 3, `{"a":1,"m":[{"t":"one"}]}`},
+		{`{"a":"x","b"`, 2, `{"a":"x"}`},
+		{`{"a":12`, 2, ``},
+		{`{"a":"x]`, 2, ``},
+		{`{"a":[1,2],"b":"\"`, 2, `{"a":[1,2]}`},
+		{`]`, 2, ``},
+	} {
+		if got := string(transcript.Mend([]byte(c.torn), c.depth)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.torn, got, c.want)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package transcript
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
@@ -46,3 +48,40 @@ func wideEncoding(head []byte) encoding.Encoding {
 }
 
 func opens(c byte) bool { return c == '{' || c == '[' }
+
+// InUTF8 is a file system whose files in UTF-16 are read as UTF-8; see [UTF8].
+func InUTF8(files fs.FS) fs.FS { return decoded{files} }
+
+type decoded struct{ fs.FS }
+
+// Open implements fs.FS.
+func (d decoded) Open(name string) (fs.File, error) {
+	f, err := d.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return f, nil // reading it says what is wrong
+	}
+	var head [4]byte
+	n, err := io.ReadFull(f, head[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return f, nil // reading it says so again
+	}
+	if seeker, ok := f.(io.Seeker); ok && wideEncoding(head[:n]) == nil {
+		_, err := seeker.Seek(0, io.SeekStart)
+		return f, err
+	}
+	return &decodedFile{f, UTF8(io.MultiReader(bytes.NewReader(head[:n]), f))}, nil
+}
+
+// Stat implements fs.StatFS, ReadDir fs.ReadDirFS.
+func (d decoded) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(d.FS, name) }
+func (d decoded) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.FS, name) }
+
+type decodedFile struct {
+	fs.File
+	r io.Reader
+}
+
+func (f *decodedFile) Read(b []byte) (int, error) { return f.r.Read(b) }

@@ -42,6 +42,17 @@ func (t *Transfer) Origins(ctx context.Context, v *engine.View, q OriginQuery) (
 	return t.store.Origins.List(ctx, q)
 }
 
+// Deleted reports whether a conversation of a tool was purged here, so that it is not brought
+// again by itself.
+func (t *Transfer) Deleted(ctx context.Context, v *engine.View, tool, id string) (bool, error) {
+	c := v.Caller()
+	var projects []string
+	if !c.AllProjects {
+		projects = append([]string{}, c.Projects...)
+	}
+	return t.store.Origins.Purged(ctx, tool, id, projects)
+}
+
 // Gone notes when the places of some origins no longer had them, in Unix ms; 0 says that they
 // have them. Origins of others are not_found.
 func (t *Transfer) Gone(ctx context.Context, v *engine.View, origins []scrollback.Origin, at int64) error {

@@ -273,6 +273,7 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
 	}
+	head = transcript.UTF8Head(head)
 	if name == BundleFormat || name == "" && bundle.Sniff(head) {
 		return nil, nil
 	}

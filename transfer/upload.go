@@ -26,6 +26,7 @@ func toolOf(ctx context.Context, t *Transfer, f *upload, q ImportRequest) (trans
 			return nil, place, err
 		}
 	}
+	place.FS = transcript.InUTF8(place.FS)
 	for _, tool := range t.o.Tools {
 		named := tool.Name() == q.Format
 		if q.Format != "" && !named || !named && !zip && !tool.Sniff(f.name, f.head) {

@@ -54,7 +54,7 @@ func isConversations(base string) bool {
 	return strings.HasPrefix(base, "conversations") && strings.HasSuffix(base, ".json")
 }
 
-var format = exported.Format{Sniff: Tool{}.Sniff, Named: isConversations, Talk: talk}
+var format = exported.Format{Depth: 2, Sniff: Tool{}.Sniff, Named: isConversations, Talk: talk}
 
 // Sessions implements transcript.Tool: each file is one.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {

@@ -108,7 +108,7 @@ func TestCutOff(t *testing.T) {
 	cut := whole[:strings.Index(whole, `"id": "m4"`)]
 	got := read(t, strings.NewReader(cut))
 	last := got[len(got)-1].Bad
-	if len(got) != 4 || last == nil || last.Reason != "the file ends early" {
+	if len(got) != 4 || last == nil || last.Reason != "the file ends early: of its last record only 8 bytes are there" {
 		t.Errorf("%d entries, the last %+v", len(got), last)
 	}
 	failing := io.MultiReader(strings.NewReader(cut), iotest.ErrReader(errors.New("disk")))

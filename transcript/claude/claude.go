@@ -56,7 +56,7 @@ func isConversations(base string) bool {
 	return strings.HasPrefix(base, "conversations") && (strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl"))
 }
 
-var format = exported.Format{Sniff: Tool{}.Sniff, Named: isConversations, Never: personal, Talk: talk}
+var format = exported.Format{Depth: 2, Sniff: Tool{}.Sniff, Named: isConversations, Never: personal, Talk: talk}
 
 // Sessions implements transcript.Tool: each file is one.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {

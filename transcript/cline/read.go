@@ -67,7 +67,12 @@ func (r *reader) tasks(dir string) {
 		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < transcript.Latest {
 			t.last = at // ids of tasks are times
 		}
-		if r.file(t, path.Join(m.dir, apiFile)); r.gone {
+		if shown := shownOf(r.p.FS, m.dir); shown != nil && !r.live {
+			t.shown(shown)
+		} else if r.file(t, path.Join(m.dir, apiFile)); r.gone {
+			return
+		}
+		if r.gone {
 			return
 		}
 	}
@@ -131,6 +136,7 @@ type talk struct {
 	begun         bool
 	left          map[string]int
 	held          bool
+	ended         bool // nothing can be read behind the messages: they were damaged
 
 	clock   clock
 	asked   int     // messages of the user
@@ -160,7 +166,12 @@ func (r *reader) file(t *talk, name string) {
 		return
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	fault := t.document(f)
+	t.finish(t.document(f))
+}
+
+// finish ends a conversation, with what is wrong with its file, or nil.
+func (t *talk) finish(fault *transcript.Bad) {
+	r := t.r
 	t.begin()
 	if fault != nil {
 		if t.held = r.live; !t.held {
@@ -178,7 +189,7 @@ func (r *reader) file(t *talk, name string) {
 // document reads a file that is a list of messages or an object that has one, and returns
 // what is wrong with it.
 func (t *talk) document(f io.Reader) *transcript.Bad {
-	in := bufio.NewReader(f)
+	in := bufio.NewReader(transcript.UTF8(f))
 	head, err := in.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
 		t.r.fail(err)
@@ -196,7 +207,7 @@ func (t *talk) document(f io.Reader) *transcript.Bad {
 		case err != nil:
 			return t.fault(d, err)
 		case name == "messages":
-			if bad := t.list(d); bad != nil || t.held || t.r.gone {
+			if bad := t.list(d); bad != nil || t.ended || t.held || t.r.gone {
 				return bad
 			}
 			continue
@@ -222,9 +233,16 @@ func (t *talk) fault(d *transcript.Document, err error) *transcript.Bad {
 }
 
 func (t *talk) list(d *transcript.Document) *transcript.Bad {
+	damaged := false
 	for raw, err := range d.Items() {
 		if err != nil {
-			return t.fault(d, err)
+			bad := t.fault(d, err)
+			if bad == nil || t.r.live { // it is being written, perhaps
+				return bad
+			}
+			t.r.emit(transcript.Entry{Bad: bad})
+			damaged = true
+			continue
 		}
 		if err := t.r.ctx.Err(); err != nil {
 			t.r.fail(err)
@@ -235,6 +253,7 @@ func (t *talk) list(d *transcript.Document) *transcript.Bad {
 			break
 		}
 	}
+	t.ended = damaged
 	return nil
 }
 

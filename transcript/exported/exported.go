@@ -43,6 +43,10 @@ type Format struct {
 	// Never reports whether a file of this base name must not be opened. May be nil.
 	Never func(base string) bool
 
+	// Depth is in how many containers a message of an item is, of which an item that is
+	// damaged at its end keeps the whole ones.
+	Depth int
+
 	// Talk makes a talk of an item of a file; nil if nothing is said in it. An error says
 	// what is wrong with the item.
 	Talk func(a *Assets, item json.RawMessage) (*Talk, error)
@@ -116,6 +120,9 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 				yield(transcript.Entry{}, err)
 				return
 			}
+			if p.Live(s) {
+				item.torn = nil // it is being written, perhaps
+			}
 			if !f.tell(item, assets, seen, yield) {
 				return
 			}
@@ -129,7 +136,7 @@ func (f Format) tell(it item, assets *Assets, seen map[string]bool, yield func(t
 		return yield(transcript.Entry{Bad: &transcript.Bad{Line: it.line, Reason: reason}}, nil)
 	}
 	if it.fault != "" {
-		return bad(it.fault)
+		return bad(it.fault) && f.mended(it, assets, seen, yield)
 	}
 	t, err := f.Talk(assets, it.raw)
 	switch {
@@ -143,6 +150,31 @@ func (f Format) tell(it item, assets *Assets, seen map[string]bool, yield func(t
 		return bad(fmt.Sprintf("the conversation %.80q is there twice", t.ID))
 	}
 	seen[t.ID] = true
+	return entries(it, t, yield)
+}
+
+// mended yields what is whole of an item that is damaged at its end.
+func (f Format) mended(it item, assets *Assets, seen map[string]bool, yield func(transcript.Entry, error) bool) bool {
+	whole := transcript.Mend(it.torn, f.Depth)
+	if whole == nil {
+		return true
+	}
+	t, err := f.Talk(assets, whole)
+	if err != nil || t == nil || len(t.Nodes) == 0 {
+		return true // that it is damaged was said
+	}
+	if t.ID == "" { // it stands behind the damage
+		t.ID = t.Nodes[0].ID
+	}
+	if t.ID == "" || seen[t.ID] {
+		return true
+	}
+	seen[t.ID] = true
+	return entries(it, t, yield)
+}
+
+// entries yields a talk, and reports whether to go on.
+func entries(it item, t *Talk, yield func(transcript.Entry, error) bool) bool {
 	for e := range t.Entries() {
 		if e.Conversation == nil && e.End == nil && e.Rewind == nil {
 			e.Line = it.line
@@ -159,12 +191,13 @@ type item struct {
 	line  int
 	raw   json.RawMessage
 	fault string
+	torn  []byte // what is damaged
 }
 
 // items yields the items of a file that is a list, one object, or lines with one each. An
 // error is not the file's.
 func items(r io.Reader) iter.Seq2[item, error] {
-	in := bufio.NewReaderSize(r, headBytes)
+	in := bufio.NewReaderSize(transcript.UTF8(r), headBytes)
 	if head, _ := in.Peek(headBytes); isLines(head) {
 		return lines(in)
 	}
@@ -178,7 +211,7 @@ func items(r io.Reader) iter.Seq2[item, error] {
 					yield(item{}, err)
 					return
 				}
-				it = item{line: bad.Line, fault: bad.Reason}
+				it = item{line: bad.Line, fault: bad.Reason, torn: d.Torn()}
 			} else {
 				it.line = d.Line()
 			}

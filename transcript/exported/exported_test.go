@@ -138,7 +138,7 @@ func TestItems(t *testing.T) {
 		"\uFEFF" + `{"id":"a","text":"x"}` + "\n{bad}\n\n" + `{"id":"b","text":"y"}`: "a 1: x; bad 2: malformed JSON; b 4: y",
 		`[{"id":"a","text":"x"},{"id":"a","text":"y"}]`:                              `a 1: x; bad 1: the conversation "a" is there twice`,
 		`[{"text":"x"}]`:            "bad 1: a conversation without an id",
-		`[{"id":"a","text":"x"},{"`: "a 1: x; bad 1: the file ends early",
+		`[{"id":"a","text":"x"},{"`: "a 1: x; bad 1: the file ends early: of its last record only 2 bytes are there",
 		`[{"id":"a","text":7}]`:     "a 1: ",
 		`[{"other":1}]`:             "",
 	} {

@@ -31,8 +31,13 @@ var (
 	ErrNot     = errors.New("not an SQLite database")
 	ErrDamaged = errors.New("the database is damaged")
 	ErrUnknown = errors.New("the database is of a version that is not known")
+	ErrLarge   = fmt.Errorf("a row is larger than %d MB, and is not read", MaxRow>>20)
 	ErrBusy    = errors.New("the database is changed faster than it can be read; try again")
 )
+
+// MaxRow bounds a value of a row, and the row; SQLite refuses a larger one before it takes memory
+// for it.
+const MaxRow = 64 << 20
 
 // MaxBytes bounds what one call of [Read] may take out of a database.
 const MaxBytes = 2 << 30
@@ -118,6 +123,8 @@ func worded(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	case errors.As(err, &code):
 		switch code.Code() & 0xff {
+		case sqlite3.SQLITE_TOOBIG:
+			return fmt.Errorf("%s: %w", path, ErrLarge)
 		case sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("%s: %w", path, ErrNot)
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/scrollback-ai/scrollback/transcript/foreign"
+	"github.com/scrollback-ai/scrollback/transcript/foreign/foreigntest"
 )
 
 // The tool whose database is read is another process: in one process, closing a file gives
@@ -534,5 +536,49 @@ func TestValues(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A row that is larger than the bound is refused without its bytes being taken into memory, its
+// length can be asked for, and the rows beside it are read.
+func TestLargeRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	foreigntest.Run(t, path, "CREATE TABLE t (id INTEGER, data TEXT)",
+		fmt.Sprintf("INSERT INTO t VALUES (1, 'small'), (2, zeroblob(%d)), (3, 'small')", foreign.MaxRow+1))
+	read := func(where string) (n int, err error) {
+		err = foreign.Read(t.Context(), path, func(db *foreign.DB) error {
+			n = 0
+			for _, err := range db.Rows("SELECT id, data, octet_length(data) AS n FROM t WHERE " + where) {
+				if err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+		return n, err
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := read("id = 2"); !errors.Is(err, foreign.ErrLarge) {
+		t.Errorf("it is read: %v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > foreign.MaxRow/4 {
+		t.Errorf("%d bytes were allocated for a row that is not read", used)
+	}
+	if n, err := read("id <> 2"); err != nil || n != 2 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	err := foreign.Read(t.Context(), path, func(db *foreign.DB) error {
+		for r, err := range db.Rows("SELECT sum(octet_length(data)) AS n FROM t") {
+			if err != nil || r.Int("n") != foreign.MaxRow+11 {
+				t.Errorf("%d, %v", r.Int("n"), err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // DB is a database as it is at one moment.
@@ -81,7 +84,17 @@ func (d *DB) Or(table, column, otherwise string) string {
 // Rows yields what a query finds. Queries may be run while the rows of another one come.
 func (d *DB) Rows(query string, args ...any) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		rows, err := d.db.QueryContext(d.ctx, query, args...)
+		conn, err := d.db.Conn(d.ctx)
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		defer conn.Close()
+		if _, err := sqlite.Limit(conn, sqlite3.SQLITE_LIMIT_LENGTH, MaxRow); err != nil {
+			yield(Row{}, err)
+			return
+		}
+		rows, err := conn.QueryContext(d.ctx, query, args...)
 		if err != nil {
 			yield(Row{}, err)
 			return

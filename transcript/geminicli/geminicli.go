@@ -64,7 +64,7 @@ func (Format) Sniff(head []byte) bool {
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		s := &session{yield: yield, header: map[string]json.RawMessage{}, at: map[string]int{}}
-		s.lines(bufio.NewReaderSize(r, 64<<10))
+		s.lines(bufio.NewReaderSize(transcript.UTF8(r), 64<<10))
 		s.end()
 	}
 }
@@ -162,6 +162,8 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 		}
 		if all := append(bytes.Clone(line), whole...); json.Unmarshal(all, &fields) == nil {
 			line, err = all, nil
+		} else if s.mended(all) {
+			return true
 		} else {
 			s.torn(line, io.MultiReader(bytes.NewReader(whole), rest))
 			return true
@@ -186,6 +188,53 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 		s.record(line)
 	}
 	return document
+}
+
+// mended takes what is whole of a damaged document, and reports whether it is one.
+func (s *session) mended(all []byte) bool {
+	d := transcript.NewDocument(bytes.NewReader(all), transcript.MaxLine)
+	header, read := map[string]json.RawMessage{}, false
+	var damaged []transcript.Bad
+	for {
+		name, err := d.Next()
+		if err == nil && name == "messages" && header["sessionId"] != nil {
+			for raw, err := range d.Items() {
+				if err == nil {
+					s.line = d.Line()
+					s.record(raw)
+					read = true
+				} else if bad, ok := d.Fault(err); ok {
+					damaged = append(damaged, bad)
+				}
+			}
+			if len(damaged) > 0 {
+				break // nothing can be read behind them
+			}
+			continue
+		}
+		var raw json.RawMessage
+		if err == nil {
+			raw, err = d.Value()
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			if bad, ok := d.Fault(err); ok {
+				damaged = append(damaged, bad)
+			}
+			break
+		}
+		header[name] = raw
+	}
+	if !read {
+		return false
+	}
+	maps.Copy(s.header, header)
+	for _, bad := range damaged {
+		s.emit(transcript.Entry{Bad: &bad})
+	}
+	return true
 }
 
 // torn continues after a first line that is incomplete: most likely the header.

@@ -66,9 +66,15 @@ func (Tool) Homes(m transcript.Machine) []string {
 // Sniff implements [transcript.Tool].
 func (Tool) Sniff(name string, head []byte) bool {
 	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
-		return path.Base(name) == database
+		return path.Base(name) == database && !others(head)
 	}
 	return path.Ext(name) == ".jsonl" && legacyHead(head)
+}
+
+// others reports whether a database of that name is Cline's, by the columns of its tables, which
+// stand on its first page.
+func others(head []byte) bool {
+	return bytes.Contains(head, []byte("messages_path")) || bytes.Contains(head, []byte("is_subagent"))
 }
 
 // legacyHead reports whether a file begins as the tool's older ones do.
@@ -95,6 +101,9 @@ func find(p transcript.Place) (db string, files []string, err error) {
 		if p.Path == "" {
 			return "", nil, nil // it was uploaded: databases are read where they are
 		}
+		if others(beginning(p.FS, at)) {
+			return "", nil, nil
+		}
 		return at, nil, nil
 	}
 	for _, folder := range []string{at, path.Join(at, "sessions"), path.Join(at, "data", "sessions")} {
@@ -106,7 +115,7 @@ func find(p transcript.Place) (db string, files []string, err error) {
 			name := path.Join(folder, e.Name())
 			switch {
 			case e.IsDir():
-			case e.Name() == database && p.Path != "" && db == "":
+			case e.Name() == database && p.Path != "" && db == "" && !others(beginning(p.FS, name)):
 				db = name
 			case path.Ext(name) == ".jsonl" && legacyHead(beginning(p.FS, name)):
 				files = append(files, name)

@@ -61,7 +61,7 @@ func (Tool) Sniff(name string, head []byte) bool {
 	return seen["chat"] && (seen["user_id"] || seen["title"] || len(seen) == 1)
 }
 
-var format = exported.Format{Sniff: Tool{}.Sniff, Talk: talk}
+var format = exported.Format{Depth: 4, Sniff: Tool{}.Sniff, Talk: talk}
 
 // Sessions implements transcript.Tool: each file of an export is one, and each conversation of
 // a database.
