@@ -120,10 +120,13 @@ func (o Options) failure() slog.Level {
 	return slog.LevelWarn
 }
 
-// PolicySettings names a policy, and holds numbers that replace its own.
+// PolicySettings names a Policy, and holds Numbers that replace its own, by their names in the
+// guide to compaction. It is [setting.Policy].
 type PolicySettings = setting.Policy
 
-// Overrides overrides a conversation's own settings for one request.
+// Overrides overrides a conversation's own settings for one request: its Model, Limit (the
+// window in tokens), Policy, Compaction (numbers of the policy, by name) and Thinking. Key is
+// set by the engine. It is [setting.Overrides].
 type Overrides = setting.Overrides
 
 // Engine runs conversations over one store. It is safe for concurrent use; any
