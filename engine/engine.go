@@ -54,6 +54,10 @@ type Options struct {
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
 
+	// DefaultLimit is the window of models for which the catalog has none of the program's
+	// own: unlike Limit, it gives way to what is configured for a model.
+	DefaultLimit int64
+
 	// SummaryTimeout is how long a turn whose request does not fit waits for summaries,
 	// altogether; then the extract stands. 0 is 30 s, and a negative one waits for none. A
 	// request that fits does not wait.
@@ -177,7 +181,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	o.Agents = o.Agents.Complete()
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
-	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
+	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, DefaultLimit: e.o.DefaultLimit, Compaction: e.o.Compaction,
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	folds := e.folds()
