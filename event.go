@@ -220,7 +220,7 @@ func ReplyOf(events iter.Seq2[Event, error]) (string, error) {
 		case MessageEvent:
 			stored = true
 		case ErrorEvent:
-			failed = Errorf(ev.Code, op, "%s", ev.Message)
+			failed = ev.Err(op)
 		case DoneEvent:
 			switch {
 			case failed != nil || ev.Status != TurnInterrupted:

@@ -99,10 +99,12 @@ func (a *arriving) rehearse(ctx context.Context, next *sight.Next) error {
 	return nil
 }
 
-// Past says what is wanted of what a turn sent to its model.
+// Past says what is wanted of what a turn sent to its model: Step, one step or all (0), and
+// Content, with what the model read in it. It is [sight.Past].
 type Past = sight.Past
 
-// TurnContext is what the requests of a turn showed, step by step.
+// TurnContext is what the requests of a turn showed, step by step: TurnID, Model, StartedAt
+// in Unix ms, and Steps, each a [scrollback.Manifest]. It is [sight.TurnContext].
 type TurnContext = sight.TurnContext
 
 // Context returns what the steps of a turn sent to its model.

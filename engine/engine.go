@@ -54,6 +54,10 @@ type Options struct {
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
 
+	// DefaultLimit is the window of models for which the catalog has none of the program's
+	// own: unlike Limit, it gives way to what is configured for a model.
+	DefaultLimit int64
+
 	// SummaryTimeout is how long a turn whose request does not fit waits for summaries,
 	// altogether; then the extract stands. 0 is 30 s, and a negative one waits for none. A
 	// request that fits does not wait.
@@ -120,10 +124,13 @@ func (o Options) failure() slog.Level {
 	return slog.LevelWarn
 }
 
-// PolicySettings names a policy, and holds numbers that replace its own.
+// PolicySettings names a Policy, and holds Numbers that replace its own, by their names in the
+// guide to compaction. It is [setting.Policy].
 type PolicySettings = setting.Policy
 
-// Overrides overrides a conversation's own settings for one request.
+// Overrides overrides a conversation's own settings for one request: its Model, Limit (the
+// window in tokens), Policy, Compaction (numbers of the policy, by name) and Thinking. Key is
+// set by the engine. It is [setting.Overrides].
 type Overrides = setting.Overrides
 
 // Engine runs conversations over one store. It is safe for concurrent use; any
@@ -174,7 +181,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	o.Agents = o.Agents.Complete()
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
-	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
+	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, DefaultLimit: e.o.DefaultLimit, Compaction: e.o.Compaction,
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	folds := e.folds()

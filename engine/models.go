@@ -10,7 +10,11 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// ModelEntry is a model that can be asked here.
+// ModelEntry is a model that can be asked here: its Name; its window, Limit, and LimitFrom,
+// where that is known from; MaxOutput and Price; Factor, how its tokens compare with ours, and
+// whether that is Learned; whether it is the Default; WebSearch, who can search the web for
+// it; Provider, Here and Offline, where it runs; Efforts and Images, what it can; and Taught,
+// what its server has taught. It is [setting.ModelEntry].
 type ModelEntry = setting.ModelEntry
 
 // Models lists the models that are set up here, the default first.

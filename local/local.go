@@ -137,13 +137,14 @@ type Scrollback struct {
 
 // Open opens what is kept in a folder, and creates it if it is missing. It returns
 // invalid for options that cannot be, unavailable if the folder or the database cannot
-// be used, and refused for a database of another program or of a newer scrollback.
+// be used, and refused for a database of another program or of a newer scrollback. A
+// database in memory needs no folder: dir may be empty.
 func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 	const op = "local.Open"
 	if o == nil {
 		o = &Options{}
 	}
-	if dir == "" {
+	if file, err := databaseFile(dir, o.Database); dir == "" && (err != nil || file != "") {
 		return nil, scrollback.ParamErrorf(op, "dir", "name a folder; \".\" is the current one")
 	}
 	dir, err := filepath.Abs(dir)

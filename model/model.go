@@ -10,7 +10,8 @@
 // only. Stopping the iteration or ending the context stops the model.
 //
 // Errors are *scrollback.Error: unavailable wrapping scrollback.ErrUpstream for
-// a provider that fails, rate_limited, refused, over_budget, canceled.
+// a provider that fails, rate_limited, refused, over_budget, canceled. Any other error, and a
+// panic, of a model of one's own becomes an unavailable one with its words; see [Guarded].
 //
 // It may not know the store, conversations, HTTP or any one provider.
 package model

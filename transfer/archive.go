@@ -15,7 +15,8 @@ import (
 )
 
 // Archived is an archive of a conversation: a full copy of it, as one JSON document in
-// the object store. Bytes is its size, CreatedAt Unix ms.
+// the object store. Key is its name there, Bytes its size, SHA256 its hash, and CreatedAt in
+// Unix ms. It is [archive.Copy].
 type Archived = archive.Copy
 
 // Archives writes archives and reads them.

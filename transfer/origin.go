@@ -12,7 +12,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// OriginQuery pages through origins.
+// OriginQuery pages through origins: those of a Tool, an ID, a Root, a Place and Name, in a
+// Folder or below it, of Conversations, in Projects, with Trash also of those in the trash;
+// After begins behind one, and Limit is how many. It is [driver.OriginQuery].
 type OriginQuery = store.OriginQuery
 
 // originsPage is how many origins are read at once.

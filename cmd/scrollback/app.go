@@ -68,7 +68,7 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 	s, err := local.Open(g.ctx, dir, &local.Options{
 		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
 		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout, Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances), Eager: g.set.Eager,
-			Limit: g.set.Limit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.place(), Log: g.logger(), Watch: g.watch,
+			Limit: g.set.Limit, DefaultLimit: g.set.DefaultLimit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.place(), Log: g.logger(), Watch: g.watch,
 			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Attended: g.attended, Agents: g.set.Agents}),
 	})
 	if err != nil {

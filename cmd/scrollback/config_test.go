@@ -19,14 +19,14 @@ func TestConfigFound(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	var g globals
-	if err := g.configure(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" || g.set.Limit != 0 {
+	if err := g.configure(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" || g.set.DefaultLimit != 0 {
 		t.Errorf("nothing said: %+v %v", g.set, err)
 	}
 	if err := os.Mkdir(filepath.Join(home, "scrollback"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(home, "scrollback", "config.toml"), []byte("limit = 9000"))
-	if err := g.configure(); err != nil || g.set.Limit != 9000 {
+	if err := g.configure(); err != nil || g.set.DefaultLimit != 9000 || g.set.Limit != 0 {
 		t.Errorf("the user's own: %+v %v", g.set, err)
 	}
 }

@@ -34,16 +34,18 @@ import (
 
 // Options are those of the engine that requests go by.
 type Options struct {
-	Models      func(name string) (model.Model, error)
-	Model       string
-	Catalog     *token.Catalog
-	Limit       int64
-	Compaction  Policy
-	Projects    map[string]Policy
-	Strict      map[string]scrollback.Strictness
-	ReplyBounds model.Bounds
-	Agents      bool // sub-agents may be started
-	Log         *slog.Logger
+	Models  func(name string) (model.Model, error)
+	Model   string
+	Catalog *token.Catalog
+	Limit   int64
+
+	DefaultLimit int64 // of models whose own is not configured
+	Compaction   Policy
+	Projects     map[string]Policy
+	Strict       map[string]scrollback.Strictness
+	ReplyBounds  model.Bounds
+	Agents       bool // sub-agents may be started
+	Log          *slog.Logger
 
 	RemoteImages bool // addresses of images go to models
 }
@@ -266,8 +268,10 @@ func (rs *Resolver) limitSet(c scrollback.Conversation, s *Resolved) (int64, scr
 		return int64(s.Project.Limit), scrollback.LimitProject
 	case rs.o.Limit > 0:
 		return rs.o.Limit, scrollback.LimitFlag
-	default:
+	case own > 0:
 		return own, scrollback.LimitConfig
+	default:
+		return rs.o.DefaultLimit, scrollback.LimitConfig
 	}
 }
 

@@ -133,6 +133,7 @@ var rooms = map[string]entry{
 	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/naming engine/setting " +
 		"engine/sight engine/watch intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
+	"functions": {rooms: ". engine", libs: "github.com/google/jsonschema-go/jsonschema", not: "database/sql os"},
 	"engine/naming": {rooms: ". engine/setting store title", not: "database/sql os"},
 	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store store/claims token window",
 		not: "database/sql os"},
@@ -257,7 +258,7 @@ var exceptions = map[string]string{}
 // suites are what only tests import besides.
 var suites = []string{"pgregory.net/rapid", "github.com/dlclark/regexp2/v2", "github.com/tiktoken-go/tokenizer",
 	"github.com/rogpeppe/go-internal", "github.com/creack/pty", "github.com/charmbracelet/x/vt",
-	"github.com/google/jsonschema-go", "golang.org/x/net/html"}
+	"golang.org/x/net/html"}
 
 // entry is a row of the table.
 type entry struct {

@@ -124,7 +124,8 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 			return
 		}
 		r.Learned, r.Bounds = known, p.k.bounds
-		for d, err := range p.Model.Stream(ctx, r) {
+		panicked := func(stack []byte) { p.k.log.Error("a model panicked", "model", name, "stack", string(stack)) }
+		for d, err := range model.Guarded(ctx, p.Model, r, panicked) {
 			if err != nil {
 				if l := model.LessonOf(err); l != nil {
 					p.k.learn(ctx, name, *l, r)

@@ -123,6 +123,8 @@ var chinese = map[string]string{
 	": known are %s":       "：可用的有 %s",
 
 	// Messages, parts and turns.
+	"the model %s panicked: %v":                                                  "模型 %s 运行时崩溃：%s",
+	"the model %s failed: %w":                                                    "模型 %s 出错：%s",
 	"%q is no time zone: give a name such as Europe/Madrid or UTC":               "%s 不是时区：请给出如 Asia/Shanghai 或 UTC 的名称",
 	"the file looks like %s, which cannot be read":                               "此文件看起来是 %s，无法读取",
 	"what was to be hashed is no longer there":                                   "要计算散列的内容已不存在",

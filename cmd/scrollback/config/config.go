@@ -38,7 +38,8 @@ type Settings struct {
 	Objects        string // URL; empty for a folder beside the data
 	Signed         bool   // artifacts are fetched from the bucket, by signed URLs
 	Model          string
-	Limit          int64 // tokens; 0 leaves it to the model
+	Limit          int64 // tokens, of flag and environment; 0 leaves it to the model
+	DefaultLimit   int64 // tokens, of the file, for models that have none there
 	Addr           string
 	Compaction     engine.PolicySettings            // how conversations are compacted
 	Projects       map[string]engine.PolicySettings // the same of a project's, over it
@@ -171,9 +172,10 @@ func (s *Settings) parsePlace(src source) {
 	}
 }
 
-// parseLimit reads the window of the model.
+// parseLimit reads the window of the model. What the file says of all models gives way to
+// what it says of one.
 func (s *Settings) parseLimit(src source, flag int64) error {
-	s.Limit = src.k.Int64("limit")
+	s.DefaultLimit = src.k.Int64("limit")
 	if text := src.env("SCROLLBACK_LIMIT"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
@@ -181,7 +183,7 @@ func (s *Settings) parseLimit(src source, flag int64) error {
 		}
 		s.Limit = n
 	}
-	if s.Limit = cmp.Or(flag, s.Limit); s.Limit < 0 {
+	if s.Limit = cmp.Or(flag, s.Limit); min(s.Limit, s.DefaultLimit) < 0 {
 		return scrollback.ParamErrorf("scrollback", "limit", "limit is a number of tokens, or 0 for the model's own")
 	}
 	return nil

@@ -48,7 +48,7 @@ func TestConfigGuide(t *testing.T) {
 		t.Fatal(err, warned)
 	}
 	want := Settings{Data: "/srv/scrollback", Store: "postgres://scrollback@db.example.org/scrollback?sslmode=verify-full",
-		Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", Limit: 64000,
+		Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", DefaultLimit: 64000,
 		Addr:          "127.0.0.1:7077",
 		Compaction:    engine.PolicySettings{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
 		Projects:      map[string]engine.PolicySettings{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
@@ -94,7 +94,7 @@ func TestConfigPrecedence(t *testing.T) {
 	const file = "data = '/file'\nmodel = 'openai/file'\nlimit = 3000\naddr = '127.0.0.1:3'\npolicy = 'segments'\nsummary_model = " +
 		"'offline'\n[providers.openai]\napi_key = 'file-key'\n"
 	s, _, err := configured(t, file, Flags{})
-	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.Limit != 3000 || s.Addr != "127.0.0.1:3" ||
+	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.DefaultLimit != 3000 || s.Addr != "127.0.0.1:3" ||
 		s.Compaction.Policy != "segments" || len(s.SummaryModels) != 1 {
 		t.Errorf("the file alone: %+v %v", s, err)
 	}

@@ -1,0 +1,79 @@
+package local_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// TestAliasesNameTheirFields: go doc shows no fields of a type that is another's name, so its
+// comment names them, and where to look.
+func TestAliasesNameTheirFields(t *testing.T) {
+	known := map[string]reflect.Type{
+		"engine.Past": reflect.TypeFor[engine.Past](), "engine.TurnContext": reflect.TypeFor[engine.TurnContext](),
+		"engine.ModelEntry": reflect.TypeFor[engine.ModelEntry](), "engine.PolicySettings": reflect.TypeFor[engine.PolicySettings](),
+		"engine.Overrides": reflect.TypeFor[engine.Overrides](), "transfer.Archived": reflect.TypeFor[transfer.Archived](),
+		"transfer.OriginQuery": reflect.TypeFor[transfer.OriginQuery](),
+	}
+	found := 0
+	for _, room := range []string{"engine", "transfer", "recall", "model", "functions", "local"} {
+		for name, doc := range aliases(t, room) {
+			found++
+			of := known[room+"."+name]
+			if of == nil {
+				t.Errorf("%s.%s is an alias that this test does not know", room, name)
+				continue
+			}
+			if link := "[" + of.String() + "]"; !strings.Contains(doc, link) {
+				t.Errorf("the comment of %s.%s does not lead to %s", room, name, link)
+			}
+			for _, f := range reflect.VisibleFields(of) {
+				if !regexp.MustCompile(`\b` + f.Name + `\b`).MatchString(doc) {
+					t.Errorf("the comment of %s.%s does not name its field %s", room, name, f.Name)
+				}
+			}
+		}
+	}
+	if found != len(known) {
+		t.Errorf("found %d aliases, want %d", found, len(known))
+	}
+}
+
+// aliases are the comments of a room's exported types that are other types' names.
+func aliases(t *testing.T, room string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", room, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(room, files, err)
+	}
+	out := map[string]string{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			for _, s := range g.Specs {
+				if s := s.(*ast.TypeSpec); s.Assign.IsValid() && s.Name.IsExported() {
+					out[s.Name.Name] = g.Doc.Text()
+				}
+			}
+		}
+	}
+	return out
+}
