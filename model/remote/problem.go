@@ -98,7 +98,7 @@ func (p *Problem) object(v map[string]any, depth int) {
 	if p.Status == 0 {
 		p.Status = isStatus(scalar(v["code"]))
 	}
-	first(&p.Code, "code", "error_code", "errorCode", "reason", "quotaId", "category")
+	first(&p.Code, "code", "error_code", "errorCode", "status_code", "reason", "quotaId", "category")
 	first(&p.Param, "param", "field")
 	number := func(field *int64, name string) {
 		if n, err := strconv.ParseInt(scalar(v[name]), 10, 64); err == nil && *field == 0 {
@@ -113,7 +113,8 @@ func (p *Problem) object(v map[string]any, depth int) {
 	if id := scalar(v["quotaId"]); id != "" { // it says what period the quota is for
 		p.say(id)
 	}
-	for _, name := range []string{"message", "detail", "error", "errors", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg"} {
+	for _, name := range []string{"message", "detail", "error", "errors", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg",
+		"error_msg", "error_message", "base_resp", "status_msg"} {
 		if inner, ok := v[name]; ok {
 			p.take(inner, depth+1)
 		}

@@ -134,7 +134,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 				return
 			}
 			refusal := err
-			if l := model.LessonOf(err); l != nil && !began && !l.TooLong {
+			if l := model.LessonOf(err); l != nil && !began && !l.TooLong && l.Strict == "" { // those want another window
 				was := x
 				if lessons < maxLessons && adopt(&known, *l) {
 					if x, err = plan(known); err != nil {
