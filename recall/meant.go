@@ -45,6 +45,9 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if err != nil && first != nil && len(bytes.Trim(text[len(text)-rest(text, dec):], "}]); \t\r\n`")) == 0 {
+			break // closed once too often
+		}
 		if err != nil {
 			return nil, wrong("are not JSON")
 		}
@@ -53,17 +56,52 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 		}
 		first = one
 	}
+	var list []json.RawMessage
+	if json.Unmarshal(first, &list) == nil && len(list) == 1 {
+		first = list[0]
+	}
 	if json.Unmarshal(first, &fields) != nil {
 		return nil, wrong("are not a JSON object")
 	}
+	fields = unwrapped(fields, t)
+	out := map[string]json.RawMessage{}
 	for name, v := range fields {
-		if f, ok := fieldOf(t, name); ok {
-			fields[name] = typed(v, f)
-		} else if string(v) == "null" {
-			delete(fields, name)
+		own, f, ok := fieldOf(t, name)
+		_, twice := fields[own]
+		switch {
+		case ok && (own == name || !twice):
+			out[own] = typed(v, f)
+		case ok || string(v) != "null":
+			out[name] = v
 		}
 	}
-	return json.Marshal(fields)
+	return json.Marshal(out)
+}
+
+// rest is how much of a text a decoder has not decoded.
+func rest(text []byte, dec *json.Decoder) int { return max(0, len(text)-int(dec.InputOffset())) }
+
+// wrappers are what models put around the arguments of a call, as the field that holds them
+// is called in one API or another.
+var wrappers = []string{"arguments", "args", "input", "parameters", "params"}
+
+// unwrapped is the object in a wrapper, where one stands alone and the shape has no such field.
+func unwrapped(fields map[string]json.RawMessage, t reflect.Type) map[string]json.RawMessage {
+	for _, name := range wrappers {
+		v, ok := fields[name]
+		if _, _, own := fieldOf(t, name); !ok || own || len(fields) > 1 {
+			continue
+		}
+		var text string
+		if json.Unmarshal(v, &text) == nil {
+			v = json.RawMessage(text)
+		}
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(v, &inner) == nil && inner != nil {
+			return inner
+		}
+	}
+	return fields
 }
 
 // sentRunes is how much of its own arguments a model is shown.
@@ -85,25 +123,29 @@ func unfenced(s string) []byte {
 	return []byte(strings.TrimSpace(s))
 }
 
-// fieldOf is the type of a field by its name in JSON.
-func fieldOf(t reflect.Type, name string) (reflect.Kind, bool) {
+// fieldOf is a field by its name in JSON, however its words are put together, and its type.
+func fieldOf(t reflect.Type, name string) (own string, kind reflect.Kind, ok bool) {
 	if t.Kind() != reflect.Struct {
-		return 0, false
+		return "", 0, false
 	}
+	joined := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(s) }
 	for f := range t.Fields() {
 		own, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if own == "" {
 			own = f.Name
 		}
-		if strings.EqualFold(own, name) {
-			kind := f.Type
-			for kind.Kind() == reflect.Pointer {
-				kind = kind.Elem()
+		if strings.EqualFold(joined(own), joined(name)) {
+			of := f.Type
+			for of.Kind() == reflect.Pointer {
+				of = of.Elem()
 			}
-			return kind.Kind(), true
+			if strings.EqualFold(own, name) {
+				own = name
+			}
+			return own, of.Kind(), true
 		}
 	}
-	return 0, false
+	return "", 0, false
 }
 
 // typed is a value as its field wants it, if it is one that was written as another type.
@@ -111,7 +153,14 @@ func typed(v json.RawMessage, want reflect.Kind) json.RawMessage {
 	var text string
 	isText := json.Unmarshal(v, &text) == nil && string(v) != "null"
 	text = strings.TrimSpace(text)
+	var list []json.RawMessage
 	switch {
+	case want == reflect.Slice && isText && json.Unmarshal([]byte(text), &list) == nil:
+		return json.RawMessage(text) // a list, as text
+	case want == reflect.Slice && isText:
+		return json.RawMessage("[" + string(v) + "]")
+	case want == reflect.String && json.Unmarshal(v, &list) == nil && len(list) == 1:
+		return typed(list[0], want)
 	case want == reflect.String && !isText && len(v) > 0 && (v[0] == '-' || v[0] >= '0' && v[0] <= '9' || v[0] == 't' || v[0] == 'f'):
 		quoted, err := json.Marshal(string(v))
 		if err == nil {

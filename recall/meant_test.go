@@ -21,6 +21,13 @@ func TestNearlyRightArguments(t *testing.T) {
 		`"{\"pattern\":\"depot\",\"max_results\":5}"`,
 		`"\"{\\\"pattern\\\":\\\"depot\\\",\\\"max_results\\\":5}\""`,
 		`{"pattern":"depot","max_results":5} {"pattern":"depot","max_results":5}`,
+		`[{"pattern":"depot","max_results":5}]`,
+		`{"arguments":{"pattern":"depot","max_results":5}}`,
+		`{"input":"{\"pattern\":\"depot\",\"max_results\":5}"}`,
+		`{"pattern":"depot","maxResults":"5","caseSensitive":false}`,
+		`{"pattern":["depot"],"max_results":5}`,
+		`{"pattern":"depot","max_results":5}}`,
+		`{"pattern":"depot","max_results":5}]}`,
 		"```json\n{\"pattern\":\"depot\",\"max_results\":5}\n```",
 	} {
 		got, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
@@ -29,11 +36,14 @@ func TestNearlyRightArguments(t *testing.T) {
 		}
 	}
 	for sent, says := range map[string]string{
-		`{"pattern": depot"}`:                       `are not JSON: send one JSON object. You sent: {"pattern": depot"}`,
-		`{"pattern":"depot"}{"pattern":"crate"}`:    "are several JSON objects",
-		`[1]`:                                       "are not a JSON object",
-		`{"pattern":"depot","path":"src"}`:          `unknown field "path"`,
-		`{"pattern":"depot","max_results":"a few"}`: "max_results cannot be",
+		`{"pattern": depot"}`:                    `are not JSON: send one JSON object. You sent: {"pattern": depot"}`,
+		`{"pattern":"depot"}{"pattern":"crate"}`: "are several JSON objects",
+		`[1]`:                                    "are not a JSON object",
+		`[{"pattern":"depot"},{"pattern":"crate"}]`:  "are not a JSON object",
+		`{"pattern":"depot"} and so on`:              "are not JSON",
+		`{"arguments":{"pattern":"x"},"pattern":""}`: `unknown field "arguments"`,
+		`{"pattern":"depot","path":"src"}`:           `unknown field "path"`,
+		`{"pattern":"depot","max_results":"a few"}`:  "max_results cannot be",
 	} {
 		_, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "malformed") {

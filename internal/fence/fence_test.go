@@ -179,7 +179,7 @@ var rooms = map[string]entry{
 	"server/restapi": {rooms: ". engine internal/nearest recall server/access server/language server/markdown server/restapi/shown " +
 		"server/restapi/spec server/status server/tour transfer",
 		libs: "github.com/danielgtaylor/huma/v2", not: "database/sql", net: true},
-	"server/markdown": {rooms: "internal/highlight internal/maths server/markdown/formula",
+	"server/markdown": {rooms: "internal/guarded internal/highlight internal/maths server/markdown/formula",
 		libs: "github.com/yuin/goldmark github.com/alecthomas/chroma/v2 " +
 			"github.com/microcosm-cc/bluemonday", not: "context os database/sql"},
 	"server/markdown/formula": {not: "context os database/sql time"},
@@ -195,7 +195,7 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words title", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term"},
 	"terminal/columns": {libs: "github.com/mattn/go-runewidth github.com/rivo/uniseg", not: "context os database/sql"},
-	"terminal/markdown": {rooms: "internal/highlight internal/maths terminal/columns",
+	"terminal/markdown": {rooms: "internal/guarded internal/highlight internal/maths terminal/columns",
 		libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
 		not:  "context io os database/sql time"},
 	"terminal/words": {rooms: ". terminal/columns", not: "context io os database/sql time"},
@@ -245,6 +245,7 @@ var rooms = map[string]entry{
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/cue":             {not: "context os database/sql time"},
+	"internal/guarded":         {not: "context io os database/sql"},
 	"internal/highlight":       {libs: "github.com/alecthomas/chroma/v2", not: "context io os database/sql"},
 	"internal/standing":        {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},

@@ -1,6 +1,9 @@
 package highlight
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Time that highlighting may take.
 const (
@@ -8,38 +11,43 @@ const (
 	PageTime = time.Second            // of all texts that are shown at once
 )
 
-// Budget is time that several pieces of code share. It is for one goroutine.
+// Budget is time that several pieces of code share.
 type Budget struct {
-	left    time.Duration
+	left    atomic.Int64 // nanoseconds
 	of      *Budget
-	starved bool
+	starved atomic.Bool
 }
 
 // NewBudget makes a budget.
-func NewBudget(left time.Duration) *Budget { return &Budget{left: left} }
+func NewBudget(left time.Duration) *Budget { return (*Budget)(nil).Part(left) }
 
 // Part makes a budget that spends this one's time too. A part of nil stands alone.
-func (b *Budget) Part(left time.Duration) *Budget { return &Budget{left: left, of: b} }
+func (b *Budget) Part(left time.Duration) *Budget {
+	part := &Budget{of: b}
+	part.left.Store(int64(left))
+	return part
+}
 
 // Starved reports whether code was left as it was because others had spent the time: another time
 // it might be split further.
-func (b *Budget) Starved() bool { return b.starved }
+func (b *Budget) Starved() bool { return b.starved.Load() }
 
 // Split splits code within what is left; see the function of that name.
 func (b *Budget) Split(code, language string) []Token {
-	within := b.left
+	own := time.Duration(b.left.Load())
+	within := own
 	if b.of != nil {
-		within = min(within, b.of.left)
+		within = min(within, time.Duration(b.of.left.Load()))
 	}
 	began := time.Now()
 	tokens, complete := Split(code, language, within)
 	took := time.Since(began)
-	if !complete && within < b.left {
-		b.starved = true
+	if !complete && within < own {
+		b.starved.Store(true)
 	}
-	b.left -= took
+	b.left.Add(-int64(took))
 	if b.of != nil {
-		b.of.left -= took
+		b.of.left.Add(-int64(took))
 	}
 	return tokens
 }

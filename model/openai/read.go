@@ -60,14 +60,28 @@ func (s *reader) read() error {
 // complains reports whether JSON holds an error, in one of the forms that servers have for
 // it, and not an answer.
 func complains(raw []byte) bool {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && len(list) == 1 {
+		raw = list[0] // as Google's servers have it
+	}
 	var e struct {
-		Error, Errors, Detail, Message, Choices json.RawMessage
-		Success                                 *bool
+		Error, Errors, Detail, Message, Msg, Choices json.RawMessage
+		ErrorMsg                                     json.RawMessage `json:"error_msg"`
+		ErrorMessage                                 json.RawMessage `json:"error_message"`
+		Success                                      *bool
+		Base                                         struct {
+			Code int `json:"status_code"`
+		} `json:"base_resp"`
 	}
 	if json.Unmarshal(raw, &e) != nil {
 		return false
 	}
-	return failed(e.Error) || !failed(e.Choices) && (failed(e.Errors) || failed(e.Detail) || failed(e.Message) || e.Success != nil && !*e.Success)
+	for _, words := range []json.RawMessage{e.Errors, e.Detail, e.Message, e.Msg, e.ErrorMsg, e.ErrorMessage} {
+		if failed(words) && !failed(e.Choices) {
+			return true
+		}
+	}
+	return failed(e.Error) || !failed(e.Choices) && (e.Success != nil && !*e.Success || e.Base.Code != 0)
 }
 
 // failed reports whether a field holds anything, such as an error.

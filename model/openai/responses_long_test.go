@@ -243,7 +243,9 @@ func TestResponsesIDsOfOthersRepeat(t *testing.T) {
 	if refused := s.server.Refusals(); len(refused) > 0 {
 		t.Fatalf("refused: %+v", refused)
 	}
-	var sent struct{ Input []struct{ Type, CallID, Output string } }
+	var sent struct {
+		Input []struct{ Type, CallID, Output string }
+	}
 	last := strings.ReplaceAll(string(s.server.Bodies()[len(s.server.Bodies())-1]), `"call_id"`, `"CallID"`)
 	if err := json.Unmarshal([]byte(last), &sent); err != nil {
 		t.Fatal(err)

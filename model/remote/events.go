@@ -27,6 +27,8 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 		var ev Event
 		var data strings.Builder
 		var bare []byte        // JSON that is no field of an event: an error of a server or a gateway, as a rule
+		var other []byte       // what else is none, until there is an event
+		heard := false         // an event
 		whole := func() bool { // the event is
 			if data.Len() == 0 && len(bare) > 0 && json.Valid(bare) {
 				data.Write(bare)
@@ -37,6 +39,7 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 			ev = Event{}
 			data.Reset()
 			a.hear(said)
+			heard = heard || said.Data != ""
 			return said.Data == "" || yield(said, nil)
 		}
 		for line, err := range a.lines() {
@@ -66,9 +69,13 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 					return
 				}
 				bare = append(append(bare, line...), '\n')
+			case len(name) > 0 && string(name) != "id" && string(name) != "retry" && !heard && len(other) < maxWords:
+				other = append(append(other, line[:min(len(line), maxWords)]...), '\n')
 			}
 		}
-		whole()
+		if whole() && !heard && len(bytes.TrimSpace(other)) > 0 { // a page, or words
+			yield(Event{}, a.Failed(string(bytes.TrimSpace(other))))
+		}
 	}
 }
 

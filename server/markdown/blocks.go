@@ -1,13 +1,16 @@
 package markdown
 
 import (
+	"runtime"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"github.com/scrollback-ai/scrollback/internal/guarded"
 	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
@@ -105,11 +108,19 @@ func (s *splitter) add(piece string) (out []closed, refs []parser.Reference) {
 		return nil, nil
 	}
 	s.looked = end
-	if deep(s.open[:end]) {
+	if guarded.TooDeep(s.open[:end]) {
 		return nil, nil
 	}
-	pc := parser.NewContext()
-	cuts := boundaries(s.open[:end], pc)
+	lines := s.open[:end]
+	found, err := guarded.Run(splitting(), func() (f boundary) {
+		f.pc = parser.NewContext()
+		f.cuts = boundaries(lines, f.pc)
+		return f
+	})
+	if err != nil {
+		return nil, nil // it stays open, and is drawn as a whole in the end
+	}
+	pc, cuts := found.pc, found.cuts
 	from := 0
 	for _, cut := range cuts {
 		body := s.open[from:cut]
@@ -123,6 +134,15 @@ func (s *splitter) add(piece string) (out []closed, refs []parser.Reference) {
 	}
 	return out, refs
 }
+
+// boundary is where blocks of a text end, and the links that are defined in it.
+type boundary struct {
+	cuts []int
+	pc   parser.Context
+}
+
+// splitting bounds how texts are split.
+var splitting = sync.OnceValue(func() *guarded.Bound { return guarded.New(2*runtime.GOMAXPROCS(0), guarded.ReadTime) })
 
 var blocksOf = skeleton()
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/scrollback-ai/scrollback/internal/guarded"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
@@ -235,12 +236,37 @@ func TestCodeThatLexersNeverEnd(t *testing.T) {
 	}
 }
 
+// A text that is not read in time is shown as it was written, whole; the next is drawn again, and
+// one that only had to wait for others is not remembered so.
+func TestLateTextsArePlain(t *testing.T) {
+	r := New()
+	source := strings.Repeat("*a* & <b> ", 100)
+	end, ended := make(chan struct{}), make(chan struct{})
+	r.bound = guarded.New(1, time.Millisecond)
+	began := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = guarded.Run(r.bound, func() bool { close(began); <-end; return true }) // a text that never ends
+	}()
+	<-began
+	if got := r.HTML(source, here); got != Plain(source) {
+		t.Fatalf("%.200s", got)
+	}
+	close(end)
+	<-ended
+	r.bound = guarded.New(1, guarded.ReadTime)
+	if got := r.HTML(source, here); !strings.Contains(got, "<em>a</em>") {
+		t.Errorf("it stays plain: %.200s", got)
+	}
+}
+
 // TestHardTextsAreDrawnInTime gives the parser what makes parsers of Markdown quadratic, as long as a text may be.
 func TestHardTextsAreDrawnInTime(t *testing.T) {
 	size := testlength.Of(40_000, MaxChars)
 	for _, unit := range []string{
 		"[", "![", "*a ", "**a_ ", "`", "<", "<!--", "](", "[a](", "> ", "- ", "$", "$$", "|", "|-", "&", "\\",
 		"~~a ", "[^a]", "[a]: <b>\n", "a\n=\n",
+		"_a*", "~", "&#", "[a]", "[a][", "<http://a", "</", "<?", "a|", "```\n", "\\(", "\u200b", "#",
 		"\t", "[^a]: b\n", "<a ", "$\\frac{", "http://a.", "`` ` ", "* * ", "1. ", "- [ ] ", "|a|b|\n|-|-|\n",
 	} {
 		source := strings.Repeat(unit, size/len(unit))

@@ -116,7 +116,7 @@ func pairTags(parent ast.Node, source []byte) {
 		case name == "br":
 			n.SetAttributeString(asTag, "br")
 		case !plainTags[name] || len(m[3]) > 0:
-		case len(m[1]) == 0 && len(stack) < maxNested:
+		case len(m[1]) == 0 && len(stack) < maxTags:
 			stack = append(stack, open{name, n})
 		case len(m[1]) > 0:
 			for i := len(stack) - 1; i >= 0; i-- {
@@ -130,3 +130,6 @@ func pairTags(parent ast.Node, source []byte) {
 		}
 	}
 }
+
+// maxTags is how many tags may be open within each other.
+const maxTags = 60

@@ -18,7 +18,9 @@ package markdown
 
 import (
 	"bytes"
+	"errors"
 	"html"
+	"runtime"
 	"strings"
 	"unicode/utf8"
 
@@ -27,13 +29,13 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"github.com/scrollback-ai/scrollback/internal/guarded"
 	"github.com/scrollback-ai/scrollback/internal/highlight"
 )
 
 // What is rendered at most. A longer or deeper text is shown as plain text.
 const (
 	MaxChars  = 200_000
-	maxNested = 60      // quotes and lists within each other, opened on one line
 	maxOutput = 4 << 20 // bytes of HTML
 )
 
@@ -53,11 +55,13 @@ type Renderer struct {
 	soft, hard goldmark.Markdown
 	policy     *bluemonday.Policy
 	made       *cache
+	bound      *guarded.Bound
 }
 
 // New makes a renderer.
 func New() *Renderer {
-	return &Renderer{soft: grammar(false), hard: grammar(true), policy: policy(), made: newCache(cacheBytes)}
+	return &Renderer{soft: grammar(false), hard: grammar(true), policy: policy(), made: newCache(cacheBytes),
+		bound: guarded.New(2*runtime.GOMAXPROCS(0), guarded.ReadTime)}
 }
 
 // HTML is a text as HTML.
@@ -73,25 +77,28 @@ func (r *Renderer) HTML(source string, o Options) string {
 	return out
 }
 
-// rendered is a text as HTML; refs are links that were defined before it. It is lasting unless other
-// texts had spent the time for its colors.
+// rendered is a text as HTML; refs are links that were defined before it. What cannot be
+// read, or not in time, is shown as plain text. It is lasting unless other texts had spent
+// the time for it or for its colors.
 func (r *Renderer) rendered(source string, o Options, refs []parser.Reference) (out string, lasting bool) {
-	defer func() {
-		if recover() != nil { // a fault of a library must not hide what was said
-			out, lasting = Plain(source), true
-		}
-	}()
-	d := newDrawing(o)
-	out, ok := r.render(source, d, refs)
-	if !ok {
-		return Plain(source), true
+	type drawn struct {
+		html string
+		ok   bool
 	}
-	return out, !d.light.Starved()
+	d := newDrawing(o)
+	got, err := guarded.Run(r.bound, func() drawn {
+		html, ok := r.render(source, d, refs)
+		return drawn{html, ok}
+	})
+	if err != nil || !got.ok {
+		return Plain(source), !errors.Is(err, guarded.ErrBusy)
+	}
+	return got.html, !d.light.Starved()
 }
 
 // render is rendered without a net.
 func (r *Renderer) render(source string, o *drawing, refs []parser.Reference) (out string, ok bool) {
-	if utf8.RuneCountInString(source) > MaxChars || deep(source) {
+	if utf8.RuneCountInString(source) > MaxChars || guarded.TooDeep(source) {
 		return "", false
 	}
 	md := r.soft
@@ -115,26 +122,4 @@ func (r *Renderer) render(source string, o *drawing, refs []parser.Reference) (o
 // Plain is a text as HTML that shows it as it was written.
 func Plain(source string) string {
 	return `<pre class="plain">` + html.EscapeString(strings.ToValidUTF8(source, "�")) + "</pre>\n"
-}
-
-// deep says whether a line opens more quotes and lists within each other than are drawn.
-func deep(source string) bool {
-	for line := range strings.Lines(source) {
-		nested, rule := 0, len(strings.Trim(line, "-*_ \t\r\n")) == 0
-		for i := 0; i < len(line) && !rule; i++ {
-			switch c := line[i]; {
-			case c == '>' || (c == '-' || c == '+' || c == '*' || c == ')' || c == '.') && i+1 < len(line) && strings.IndexByte(" \t\n", line[i+1]) >= 0:
-				nested++
-			case c == ' ' || c == '\t' || c >= '0' && c <= '9':
-			case c == ':' && i+1 < len(line) && line[i+1] == ' ':
-				nested++
-			default:
-				i = len(line)
-			}
-		}
-		if nested > maxNested {
-			return true
-		}
-	}
-	return false
 }

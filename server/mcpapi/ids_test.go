@@ -115,7 +115,8 @@ func TestIDsOverHTTP(t *testing.T) {
 			t.Errorf("%s is answered %d times in %s", id, n, body)
 		}
 	}
-	if status, body := post(`{"jsonrpc":"2.0","id":null,"method":"ping"}`); status != http.StatusBadRequest || !strings.Contains(body, "-32600") {
+	status, body = post(`{"jsonrpc":"2.0","id":null,"method":"ping"}`)
+	if status != http.StatusBadRequest || !strings.Contains(body, "-32600") {
 		t.Errorf("null: %d %s", status, body)
 	}
 }

@@ -15,6 +15,7 @@ package markdown
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -24,6 +25,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/scrollback-ai/scrollback/internal/guarded"
 	"github.com/scrollback-ai/scrollback/internal/highlight"
 	"github.com/scrollback-ai/scrollback/internal/maths"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
@@ -48,9 +50,32 @@ func (l Look) Rows(source string) []string {
 	return l.rows(source, highlight.NewBudget(highlight.TextTime))
 }
 
+// What is read as Markdown at most. What is longer or deeper, or is not read in time, is shown
+// as it was written.
+const maxBytes = 100_000
+
+// reading bounds how texts are read.
+var reading = sync.OnceValue(func() *guarded.Bound { return guarded.New(2, guarded.ReadTime) })
+
 func (l Look) rows(source string, light *highlight.Budget) []string {
+	return l.rowsWithin(source, light, reading())
+}
+
+func (l Look) rowsWithin(source string, light *highlight.Budget, in *guarded.Bound) []string {
 	p := page{l, []byte(source), light}
-	return p.blocks(reader.Parse(text.NewReader(p.source)), max(l.Width, leastWidth), true)
+	width := max(l.Width, leastWidth)
+	if len(source) <= maxBytes && !guarded.TooDeep(source) {
+		rows, err := guarded.Run(in, func() []string {
+			return p.blocks(reader.Parse(text.NewReader(p.source)), width, true)
+		})
+		if err == nil {
+			return rows
+		}
+	}
+	if source = strings.Trim(source, "\r\n"); strings.TrimSpace(source) == "" {
+		return nil
+	}
+	return p.wrapped([]span{{text: source}}, width)
 }
 
 // page is a text while it becomes rows.
@@ -184,17 +209,28 @@ func (p page) rows(line []span, width int) []string {
 	var out []string
 	for _, row := range columns.Wrap(plain.String(), width) {
 		var cut []span
+		var said strings.Builder // of the span that is being cut
+		var its style
+		end := func() {
+			if said.Len() > 0 {
+				cut = append(cut, span{said.String(), its})
+				said.Reset()
+			}
+		}
 		for _, r := range strings.TrimRight(row, " ") {
 			for at < len(chars) && chars[at] != r {
 				at++
 			}
-			if n := len(cut); at < len(styles) && n > 0 && cut[n-1].style == styles[at] {
-				cut[n-1].text += string(r)
-			} else if at < len(styles) {
-				cut = append(cut, span{string(r), styles[at]})
+			if at < len(styles) {
+				if styles[at] != its {
+					end()
+					its = styles[at]
+				}
+				said.WriteRune(r)
 			}
 			at++
 		}
+		end()
 		out = append(out, p.drawn(cut))
 	}
 	return out

@@ -576,7 +576,8 @@ func TestSignaturesAreWritten(t *testing.T) {
 	answer := scrollback.Parts{
 		scrollback.Reasoning{Text: "Hm.", Opaque: json.RawMessage(`{"thoughtSignature":"dGg="}`)},
 		scrollback.Text{Text: "I look.", Opaque: json.RawMessage(`{"thoughtSignature":"dHh0"}`)},
-		scrollback.ToolCall{ID: "fn1", Name: "f", Arguments: json.RawMessage(`{}`), Opaque: json.RawMessage(`{"thoughtSignature":"c2ln","id":"fn1"}`)},
+		scrollback.ToolCall{ID: "fn1", Name: "f", Arguments: json.RawMessage(`{}`),
+			Opaque: json.RawMessage(`{"thoughtSignature":"c2ln","id":"fn1"}`)},
 		scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"ZW1wdHk","text":true}`)},
 	}
 	var out bytes.Buffer
