@@ -332,7 +332,8 @@ func TestKeysDoNotMultiplyLimits(t *testing.T) {
 			}
 			m.bear("grandchild", "child")
 			chat := func(key string) int {
-				w := m.send("POST", "/api/conversations/"+string(m.place(own)["{id}"])+"/chat", `{"message":"hello","stream":false}`, key, "application/json")
+				path := "/api/conversations/" + m.place(own)["{id}"] + "/chat"
+				w := m.send("POST", path, `{"message":"hello","stream":false}`, key, "application/json")
 				m.settle()
 				return w.Code
 			}
@@ -355,7 +356,8 @@ func TestKeysDoNotMultiplyLimits(t *testing.T) {
 				t.Errorf("a key of somebody else: %d", got)
 			}
 			// An operator who changes what a key may do does not change who made it.
-			if err := admin.SetKeyLimits(t.Context(), m.ids["child"], scrollback.Limits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}); err != nil {
+			unlimited := scrollback.Limits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}
+			if err := admin.SetKeyLimits(t.Context(), m.ids["child"], unlimited); err != nil {
 				t.Fatal(err)
 			}
 			if got := chat("child"); got != cmp.Or(c.want, http.StatusOK) {
