@@ -297,6 +297,8 @@ type Quota struct {
 	Rate
 	Actor        string
 	Used, LeftMS int64
+
+	Makers []Quota // of the keys that made the actor's, which count what it begins too
 }
 
 // Allowance is what may be used in a day (UTC); 0 sets no limit. Only costs in Currency,
@@ -311,6 +313,10 @@ type Allowance struct {
 type Limits struct {
 	Rate Rate `json:"rate,omitzero"`
 	Allowance
+
+	// Maker is the key that made this one, which draws on what its maker may do; empty for one that
+	// the operator or an admin of all projects made.
+	Maker KeyID `json:"maker,omitempty"`
 }
 
 // Check returns an error if there is no such limit.

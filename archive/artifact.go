@@ -18,6 +18,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/listing"
 )
 
 // spoolBytes is how much of an incoming artifact is held in memory; the rest
@@ -189,13 +190,13 @@ const artifactPrefix = "artifacts/"
 // its artifact; the id is empty for a key that is not one of ours.
 func (a *Archive) Artifacts(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		for name, err := range a.list(ctx, artifactPrefix) {
+		for o, err := range listing.Objects(ctx, a.bucket, artifactPrefix) {
 			if err != nil {
 				yield(Object{}, a.words.fault("archive.Artifacts", err))
 				return
 			}
-			out := Object{Key: name}
-			if id := scrollback.ArtifactID(name[strings.LastIndexByte(name, '/')+1:]); checkArtifact(id) == nil && key(id) == name {
+			out := Object{Key: o.Key}
+			if id := scrollback.ArtifactID(o.Key[strings.LastIndexByte(o.Key, '/')+1:]); checkArtifact(id) == nil && key(id) == o.Key {
 				out.ID = id
 			}
 			if !yield(out, nil) {
@@ -334,6 +335,10 @@ func bucketError(op string, err error) error {
 	var said *scrollback.Error
 	if errors.As(err, &said) {
 		return err
+	}
+	if errors.Is(err, listing.ErrEndless) {
+		return scrollback.Errorf(scrollback.Unavailable, op, "the list of objects does not end: check the object store").
+			Because(scrollback.ErrObjects).Advise(scrollback.AdviceCheckAddress, "")
 	}
 	code := scrollback.Unavailable
 	switch gcerrors.Code(err) {

@@ -16,6 +16,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/listing"
 )
 
 // Copy is a full copy of a conversation in the bucket. Its key names it within its
@@ -212,11 +213,11 @@ func (a *Archive) eachCopy(ctx context.Context, id scrollback.ConversationID, do
 	if err := checkName(string(id)); err != nil {
 		return err
 	}
-	for name, err := range a.list(ctx, copyPrefix+string(id)+"/") {
+	for o, err := range listing.Objects(ctx, a.bucket, copyPrefix+string(id)+"/") {
 		if err != nil {
 			return a.words.fault("archive.Copies", err)
 		}
-		if err := do(name); err != nil {
+		if err := do(o.Key); err != nil {
 			return err
 		}
 	}

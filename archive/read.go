@@ -3,8 +3,6 @@ package archive
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"os"
 	"unicode/utf8"
 
@@ -36,7 +34,8 @@ func memoryBody(b []byte) *body {
 func fileBody(f *os.File, size int64) *body {
 	return &body{size: size, close: f.Close, at: func(_ context.Context, off int64, n int) ([]byte, error) {
 		b := make([]byte, n)
-		if _, err := f.ReadAt(b, off); err != nil && !errors.Is(err, io.EOF) {
+		// One that has become shorter is no end.
+		if got, err := f.ReadAt(b, off); got < n {
 			return nil, scrollback.Wrap(scrollback.Unavailable, "archive.Read", err)
 		}
 		return b, nil

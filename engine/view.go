@@ -154,7 +154,8 @@ func (r reading) Projects(name string, within []string) ([]string, error) {
 }
 
 // PassLimits gives a key that the caller, an admin of some projects, has just made the limits of
-// the caller's own key: it may do no more than the key that made it.
+// the caller's own key, on which it draws: it may do no more than the key that made it, and both
+// together no more than that.
 func (v *View) PassLimits(ctx context.Context, made scrollback.KeyID) (scrollback.Limits, error) {
 	if err := v.door.may(scrollback.AccessAdmin); err != nil {
 		return scrollback.Limits{}, err
@@ -163,9 +164,10 @@ func (v *View) PassLimits(ctx context.Context, made scrollback.KeyID) (scrollbac
 		return scrollback.Limits{}, nil
 	}
 	own, err := v.e.store.Books.KeyLimits(ctx, v.door.caller.Key)
-	if err != nil || own == (scrollback.Limits{}) {
+	if err != nil {
 		return own, err
 	}
+	own.Maker = v.door.caller.Key
 	return own, v.e.store.Books.SetKeyLimits(ctx, made, own)
 }
 

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -47,7 +48,7 @@ func spender(t *testing.T) *matrix {
 	}}
 	r := enginetest.New(t, enginetest.Options{Summaries: true, Titles: engine.TitlesModel, Limit: 4000, Policy: "snapshot",
 		Agents: agent.Options{Allowed: true}}, step)
-	m := &matrix{Rig: r, keys: map[string]string{}}
+	m := &matrix{Rig: r, keys: map[string]string{}, ids: map[string]scrollback.KeyID{}}
 	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t),
 		Log: slog.New(slog.DiscardHandler), Rate: scrollback.Rate{Chats: scrollback.Unlimited}}, false)
 	m.key("admin", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
@@ -274,10 +275,11 @@ func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated || made.ExpiresAt != until {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
+	limits.Maker = id
 	if got, err := admin.KeyLimits(t.Context(), made.ID); err != nil || got != limits {
 		t.Errorf("it may do %+v, %v", got, err)
 	}
-	m.keys["child"] = made.Secret
+	m.keys["child"], limits.Maker = made.Secret, made.ID
 	w = m.send("POST", "/api/keys", `{"name":"grandchild","role":"write","projects":["`+own+`"]}`, "child", "application/json")
 	if w.Code != 201 {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -294,4 +296,88 @@ func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 		m.is(body, add(body), http.StatusForbidden)
 	}
 	m.is("another project", add(`{"name":"x","role":"read","projects":["`+own+`","`+foreign+`"]}`), http.StatusNotFound)
+}
+
+// TestKeysDoNotMultiplyLimits: what the keys that an admin of some projects made use is the admin's, through all generations;
+// together they may do no more than the first of them. Keys that nobody's limits are over are as they were.
+func TestKeysDoNotMultiplyLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits scrollback.Limits
+		want   int // the status, once it is used up
+	}{
+		"chats":          {scrollback.Limits{Rate: scrollback.Rate{Chats: 3, PerMS: 3_600_000}}, http.StatusTooManyRequests},
+		"tokens":         {scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 3000}}, http.StatusUnprocessableEntity},
+		"the operator's": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := spender(t)
+			admin, err := m.Admin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := m.key("root", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
+			set := func() {
+				if err := admin.SetKeyLimits(t.Context(), id, c.limits); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if set(); c.limits.Tokens > 0 { // so that those that it makes have no copy
+				if err := admin.SetKeyLimits(t.Context(), id, scrollback.Limits{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.key("free", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
+			for made, maker := range map[string]string{"child": "root", "other": "root", "freed": "free"} {
+				m.bear(made, maker)
+			}
+			m.bear("grandchild", "child")
+			chat := func(key string) int {
+				path := "/api/conversations/" + m.place(own)["{id}"] + "/chat"
+				w := m.send("POST", path, `{"message":"hello","stream":false}`, key, "application/json")
+				m.settle()
+				return w.Code
+			}
+			for _, key := range []string{"child", "grandchild", "other"} {
+				if got := chat(key); got != http.StatusOK {
+					t.Fatalf("%s: %d", key, got)
+				}
+			}
+			set()
+			for _, key := range []string{"child", "grandchild", "other", "root"} {
+				if got := chat(key); got != cmp.Or(c.want, http.StatusOK) {
+					t.Errorf("%s, when what may be done is done: %d", key, got)
+				}
+			}
+			m.bear("another", "grandchild")
+			if got := chat("another"); got != cmp.Or(c.want, http.StatusOK) {
+				t.Errorf("a new key: %d", got)
+			}
+			if got := chat("freed"); got != http.StatusOK {
+				t.Errorf("a key of somebody else: %d", got)
+			}
+			// An operator who changes what a key may do does not change who made it.
+			unlimited := scrollback.Limits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}
+			if err := admin.SetKeyLimits(t.Context(), m.ids["child"], unlimited); err != nil {
+				t.Fatal(err)
+			}
+			if got := chat("child"); got != cmp.Or(c.want, http.StatusOK) {
+				t.Errorf("a key whose own limits were taken away: %d", got)
+			}
+		})
+	}
+}
+
+// bear has the holder of a key make another.
+func (m *matrix) bear(name, maker string) {
+	m.T.Helper()
+	w := m.send("POST", "/api/keys", fmt.Sprintf(`{"name":%q,"role":"admin","projects":[%q]}`, name, own), maker, "application/json")
+	var made struct {
+		Secret string
+		scrollback.Key
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated {
+		m.T.Fatalf("%d %s", w.Code, w.Body)
+	}
+	m.keys[name] = made.Secret
+	m.ids[name] = made.ID
 }

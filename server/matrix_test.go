@@ -102,6 +102,7 @@ type matrix struct {
 	mine    place // which no test changes
 	foreign place
 	keys    map[string]string // secrets, by what is special about a key
+	ids     map[string]scrollback.KeyID
 }
 
 const own, foreign = "harbour", "fortress"

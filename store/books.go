@@ -132,6 +132,12 @@ func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
 	}
 	q.Used = used
 	_, err = t.Tallied(used)
+	for within := t.Within; err == nil && within != nil; within = within.Within {
+		if used, err = p.s.d.Limits.Counted(ctx, *within); err != nil {
+			return err
+		}
+		_, err = within.Tallied(used)
+	}
 	return full(q, err)
 }
 
@@ -140,18 +146,38 @@ func (p Books) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.L
 	return p.s.d.Limits.KeyLimits(ctx, id)
 }
 
-// SetKeyLimits replaces it; the zero value removes it.
+// SetKeyLimits replaces it; the zero value removes it, but for who made the key.
 func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
 	if err := l.Check(); err != nil {
 		return err
 	}
+	if l.Maker == "" { // who made a key is not changed with what it may do
+		was, err := p.s.d.Limits.KeyLimits(ctx, id)
+		if err != nil {
+			return err
+		}
+		l.Maker = was.Maker
+	}
 	return p.s.d.Limits.SetKeyLimits(ctx, id, l)
 }
 
-// Spent sums what a key, or a project if it is empty, has used today: all tokens, and what
-// was paid in a currency.
+// Spent sums what a key with those that it has made, or a project if it is empty, has used today:
+// all tokens, and what was paid in a currency.
 func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project, currency string) (scrollback.Usage, error) {
-	return p.s.d.Book.Spent(ctx, driver.Spending{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency})
+	q := driver.Spending{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency}
+	sum, err := p.s.d.Book.Spent(ctx, q)
+	if err != nil || key == "" {
+		return sum, err
+	}
+	made, err := p.s.d.Limits.MadeBy(ctx, key)
+	for _, q.Key = range made {
+		more, err := p.s.d.Book.Spent(ctx, q)
+		if err != nil {
+			return sum, err
+		}
+		sum = sum.Add(more)
+	}
+	return sum, err
 }
 
 // tally is the present window of a quota, or nil without one.
@@ -161,7 +187,12 @@ func tally(q *scrollback.Quota, now int64) *driver.Tally {
 	}
 	start := now - now%q.PerMS
 	q.LeftMS = start + q.PerMS - now
-	return &driver.Tally{Actor: q.Actor, Start: start, Until: start + q.PerMS, Most: q.Chats}
+	t := &driver.Tally{Actor: q.Actor, Start: start, Until: start + q.PerMS, Most: q.Chats}
+	for i, within := 0, &t.Within; i < len(q.Makers); i++ {
+		*within = tally(&q.Makers[i], now)
+		within = &(*within).Within
+	}
+	return t
 }
 
 // full is an error of counting as whoever is counted sees it.

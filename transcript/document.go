@@ -83,7 +83,7 @@ func (d *Document) open(want json.Delim) (null bool, err error) {
 	if null = err == nil && t == nil && want == '['; err == nil && !null && t != want {
 		err = fmt.Errorf("%v stands where %v should begin", t, want)
 	}
-	return null, err
+	return null, early(err)
 }
 
 // more reports whether another field or item follows.
@@ -101,24 +101,33 @@ func (d *Document) Next() (string, error) {
 	if !d.more() {
 		if _, d.err = d.dec.Token(); d.err == nil {
 			d.err = io.EOF
-		} else if errors.Is(d.err, io.EOF) {
-			d.err = io.ErrUnexpectedEOF
+			return "", d.err
 		}
+		d.err = early(d.err)
 		return "", d.err
 	}
 	t, err := d.dec.Token()
 	if err != nil {
-		d.err = err
-		return "", err
+		d.err = early(err)
+		return "", d.err
 	}
 	return fmt.Sprint(t), nil
+}
+
+// early is an error in the middle of a document, where the end of the file is not its own: a decoder
+// has the same word for both.
+func early(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // Value reads the value of a field.
 func (d *Document) Value() (json.RawMessage, error) {
 	d.in.left = d.in.max
 	var raw json.RawMessage
-	if d.err = d.dec.Decode(&raw); d.err != nil {
+	if d.err = early(d.dec.Decode(&raw)); d.err != nil {
 		return nil, d.err
 	}
 	return raw, nil
@@ -154,7 +163,7 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 		if d.bare && errors.Is(err, io.EOF) {
 			err = nil
 		}
-		if err == nil {
+		if err = early(err); err == nil {
 			err = d.in.err
 		}
 		if d.err = err; err != nil {

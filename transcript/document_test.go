@@ -147,3 +147,36 @@ func TestMend(t *testing.T) {
 		}
 	}
 }
+
+// A document that is cut anywhere never looks as if it had come to its end.
+func TestDocumentCutOff(t *testing.T) {
+	const whole = `{"a":1 , "b":[1, {"c":2}] , "d":{"e":[3]}, "f":[] }`
+	read := func(text string) error {
+		d := transcript.NewDocument(strings.NewReader(text), 1000)
+		for {
+			name, err := d.Next()
+			if err != nil {
+				return err
+			}
+			if name != "b" {
+				if _, err := d.Value(); err != nil {
+					return err
+				}
+				continue
+			}
+			for _, err := range d.Items() {
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := read(whole); err != io.EOF {
+		t.Fatal(err)
+	}
+	for n := 1; n < len(whole); n++ {
+		if err := read(whole[:n]); err == nil || errors.Is(err, io.EOF) {
+			t.Errorf("after %q: %v", whole[:n], err)
+		}
+	}
+}

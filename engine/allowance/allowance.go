@@ -48,10 +48,11 @@ func (g Gate) Judge(ctx context.Context, key scrollback.KeyID, project string, q
 			return nil, nil, err
 		}
 	}
-	if q != nil && own.Rate.Chats != 0 {
-		q.Rate = own.Rate
+	makers, err := g.makers(ctx, key, own.Maker)
+	if err != nil {
+		return nil, nil, err
 	}
-	if q != nil && q.Chats <= 0 {
+	if q = counted(q, own.Rate, makers); q != nil && q.Chats <= 0 {
 		q = nil
 	}
 	if q != nil {
@@ -63,7 +64,12 @@ func (g Gate) Judge(ctx context.Context, key scrollback.KeyID, project string, q
 			return q, nil, err
 		}
 	}
-	against, err = g.spent(ctx, spender{own.Allowance, "key", string(key), "scrollback keys limit " + string(key)}, key, "")
+	for _, k := range append([]limited{{key, own}}, makers...) {
+		against, err = g.spent(ctx, spender{k.Allowance, "key", string(k.id), "scrollback keys limit " + string(k.id)}, k.id, "")
+		if against != nil || err != nil {
+			return q, against, err
+		}
+	}
 	if against != nil || err != nil || g.Projects == nil {
 		return q, against, err
 	}
@@ -73,6 +79,54 @@ func (g Gate) Judge(ctx context.Context, key scrollback.KeyID, project string, q
 	}
 	against, err = g.spent(ctx, spender{a, "project", project, setting}, "", project)
 	return q, against, err
+}
+
+// limited is a key and what it may do.
+type limited struct {
+	id scrollback.KeyID
+	scrollback.Limits
+}
+
+// mostMakers bounds how many keys made one another in a row; what is beyond draws on no more.
+const mostMakers = 100
+
+// makers are the keys on whose limits a key draws: the one that made it, the one that made that, and
+// so on.
+func (g Gate) makers(ctx context.Context, key, maker scrollback.KeyID) (out []limited, err error) {
+	for maker != "" && maker != key && len(out) < mostMakers {
+		l, err := g.Books.KeyLimits(ctx, maker)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, limited{maker, l})
+		maker = l.Maker
+	}
+	return out, nil
+}
+
+// counted has a quota count in those of the makers too. The rate that it comes with is the server's,
+// for all that have none of their own; where a key has no limit of chats, its makers' are what is left.
+func counted(q *scrollback.Quota, own scrollback.Rate, makers []limited) *scrollback.Quota {
+	if q == nil || len(q.Makers) > 0 {
+		return q // it was judged before
+	}
+	server := q.Rate
+	if own.Chats != 0 {
+		q.Rate = own
+	}
+	for _, k := range makers {
+		rate := server
+		if k.Rate.Chats != 0 {
+			rate = k.Rate
+		}
+		if rate.Chats > 0 {
+			q.Makers = append(q.Makers, scrollback.Quota{Rate: rate, Actor: "key " + string(k.id)})
+		}
+	}
+	if q.Chats <= 0 && len(q.Makers) > 0 {
+		q.Rate, q.Actor, q.Makers = q.Makers[0].Rate, q.Makers[0].Actor, q.Makers[1:]
+	}
+	return q
 }
 
 // Afford returns why no model may be asked for a key in a project: over_budget if either has used

@@ -34,7 +34,8 @@ var rooms = map[string]entry{
 	"token":       {rooms: "token/o200k", libs: "charm.land/catwalk", not: "context os database/sql"},
 	"token/o200k": {libs: "github.com/klauspost/compress/zstd", not: "context os database/sql"},
 
-	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
+	"archive": {rooms: ". internal/listing",
+		libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
 	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 github.com/go-playground/locales " +
 		"golang.org/x/text/language golang.org/x/text/unicode/norm",
@@ -159,13 +160,13 @@ var rooms = map[string]entry{
 
 	"local": {rooms: ". archive bundle engine local/objects model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/postgres store/sqldriver/sqlite token transcript/all transfer websearch", not: "database/sql"},
-	"local/objects": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors gocloud.dev/gcp " +
+	"local/objects": {rooms: ". internal/listing", libs: "gocloud.dev/blob gocloud.dev/gcerrors gocloud.dev/gcp " +
 		"github.com/aws/aws-sdk-go-v2/service/s3 github.com/aws/smithy-go cloud.google.com/go/storage " +
 		"github.com/Azure/azure-sdk-for-go google.golang.org/api/googleapi",
 		not: "database/sql", net: true},
 	"local/objects/objectstest": {libs: "github.com/aws/aws-sdk-go-v2 github.com/johannesboyne/gofakes3", not: "database/sql", net: true},
 
-	"local/moving": {rooms: ". local/objects store/sqldriver/postgres store/sqldriver/sqlite store/sqldriver/sqlmove",
+	"local/moving": {rooms: ". internal/listing local/objects store/sqldriver/postgres store/sqldriver/sqlite store/sqldriver/sqlmove",
 		libs: "gocloud.dev/blob", not: "database/sql"},
 
 	"doctor": {rooms: ". archive store", not: "database/sql os"},
@@ -250,6 +251,7 @@ var rooms = map[string]entry{
 	"internal/standing":        {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},
 	"internal/maths":           {libs: "github.com/yuin/goldmark", not: "context os database/sql time"},
+	"internal/listing":         {libs: "gocloud.dev/blob", not: "os database/sql time"},
 	"internal/*":               {not: "database/sql"},
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"iter"
 	"log/slog"
 	"path"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/listing"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
 )
@@ -79,15 +81,18 @@ func (c *carrier) carry(ctx context.Context, _ *sqlmove.Side) error {
 
 // missing calls fn with the keys of objects that the target does not have.
 func (c *carrier) missing(ctx context.Context, fn func(key string)) error {
-	here, there := c.from.Bucket.List(nil), c.to.Bucket.List(nil)
-	known, err := next(ctx, c.to, there)
+	here, stop := iter.Pull2(listing.Objects(ctx, c.from.Bucket, ""))
+	defer stop()
+	there, stop := iter.Pull2(listing.Objects(ctx, c.to.Bucket, ""))
+	defer stop()
+	known, err := next(c.to, there)
 	for err == nil {
 		var o *blob.ListObject
-		if o, err = next(ctx, c.from, here); o == nil || err != nil {
+		if o, err = next(c.from, here); o == nil || err != nil {
 			return err
 		}
 		for err == nil && known != nil && known.Key < o.Key {
-			known, err = next(ctx, c.to, there)
+			known, err = next(c.to, there)
 		}
 		switch {
 		case err != nil:
@@ -101,15 +106,13 @@ func (c *carrier) missing(ctx context.Context, fn func(key string)) error {
 }
 
 // next is the next object of a list that counts, or nil.
-func next(ctx context.Context, s *objects.Store, list *blob.ListIterator) (*blob.ListObject, error) {
+func next(s *objects.Store, list func() (*blob.ListObject, error, bool)) (*blob.ListObject, error) {
 	for {
-		o, err := list.Next(ctx)
+		o, err, more := list()
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil, nil
 		case err != nil:
 			return nil, s.Explain(op, err)
-		case !strings.HasPrefix(o.Key, probes):
+		case !more || !strings.HasPrefix(o.Key, probes):
 			return o, nil
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/listing"
 )
 
 // fault is a kind of failure of a service that a person can do something about.
@@ -100,6 +101,9 @@ func (s *Store) Explain(op string, err error) error {
 		return err
 	}
 	f := s.remote.classify(err)
+	if errors.Is(err, listing.ErrEndless) {
+		f = foreign
+	}
 	if f == fine {
 		if f = faultOfNetwork(err); f == fine {
 			return err

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"io"
 	"sync"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/listing"
 )
 
 // probePrefix begins the keys of what is written to try a bucket.
@@ -21,12 +21,6 @@ const probePrefix = ".scrollback/"
 
 // probeTime is how long trying a bucket may take.
 const probeTime = 20 * time.Second
-
-// emptyPages is how many pages of a list may be empty one after the other and have another behind
-// them; S3 itself sends such pages now and then.
-const emptyPages = 100
-
-var errEndless = errors.New("the list of objects does not end")
 
 // Probe tries a bucket of a service: what does not exist is read, and the bucket listed;
 // if it is to be written to, a small object is written, read back, compared and removed as
@@ -41,17 +35,14 @@ func (s *Store) Probe(ctx context.Context, write bool) error {
 	if err := s.look(ctx, op); err != nil {
 		return err
 	}
-	pages := 0
-	_, err := s.Bucket.List(&blob.ListOptions{Prefix: probePrefix, BeforeList: func(func(any) bool) error {
-		if pages++; pages > emptyPages {
-			return errEndless
-		}
-		return nil
-	}}).Next(ctx)
+	err := error(nil)
+	for _, err = range listing.Objects(ctx, s.Bucket, probePrefix) {
+		break
+	}
 	switch {
-	case errors.Is(err, errEndless):
+	case errors.Is(err, listing.ErrEndless):
 		return s.said(op, foreign, err)
-	case err == nil, err == io.EOF: //nolint:errorlint // a wrapped one is the connection's
+	case err == nil:
 	case gcerrors.Code(err) == gcerrors.NotFound && s.remote.classify(err) == fine: // not even a reason
 		return s.said(op, foreign, err)
 	default:

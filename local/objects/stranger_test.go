@@ -80,7 +80,7 @@ func TestEndlessList(t *testing.T) {
 				last = err
 				n++
 			}
-			told(t, last, "does not end", true)
+			told(t, last, "not an object store", true)
 			if n > 3 || asked.Load() > 101 {
 				t.Errorf("%d objects after %d requests", n, asked.Load())
 			}
@@ -100,6 +100,21 @@ func TestListCutOff(t *testing.T) {
 	defer served.Close()
 	var last error
 	for _, err := range archiveOf(open(t, objectstest.At(served.URL, ""))).Artifacts(t.Context()) {
+		last = err
+	}
+	told(t, last, "cannot be reached", false)
+}
+
+// A connection that is closed without a response is no end of a list either: the client's error
+// for it wraps that of an end.
+func TestListWithoutResponse(t *testing.T) {
+	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	served := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer served.Close()
+	place := open(t, objectstest.At(served.URL, ""))
+	var last error
+	for _, err := range archiveOf(place).Artifacts(t.Context()) {
 		last = err
 	}
 	told(t, last, "cannot be reached", false)

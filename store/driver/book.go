@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -60,6 +61,9 @@ type Limits interface {
 	// KeyLimits is what was set for a key; the zero value for nothing.
 	KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error)
 
+	// MadeBy are the keys that a key has made, and that those have made, and so on.
+	MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error)
+
 	// SetKeyLimits replaces it; the zero value removes it.
 	SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error
 }
@@ -69,6 +73,27 @@ type Tally struct {
 	Actor        string
 	Start, Until int64
 	Most         int64
+
+	// Within is a tally of somebody else in which it counts too, or nil: all are counted or none.
+	Within *Tally
+}
+
+// Made finds the keys that root has made, and that those have made, by who made which.
+func Made(root scrollback.KeyID, makers map[scrollback.KeyID]scrollback.KeyID) (out []scrollback.KeyID) {
+	for id := range makers {
+		at := makers[id]
+		for range len(makers) { // nobody makes a key's maker, whatever is stored
+			if at == root || at == "" {
+				break
+			}
+			at = makers[at]
+		}
+		if at == root && id != root {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Tallied is the tally with one more, or rate_limited when there is no room for it.

@@ -52,7 +52,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	}
 	used := int64(0)
 	if b.Tally != nil {
-		if used, err = b.Tally.Tallied(tallied(db.database, *b.Tally)); err != nil {
+		if used, err = room(db.database, *b.Tally); err != nil {
 			return driver.Begun{}, err
 		}
 	}

@@ -103,7 +103,10 @@ func tallied(db *database, t driver.Tally) int64 {
 // count stores a tally, and forgets those that have ended.
 func count(db *database, t driver.Tally, used int64) {
 	maps.DeleteFunc(db.tallies, func(_ string, old driver.Tally) bool { return old.Until <= t.Start })
-	t.Most = used
+	if t.Within != nil {
+		count(db, *t.Within, tallied(db, *t.Within)+1)
+	}
+	t.Most, t.Within = used, nil
 	db.tallies[t.Actor] = t
 }
 
@@ -114,9 +117,20 @@ func (db limits) Count(ctx context.Context, t driver.Tally) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	used, err := t.Tallied(tallied(db.database, t))
+	used, err := room(db.database, t)
 	if err == nil {
 		count(db.database, t, used)
+	}
+	return used, err
+}
+
+// room is a tally with one more, if it and those around it have room.
+func room(db *database, t driver.Tally) (int64, error) {
+	used, err := t.Tallied(tallied(db, t))
+	if err == nil && t.Within != nil {
+		if _, err = room(db, *t.Within); err != nil {
+			used--
+		}
 	}
 	return used, err
 }
@@ -133,6 +147,17 @@ func (db limits) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback
 	end, err := db.read(ctx, "memdriver.KeyLimits")
 	defer end()
 	return db.allowed[id], err
+}
+
+// MadeBy implements [driver.Limits].
+func (db limits) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+	end, err := db.read(ctx, "memdriver.MadeBy")
+	defer end()
+	makers := map[scrollback.KeyID]scrollback.KeyID{}
+	for made, set := range db.allowed {
+		makers[made] = set.Maker
+	}
+	return driver.Made(id, makers), err
 }
 
 // SetKeyLimits implements [driver.Limits].

@@ -397,6 +397,11 @@ func (f faultyLimits) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrol
 	return faulty(f.of, "KeyLimits", func() (scrollback.Limits, error) { return f.Limits.KeyLimits(ctx, id) })
 }
 
+// MadeBy implements [driver.Limits].
+func (f faultyLimits) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+	return faulty(f.of, "MadeBy", func() ([]scrollback.KeyID, error) { return f.Limits.MadeBy(ctx, id) })
+}
+
 // SetKeyLimits implements [driver.Limits].
 func (f faultyLimits) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
 	return alone(f.of, "SetKeyLimits", func() error { return f.Limits.SetKeyLimits(ctx, id, l) })

@@ -24,7 +24,8 @@ import (
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*bench){
-		"Tallies": testTallies, "ConcurrentTallies": testConcurrentTallies, "KeyLimits": testKeyLimits, "Spending": testSpending, "DaysOfZones": testDaysOfZones,
+		"Tallies": testTallies, "TalliesWithin": testWithin, "MadeBy": testMadeBy, "ConcurrentTallies": testConcurrentTallies,
+		"KeyLimits": testKeyLimits, "Spending": testSpending, "DaysOfZones": testDaysOfZones,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
@@ -163,6 +164,71 @@ func testTallies(w *bench) {
 	holds(next, 1)
 	holds(hour, 0)
 	holds(other, 0) // its window ended when the next began
+}
+
+// testWithin: what counts in several tallies is counted in all of them or in none, by itself and with a
+// turn, whoever counts at the same time.
+func testWithin(w *bench) {
+	top := driver.Tally{Actor: "top", Until: 5000, Most: 5}
+	of := func(actor string, most int64) driver.Tally {
+		middle := driver.Tally{Actor: "middle", Until: 1000, Most: 9, Within: &top}
+		return driver.Tally{Actor: actor, Until: 1000, Most: most, Within: &middle}
+	}
+	holds := func(a, b, middle, all int64) {
+		w.t.Helper()
+		for t, want := range map[driver.Tally]int64{{Actor: "a", Until: 1000}: a, {Actor: "b", Until: 1000}: b,
+			{Actor: "middle", Until: 1000}: middle, {Actor: "top", Until: 5000}: all} {
+			if got, err := w.Limits.Counted(w.ctx, t); err != nil || got != want {
+				w.t.Errorf("%s has begun %d, want %d (%v)", t.Actor, got, want, err)
+			}
+		}
+	}
+	got, err := w.Limits.Count(w.ctx, of("a", 2))
+	if w.ok(err); got != 1 {
+		w.t.Errorf("it is counted as %d", got)
+	}
+	c, b := w.conversation("house"), of("b", 9)
+	_, err = w.tryBegin(c.ID, func(n *driver.Begin) { n.Tally = &b })
+	w.ok(err)
+	holds(1, 1, 2, 2)
+	_, err = w.Limits.Count(w.ctx, of("a", 1))
+	w.code(err, scrollback.RateLimited)
+	holds(1, 1, 2, 2)
+	var let atomic.Int64
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			if _, err := w.Limits.Count(w.ctx, of([]string{"a", "b"}[i%2], 99)); err == nil {
+				let.Add(1)
+			} else if scrollback.CodeOf(err) != scrollback.RateLimited {
+				w.t.Error(err)
+			}
+		})
+	}
+	if all.Wait(); let.Load() != 3 {
+		w.t.Errorf("%d were let in where there was room for 3", let.Load())
+	}
+	a, err := w.Limits.Counted(w.ctx, driver.Tally{Actor: "a", Until: 1000})
+	w.ok(err)
+	holds(a, 5-a, 5, 5)
+	_, err = w.tryBegin(w.conversation("shed").ID, func(n *driver.Begin) { n.Tally = &b })
+	w.code(err, scrollback.RateLimited)
+	holds(a, 5-a, 5, 5)
+}
+
+// testMadeBy: which keys a key has made is found through all generations, whatever is stored.
+func testMadeBy(w *bench) {
+	for id, maker := range map[scrollback.KeyID]scrollback.KeyID{"child": "root", "other": "root", "grandchild": "child", "stranger": "elsewhere",
+		"left": "right", "right": "left"} {
+		w.ok(w.Limits.SetKeyLimits(w.ctx, id, scrollback.Limits{Maker: maker}))
+	}
+	w.ok(w.Limits.SetKeyLimits(w.ctx, "root", scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 7}}))
+	for id, want := range map[scrollback.KeyID][]scrollback.KeyID{"root": {"child", "grandchild", "other"}, "child": {"grandchild"},
+		"grandchild": nil, "left": {"right"}, "nobody": nil} {
+		got, err := w.Limits.MadeBy(w.ctx, id)
+		w.ok(err)
+		same(w.t, string(id)+" made", want, got)
+	}
 }
 
 // testConcurrentTallies: whoever counts at the same time, no more than may begin.

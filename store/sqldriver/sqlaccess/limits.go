@@ -40,6 +40,11 @@ func Count(ctx context.Context, tx *sqlrow.Session, t driver.Tally) (int64, erro
 	if used, err = t.Tallied(used); err != nil {
 		return used, err
 	}
+	if t.Within != nil {
+		if _, err := Count(ctx, tx, *t.Within); err != nil {
+			return used - 1, err
+		}
+	}
 	err = tx.Run(ctx, `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (actor) DO UPDATE SET start = excluded.start, until = excluded.until, count = excluded.count`, t.Actor, t.Start, t.Until, used)
 	if err == nil {
@@ -86,6 +91,25 @@ func (l Limits) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollb
 		err = nil
 	}
 	return set, l.Wrap("sqlaccess.KeyLimits", err)
+}
+
+// MadeBy implements [driver.Limits].
+func (l Limits) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+	makers := map[scrollback.KeyID]scrollback.KeyID{}
+	err := l.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+		var made scrollback.KeyID
+		var text string
+		if err := r.Scan(&made, &text); err != nil {
+			return err
+		}
+		var set scrollback.Limits
+		if err := sqlrow.Parse(text, &set); err != nil {
+			return err
+		}
+		makers[made] = set.Maker
+		return nil
+	}, `SELECT key_id, limits FROM key_limits WHERE limits LIKE '%"maker":%'`)
+	return driver.Made(id, makers), l.Wrap("sqlaccess.MadeBy", err)
 }
 
 // SetKeyLimits implements [driver.Limits].
