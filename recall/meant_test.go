@@ -21,6 +21,13 @@ func TestNearlyRightArguments(t *testing.T) {
 		`"{\"pattern\":\"depot\",\"max_results\":5}"`,
 		`"\"{\\\"pattern\\\":\\\"depot\\\",\\\"max_results\\\":5}\""`,
 		`{"pattern":"depot","max_results":5} {"pattern":"depot","max_results":5}`,
+		`{}{"pattern":"depot","max_results":5}`,
+		`{"pattern":"depot","max_results":5}{}`,
+		`[{"pattern":"depot","max_results":5}]`,
+		`{"arguments":{"pattern":"depot","max_results":5}}`,
+		`{"name":"context_grep","parameters":{"pattern":"depot","max_results":5}}`,
+		`{"pattern":"depot","max_results":5,}`,
+		`{'pattern':'depot','max_results':5,'case_sensitive':False,'ref':None}`,
 		"```json\n{\"pattern\":\"depot\",\"max_results\":5}\n```",
 	} {
 		got, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
@@ -28,9 +35,22 @@ func TestNearlyRightArguments(t *testing.T) {
 			t.Errorf("%s: %+v, %v", sent, got, err)
 		}
 	}
+	for sent, pattern := range map[string]string{
+		`{'pattern':'it\'s "so"'}`:                 `it's "so"`,
+		"{\"pattern\":\"a\nb\",}":                  "a\nb",
+		`{'pattern':'True, [x,] {}'}`:              "True, [x,] {}",
+		`{"pattern":"it's","case_sensitive":True}`: "it's",
+	} {
+		if got, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent)); err != nil || got.Pattern != pattern {
+			t.Errorf("%s: %+v, %v", sent, got, err)
+		}
+	}
 	for sent, says := range map[string]string{
 		`{"pattern": depot"}`:                       `are not JSON: send one JSON object. You sent: {"pattern": depot"}`,
 		`{"pattern":"depot"}{"pattern":"crate"}`:    "are several JSON objects",
+		`{"pattern":"depot"`:                        "are not JSON",
+		`{"pattern":'depot}`:                        "are not JSON",
+		`{"pattern":Depot}`:                         "are not JSON",
 		`[1]`:                                       "are not a JSON object",
 		`{"pattern":"depot","path":"src"}`:          `unknown field "path"`,
 		`{"pattern":"depot","max_results":"a few"}`: "max_results cannot be",

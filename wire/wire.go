@@ -217,10 +217,12 @@ type Response struct {
 
 // Choice is one answer of a response.
 type Choice struct {
-	Index        Number  `json:"index"`
-	Message      Message `json:"message"`
-	FinishReason *string `json:"finish_reason"`
-	Usage        *Usage  `json:"usage,omitempty"`
+	Index        Number          `json:"index"`
+	Message      Message         `json:"message"`
+	Text         string          `json:"text,omitempty"` // of older servers, in place of the message
+	FinishReason *string         `json:"finish_reason"`
+	Usage        *Usage          `json:"usage,omitempty"`
+	Error        json.RawMessage `json:"error,omitempty"`
 }
 
 // Chunk is one event of a stream. Usage may be null in all but the last. Error is
@@ -238,10 +240,13 @@ type Chunk struct {
 // ChunkChoice is a piece of an answer. Some servers send a whole Message instead
 // of a Delta, or count what was used here.
 type ChunkChoice struct {
-	Index        Number  `json:"index"`
-	Delta        Delta   `json:"delta"`
-	FinishReason *string `json:"finish_reason"`
-	Usage        *Usage  `json:"usage,omitempty"`
+	Index        Number          `json:"index"`
+	Delta        Delta           `json:"delta"`
+	Message      *Message        `json:"message,omitempty"`
+	Text         string          `json:"text,omitempty"` // of older servers, in place of the delta
+	FinishReason *string         `json:"finish_reason"`
+	Usage        *Usage          `json:"usage,omitempty"`
+	Error        json.RawMessage `json:"error,omitempty"`
 }
 
 // Delta is what a chunk adds.

@@ -61,13 +61,27 @@ func (s *reader) read() error {
 // it, and not an answer.
 func complains(raw []byte) bool {
 	var e struct {
-		Error, Errors, Detail, Message, Choices json.RawMessage
-		Success                                 *bool
+		Error, Errors, Detail, Message, Msg, Choices, Usage json.RawMessage
+		Success                                             *bool
+		Code                                                wire.Word
+		ErrorMsg                                            string      `json:"error_msg"`
+		ErrorMessage                                        string      `json:"errorMessage"`
+		ErrorCode                                           wire.Number `json:"error_code"`
+		Base                                                struct {
+			Status wire.Number `json:"status_code"`
+		} `json:"base_resp"`
 	}
 	if json.Unmarshal(raw, &e) != nil {
 		return false
 	}
-	return failed(e.Error) || !failed(e.Choices) && (failed(e.Errors) || failed(e.Detail) || failed(e.Message) || e.Success != nil && !*e.Success)
+	if failed(e.Error) || e.Base.Status != 0 || e.ErrorCode != 0 {
+		return true
+	}
+	if failed(e.Choices) || failed(e.Usage) {
+		return false
+	}
+	return failed(e.Errors) || failed(e.Detail) || failed(e.Message) || e.Success != nil && !*e.Success || e.ErrorMsg != "" || e.ErrorMessage != "" ||
+		failed(e.Msg) && e.Code != "" && e.Code != "0"
 }
 
 // failed reports whether a field holds anything, such as an error.
@@ -93,18 +107,21 @@ func (s *reader) readWhole() error {
 		return s.a.Unreadable(raw)
 	}
 	c := r.Choices[0]
-	msg := c.Message
-	for i := range msg.ToolCalls { // each of them is a whole call
-		at := wire.Number(i)
-		msg.ToolCalls[i].Index = &at
-	}
-	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage, Choices: []wire.ChunkChoice{{FinishReason: c.FinishReason, Usage: c.Usage,
-		Delta: wire.Delta{Content: msg.Content, Reasoning: msg.Reasoning, ReasoningContent: msg.ReasoningContent,
-			ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls, Annotations: msg.Annotations}}}}
+	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage, Choices: []wire.ChunkChoice{{Message: &c.Message, Text: c.Text, FinishReason: c.FinishReason, Usage: c.Usage, Error: c.Error}}}
 	if err := s.chunk(chunk); err != nil {
 		return err
 	}
 	return s.end()
+}
+
+// whole is a message as one delta.
+func whole(msg wire.Message) wire.Delta {
+	for i := range msg.ToolCalls { // each of them is a whole call
+		at := wire.Number(i)
+		msg.ToolCalls[i].Index = &at
+	}
+	return wire.Delta{Content: msg.Content, Reasoning: msg.Reasoning, ReasoningContent: msg.ReasoningContent,
+		ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls, Annotations: msg.Annotations}
 }
 
 // chunk handles a chunk.
@@ -117,8 +134,18 @@ func (s *reader) chunk(c wire.Chunk) error {
 		if choice.Index != 0 {
 			continue
 		}
+		if failed(choice.Error) {
+			return s.a.Problem(choice.Error)
+		}
 		s.count(choice.Usage)
-		if err := s.delta(choice.Delta); err != nil {
+		d := choice.Delta
+		if choice.Message != nil && !s.said && len(s.calls.list) == 0 && len(d.Content)+len(d.ToolCalls) == 0 { // and not what was streamed once more
+			d = whole(*choice.Message)
+		}
+		if choice.Text != "" && len(d.Content) == 0 {
+			d.Content = wire.Content{{Type: "text", Text: choice.Text}}
+		}
+		if err := s.delta(d); err != nil {
 			return err
 		}
 		if choice.FinishReason != nil && *choice.FinishReason != "" {
@@ -260,8 +287,13 @@ func finishOf(reason string, calls bool) string {
 			return scrollback.FinishToolCalls
 		}
 		return scrollback.FinishStop
-	case "sensitive", "refusal", "safety":
+	case "refusal":
 		return "content_filter"
+	}
+	for _, sign := range []string{"content_filter", "sensitive", "safety", "prohibited", "blocklist", "blocked", "recitation", "spii", "guardrail", "moderat"} {
+		if strings.Contains(reason, sign) {
+			return "content_filter"
+		}
 	}
 	return reason
 }

@@ -289,6 +289,8 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 		return true, nil
 	case parent.Err() != nil && !a.finished:
 		return a.began, canceled(parent)
+	case err == nil && !a.began && a.stray != "":
+		return false, a.Unreadable([]byte(a.stray))
 	case err == nil && !a.began:
 		return false, c.fault(parent, ctx, errEmpty)
 	case err == nil:
