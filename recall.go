@@ -1,5 +1,7 @@
 package scrollback
 
+import "time"
+
 // RecallPrefix begins the names of the recall tools; no client's tool may.
 const RecallPrefix = "context_"
 
@@ -87,8 +89,8 @@ const (
 )
 
 // SearchQuery finds messages by words. A Query may also narrow by role:user,
-// after:2026-03-01, before:2026-04 and on:2026-03-05 (days in UTC), unless they are
-// quoted. Conversation, Project, Role, From and To narrow it too; Limit 0 means
+// after:2026-03-01, before:2026-04 and on:2026-03-05 (days in Zone, nil for
+// UTC), unless they are quoted. Conversation, Project, Role, From and To narrow it too; Limit 0 means
 // SearchDefault; Around is how many neighbours on each side of the first SearchNear hits;
 // Order is OrderRelevance or OrderTime, by which each page is ordered. Offset begins at a
 // later page, as Next says. Folders puts first what was said where work was in one of them or
@@ -109,6 +111,7 @@ type SearchQuery struct {
 	Agents       []ConversationID // with Conversation: its sub-agents, whose messages count as its own
 	Folders      []string         // absolute; they do not count with Conversation
 	InFolders    bool
+	Zone         *time.Location
 	Except       []MessageID // leave these out, as hits and as neighbours
 }
 

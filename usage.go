@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -153,12 +154,44 @@ type UsageDay struct {
 // DayMS is a day in ms.
 const DayMS = 24 * 60 * 60 * 1000
 
-// DayOf is the day of a time in Unix ms.
+// DayOf is the day of a time in Unix ms, in UTC.
 func DayOf(ms int64) int64 {
 	if ms < 0 {
 		return (ms - DayMS + 1) / DayMS
 	}
 	return ms / DayMS
+}
+
+// DayIn is the day of a time in Unix ms as the calendar of a zone has it, in days since
+// 1970; nil is UTC.
+func DayIn(zone *time.Location, ms int64) int64 {
+	if zone == nil {
+		return DayOf(ms)
+	}
+	y, m, d := time.UnixMilli(ms).In(zone).Date()
+	return DayOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).UnixMilli())
+}
+
+// DayStart is when a day since 1970 begins in a zone, in Unix ms; nil is UTC.
+func DayStart(zone *time.Location, day int64) int64 {
+	if zone == nil {
+		return day * DayMS
+	}
+	y, m, d := time.UnixMilli(day * DayMS).UTC().Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, zone).UnixMilli()
+}
+
+// ParseZone returns a time zone by its name in the tz database, nil for none. A name that
+// nobody knows is invalid, and so is "Local", which names another zone on each machine.
+func ParseZone(name string) (*time.Location, error) {
+	if name == "" {
+		return nil, nil
+	}
+	z, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, ParamErrorf("scrollback.ParseZone", "tz", "%q is no time zone: give a name such as Europe/Madrid or UTC", name)
+	}
+	return z, nil
 }
 
 // Entry adds one call to the sums.
@@ -189,8 +222,8 @@ func (d UsageDay) Checked() (UsageDay, bool) {
 	return d, true
 }
 
-// UsageQuery asks for usage between two times in Unix ms, by whole days in UTC, both
-// included; To 0 means until now. What it is not grouped by is added up. With a
+// UsageQuery asks for usage between two times in Unix ms, by whole days in Zone (nil for
+// UTC), both included; To 0 means until now. What it is not grouped by is added up. With a
 // Conversation, only its own calls count.
 type UsageQuery struct {
 	From, To                         int64
@@ -198,12 +231,13 @@ type UsageQuery struct {
 	ByKey, ByConversation, ByPurpose bool
 	Conversation                     ConversationID
 	Projects                         []string // only of these; nil for no such bound
+	Zone                             *time.Location
 }
 
 // UsageSum is one line of the result. What it is not grouped by is empty. Sums of
 // different currencies are never added up: each currency has its own line.
 type UsageSum struct {
-	Day     string `json:"day,omitempty"` // YYYY-MM-DD, UTC
+	Day     string `json:"day,omitempty"` // YYYY-MM-DD, in the zone of the query
 	Model   string `json:"model,omitempty"`
 	Project string `json:"project,omitempty"`
 	Purpose string `json:"purpose,omitempty"` // "turn", "summary" or "title"

@@ -189,18 +189,13 @@ const artifactPrefix = "artifacts/"
 // its artifact; the id is empty for a key that is not one of ours.
 func (a *Archive) Artifacts(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		list := a.bucket.List(&blob.ListOptions{Prefix: artifactPrefix})
-		for {
-			o, err := list.Next(ctx)
-			if errors.Is(err, io.EOF) {
-				return
-			}
+		for name, err := range a.list(ctx, artifactPrefix) {
 			if err != nil {
 				yield(Object{}, a.words.fault("archive.Artifacts", err))
 				return
 			}
-			out := Object{Key: o.Key}
-			if id := scrollback.ArtifactID(o.Key[strings.LastIndexByte(o.Key, '/')+1:]); checkArtifact(id) == nil && key(id) == o.Key {
+			out := Object{Key: name}
+			if id := scrollback.ArtifactID(name[strings.LastIndexByte(name, '/')+1:]); checkArtifact(id) == nil && key(id) == name {
 				out.ID = id
 			}
 			if !yield(out, nil) {

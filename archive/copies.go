@@ -212,17 +212,13 @@ func (a *Archive) eachCopy(ctx context.Context, id scrollback.ConversationID, do
 	if err := checkName(string(id)); err != nil {
 		return err
 	}
-	list := a.bucket.List(&blob.ListOptions{Prefix: copyPrefix + string(id) + "/"})
-	for {
-		o, err := list.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for name, err := range a.list(ctx, copyPrefix+string(id)+"/") {
 		if err != nil {
 			return a.words.fault("archive.Copies", err)
 		}
-		if err := do(o.Key); err != nil {
+		if err := do(name); err != nil {
 			return err
 		}
 	}
+	return nil
 }

@@ -22,6 +22,7 @@ type ContextRequest struct {
 	WebSearch  bool
 	PlainMarks bool
 	Zone       *time.Location // as in [TurnRequest]
+	Without    *[]int64       // as in [TurnRequest]
 	Overrides  Overrides
 }
 
@@ -44,6 +45,13 @@ func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scro
 	}
 	if err != nil {
 		return scrollback.Manifest{}, err
+	}
+	if q.Without != nil {
+		out, err := leaving(ctx, v.e.store, head.Branch, *q.Without)
+		if err != nil {
+			return scrollback.Manifest{}, err
+		}
+		head.Branch.View = head.Branch.View.Leaving(out)
 	}
 	r := &TurnRequest{Conversation: head.ID, Message: q.Message, WebSearch: q.WebSearch, PlainMarks: q.PlainMarks, Zone: q.Zone, Overrides: q.Overrides}
 	if q.Sending {

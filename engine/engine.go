@@ -107,8 +107,17 @@ type Options struct {
 	HoldEvents        time.Duration // after a turn's end; 5 minutes unless positive
 	SaveEvery         time.Duration // of a running turn's draft; 1 s unless positive
 	Log               *slog.Logger  // nil discards
+	Attended          bool          // who asks sees each failure of a turn, which is then logged for debugging only
 	Watch             *watch.Watch  // nil watches nothing
 	NoBackgroundFolds bool          // fold only before a request, which then waits
+}
+
+// failure is the level at which something is logged that the events of a turn say too.
+func (o Options) failure() slog.Level {
+	if o.Attended {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
 }
 
 // PolicySettings names a policy, and holds numbers that replace its own.

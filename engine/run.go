@@ -318,7 +318,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		f.State = scrollback.TurnOverBudget
 	}
 	if f.State != scrollback.TurnInterrupted || f.FinishReason != "" {
-		lt.e.o.Log.Warn("a turn failed", "turn", lt.turn.ID, "conversation", lt.turn.Conversation, "error", err)
+		lt.e.o.Log.Log(context.Background(), lt.e.o.failure(), "a turn failed", "turn", lt.turn.ID, "conversation", lt.turn.Conversation, "error", err)
 		f.Failure = scrollback.FailureOf(err)
 		if f.Failure.Permanent {
 			f.Failure.Suspect = lt.suspect()

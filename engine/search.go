@@ -100,7 +100,7 @@ func (lt *liveTurn) search(ctx context.Context) {
 		return // stopped
 	}
 	if err != nil {
-		lt.e.o.Log.Warn("a search of the web failed", "turn", lt.turn.ID, "error", err)
+		lt.e.o.Log.Log(ctx, lt.e.o.failure(), "a search of the web failed", "turn", lt.turn.ID, "error", err)
 		found.Results, found.Error = nil, scrollback.Shown(err)
 	}
 	if lt.web.found = window.Harmless(found); len(lt.web.found.Results) == 0 {

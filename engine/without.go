@@ -109,18 +109,25 @@ func (lt *liveTurn) suspect() (found int64) {
 	return found
 }
 
+// leaving is the whole list of what a request leaves out that names some messages.
+func leaving(ctx context.Context, s *store.Store, b scrollback.Branch, seqs []int64) ([]int64, error) {
+	x := leaver{ctx: ctx, store: s, branch: b}
+	out := x.together("without", seqs)
+	return out, x.err
+}
+
 // leaveOut makes the list of what a request leaves out whole, checks that something is left
 // to be answered, and has the head show it.
 func (d door) leaveOut(ctx context.Context, s *store.Store, head *store.Head, r *TurnRequest) error {
-	if r.Without == nil {
-		return nil
+	out := head.Branch.View.Without
+	if r.Without != nil {
+		var err error
+		if out, err = leaving(ctx, s, head.Branch, *r.Without); err != nil {
+			return err
+		}
 	}
-	x := leaver{ctx: ctx, store: s, branch: head.Branch}
-	out := x.together("without", *r.Without)
-	if x.err != nil {
-		return x.err
-	}
-	if len(r.Message) == 0 { // the end of the path is answered
+	if len(r.Message) == 0 && len(out) > 0 { // the end of the path is answered
+		x := leaver{ctx: ctx, store: s, branch: head.Branch}
 		for seq := head.Branch.HeadSeq; seq > 0; seq-- {
 			m := x.at(seq)
 			if x.err != nil {
@@ -129,7 +136,7 @@ func (d door) leaveOut(ctx context.Context, s *store.Store, head *store.Head, r 
 			asked := m.Role == scrollback.RoleUser || len(r.ToolResults) > 0 && len(m.Parts.Calls()) > 0
 			if asked && slices.Contains(out, seq) {
 				return scrollback.ParamErrorf("engine.Turn", "without",
-					"message #%d is what is to be answered: say something else with it left out, or leave out another", seq)
+					"message #%d is what is to be answered: say something else with it left out, or take it back", seq)
 			}
 			if asked {
 				break

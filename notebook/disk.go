@@ -26,9 +26,9 @@ type temporary interface {
 	Sync() error
 }
 
-// replace writes a file beside another and puts it in its place, so that whoever reads, and
-// whoever comes after a crash, finds one of the two.
-func replace(d disk, name string, mode fs.FileMode, b []byte) error {
+// replace writes a file beside another and puts it in its place, so that a reader, also after
+// a crash, finds one of the two. Before the last step it asks may, whose error it returns.
+func replace(d disk, name string, mode fs.FileMode, b []byte, may func() error) error {
 	f, err := d.Create(filepath.Dir(name), pattern(name))
 	if err != nil {
 		return err
@@ -41,6 +41,9 @@ func replace(d disk, name string, mode fs.FileMode, b []byte) error {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
+	if err == nil && may != nil {
+		err = may()
+	}
 	if err == nil {
 		err = d.Rename(f.Name(), name)
 	}

@@ -87,7 +87,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &crashing{left: steps}
-		err := replace(d, path, 0o640, now)
+		err := replace(d, path, 0o640, now, nil)
 		got, readErr := os.ReadFile(path)
 		switch {
 		case readErr != nil:
@@ -138,7 +138,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil { // no file can be renamed to a folder
 		t.Fatal(err)
 	}
-	if err := replace(folder{}, path, 0o600, []byte("x")); err == nil {
+	if err := replace(folder{}, path, 0o600, []byte("x"), nil); err == nil {
 		t.Fatal("a folder was replaced")
 	}
 	left, err := os.ReadDir(dir)

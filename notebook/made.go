@@ -82,7 +82,7 @@ func claim(path string) error {
 // write writes the notebook as it is.
 func (f *File) write(op string) error {
 	b := f.Notebook.Bytes()
-	if err := replace(f.disk, f.Path, f.mode, b); err != nil {
+	if err := replace(f.disk, f.Path, f.mode, b, nil); err != nil {
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
 	f.sum = sha256.Sum256(b)

@@ -81,7 +81,9 @@ func (r *Run) Prompt() (transcript.Cell, bool) {
 // Keep writes what was said to the cell so far. What was said to the cells below it is kept
 // and marked stale, and the cell itself is not stale any more.
 func (r *Run) Keep(said []transcript.Entry) error {
-	return r.file.update(r.find, func(n transcript.Notebook, cell int) error {
+	marked := 0
+	err := r.file.update(r.find, func(n transcript.Notebook, cell int) error {
+		marked = 0 // it may be another file than before
 		if err := n.SetInteraction(cell, said); err != nil {
 			return err
 		}
@@ -100,11 +102,15 @@ func (r *Run) Keep(said []transcript.Entry) error {
 				return err
 			}
 			if stale {
-				r.stale++
+				marked++
 			}
 		}
 		return nil
 	})
+	if err == nil {
+		r.stale += marked
+	}
+	return err
 }
 
 // Stale counts the cells that the run has marked as stale.

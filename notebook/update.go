@@ -13,10 +13,28 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
+// mostTries bounds how often a change is made again because somebody else wrote the file
+// while it was made.
+const mostTries = 10
+
+// errOvertaken is returned where the file is no longer the one that was changed.
+var errOvertaken = errors.New("the file has changed")
+
 // update changes the notebook and writes it. If the file is another than the one that was
 // read, the change is made to that: find says at which cell, and false if it is not in there
-// any more. The notebook is then written beside it.
+// any more. The notebook is then written beside it. A file that keeps changing meanwhile is
+// a conflict, and nothing is written.
 func (f *File) update(find func(transcript.Notebook) (cell int, ok bool), change func(n transcript.Notebook, cell int) error) error {
+	for range mostTries {
+		if err := f.try(find, change); !errors.Is(err, errOvertaken) {
+			return err
+		}
+	}
+	return scrollback.Errorf(scrollback.Conflict, "notebook.Write", "%s was not written: others kept changing it", f.Name)
+}
+
+// try is one attempt of an update; after an error the notebook is as it was.
+func (f *File) try(find func(transcript.Notebook) (cell int, ok bool), change func(n transcript.Notebook, cell int) error) error {
 	b, err := f.read()
 	gone := scrollback.CodeOf(err) == scrollback.NotFound
 	if err != nil && !gone {
@@ -47,10 +65,32 @@ func (f *File) update(find func(transcript.Notebook) (cell int, ok bool), change
 		f.Notebook, err = opened(f.Name, before)
 		return errors.Join(scrollback.ParamErrorf("notebook.Write", "file", "%s would have %d bytes; a notebook has at most %d", f.Name, len(after), int64(MaxBytes)).Because(scrollback.ErrTooLarge), err)
 	}
-	if err := replace(f.disk, f.Path, f.mode, after); err != nil {
+	err = replace(f.disk, f.Path, f.mode, after, f.unchanged)
+	if errors.Is(err, errOvertaken) {
+		if f.Notebook, err = opened(f.Name, before); err != nil {
+			return err
+		}
+		return errOvertaken
+	}
+	if err != nil {
 		return scrollback.Wrap(scrollback.Unavailable, "notebook.Write", err)
 	}
 	f.sum = sha256.Sum256(after)
+	return nil
+}
+
+// unchanged reports whether the file is still the one that a change was made to, or is not
+// there.
+func (f *File) unchanged() error {
+	b, err := f.read()
+	switch {
+	case scrollback.CodeOf(err) == scrollback.NotFound:
+		return nil
+	case err != nil:
+		return err
+	case sha256.Sum256(b) != f.sum:
+		return errOvertaken
+	}
 	return nil
 }
 

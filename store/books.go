@@ -21,9 +21,13 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	}
 	var days []scrollback.UsageDay
 	var err error
-	if first, last := scrollback.DayOf(q.From), scrollback.DayOf(to); q.ByKey || q.ByConversation || q.ByPurpose || q.Conversation != "" {
-		days, err = p.s.d.Book.UsageParts(ctx, driver.UsageParts{First: first, Last: last, ByKey: q.ByKey, ByConversation: q.ByConversation,
-			ByPurpose: q.ByPurpose, Conversation: q.Conversation})
+	if q.Zone == time.UTC || !q.ByDay && q.From == 0 && q.To == 0 { // days begin when those of the sums do, or nobody asks for days
+		q.Zone = nil
+	}
+	first, last := scrollback.DayIn(q.Zone, q.From), scrollback.DayIn(q.Zone, to)
+	if q.Zone != nil || q.ByKey || q.ByConversation || q.ByPurpose || q.Conversation != "" {
+		days, err = p.s.d.Book.UsageParts(ctx, driver.UsageParts{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
+			ByConversation: q.ByConversation, ByPurpose: q.ByPurpose, Conversation: q.Conversation})
 	} else {
 		days, err = p.s.d.Book.UsageDays(ctx, first, last)
 	}

@@ -27,7 +27,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		for _, it := range items {
 			c.listed = append(c.listed, it.ID)
 		}
-		if err := (Listing{}).Conversations(w, items, nil); err != nil {
+		if err := (Listing{Zone: c.o.Zone}).Conversations(w, items, nil); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)
@@ -51,6 +51,7 @@ func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.Conversation
 	}
 	c.id = conv.ID
 	fmt.Fprintf(w, c.o.Texts.Resumed+"\n", columns.Clip(conv.Title, 60), columns.Thousands(conv.Messages))
+	c.checkModel(ctx)
 	return c.tail(ctx, w)
 }
 
@@ -136,7 +137,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 		return err
 	}
 	if arg == "" {
-		if err := Branches(w, bs); err != nil {
+		if err := Branches(w, bs, c.o.Zone); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintln(w, c.o.Texts.BranchHint)
@@ -194,7 +195,7 @@ func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
 				return err
 			}
 		}
-		return c.turn(ctx, engine.TurnRequest{Conversation: c.id, WebSearch: c.web, Overrides: c.o.Overrides})
+		return c.turn(ctx, engine.TurnRequest{Conversation: c.id, WebSearch: c.web, Zone: c.o.Zone, Overrides: c.o.Overrides})
 	}
 	return scrollback.ParamErrorf("terminal.command", "retry", "%s", c.o.Texts.Nothing)
 }

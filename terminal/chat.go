@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -30,6 +31,9 @@ type Options struct {
 	Save  func(ctx context.Context, id scrollback.ConversationID, name string) error
 	Files Files // completes references on a screen; nil does not
 	JSON  bool  // events as lines of JSON; only without a screen
+	// Zone is the person's: times are shown in it, and the model is told the date there. nil is
+	// that of the machine.
+	Zone  *time.Location
 	Texts words.Texts
 	// Explain says an error in the language of the texts.
 	Explain func(error) string
@@ -69,6 +73,8 @@ type chat struct {
 	id   scrollback.ConversationID
 	web  bool // each question searches the web
 	quit bool
+
+	instead bool // the default model is asked because the conversation's own is gone
 
 	typed  bool                        // lines are typed by a person, not read from a pipe
 	listed []scrollback.ConversationID // by the newest list, which numbers name
@@ -129,6 +135,9 @@ func (p *pipe) writers() faceWriters {
 func (c *chat) run(ctx context.Context) (last, err error) {
 	c.id, c.w = c.o.Conversation, c.f.writers()
 	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: words.RetryInChat, Ways: words.WaysInChat}
+	if c.id != "" {
+		c.checkModel(ctx)
+	}
 	for !c.quit {
 		c.f.status(c.statusLine(ctx), place{c.id, c.o.New.Roots})
 		line, err := c.f.next(ctx)
@@ -185,7 +194,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.turn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Overrides: c.o.Overrides})
+	return c.turn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Zone: c.o.Zone, Overrides: c.o.Overrides})
 }
 
 // turn runs a turn, with what is to be left out from now on.
@@ -260,6 +269,25 @@ func (c *chat) statusLine(ctx context.Context) string {
 // idShown is how many characters of an id the status shows: those that hold the
 // millisecond in which it was made.
 const idShown = 13
+
+// checkModel says so if the model of a conversation that goes on is gone, and goes on with
+// the default one. A model whose key is missing is not gone: it is what the person chose, and
+// its turns say what it lacks.
+func (c *chat) checkModel(ctx context.Context) {
+	if c.instead {
+		c.o.Overrides.Model, c.instead = "", false
+	}
+	conv, err := c.o.View.Get(ctx, c.id)
+	if err != nil || conv.Model == "" || c.o.Overrides.Model != "" || c.o.CheckModel == nil {
+		return
+	}
+	why := c.o.CheckModel(conv.Model)
+	if scrollback.CodeOf(why) != scrollback.Invalid {
+		return
+	}
+	c.o.Overrides.Model, c.instead = c.o.Model, true
+	fmt.Fprintf(c.w.notes, c.o.Texts.Gone+"\n", columns.Plain(conv.Model), columns.Plain(c.o.Explain(why)), columns.Plain(c.o.Model))
+}
 
 // modelName is the model that the conversation's next turn asks.
 func (c *chat) modelName(conv scrollback.Conversation) string {

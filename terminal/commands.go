@@ -152,7 +152,7 @@ func (c *chat) receipts(ctx context.Context, w io.Writer, _ string) error {
 	if err != nil {
 		return err
 	}
-	return Receipts(w, c.o.Texts, rs)
+	return Receipts(w, c.o.Texts, rs, c.o.Zone)
 }
 
 // pin pins or unpins a message, and lists what is pinned.
@@ -186,7 +186,7 @@ func (c *chat) refs(ctx context.Context, w io.Writer, _ string) error {
 	if err != nil {
 		return err
 	}
-	if err := Refs(w, refs); err != nil || next == "" {
+	if err := Refs(w, refs, c.o.Zone); err != nil || next == "" {
 		return err
 	}
 	_, err = fmt.Fprintln(w, "…")
@@ -202,11 +202,11 @@ func (c *chat) grep(ctx context.Context, w io.Writer, pattern string) error {
 }
 
 func (c *chat) search(ctx context.Context, w io.Writer, words string) error {
-	found, err := c.o.View.Recall().Search(ctx, scrollback.SearchQuery{Query: words})
+	found, err := c.o.View.Recall().Search(ctx, scrollback.SearchQuery{Query: words, Zone: c.o.Zone})
 	if err != nil {
 		return err
 	}
-	return Hits(w, found, c.o.Texts.Behind)
+	return Hits(w, found, c.o.Texts.Behind, c.o.Zone)
 }
 
 // model shows the model, or sets another for the conversation, which then overrides

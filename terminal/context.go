@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
@@ -145,8 +146,8 @@ func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 }
 
 // Receipts lists compactions, newest first: when, what, from how many tokens to how
-// many, and who wrote the summary.
-func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt) error {
+// many, and who wrote the summary. Times are in a zone.
+func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Location) error {
 	if len(rs) == 0 {
 		_, err := fmt.Fprintln(w, t.NoReceipts)
 		return err
@@ -173,7 +174,7 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt) error {
 		if r.Inherited {
 			result += ", " + t.Inherited
 		}
-		rows = append(rows, []string{columns.When(r.CreatedAt), result, span, change, columns.Plain(by)})
+		rows = append(rows, []string{columns.When(r.CreatedAt, zone), result, span, change, columns.Plain(by)})
 	}
 	return columns.Table(w, rows, 3)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
@@ -13,6 +14,7 @@ import (
 type Listing struct {
 	Short map[scrollback.ConversationID]string // their ids, where short ones are shown; nil for whole ones
 	Width int                                  // of a row, in columns; 0: titles are cut as they always are
+	Zone  *time.Location                       // of the times; nil for that of the machine
 }
 
 // Conversations writes a list, with the numbers by which a person may name them, and below
@@ -24,7 +26,7 @@ func (l Listing) Conversations(w io.Writer, items, agents []scrollback.Conversat
 		if short, ok := l.Short[it.ID]; ok {
 			id, project = short, 12
 		}
-		rows = append(rows, []string{n, id, columns.When(it.UpdatedAt), columns.Thousands(it.Messages), columns.Clip(it.Project, project), indent + columns.Clip(it.Title, 60)})
+		rows = append(rows, []string{n, id, columns.When(it.UpdatedAt, l.Zone), columns.Thousands(it.Messages), columns.Clip(it.Project, project), indent + columns.Clip(it.Title, 60)})
 	}
 	shown := map[scrollback.ConversationID]bool{} // a circle would never end
 	var below func(id scrollback.ConversationID, indent string)
@@ -67,21 +69,21 @@ func (l Listing) fit(rows [][]string) {
 	}
 }
 
-// Branches lists branches; the current one has a mark.
-func Branches(w io.Writer, items []scrollback.BranchEntry) error {
+// Branches lists branches, with times in a zone; the current one has a mark.
+func Branches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) error {
 	rows := [][]string{{"", "N", "BRANCH", "FROM", "TO", "MESSAGES", "CHANGED"}}
 	for i, b := range items {
 		mark := ""
 		if b.Current {
 			mark = "*"
 		}
-		rows = append(rows, []string{mark, fmt.Sprint(i + 1), string(b.ID), fmt.Sprintf("#%d", b.AtSeq), fmt.Sprintf("#%d", b.HeadSeq), columns.Thousands(b.Messages), columns.When(b.UpdatedAt)})
+		rows = append(rows, []string{mark, fmt.Sprint(i + 1), string(b.ID), fmt.Sprintf("#%d", b.AtSeq), fmt.Sprintf("#%d", b.HeadSeq), columns.Thousands(b.Messages), columns.When(b.UpdatedAt, zone)})
 	}
 	return columns.Table(w, rows, 1, 3, 4, 5)
 }
 
-// Refs lists what a conversation mentions.
-func Refs(w io.Writer, refs []scrollback.RefEntry) error {
+// Refs lists what a conversation mentions, with times in a zone.
+func Refs(w io.Writer, refs []scrollback.RefEntry, zone *time.Location) error {
 	if len(refs) == 0 {
 		_, err := fmt.Fprintln(w, "Nothing is compacted or attached.")
 		return err
@@ -92,7 +94,7 @@ func Refs(w io.Writer, refs []scrollback.RefEntry) error {
 		if r.LastSeq > 0 {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
 		}
-		rows = append(rows, []string{string(r.Ref), span, columns.Thousands(r.Bytes), columns.When(r.CreatedAt), columns.Clip(r.Hint, 60)})
+		rows = append(rows, []string{string(r.Ref), span, columns.Thousands(r.Bytes), columns.When(r.CreatedAt, zone), columns.Clip(r.Hint, 60)})
 	}
 	return columns.Table(w, rows, 2)
 }
@@ -142,8 +144,8 @@ func whereFrom(o *scrollback.Origin) string {
 }
 
 // Hits writes what a search found, best first, and behind it, as behind says it, how much of
-// the log is in the index of search, if that is not all.
-func Hits(w io.Writer, found scrollback.SearchResult, behind string) error {
+// the log is in the index of search, if that is not all. Times are in a zone.
+func Hits(w io.Writer, found scrollback.SearchResult, behind string, zone *time.Location) error {
 	if found.Indexed != nil {
 		defer fmt.Fprintf(w, behind+"\n", 100**found.Indexed)
 	}
@@ -159,7 +161,7 @@ func Hits(w io.Writer, found scrollback.SearchResult, behind string) error {
 		if !h.OnPath {
 			where = " · on an abandoned branch"
 		}
-		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt), whereFrom(h.Origin), where)
+		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt, zone), whereFrom(h.Origin), where)
 		for _, m := range h.Before {
 			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.Clip(m.Parts.Text(), 100))
 		}

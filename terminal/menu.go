@@ -117,7 +117,7 @@ func (c *chat) talks(ctx context.Context) []entry {
 	}
 	var out []entry
 	for _, it := range items {
-		out = append(out, entry{line: string(it.ID), name: columns.When(it.UpdatedAt), about: columns.Clip(it.Title, 200)})
+		out = append(out, entry{line: string(it.ID), name: columns.When(it.UpdatedAt, c.o.Zone), about: columns.Clip(it.Title, 200)})
 	}
 	return out
 }

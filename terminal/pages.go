@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
@@ -21,6 +22,7 @@ type Pages struct {
 	Whole    bool                                 // reasoning and results are not cut
 	Artifact func(scrollback.Ref) (string, error) // the whole of a long result, where that is wanted
 	Excluded []scrollback.Excluded                // runs of messages that the next request does not hold as they are
+	Zone     *time.Location                       // of the times; nil for that of the machine
 }
 
 // clipped is how much of reasoning and of results is shown unless all is, in columns.
@@ -52,7 +54,7 @@ func (p Pages) message(w io.Writer, m scrollback.Message) error {
 	if m.Status != scrollback.StatusComplete {
 		status = " · " + string(m.Status)
 	}
-	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, m.Role, columns.When(m.CreatedAt), status)
+	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, m.Role, columns.When(m.CreatedAt, p.Zone), status)
 	for _, part := range m.Parts {
 		switch t := part.(type) {
 		case scrollback.Text:
@@ -110,7 +112,7 @@ func (p Pages) result(w io.Writer, t scrollback.ToolResult) {
 // unanswered writes a turn without a stored answer, as messages are written.
 func (p Pages) unanswered(w io.Writer, e scrollback.TurnEntry) error {
 	state := cmp.Or(p.Texts.Trouble.States[e.State], string(e.State))
-	fmt.Fprintf(w, "– %s · %s · %s\n", scrollback.RoleAssistant, columns.When(cmp.Or(e.EndedAt, e.StartedAt)), state)
+	fmt.Fprintf(w, "– %s · %s · %s\n", scrollback.RoleAssistant, columns.When(cmp.Or(e.EndedAt, e.StartedAt), p.Zone), state)
 	if e.Reasoning != "" {
 		fmt.Fprintf(w, "(reasoning) %s\n", p.cut(e.Reasoning))
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/list"
 	tea "charm.land/bubbletea/v2"
@@ -26,7 +27,7 @@ func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.Conversa
 		return "", errors.Join(err, nothingToPick(len(items)))
 	}
 	choices := make([]list.Item, len(items))
-	rows := pickerRows(items)
+	rows := pickerRows(items, o.Zone)
 	for i, c := range items {
 		choices[i] = choice{c, rows[i]}
 	}
@@ -55,7 +56,7 @@ func nothingToPick(n int) error {
 
 // pickerRows are conversations in aligned columns: when they changed, their messages and, if
 // any has one, the project, then the title.
-func pickerRows(items []scrollback.Conversation) []string {
+func pickerRows(items []scrollback.Conversation, zone *time.Location) []string {
 	counts, projects := 0, 0
 	for _, c := range items {
 		counts = max(counts, columns.Width(columns.Thousands(c.Messages)))
@@ -64,7 +65,7 @@ func pickerRows(items []scrollback.Conversation) []string {
 	rows := make([]string, len(items))
 	for i, c := range items {
 		count, project := columns.Thousands(c.Messages), columns.Clip(c.Project, pickProject)
-		row := columns.When(c.UpdatedAt) + "  " + strings.Repeat(" ", counts-columns.Width(count)) + count + "  "
+		row := columns.When(c.UpdatedAt, zone) + "  " + strings.Repeat(" ", counts-columns.Width(count)) + count + "  "
 		if projects > 0 {
 			row += project + strings.Repeat(" ", projects-columns.Width(project)+2)
 		}

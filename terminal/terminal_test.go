@@ -2,8 +2,10 @@ package terminal
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mattn/go-runewidth"
 	"pgregory.net/rapid"
@@ -91,6 +93,36 @@ func TestHelps(t *testing.T) {
 		}
 		if n := len(commands()); len(texts.Help) != n {
 			t.Errorf("%d commands, %d helps", n, len(texts.Help))
+		}
+	}
+}
+
+// TestZones: times of a list, of branches, refs and hits are those of one zone.
+func TestZones(t *testing.T) {
+	at := time.Date(2026, 3, 5, 10, 30, 0, 0, time.UTC).UnixMilli()
+	for name, want := range map[string]string{"Pacific/Kiritimati": "2026-03-06 00:30", "America/Los_Angeles": "2026-03-05 02:30"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, show := range map[string]func(w io.Writer) error{
+			"list": func(w io.Writer) error {
+				return Listing{Zone: zone}.Conversations(w, []scrollback.Conversation{{UpdatedAt: at}}, nil)
+			},
+			"branches": func(w io.Writer) error { return Branches(w, []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
+			"refs":     func(w io.Writer) error { return Refs(w, []scrollback.RefEntry{{CreatedAt: at}}, zone) },
+			"receipts": func(w io.Writer) error {
+				return Receipts(w, words.Texts{}, []scrollback.Receipt{{CreatedAt: at}}, zone)
+			},
+			"picker": func(w io.Writer) error {
+				_, err := io.WriteString(w, strings.Join(pickerRows([]scrollback.Conversation{{UpdatedAt: at}}, zone), ""))
+				return err
+			},
+		} {
+			var b strings.Builder
+			if err := show(&b); err != nil || !strings.Contains(b.String(), want) {
+				t.Errorf("%s in %s: %v %q, want %s", what, name, err, b.String(), want)
+			}
 		}
 	}
 }

@@ -48,7 +48,13 @@ func (b *bringing) describe(ctx context.Context, c *importing) error {
 		return nil
 	}
 	now := described(s)
-	if undated := now.UpdatedAt == 0; undated && b.at == "" || !undated && now.UpdatedAt < c.latest {
+	if now.UpdatedAt == 0 && b.at == "" {
+		return nil
+	}
+	if now.UpdatedAt == 0 && !c.goesOn {
+		now.UpdatedAt = c.dated // of a copy: when its last message was said
+	}
+	if now.UpdatedAt != 0 && now.UpdatedAt < c.latest {
 		return nil
 	}
 	same := errors.New("nothing has changed")

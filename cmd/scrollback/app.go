@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/numbers"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/local"
@@ -18,7 +22,33 @@ import (
 )
 
 // app is the assembled program.
-type app struct{ *local.Scrollback }
+type app struct {
+	*local.Scrollback
+	lists numbers.Numbers
+}
+
+// Resolve returns the conversation that a person names. A number is that of the last list in
+// this terminal; without one, that of the list as it is now.
+func (a *app) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(name))
+	last := a.lists.Last()
+	switch {
+	case err != nil || n < 1 || n > scrollback.ListMax || len(last) == 0:
+		return a.Scrollback.Resolve(ctx, name)
+	case n > len(last):
+		return "", scrollback.Errorf(scrollback.NotFound, "scrollback", "there is no number %d in the last list here, which has %d: run scrollback list again", n, len(last))
+	}
+	return last[n-1], nil
+}
+
+// lists are the numbers that the last list in this terminal gave.
+func (g *globals) lists(dir string) numbers.Numbers {
+	own, err := home.Of()
+	if err != nil {
+		return numbers.Numbers{}
+	}
+	return numbers.In(filepath.Join(own.Cache, "lists"), numbers.Session(), dir, g.set.Store)
+}
 
 // open assembles the program over the data folder.
 func (g *globals) open(mode local.Mode) (*app, error) {
@@ -39,12 +69,12 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
 		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout, Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances), Eager: g.set.Eager,
 			Limit: g.set.Limit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.place(), Log: g.logger(), Watch: g.watch,
-			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Agents: g.set.Agents}),
+			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Attended: g.attended, Agents: g.set.Agents}),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &app{s}, nil
+	return &app{s, g.lists(dir)}, nil
 }
 
 // agentsFlag lets models start sub-agents, for the commands that run turns.
@@ -89,7 +119,7 @@ func (g *globals) place() *workspace.Place {
 	if g.set.NoEnvironment {
 		return nil
 	}
-	p := &workspace.Place{MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS, Now: time.Now(),
+	p := &workspace.Place{MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS, Now: time.Now().In(g.zone),
 		Locale: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_TIME"), os.Getenv("LANG"))}
 	if own, err := home.Of(); err == nil {
 		p.UserFolder = own.Config

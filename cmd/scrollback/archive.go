@@ -29,7 +29,7 @@ func (c *archiveCmd) Run(g *globals) error {
 			}
 			return g.print(map[string]any{"archives": list}, func(w io.Writer) error {
 				for _, one := range list {
-					if err := printArchive(w, one); err != nil {
+					if err := g.printArchive(w, one); err != nil {
 						return err
 					}
 				}
@@ -61,7 +61,7 @@ func (c *archiveCmd) Run(g *globals) error {
 				return err
 			}
 		}
-		return g.print(made, func(w io.Writer) error { return printArchive(w, made) })
+		return g.print(made, func(w io.Writer) error { return g.printArchive(w, made) })
 	})
 }
 
@@ -77,7 +77,7 @@ func (a *app) finish(ctx context.Context) {
 }
 
 // printArchive prints an archive as a line.
-func printArchive(w io.Writer, a transfer.Archived) error {
-	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes))
+func (g *globals) printArchive(w io.Writer, a transfer.Archived) error {
+	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key, time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes))
 	return err
 }

@@ -13,14 +13,14 @@ import (
 )
 
 type usageCmd struct {
-	From string   `help:"First day, in UTC." placeholder:"YYYY-MM-DD"`
-	To   string   `help:"Last day, in UTC." placeholder:"YYYY-MM-DD"`
+	From string   `help:"First day." placeholder:"YYYY-MM-DD"`
+	To   string   `help:"Last day." placeholder:"YYYY-MM-DD"`
 	By   []string `help:"Group by any of day, model, project, key, conversation and purpose." default:"day,model" enum:"day,model,project,key,conversation,purpose" placeholder:"WHAT"`
 }
 
 // Run implements the command.
 func (c *usageCmd) Run(g *globals) error {
-	q, err := c.query()
+	q, err := c.query(g.zone)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (c *usageCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		total, err := a.Usage(g.ctx, scrollback.UsageQuery{From: q.From, To: q.To})
+		total, err := a.Usage(g.ctx, scrollback.UsageQuery{From: q.From, To: q.To, Zone: q.Zone})
 		if err != nil {
 			return err
 		}
@@ -66,12 +66,12 @@ func (c *usageCmd) Run(g *globals) error {
 	})
 }
 
-func (c *usageCmd) query() (q scrollback.UsageQuery, err error) {
+func (c *usageCmd) query(zone *time.Location) (q scrollback.UsageQuery, err error) {
 	day := func(param, text string) (int64, error) {
 		if text == "" {
 			return 0, nil
 		}
-		t, err := time.Parse(time.DateOnly, text)
+		t, err := time.ParseInLocation(time.DateOnly, text, zone)
 		if err != nil {
 			return 0, scrollback.ParamErrorf("scrollback", param, "--%s %q is not a day: write it as 2026-01-31", param, text)
 		}
@@ -83,12 +83,13 @@ func (c *usageCmd) query() (q scrollback.UsageQuery, err error) {
 	if q.To, err = day("to", c.To); err != nil {
 		return q, err
 	}
-	now := time.Now().UTC()
+	q.Zone = zone
+	now := time.Now().In(zone)
 	switch {
 	case c.From != "" && c.To != "" && q.From > q.To:
 		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s is later than --to %s", c.From, c.To)
 	case c.From != "" && q.From > now.UnixMilli():
-		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s has not come yet: today is %s (UTC)", c.From, now.Format(time.DateOnly))
+		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s has not come yet: today is %s", c.From, now.Format(time.DateOnly))
 	}
 	for _, by := range c.By {
 		q.ByDay = q.ByDay || by == "day"

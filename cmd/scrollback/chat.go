@@ -52,8 +52,9 @@ func (c *chatCmd) Run(g *globals) error {
 		return err
 	}
 	c.allow(g)
+	g.attended = true
 	return g.with(func(a *app) error {
-		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
+		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON, Zone: g.zone,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: console.Reflows(),
 			Save:       a.save,
 			Explain:    explain,
@@ -62,6 +63,7 @@ func (c *chatCmd) Run(g *globals) error {
 		if err := o.CheckModel(o.Model); err != nil {
 			return err
 		}
+		o.Overrides.Model = "" // the conversation has it, and keeps it
 		in, _ := g.stdin.(*os.File)
 		out, _ := g.stdout.(*os.File)
 		screen := isTerminal(in) && isTerminal(out) && os.Getenv("TERM") != "dumb" && !g.JSON
@@ -86,6 +88,9 @@ func (c *chatCmd) Run(g *globals) error {
 		}
 		if err == nil && o.Conversation != "" {
 			err = c.give(g, a, o.Conversation)
+		}
+		if err == nil && o.Conversation != "" && g.Model != "" {
+			_, err = a.Patch(g.ctx, o.Conversation, 0, func(v *scrollback.Conversation) error { v.Model = g.Model; return nil })
 		}
 		if err == nil && o.Conversation != "" {
 			o.Without, err = c.list(g, a, o.Conversation)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -30,6 +31,12 @@ func (g *globals) configure() error {
 	}
 	if err := (scrollback.Thinking{Effort: g.Effort}).Check(); err != nil {
 		return err
+	}
+	if g.zone, err = scrollback.ParseZone(g.TZ); err != nil {
+		return err
+	}
+	if g.zone == nil {
+		g.zone = time.Local
 	}
 	flags := config.Flags{Data: g.Data, Store: g.Store, Objects: g.Objects, Model: g.Model, SummaryTimeout: g.SummaryTimeout, Limit: g.Limit}
 	g.set, err = config.Read(file, flags, g.stderr)

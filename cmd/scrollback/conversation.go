@@ -44,6 +44,11 @@ func (c *listCmd) Run(g *globals) error {
 				_, err := fmt.Fprintln(w, hint)
 				return err
 			}
+			ids := make([]scrollback.ConversationID, len(items))
+			for i, it := range items {
+				ids[i] = it.ID
+			}
+			a.lists.Keep(ids)
 			if err := a.listing(g, items, agents).Conversations(w, items, agents); err != nil || next == "" {
 				return err
 			}
@@ -112,7 +117,7 @@ func (c *showCmd) Run(g *globals) error {
 
 // pages are how messages are printed.
 func (c *showCmd) pages(g *globals, id scrollback.ConversationID) terminal.Pages {
-	p := terminal.Pages{Texts: g.texts(), Again: again(id), Ways: ways(id), Whole: c.All}
+	p := terminal.Pages{Texts: g.texts(), Again: again(id), Ways: ways(id), Whole: c.All, Zone: g.zone}
 	if isTerminal(g.stdout) && !c.Raw {
 		p.Look = console.Look(g.stdout)
 	}

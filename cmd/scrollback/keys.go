@@ -54,7 +54,7 @@ func (c *keysAddCmd) Run(g *globals) error {
 			_, err := fmt.Fprintln(w, secret)
 			if err == nil {
 				_, err = fmt.Fprintf(g.stderr, "This key is shown only now. Send it as \"Authorization: Bearer KEY\", or sign in with it on the page.\n%s · %s · %s · %s\n",
-					k.Name, k.Role, projectsOf(k), expiryOf(k))
+					k.Name, k.Role, projectsOf(k), g.expiryOf(k))
 			}
 			return err
 		})
@@ -117,7 +117,7 @@ func (keysListCmd) Run(g *globals) error {
 			}
 			rows := [][]string{{"ID", "NAME", "ROLE", "PROJECTS", "LIMITS", "USED", "STATE"}}
 			for _, k := range keys {
-				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k.Key), limitsOf(k.Limits), used(k.Key), stateOf(k.Key, a.Store.Now())})
+				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k.Key), limitsOf(k.Limits), g.lastUsed(k.Key), g.stateOf(k.Key, a.Store.Now())})
 			}
 			return columns.Table(w, rows)
 		})
@@ -146,26 +146,26 @@ func projectsOf(k scrollback.Key) string {
 	return cmp.Or(strings.Join(k.Projects, ", "), "all projects")
 }
 
-func expiryOf(k scrollback.Key) string {
+func (g *globals) expiryOf(k scrollback.Key) string {
 	if k.ExpiresAt == 0 {
 		return "until it is revoked"
 	}
-	return "until " + columns.When(k.ExpiresAt)
+	return "until " + columns.When(k.ExpiresAt, g.zone)
 }
 
-func used(k scrollback.Key) string {
+func (g *globals) lastUsed(k scrollback.Key) string {
 	if k.LastUsedAt == 0 {
 		return "never"
 	}
-	return columns.When(k.LastUsedAt)
+	return columns.When(k.LastUsedAt, g.zone)
 }
 
-func stateOf(k scrollback.Key, now int64) string {
+func (g *globals) stateOf(k scrollback.Key, now int64) string {
 	switch {
 	case k.RevokedAt > 0:
-		return "revoked " + columns.When(k.RevokedAt)
+		return "revoked " + columns.When(k.RevokedAt, g.zone)
 	case k.Ended(now):
-		return "expired " + columns.When(k.ExpiresAt)
+		return "expired " + columns.When(k.ExpiresAt, g.zone)
 	}
-	return expiryOf(k)
+	return g.expiryOf(k)
 }

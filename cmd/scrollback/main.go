@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+	"time"
 	_ "time/tzdata" // for time zones where the system knows none
 
 	"github.com/alecthomas/kong"
@@ -47,19 +48,23 @@ type globals struct {
 	Effort         string           `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
 	SummaryTimeout string           `help:"How long a request that does not fit waits for a summary, such as 30s or 2m; 0s for not at all ($$SCROLLBACK_SUMMARY_TIMEOUT)." placeholder:"TIME"`
 	Root           []string         `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. For mcp: where the client works. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
+	TZ             string           `name:"tz" help:"Time zone of the days that are meant and of the times that are shown, such as Europe/Madrid. Default: this machine's." placeholder:"ZONE"`
 	JSON           bool             `help:"Print JSON, as the API does." name:"json"`
 	Version        kong.VersionFlag `help:"Print the version."`
 
 	set     config.Settings
-	roots   []string     // granted to conversations
-	watch   *watch.Watch // of turns; nil watches nothing
-	joining []string     // those of --root, for a conversation that goes on
-	brief   bool         // it ends after one turn, and asks no model for titles
-	ctx     context.Context
-	stdin   io.Reader
-	stdout  io.Writer
-	stderr  io.Writer
-	logs    *terminal.Logs // to stderr
+	zone    *time.Location // of --tz, or that of the machine
+	roots   []string       // granted to conversations
+	watch   *watch.Watch   // of turns; nil watches nothing
+	joining []string       // those of --root, for a conversation that goes on
+	brief   bool           // it ends after one turn, and asks no model for titles
+
+	attended bool // what turns do is shown as it happens, failures too
+	ctx      context.Context
+	stdin    io.Reader
+	stdout   io.Writer
+	stderr   io.Writer
+	logs     *terminal.Logs // to stderr
 }
 
 // commands are those of the command line.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,7 +34,10 @@ func program() int {
 }
 
 func TestMain(m *testing.M) {
-	os.Setenv("SCROLLBACK_CONFIG", os.DevNull) // not that of whoever runs the tests
+	os.Setenv("SCROLLBACK_CONFIG", os.DevNull)                                   // not that of whoever runs the tests
+	if os.Getenv(asProgram) == "" && filepath.Base(os.Args[0]) != "scrollback" { // as scripts call it
+		os.Setenv("XDG_CACHE_HOME", os.DevNull) // no list is remembered, unless a test says where
+	}
 	if os.Getenv(asProgram) != "" {
 		os.Exit(program())
 	}

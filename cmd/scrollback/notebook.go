@@ -83,7 +83,12 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	g.brief = true
+	release, err := f.Lock()
+	if err != nil {
+		return err
+	}
+	defer release()
+	g.brief, g.attended = true, true
 	return g.with(func(a *app) error {
 		t := g.tied(a, f)
 		if err := t.Open(g.ctx); err != nil {
@@ -120,11 +125,16 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 		}
 		c.Cell = cmp.Or(c.Cell, "new")
 	}
+	release, err := f.Lock()
+	if err != nil {
+		return err
+	}
+	defer release()
 	cells, err := f.Wanted(c.Cell, c.Prompt)
 	if err != nil {
 		return err
 	}
-	g.brief = true
+	g.brief, g.attended = true, true
 	c.allow(g)
 	return g.with(func(a *app) error {
 		if err := a.Limits().Check(scrollback.Say(c.Prompt)); c.Prompt != "" && err != nil {
@@ -139,6 +149,7 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 			return err
 		}
 		err = t.RunAll(g.ctx, cells, c.Prompt)
+		release() // a compaction behind the last turn changes nothing in the file
 		p.Note("(conversation %s)", t.Conversation.ID)
 		if err == nil {
 			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })

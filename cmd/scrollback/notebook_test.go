@@ -575,6 +575,60 @@ func TestNotebookTwoProcesses(t *testing.T) {
 	}
 }
 
+// Of runs that begin at once on one file, each is in the file or ends with exit code 4.
+func TestNotebookManyProcesses(t *testing.T) {
+	t.Parallel()
+	data, dir := t.TempDir(), t.TempDir()
+	const runs, rounds = 4, 3
+	for _, ext := range []string{".ipynb", ".mtm"} {
+		file := filepath.Join(dir, "new"+ext)
+		output(t, data, "notebook", "new", file)
+		var kept []string
+		for round := range rounds { // the first on a new file, the others on an existing one
+			var all [runs]*exec.Cmd
+			var in [runs]io.WriteCloser
+			var notes [runs]bytes.Buffer
+			for i := range all {
+				all[i] = command(t, data, nil, "notebook", "run", file, "-")
+				all[i].Stderr = &notes[i]
+				pipe, err := all[i].StdinPipe()
+				if err == nil {
+					err = all[i].Start()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				in[i] = pipe
+			}
+			for i, pipe := range in { // each waits for its prompt
+				fmt.Fprintf(pipe, "prompt %d of round %d", i, round)
+				pipe.Close()
+			}
+			for i, cmd := range all {
+				err := cmd.Wait()
+				switch prompt := fmt.Sprintf("prompt %d of round %d", i, round); {
+				case err == nil:
+					kept = append(kept, prompt)
+				case cmd.ProcessState.ExitCode() != 4:
+					t.Errorf("%s: %v: %s", prompt, err, &notes[i])
+				default:
+					says(t, notes[i].String(), "being run")
+				}
+			}
+		}
+		s := showCells(t, data, file)
+		var there []string
+		for _, c := range s.Cells {
+			if there = append(there, c.Line); c.Answer == "" {
+				t.Errorf("%s: no answer to %q", ext, c.Line)
+			}
+		}
+		if len(kept) < rounds || !slices.Equal(slices.Sorted(slices.Values(there)), slices.Sorted(slices.Values(kept))) {
+			t.Errorf("%s: the file has %q, and the runs that ended well were %q", ext, there, kept)
+		}
+	}
+}
+
 // A cell that is changed while it runs keeps what somebody wrote; the run is beside it.
 func TestNotebookChangedWhileItRuns(t *testing.T) {
 	t.Parallel()

@@ -80,9 +80,9 @@ func (g *globals) standardInput() io.Reader {
 // each, else with whole ones.
 func (a *app) listing(g *globals, items, agents []scrollback.Conversation) terminal.Listing {
 	if !isTerminal(g.stdout) {
-		return terminal.Listing{}
+		return terminal.Listing{Zone: g.zone}
 	}
-	l := terminal.Listing{Short: map[scrollback.ConversationID]string{}, Width: max(console.Width(g.stdout), 2*console.Least)}
+	l := terminal.Listing{Zone: g.zone, Short: map[scrollback.ConversationID]string{}, Width: max(console.Width(g.stdout), 2*console.Least)}
 	for _, c := range slices.Concat(items, agents) {
 		l.Short[c.ID] = find.Short(g.ctx, a.View, c.ID)
 	}

@@ -34,7 +34,7 @@ func (projectsListCmd) Run(g *globals) error {
 			for _, p := range ps {
 				stored := "-"
 				if p.Version > 0 {
-					stored = columns.When(p.UpdatedAt)
+					stored = columns.When(p.UpdatedAt, g.zone)
 				}
 				rows = append(rows, []string{columns.Plain(p.Name), columns.Thousands(p.Conversations), stored, columns.Clip(p.Title, 60)})
 			}
@@ -190,7 +190,7 @@ func (g *globals) project(p scrollback.Project, err error) error {
 			row("stored", "nothing: scrollback projects set "+p.Name, true)
 		} else {
 			row("version", fmt.Sprint(p.Version), true)
-			row("changed", columns.When(p.UpdatedAt), true)
+			row("changed", columns.When(p.UpdatedAt, g.zone), true)
 		}
 		if err := columns.Table(w, rows); err != nil || p.Instructions == "" {
 			return err

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
@@ -189,4 +190,80 @@ func TestProviderAway(t *testing.T) {
 	if log := s.log(id); resp != 200 || len(log) != 2 || log[0].Parts.Text() != "Hello?" {
 		t.Errorf("status %d, then %d messages", resp, len(log))
 	}
+}
+
+// A failure of a turn is said once, by whoever shows the turn; the log says it only on demand.
+func TestFailureIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	const refusal = "the weights of this model are gone"
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"error":{"message":%q}}`, refusal)
+	}))
+	t.Cleanup(srv.Close)
+	notebook := filepath.Join(t.TempDir(), "talk.mtm")
+	write(t, notebook, []byte(`{"context": []}`))
+	env := []string{"SCROLLBACK_BASE_URL=" + srv.URL, "SCROLLBACK_MODEL=custom/m", "SCROLLBACK_LIMIT=8000"}
+	for _, c := range []struct {
+		args  []string
+		stdin string
+		env   string
+		logs  int
+	}{
+		{args: []string{"run", "hello"}},
+		{args: []string{"chat"}, stdin: "hello\n"},
+		{args: []string{"chat", "--json"}, stdin: "hello\n"},
+		{args: []string{"notebook", "run", notebook, "hello"}},
+		{args: []string{"run", "hello"}, env: "SCROLLBACK_LOG_LEVEL=debug", logs: 1},
+	} {
+		cmd := command(t, t.TempDir(), append(slices.Clone(env), c.env), c.args...)
+		cmd.Stdin = strings.NewReader(c.stdin)
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Errorf("%v: no failure:\n%s", c.args, out)
+		}
+		if got := strings.Count(string(out), refusal); got != 1+c.logs {
+			t.Errorf("%v: the refusal is said %d times:\n%s", c.args, got, out)
+		}
+		if got := strings.Count(string(out), "a turn failed"); got != c.logs {
+			t.Errorf("%v: the failure is logged %d times:\n%s", c.args, got, out)
+		}
+	}
+}
+
+// A conversation goes on with the model that it was held with, and says so when that is gone.
+func TestModelGoesOn(t *testing.T) {
+	t.Parallel()
+	_, env := provider(t)
+	data := t.TempDir()
+	say := func(stdin string, env []string, args ...string) string {
+		t.Helper()
+		cmd := command(t, data, env, args...)
+		cmd.Stdin = strings.NewReader(stdin)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	with := []string{env[0], env[2]} // the default is the offline model
+	const answer, offline = "so it is, and so on.", "offline model"
+	says(t, say("hello\n", with, "chat", "--model", "custom/m"), answer)
+	says(t, say("and?\n/model\n", with, "chat", "--resume"), answer, "model: custom/m")
+	says(t, say("", with, "run", "--conversation", "latest", "and?"), answer)
+	without := say("and?\n/resume latest\nand?\n", []string{env[2]}, "chat", "--resume")
+	says(t, without, "custom/m cannot be asked here (", "SCROLLBACK_BASE_URL", "; going on with offline", offline)
+	if strings.Count(without, "cannot be asked here") != 2 { // at the start, and where it is resumed again
+		t.Errorf("a model that is gone is told of otherwise:\n%s", without)
+	}
+	says(t, say("and?\n", with, "chat", "--resume"), answer) // it is there again
+
+	// A model that is named for a conversation that goes on stays with it, and is one for it alone.
+	says(t, say("", with, "run", "a second conversation"), offline)
+	says(t, say("hello\n", with, "chat", "--resume", "--model", "custom/m"), answer)
+	says(t, say("hello\n", with, "chat", "--resume"), answer)
+	says(t, say("", with, "run", "--model", "custom/m", "a third conversation"), answer)
+	says(t, say("hello\n", with, "chat", "--resume"), answer)
+	says(t, say("", with, "run", "--conversation", "latest", "--model", "offline", "just once"), offline)
+	says(t, say("hello\n", with, "chat", "--resume"), answer)
 }

@@ -20,7 +20,7 @@ type searchCmd struct {
 // Run implements the command.
 func (c *searchCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: g.count(0), Around: c.Around, Order: c.Order}
+		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: g.count(0), Around: c.Around, Order: c.Order, Zone: g.zone}
 		if c.Conversation != "" {
 			id, err := a.Resolve(g.ctx, c.Conversation)
 			if err != nil {
@@ -32,7 +32,7 @@ func (c *searchCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(found, func(w io.Writer) error { return terminal.Hits(w, found, language().Behind) })
+		return g.print(found, func(w io.Writer) error { return terminal.Hits(w, found, language().Behind, g.zone) })
 	})
 }
 
@@ -81,7 +81,7 @@ func (c *contextListCmd) Run(g *globals) error {
 			page.Next = &next
 		}
 		return g.print(page, func(w io.Writer) error {
-			if err := terminal.Refs(w, refs); err != nil || next == "" {
+			if err := terminal.Refs(w, refs, g.zone); err != nil || next == "" {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
@@ -102,7 +102,7 @@ func (c *contextReceiptsCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"receipts": rs}, func(w io.Writer) error { return terminal.Receipts(w, g.texts(), rs) })
+		return g.print(map[string]any{"receipts": rs}, func(w io.Writer) error { return terminal.Receipts(w, g.texts(), rs, g.zone) })
 	})
 }
 

@@ -67,7 +67,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 	if !c.Retry {
 		message = scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	}
-	g.brief = true
+	g.brief, g.attended = true, true
 	c.allow(g)
 	return g.with(func(a *app) error {
 		// A message that is refused must leave no conversation behind.
@@ -97,7 +97,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 		}
 		p := g.printer()
 		p.Again, p.Ways = again(id), ways(id)
-		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without, PlainMarks: true, WebSearch: c.WebSearch, Overrides: g.shape()})
+		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without, PlainMarks: true, WebSearch: c.WebSearch, Zone: g.zone, Overrides: g.shape()})
 		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
 			return err
 		}
@@ -122,7 +122,7 @@ func (c *runCmd) conversation(g *globals, a *app, message scrollback.Parts, besi
 		}
 		return id, err
 	}
-	fresh := scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}
+	fresh := scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model, Settings: scrollback.Settings{Agents: c.Agents}}
 	if beside {
 		a.Engine.Entitle(&fresh, message)
 	}

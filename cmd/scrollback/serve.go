@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,6 +75,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err := a.StartObjects(g.ctx, !c.ReadOnly, g.logger()); err != nil {
 		return err
 	}
+	g.warnOfModels(a)
 	images, err := a.DownloadsFrom(g.ctx)
 	if err != nil {
 		return err
@@ -102,6 +104,27 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})
 }
+
+// warnOfModels says which of the configured models cannot be asked: one that is unknown, not
+// set up, or without its key. The server goes on, since conversations may name others.
+func (g *globals) warnOfModels(a *app) {
+	for _, of := range []struct {
+		setting string
+		names   []string
+	}{{"model", []string{g.set.Model}}, {"title_model", []string{g.set.TitleModel}}, {"summary_model", g.set.SummaryModels}} {
+		for _, name := range of.names {
+			if name == "" {
+				continue
+			}
+			if err := a.CheckModel(name); err != nil {
+				fmt.Fprintf(g.stderr, "scrollback: %s = %q: %s\n", of.setting, name, oneLine(explain(err)))
+			}
+		}
+	}
+}
+
+// oneLine is a text without its line breaks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // beside is for what goes on beside a server; stop ends it, and waits for it.
 func beside(of context.Context) (ctx context.Context, stop func(), all *sync.WaitGroup) {

@@ -20,7 +20,7 @@ import (
 // A folder takes the entry of its own name, else that of its parent with /*.
 // What is listed and no file imports is a fault too: TestNoPermissionIsIdle.
 var rooms = map[string]entry{
-	".": {not: "database/sql os io/fs time math/rand math/rand/v2 log log/slog"},
+	".": {not: "database/sql os io/fs math/rand math/rand/v2 log log/slog"},
 
 	"window": {rooms: ". internal/clip internal/marks internal/same",
 		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
@@ -77,7 +77,7 @@ var rooms = map[string]entry{
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/indextest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/claimtest":   {rooms: ". store/driver", not: "database/sql os"},
-	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
+	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/sqldriver/sqlmove":      {rooms: ". store/sqldriver store/sqldriver/sqlindex store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlindex " +
 		"store/sqldriver/sqlmove store/sqldriver/sqlrow",
@@ -121,7 +121,7 @@ var rooms = map[string]entry{
 	"transcript/mtm":   {rooms: ". internal/splice transcript transcript/cell wire", not: "context os database/sql"},
 	"transcript/ipynb": {rooms: ". internal/splice transcript transcript/cell", not: "context os database/sql time"},
 	"internal/splice":  {not: "context os database/sql time"},
-	"notebook": {rooms: ". transcript transcript/cell transcript/ipynb transcript/mtm workspace", libs: "github.com/google/uuid",
+	"notebook": {rooms: ". transcript transcript/cell transcript/ipynb transcript/mtm workspace", libs: "github.com/gofrs/flock github.com/google/uuid",
 		not: "context database/sql"},
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
@@ -206,6 +206,7 @@ var rooms = map[string]entry{
 	"cmd/scrollback/gather": {rooms: ". cmd/scrollback/config cmd/scrollback/home collect engine terminal terminal/columns transcript " +
 		"transcript/all transcript/geminicli transfer", not: "database/sql"},
 	"cmd/scrollback/home":    {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/numbers": {rooms: ".", libs: "golang.org/x/sys/unix", not: "context database/sql"},
 	"cmd/scrollback/upkeep":  {rooms: ".", not: "os database/sql", net: true},
 	"cmd/scrollback/tidy":    {rooms: ". archive local", not: "os io database/sql"},
 	"cmd/scrollback/edition": {not: "context os io database/sql"},
@@ -397,8 +398,8 @@ func TestFenceOfTests(t *testing.T) {
 	}
 }
 
-// The clock is for those who are given one: compact writes dates but never asks
-// what time it is.
+// The clock is for those who are given one: compact writes dates, and the root knows the days
+// of time zones, but neither asks what time it is.
 func TestNoClock(t *testing.T) {
 	for _, s := range sources(t) {
 		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "store/memdriver") {

@@ -51,6 +51,7 @@ func openGoogle(ctx context.Context, at *url.URL) (*service, error) {
 			return nil, err
 		}
 	}
+	opener.Client.CheckRedirect = stay
 	bucket, err := opener.OpenBucketURL(ctx, at)
 	if err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func openAzure(ctx context.Context, at *url.URL) (*service, error) {
 // azureClient makes a client as the portable library does by default, with a transport of
 // its own.
 func azureClient(svc, name string) (*container.Client, error) {
-	o := &container.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: owning{&http.Client{}}}}
+	o := &container.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: owning{&http.Client{CheckRedirect: stay}}}}
 	if said := cmp.Or(os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), os.Getenv("AZURE_STORAGEBLOB_CONNECTIONSTRING")); said != "" {
 		return container.NewClientFromConnectionString(said, name, o)
 	}

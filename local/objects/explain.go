@@ -68,7 +68,7 @@ var codes = map[string]fault{
 
 // statuses stand in where a service sent no code: HEAD has no body.
 var statuses = map[int]fault{http.StatusMovedPermanently: elsewhere, http.StatusTemporaryRedirect: elsewhere, http.StatusPermanentRedirect: elsewhere,
-	http.StatusFound: elsewhere, http.StatusUnauthorized: strange, http.StatusForbidden: forbidden, http.StatusMethodNotAllowed: foreign, http.StatusTooManyRequests: slow,
+	http.StatusFound: elsewhere, http.StatusSeeOther: elsewhere, http.StatusUnauthorized: strange, http.StatusForbidden: forbidden, http.StatusMethodNotAllowed: foreign, http.StatusTooManyRequests: slow,
 	http.StatusInternalServerError: slow, http.StatusBadGateway: slow, http.StatusServiceUnavailable: slow, http.StatusGatewayTimeout: slow,
 	http.StatusInsufficientStorage: crowded, http.StatusBadRequest: foreign}
 

@@ -11,6 +11,8 @@
 //     no key.
 //   - A service is never asked to check more than the request itself: those that are not
 //     Amazon's refuse the checksums that its client adds by itself.
+//   - No redirect of a service is followed: a request carries credentials and what is stored, and is
+//     for the host that the operator named alone.
 //   - A URL that is handed out reads one object, for some minutes.
 //
 // The package is the only one that knows object stores. It may not know what objects
@@ -20,6 +22,7 @@ package objects
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -126,6 +129,9 @@ func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 	}
 	return s, scrollback.Wrap(scrollback.Unavailable, op, err)
 }
+
+// stay has a client take a redirect for the response that it is: see [fault] elsewhere.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // without is an error of a library, which has the whole URL in it, without its parameters:
 // somebody may have put there what belongs in no URL.

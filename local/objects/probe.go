@@ -22,6 +22,12 @@ const probePrefix = ".scrollback/"
 // probeTime is how long trying a bucket may take.
 const probeTime = 20 * time.Second
 
+// emptyPages is how many pages of a list may be empty one after the other and have another behind
+// them; S3 itself sends such pages now and then.
+const emptyPages = 100
+
+var errEndless = errors.New("the list of objects does not end")
+
 // Probe tries a bucket of a service: what does not exist is read, and the bucket listed;
 // if it is to be written to, a small object is written, read back, compared and removed as
 // well. It returns what [Store.Explain] does, and nil for a folder and for memory.
@@ -35,9 +41,17 @@ func (s *Store) Probe(ctx context.Context, write bool) error {
 	if err := s.look(ctx, op); err != nil {
 		return err
 	}
-	_, err := s.Bucket.List(&blob.ListOptions{Prefix: probePrefix}).Next(ctx)
+	pages := 0
+	_, err := s.Bucket.List(&blob.ListOptions{Prefix: probePrefix, BeforeList: func(func(any) bool) error {
+		if pages++; pages > emptyPages {
+			return errEndless
+		}
+		return nil
+	}}).Next(ctx)
 	switch {
-	case err == nil, errors.Is(err, io.EOF):
+	case errors.Is(err, errEndless):
+		return s.said(op, foreign, err)
+	case err == nil, err == io.EOF: //nolint:errorlint // a wrapped one is the connection's
 	case gcerrors.Code(err) == gcerrors.NotFound && s.remote.classify(err) == fine: // not even a reason
 		return s.said(op, foreign, err)
 	default:

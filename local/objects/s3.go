@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
@@ -34,8 +35,18 @@ func openS3(ctx context.Context, at *url.URL) (*service, error) {
 		}
 	}
 	at.RawQuery = q.Encode()
-	bucket, err := (&s3blob.URLOpener{}).OpenBucketURL(ctx, at)
+	opener := &s3blob.URLOpener{}
+	bucket, err := opener.OpenBucketURL(ctx, at)
 	if err != nil {
+		return nil, err
+	}
+	// The opener's client follows a 307 to any host, with the request that it signed and the object.
+	var client *s3.Client
+	if !bucket.As(&client) {
+		return nil, errors.New("the client of the bucket is not known")
+	}
+	own := s3.New(client.Options(), func(o *s3.Options) { o.HTTPClient = unredirected(o.HTTPClient) })
+	if bucket, err = s3blob.OpenBucket(ctx, own, at.Host, &opener.Options); err != nil {
 		return nil, err
 	}
 	out := &service{bucket: bucket, classify: faultOfS3}
@@ -50,6 +61,18 @@ func openS3(ctx context.Context, at *url.URL) (*service, error) {
 		}})
 	}
 	return out, nil
+}
+
+// unredirected is Amazon's client without following redirects.
+func unredirected(c s3.HTTPClient) s3.HTTPClient {
+	out := &http.Client{CheckRedirect: stay}
+	if c, ok := c.(interface{ GetTransport() *http.Transport }); ok {
+		out.Transport = c.GetTransport()
+	}
+	if c, ok := c.(interface{ GetTimeout() time.Duration }); ok {
+		out.Timeout = c.GetTimeout()
+	}
+	return out
 }
 
 // faultOfS3 reads what a service that speaks S3 refused, by the code that it sent, or else

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -53,7 +55,8 @@ func (t *transcript) write(ctx context.Context) error {
 }
 
 func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, err error) {
-	own, called := it.Model != "" && it.Model == t.m.facts.Name, false
+	own, called := t.m.made(it), false
+	told := own && imported(it.Parts)
 	for _, p := range it.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
@@ -65,7 +68,11 @@ func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, 
 				out = append(out, thought(p)...)
 			}
 		case scrollback.ToolCall:
-			out = append(out, t.call(p, own, !called))
+			one := t.call(p, own, !called)
+			if told && !strings.HasPrefix(p.ID, madeUp) {
+				one.FunctionCall.ID, t.ids[p.ID] = p.ID, p.ID
+			}
+			out = append(out, one)
 			called = true
 		case scrollback.ToolResult:
 			out = append(out, t.result(p))
@@ -80,6 +87,33 @@ func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, 
 		}
 	}
 	return out, nil
+}
+
+// made reports whether the model itself made an item: imported ones may name it as Google
+// does, without a provider.
+func (m *Model) made(it scrollback.Item) bool {
+	bare := strings.TrimPrefix(strings.TrimPrefix(it.Model, "models/"), "google/")
+	return it.Model != "" && (it.Model == m.facts.Name || bare == strings.TrimPrefix(m.place.Model, "models/"))
+}
+
+// madeUp is how the ids begin that an import gives to calls without one.
+const madeUp = "call_"
+
+// imported reports whether parts came from a file of Gemini CLI, where signatures stand by
+// themselves and the ids of calls are those of the server.
+func imported(ps scrollback.Parts) bool {
+	return slices.ContainsFunc(ps, func(p scrollback.Part) bool {
+		switch p := p.(type) {
+		case scrollback.Text:
+			return alone(p.Opaque)
+		case scrollback.Reasoning:
+			return alone(p.Opaque)
+		case scrollback.ToolCall:
+			return alone(p.Opaque)
+		case scrollback.Image, scrollback.File, scrollback.ToolResult:
+		}
+		return false
+	})
 }
 
 // thought is a thought of the model itself, or what is kept as one.

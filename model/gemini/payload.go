@@ -31,13 +31,48 @@ func (p payload) opaque() scrollback.Opaque {
 }
 
 // payloadOf reads a payload that is for the model; one of another model, or one that
-// cannot be read, counts as none.
+// cannot be read, counts as none. What came from elsewhere has its signature in another
+// place: by itself, as files of Gemini CLI have it, or under the names of APIs in OpenAI's
+// form.
 func payloadOf(o scrollback.Opaque, own bool) (p payload) {
-	if !own || len(o) == 0 || json.Unmarshal(o, &p) != nil {
+	if !own || len(o) == 0 {
 		return payload{}
 	}
-	p.Signature = signature(p.Signature)
+	if alone(o) {
+		return payload{Signature: signature(json.RawMessage(o))}
+	}
+	if json.Unmarshal(o, &p) != nil {
+		return payload{}
+	}
+	if p.Signature = signature(p.Signature); p.Signature == nil {
+		var e elsewhere
+		if json.Unmarshal(o, &e) == nil {
+			p.Signature = e.find()
+		}
+	}
 	return p
+}
+
+// alone reports whether a payload is a signature and nothing else.
+func alone(o scrollback.Opaque) bool { return bytes.HasPrefix(o, []byte(`"`)) && json.Valid(o) }
+
+// elsewhere is a payload that another API, or a gateway, put a signature into.
+type elsewhere struct {
+	Signature json.RawMessage `json:"thought_signature"`
+	Google    *elsewhere      `json:"google"`
+	Extra     *elsewhere      `json:"extra_content"`
+	Specific  *elsewhere      `json:"provider_specific_fields"`
+}
+
+func (e *elsewhere) find() json.RawMessage {
+	for _, in := range []*elsewhere{e.Extra, e.Google, e.Specific} {
+		if in != nil {
+			if s := in.find(); s != nil {
+				return s
+			}
+		}
+	}
+	return signature(e.Signature)
 }
 
 // signature is a signature, or nil for what is not one.

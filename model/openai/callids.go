@@ -100,6 +100,8 @@ var (
 
 func (s *callSpeller) fits(id string, most int) bool {
 	switch {
+	case id == "":
+		return false
 	case s.nine:
 		return nineID.MatchString(id)
 	case s.odd && !plainID.MatchString(id):

@@ -217,3 +217,51 @@ func TestResponsesForgets(t *testing.T) {
 		t.Errorf("refused again: %+v %v", forgetful.server.Refusals(), err)
 	}
 }
+
+// Servers that count their calls from nought at each answer give the same id for ever. After a
+// change of model such a conversation goes to this API, which refuses an id that repeats, as
+// does one that was here before and comes back.
+func TestResponsesIDsOfOthersRepeat(t *testing.T) {
+	s := respOpenSide(t, "openai", "gpt-5.1", responsesapi.Options{Phases: true})
+	other := func(n int, ids ...string) []scrollback.Item {
+		call := respItem(scrollback.RoleAssistant, "custom/llama")
+		answers := respItem(scrollback.RoleTool, "")
+		for i, id := range ids {
+			call.Parts = append(call.Parts, scrollback.ToolCall{ID: id, Name: "look", Arguments: json.RawMessage(`{}`)})
+			answers.Parts = append(answers.Parts, scrollback.ToolResult{CallID: id, Text: fmt.Sprintf("result %d.%d", n, i)})
+		}
+		return []scrollback.Item{respQuestion(n), call, answers, respItem(scrollback.RoleAssistant, "custom/llama", scrollback.Text{Text: "so"})}
+	}
+	long := strings.Repeat("z", 300)
+	var items []scrollback.Item
+	for n := range 8 {
+		items = append(items, other(n, "call_0", "call_1", "", long)...)
+		if n%2 == 1 {
+			items = s.turn(t, append(items, respQuestion(n)), respAsk())
+		}
+	}
+	if refused := s.server.Refusals(); len(refused) > 0 {
+		t.Fatalf("refused: %+v", refused)
+	}
+	var sent struct{ Input []struct{ Type, CallID, Output string } }
+	last := strings.ReplaceAll(string(s.server.Bodies()[len(s.server.Bodies())-1]), `"call_id"`, `"CallID"`)
+	if err := json.Unmarshal([]byte(last), &sent); err != nil {
+		t.Fatal(err)
+	}
+	var open []string
+	n := 0
+	for _, it := range sent.Input {
+		switch it.Type {
+		case "function_call":
+			open = append(open, it.CallID)
+		case "function_call_output":
+			if len(open) == 0 || open[0] != it.CallID {
+				t.Fatalf("result %q answers %q, and %q waits", it.Output, it.CallID, open)
+			}
+			open, n = open[1:], n+1
+		}
+	}
+	if n < 32 {
+		t.Errorf("%d results were sent", n)
+	}
+}

@@ -163,6 +163,10 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 				yield(model.Delta{}, err)
 				return
 			}
+			if x, err = plan(known); err != nil { // the planner counts what was asked
+				yield(model.Delta{}, err)
+				return
+			}
 		}
 	}
 }

@@ -217,7 +217,7 @@ var chinese = map[string]string{
 	"the conversation was changed meanwhile; pin again":                                                "此对话在此期间被更改，请重新固定",
 	"the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken":                 "固定的消息共 %s 个 token，最多接受 %s 个（预算的 %s）",
 	"at most %d messages can be named":                                                                 "最多可以指定 %s 条消息",
-	"message #%d is what is to be answered: say something else with it left out, or leave out another": "要回答的正是第 %s 条消息：请另说一句再略去它，或略去别的消息",
+	"message #%d is what is to be answered: say something else with it left out, or take it back": "要回答的正是第 %s 条消息：请另说一句再略去它，或不再略去它",
 	"the arguments of your call %s: send one JSON object. You sent: %s":                                "这次调用的参数有误（%s）：请发送一个 JSON 对象。收到的是：%s",
 	"the model declines this request because of its provider's rules on content":                       "模型因其提供方的内容规定拒绝了这个请求",
 	"message #%d is not left out":                                                                      "第 %s 条消息没有被略去",
@@ -435,6 +435,7 @@ var chinese = map[string]string{
 	"%.80q in the zip is packed in a way that is not known; unpack it, and import the folder": "zip 中的 %s 使用了未知的压缩方式；请解压后导入文件夹",
 	"%.80q in the zip is damaged: %v":                                                         "zip 中的 %s 已损坏：%s",
 	// The object store.
+	"the list of objects does not end: check the object store":                                                                                    "对象列表没有尽头：请检查对象存储",
 	"the object store has no such bucket: make it, or correct the setting objects":                                                                "对象存储中没有这个存储桶：请创建它，或更正设置 objects",
 	"the object store does not accept the key: check the key and its secret":                                                                      "对象存储不接受该密钥：请检查密钥及其机密",
 	"there is no key for the object store that can be used: set the variables of its client, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY": "没有可用的对象存储密钥：请设置其客户端的环境变量，例如 AWS_ACCESS_KEY_ID 和 AWS_SECRET_ACCESS_KEY",

@@ -39,15 +39,10 @@ func (l *lines) Read(p []byte) (int, error) {
 		}
 		code, what := fault(line)
 		if code == 0 {
-			l.out.owe(line)
-			l.rest = line
+			l.rest, _ = l.out.asked.in(line)
 			break
 		}
-		answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": what}})
-		if err == nil {
-			_, err = l.out.Write(append(answer, '\n'))
-		}
-		if err != nil {
+		if _, err := l.out.Write(append(refusal(code, what), '\n')); err != nil {
 			return 0, err
 		}
 	}
@@ -87,8 +82,19 @@ func fault(line []byte) (code int, what string) {
 		if _, err := jsonrpc.DecodeMessage(body); err != nil {
 			return jsonrpc.CodeInvalidRequest, "Invalid Request"
 		}
+		if nullID(members(body)) {
+			return jsonrpc.CodeInvalidRequest, noNull
+		}
 	}
 	return 0, ""
+}
+
+const noNull = "Invalid Request: an id may not be null"
+
+// refusal is the answer to what is no request, and so has no id.
+func refusal(code int, what string) []byte {
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": what}}) // plain values
+	return b
 }
 
 // settleTime bounds the wait for responses once the input has ended. A cancelled
@@ -98,26 +104,18 @@ const settleTime = 15 * time.Second
 // whole writes one message at a time, for two who write, and knows which requests are
 // not answered yet.
 type whole struct {
+	asked ids
+
 	mu   sync.Mutex
 	out  io.Writer
-	owed map[string]bool // ids as they are written
-	even chan struct{}   // closed when nothing is owed any more; nil unless somebody waits
-}
-
-// owe records a request that needs a response.
-func (w *whole) owe(line []byte) {
-	if id, method := head(line); id != "" && method != "" {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.owed[id] = true
-	}
+	even chan struct{} // closed when nothing is owed any more; nil unless somebody waits
 }
 
 // settle waits until everything that is owed was written.
 func (w *whole) settle(ctx context.Context) {
 	w.mu.Lock()
 	even := make(chan struct{})
-	if w.even = even; len(w.owed) == 0 {
+	if w.even = even; w.asked.waiting() == 0 {
 		close(even)
 	}
 	w.mu.Unlock()
@@ -130,32 +128,19 @@ func (w *whole) settle(ctx context.Context) {
 	}
 }
 
-// head is the id and the method of a message, empty where it has none.
-func head(message []byte) (id, method string) {
-	var m struct {
-		ID     json.RawMessage
-		Method string
-	}
-	if json.Unmarshal(message, &m) != nil || string(m.ID) == "null" {
-		return "", ""
-	}
-	return string(m.ID), m.Method
-}
-
 // Write implements io.Writer, for one message.
 func (w *whole) Write(p []byte) (int, error) {
-	id, method := head(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, err := w.out.Write(p)
-	if id != "" && method == "" && w.owed[id] {
-		delete(w.owed, id)
-		if len(w.owed) == 0 && w.even != nil {
-			close(w.even)
-			w.even = nil
-		}
+	message, answered := w.asked.out(p)
+	if _, err := w.out.Write(message); err != nil {
+		return 0, err
 	}
-	return n, err
+	if answered != "" && w.even != nil && w.asked.waiting() == 0 {
+		close(w.even)
+		w.even = nil
+	}
+	return len(p), nil
 }
 
 // Close implements io.Closer; closing the stream is not up to the protocol.

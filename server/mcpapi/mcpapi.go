@@ -93,13 +93,13 @@ func (f *face) instructions() string {
 // without sessions.
 func Handler(as func(context.Context) *engine.View, o Options) http.Handler {
 	s := serving(&face{as: as}, o) // one for all: making one costs more than a small request
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
-		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true}) // the server has checked the Host
+	return keepIDs(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})) // the server has checked the Host
 }
 
 // Run serves one client over a pair of streams until ctx or in ends.
 func Run(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
-	shared := &whole{out: out, owed: map[string]bool{}}
+	shared := &whole{out: out}
 	said := &lines{ctx: ctx, in: bufio.NewReader(in), out: shared}
 	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(said), Writer: shared, MaxLineLength: -1})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {

@@ -48,15 +48,20 @@ func groupBy(q *scrollback.UsageQuery, groups string) error {
 
 func (a *api) books() {
 	huma.Register(a.huma, huma.Operation{OperationID: "usage", Method: http.MethodGet, Path: "/api/usage",
-		Summary: "What calls to models have cost, by whole days in UTC"},
+		Summary: "What calls to models have cost, by whole days"},
 		func(ctx context.Context, in *struct {
+			TimeZone
 			From    int64  `query:"from" minimum:"0" doc:"Unix ms."`
 			To      int64  `query:"to" minimum:"0" doc:"Unix ms; 0 for now."`
 			GroupBy string `query:"group_by" doc:"Any of day, model, project, key, conversation and purpose, separated by commas."`
 			Of      string `query:"conversation" doc:"Only the calls of this conversation."`
 			Top     int    `query:"top" minimum:"0" doc:"Only so many entries, those with the most tokens first; 0 for all."`
 		}) (*body[usageAnswer], error) {
-			q := scrollback.UsageQuery{From: in.From, To: in.To}
+			zone, err := scrollback.ParseZone(in.Name)
+			if err != nil {
+				return seen(usageAnswer{}, err)
+			}
+			q := scrollback.UsageQuery{From: in.From, To: in.To, Zone: zone}
 			if in.Of != "" {
 				id, err := a.resolve(ctx, in.Of)
 				if err != nil {
@@ -69,7 +74,6 @@ func (a *api) books() {
 				return seen(usageAnswer{}, err)
 			}
 			var out usageAnswer
-			var err error
 			if out.Usage, err = a.as(ctx).Usage(ctx, q); err == nil {
 				out.Total, err = a.as(ctx).Usage(ctx, total)
 			}

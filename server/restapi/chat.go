@@ -61,7 +61,7 @@ func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.Tur
 		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	var err error
-	if r.Zone, err = zone(b.Zone); err != nil {
+	if r.Zone, err = scrollback.ParseZone(b.Zone); err != nil {
 		return r, err
 	}
 	if b.Message != nil {
@@ -76,18 +76,6 @@ func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.Tur
 		r.ToolResults = append(r.ToolResults, engine.ToolResult{CallID: t.CallID, Text: t.Text, Artifact: scrollback.ArtifactID(t.Artifact), IsError: t.IsError})
 	}
 	return r, nil
-}
-
-// zone is a time zone by its name in the tz database; nil for none.
-func zone(name string) (*time.Location, error) {
-	if name == "" {
-		return nil, nil
-	}
-	z, err := time.LoadLocation(name)
-	if err != nil || name == "Local" { // which would be the server's
-		return nil, scrollback.ParamErrorf("restapi", "tz", "%q is no time zone: give a name such as Europe/Madrid or UTC", name)
-	}
-	return z, nil
 }
 
 func toolsOf(bodies []toolBody) []scrollback.Tool {

@@ -91,13 +91,14 @@ type draftBody struct {
 	Limit   int64    `json:"limit,omitempty"`
 	Policy  string   `json:"policy,omitempty"`
 	PolicyNumbers
-	ReasoningEffort string `json:"reasoning_effort,omitempty"`
-	Thinking        *bool  `json:"thinking,omitempty"`
-	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
-	WebSearch       bool   `json:"web_search,omitempty"`
-	PlainMarks      bool   `json:"plain_marks,omitempty"`
-	Zone            string `json:"tz,omitempty" maxLength:"64"`
-	Content         bool   `json:"content,omitempty"`
+	ReasoningEffort string   `json:"reasoning_effort,omitempty"`
+	Thinking        *bool    `json:"thinking,omitempty"`
+	ThinkingBudget  int64    `json:"thinking_budget,omitempty"`
+	WebSearch       bool     `json:"web_search,omitempty"`
+	PlainMarks      bool     `json:"plain_marks,omitempty"`
+	Zone            string   `json:"tz,omitempty" maxLength:"64"`
+	Without         *[]int64 `json:"without,omitempty"`
+	Content         bool     `json:"content,omitempty"`
 }
 
 // previews adds what a draft would send, and what the steps of a turn sent.
@@ -113,9 +114,9 @@ func previews(a *api) {
 				return seen(scrollback.Manifest{}, err)
 			}
 			b := in.Body
-			q := engine.ContextRequest{Content: b.Content, Sending: true, WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
+			q := engine.ContextRequest{Content: b.Content, Sending: true, Without: b.Without, WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
 				Compaction: b.numbers(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
-			if q.Zone, err = zone(b.Zone); err != nil {
+			if q.Zone, err = scrollback.ParseZone(b.Zone); err != nil {
 				return seen(scrollback.Manifest{}, err)
 			}
 			if b.Message != nil {

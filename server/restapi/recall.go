@@ -10,6 +10,12 @@ import (
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
+// TimeZone is the zone whose days a query means. It is exported because /openapi.json leaves
+// out the fields of an embedded type that is not.
+type TimeZone struct {
+	Name string `query:"tz" maxLength:"64" doc:"The time zone whose days are meant, such as Europe/Madrid. Default: UTC."`
+}
+
 type RefPath struct {
 	ConversationPath
 	Ref string `path:"ref" doc:"history:<id> or artifact:<id>"`
@@ -121,6 +127,7 @@ func (a *api) search() {
 	huma.Register(a.huma, huma.Operation{OperationID: "search", Method: http.MethodGet, Path: "/api/search",
 		Summary: "Find messages by words, best first or in order of time"},
 		func(ctx context.Context, in *struct {
+			TimeZone
 			Q            string `query:"q" required:"true" doc:"words; \"quoted\" ones must occur; role:user, after:2026-03-01, before:2026-04, on:2026-03-05 narrow it down"`
 			Conversation string `query:"conversation"`
 			Project      string `query:"project"`
@@ -132,7 +139,11 @@ func (a *api) search() {
 			Around       int    `query:"around" default:"1"`
 			Order        string `query:"order" doc:"relevance (the default) or time"`
 		}) (*body[scrollback.SearchResult], error) {
-			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), From: in.From, To: in.To,
+			zone, err := scrollback.ParseZone(in.Name)
+			if err != nil {
+				return seen(scrollback.SearchResult{}, err)
+			}
+			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), From: in.From, To: in.To, Zone: zone,
 				Limit: in.Limit, Offset: in.Offset, Around: in.Around, Order: in.Order}
 			if in.Conversation != "" {
 				id, err := a.resolve(ctx, in.Conversation)

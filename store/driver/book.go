@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -30,9 +31,10 @@ type Book interface {
 }
 
 // UsageParts asks for the usage of days First to Last, both included, in days since 1970
-// (UTC), divided by key, conversation and purpose as it says; only of one Conversation if
-// that is named.
+// (in Zone, nil for UTC), divided by key, conversation and purpose as it says; only of one
+// Conversation if that is named.
 type UsageParts struct {
+	Zone                             *time.Location
 	First, Last                      int64
 	ByKey, ByConversation, ByPurpose bool
 	Conversation                     scrollback.ConversationID

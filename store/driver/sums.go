@@ -30,7 +30,7 @@ func (q UsageParts) Divide() *Parts { return &Parts{q, map[part]*scrollback.Usag
 
 // Enter adds a call that is in the sums of a project, if it is one that the query asks for.
 func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
-	at := part{day: scrollback.DayOf(r.At), model: r.Model, project: project, currency: r.Currency}
+	at := part{day: scrollback.DayIn(p.q.Zone, r.At), model: r.Model, project: project, currency: r.Currency}
 	if at.day < p.q.First || at.day > p.q.Last || p.q.Conversation != "" && r.Conversation != p.q.Conversation {
 		return
 	}

@@ -18,6 +18,7 @@ type ask struct {
 
 	kind
 	dates   []days
+	zone    *time.Location // whose days the dates are
 	speaker scrollback.Role
 	loose   string // what is not quoted, in lower case
 	newest  bool   // asks for what holds now
@@ -26,9 +27,10 @@ type ask struct {
 // operator is a word of a query that narrows instead of being looked for.
 var operator = regexp.MustCompile(`(^|\s)(role|after|before|on):(\S+)`)
 
-// readAsk parses a query. Operators inside quotes are words.
+// readAsk parses a query as it is seen from now, whose zone is that of all days. Operators
+// inside quotes are words.
 func readAsk(query string, now time.Time) (ask, error) {
-	var a ask
+	a := ask{zone: now.Location()}
 	pieces := strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(query), `"`)
 	var wrong error
 	for i := 0; i < len(pieces); i += 2 {

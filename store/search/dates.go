@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// dates are read in UTC, as times are shown.
+// Dates are read in the zone of the day from which they are seen: that of the search.
 //
 // The forms: 2026-03-05, 2026/3/5, 2026-03; March 5, 2026; 5 March; March 2026;
 // 2026年3月5日, 3月5日, 三月. A date without a year is the latest such that has begun.
@@ -26,20 +26,23 @@ type days struct {
 	anyYear  bool
 }
 
+// inYears is the span some years later, on the same days of the calendar of a zone.
+func (d days) inYears(years int, zone *time.Location) days {
+	return days{from: time.UnixMilli(d.from).In(zone).AddDate(years, 0, 0).UnixMilli(), to: time.UnixMilli(d.to).In(zone).AddDate(years, 0, 0).UnixMilli()}
+}
+
 // otherYear is what a span counts in another year than the one that was guessed.
 const otherYear = 0.6
 
 // meets says how well a time that a message is of, or names, is the one that is asked for:
 // less if it is much longer.
-func (d days) meets(told days) float64 {
+func (d days) meets(told days, zone *time.Location) float64 {
 	worth := 1.0
 	if d.from >= told.to || told.from >= d.to {
 		if !d.anyYear {
 			return 0
 		}
-		was, is := time.UnixMilli(d.from).UTC(), time.UnixMilli(told.from).UTC()
-		back := is.Year() - was.Year()
-		d.from, d.to = was.AddDate(back, 0, 0).UnixMilli(), time.UnixMilli(d.to).UTC().AddDate(back, 0, 0).UnixMilli()
+		d = d.inYears(time.UnixMilli(told.from).In(zone).Year()-time.UnixMilli(d.from).In(zone).Year(), zone)
 		if worth = otherYear; d.from >= told.to || told.from >= d.to {
 			return 0
 		}
@@ -63,9 +66,8 @@ func (d days) nearest(to time.Time) days {
 	}
 	best := d
 	for _, by := range []int{-1, 1, 2} {
-		from := time.UnixMilli(d.from).UTC().AddDate(by, 0, 0).UnixMilli()
-		if abs(from-to.UnixMilli()) < abs(best.from-to.UnixMilli()) {
-			best = days{from: from, to: time.UnixMilli(d.to).UTC().AddDate(by, 0, 0).UnixMilli()}
+		if other := d.inYears(by, to.Location()); abs(other.from-to.UnixMilli()) < abs(best.from-to.UnixMilli()) {
+			best = other
 		}
 	}
 	return best
@@ -148,11 +150,11 @@ func daysOf(year, month, day int, now time.Time) (days, bool) {
 	}
 	given := year != 0
 	if !given {
-		year = now.UTC().Year()
+		year = now.Year()
 	}
-	from := time.Date(year, time.Month(month), max(day, 1), 0, 0, 0, 0, time.UTC)
+	from := time.Date(year, time.Month(month), max(day, 1), 0, 0, 0, 0, now.Location())
 	if !given && from.After(now) {
-		from = time.Date(year-1, time.Month(month), max(day, 1), 0, 0, 0, 0, time.UTC)
+		from = time.Date(year-1, time.Month(month), max(day, 1), 0, 0, 0, 0, now.Location())
 	}
 	if from.Month() != time.Month(month) { // there is no such day
 		return days{}, false
@@ -190,10 +192,10 @@ var yearsOff = map[string]int{"去年": -1, "前年": -2, "今年": 0, "明年":
 // relativeIn lists the times that a text names as seen from a day, at most 16.
 func relativeIn(text string, now time.Time) []days {
 	var out []days
-	today := now.UTC().Truncate(24 * time.Hour)
+	today := startOf(now)
 	for _, m := range single.FindAllString(text, 8) {
 		if y, ok := yearsOff[m]; ok {
-			out = append(out, years(today.Year()+y))
+			out = append(out, years(today.Year()+y, today.Location()))
 		} else {
 			out = append(out, dayOf(today.AddDate(0, 0, daysOff[strings.ToLower(m)])))
 		}
@@ -249,7 +251,7 @@ func before(today time.Time, n int, unit string) days {
 	case "month", "月", "달", "개월":
 		return months(today, -n)
 	}
-	return years(today.Year() - n)
+	return years(today.Year()-n, today.Location())
 }
 
 // shift is the unit before (-1), after (1) or around (0) a day.
@@ -263,7 +265,7 @@ func shift(today time.Time, by int, unit string) days {
 	case "month", "달":
 		return months(today, by)
 	case "year":
-		return years(today.Year() + by)
+		return years(today.Year()+by, today.Location())
 	case "spring", "summer", "autumn", "fall", "winter":
 		return season(today, by, unit)
 	}
@@ -290,7 +292,7 @@ func shift(today time.Time, by int, unit string) days {
 // season is of the northern half of the earth.
 func season(today time.Time, by int, name string) days {
 	first := map[string]time.Month{"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}[name]
-	from := time.Date(today.Year(), first, 1, 0, 0, 0, 0, time.UTC)
+	from := time.Date(today.Year(), first, 1, 0, 0, 0, 0, today.Location())
 	switch {
 	case by < 0 && from.AddDate(0, 3, 0).After(today):
 		from = from.AddDate(-1, 0, 0)
@@ -300,16 +302,21 @@ func season(today time.Time, by int, name string) days {
 	return days{from: from.UnixMilli(), to: from.AddDate(0, 3, 0).UnixMilli()}
 }
 
+// startOf is when the day of a time begins, in the time's own zone.
+func startOf(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}
+
 func dayOf(d time.Time) days {
 	return days{from: d.UnixMilli(), to: d.AddDate(0, 0, 1).UnixMilli()}
 }
 
 func months(today time.Time, by int) days {
-	d := time.Date(today.Year(), today.Month()+time.Month(by), 1, 0, 0, 0, 0, time.UTC)
+	d := time.Date(today.Year(), today.Month()+time.Month(by), 1, 0, 0, 0, 0, today.Location())
 	return days{from: d.UnixMilli(), to: d.AddDate(0, 1, 0).UnixMilli()}
 }
 
-func years(y int) days {
-	d := time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)
+func years(y int, zone *time.Location) days {
+	d := time.Date(y, 1, 1, 0, 0, 0, 0, zone)
 	return days{from: d.UnixMilli(), to: d.AddDate(1, 0, 0).UnixMilli()}
 }

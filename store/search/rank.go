@@ -164,7 +164,7 @@ func (j *judged) cues(c *Candidate) {
 	}
 	c.Asks = asking(text)
 	if len(a.dates) > 0 {
-		c.Date = dated(a.dates, m.CreatedAt, t.spokenTimes(text))
+		c.Date = dated(a.dates, time.UnixMilli(m.CreatedAt).In(a.zone), t.spokenTimes(text))
 	}
 	if a.when {
 		c.Time = oneIf(t.time)
@@ -184,9 +184,8 @@ func oneIf(yes bool) float64 {
 
 // dated says how well a message is of a date that is asked for, or names it in one of the
 // texts as seen from its own day.
-func dated(asked []days, at int64, texts []string) float64 {
-	day := time.UnixMilli(at).UTC()
-	told := []days{dayOf(day.Truncate(24 * time.Hour))}
+func dated(asked []days, day time.Time, texts []string) float64 {
+	told := []days{dayOf(startOf(day))}
 	for _, text := range texts {
 		told = append(told, relativeIn(text, day)...)
 		for _, d := range datesIn(text, day) {
@@ -196,7 +195,7 @@ func dated(asked []days, at int64, texts []string) float64 {
 	best := 0.0
 	for _, d := range asked {
 		for _, t := range told {
-			best = max(best, d.meets(t))
+			best = max(best, d.meets(t, day.Location()))
 		}
 	}
 	return best

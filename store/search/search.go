@@ -48,12 +48,12 @@ type found struct {
 }
 
 // Run finds messages by words and ranks them; now is what dates without a year are
-// read by. A query without a word to look for is invalid. It looks in
+// read by, in the query's zone. A query without a word to look for is invalid. It looks in
 // Projects, and does not read Project.
 func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (scrollback.SearchResult, error) {
 	out := scrollback.SearchResult{Hits: []scrollback.Hit{}}
 	s := searching{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
-	f, err := s.ranked(ctx, q, now)
+	f, err := s.ranked(ctx, q, in(q.Zone, now))
 	if err != nil {
 		return out, err
 	}
@@ -108,8 +108,16 @@ func (s *searching) ranked(ctx context.Context, q scrollback.SearchQuery, now ti
 // order: what weights are learned from. [Rank] ranks them.
 func Candidates(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) ([]*Candidate, error) {
 	s := searching{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
-	f, err := s.find(ctx, q, now)
+	f, err := s.find(ctx, q, in(q.Zone, now))
 	return f.best, err
+}
+
+// in is a time as it is in a zone; nil is UTC.
+func in(zone *time.Location, t time.Time) time.Time {
+	if zone == nil {
+		return t.UTC()
+	}
+	return t.In(zone)
 }
 
 // find brings what is to be ranked.

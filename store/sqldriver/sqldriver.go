@@ -261,7 +261,8 @@ func (db *database) wrap(op string, err error) error {
 	if code == scrollback.Internal && db.closed.Load() {
 		code = scrollback.Unavailable // the pool has no specific error for it
 	}
-	if (code == scrollback.Internal || code == scrollback.Unavailable) && db.Lost != nil {
+	// Of a file that was cut, some pages are no database's.
+	if (code == scrollback.Internal || code == scrollback.Unavailable || code == scrollback.Refused) && db.Lost != nil {
 		if lost := db.Lost(); lost != nil {
 			return lost
 		}

@@ -90,8 +90,14 @@ func Plain(s string) string {
 	}, s)
 }
 
-// When is a time, in Unix ms, as a person reads it in their time zone.
-func When(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
+// When is a time, in Unix ms, as a person reads it in their time zone; nil is that of the
+// machine.
+func When(ms int64, zone *time.Location) string {
+	if zone == nil {
+		zone = time.Local
+	}
+	return time.UnixMilli(ms).In(zone).Format("2006-01-02 15:04")
+}
 
 // Thousands writes 12345 as 12,345.
 func Thousands(n int64) string {

@@ -26,6 +26,7 @@ type Texts struct {
 	Language    string // as a tag: en, zh
 	Greeting    string // model
 	Resumed     string // title, messages
+	Gone        string // model, why, the model instead
 	Earlier     string // number of messages not shown
 	Ended       string // conversation
 	Placeholder string

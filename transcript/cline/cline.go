@@ -139,5 +139,5 @@ func (Tool) Sniff(name string, head []byte) bool {
 		return false
 	}
 	seen := transcript.Fields(head)
-	return seen["sessionId"] || seen["version"] && (seen["agent"] || seen["messages"])
+	return seen["sessionId"] || seen["version"] && (seen["agent"] || seen["messages"]) || seen["agent"] && seen["messages"]
 }

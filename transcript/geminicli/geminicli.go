@@ -49,6 +49,9 @@ func (Format) Sniff(head []byte) bool {
 	if !bytes.HasPrefix(head, []byte("{")) || transcript.Unread(head) != "" {
 		return false
 	}
+	if seen := transcript.Fields(head); seen["agent"] && (seen["messages"] || seen["version"]) {
+		return false // a session of Cline
+	}
 	var first map[string]json.RawMessage
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	if json.Unmarshal(line, &first) == nil && len(first) > 0 {

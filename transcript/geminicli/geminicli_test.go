@@ -569,3 +569,60 @@ func twins(file string) bool {
 	}
 	return false
 }
+
+// Signatures of a live conversation are written where the tool has them, so that it sends
+// them back; read without what is ours, they stand on the parts they came with.
+func TestSignaturesAreWritten(t *testing.T) {
+	answer := scrollback.Parts{
+		scrollback.Reasoning{Text: "Hm.", Opaque: json.RawMessage(`{"thoughtSignature":"dGg="}`)},
+		scrollback.Text{Text: "I look.", Opaque: json.RawMessage(`{"thoughtSignature":"dHh0"}`)},
+		scrollback.ToolCall{ID: "fn1", Name: "f", Arguments: json.RawMessage(`{}`), Opaque: json.RawMessage(`{"thoughtSignature":"c2ln","id":"fn1"}`)},
+		scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"ZW1wdHk","text":true}`)},
+	}
+	var out bytes.Buffer
+	err := (geminicli.Format{}).Write(&out, scrollback.Conversation{ID: "c"}, func(yield func(transcript.Entry, error) bool) {
+		_ = yield(transcript.Entry{Message: scrollback.Message{ID: "1", Role: scrollback.RoleUser, Parts: scrollback.Say("q")}}, nil) &&
+			yield(transcript.Entry{Message: scrollback.Message{ID: "2", Role: scrollback.RoleAssistant, Model: "gemini/g", Parts: answer}}, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path := load(t, out.String()).path; len(path) < 2 || cmp.Diff(path[1].Message.Parts, answer) != "" {
+		t.Errorf("read again: %d messages, %s", len(path), out.String())
+	}
+	var native strings.Builder
+	for line := range strings.Lines(out.String()) {
+		var rec map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &rec); err != nil {
+			t.Fatal(err)
+		}
+		delete(rec, "scrollback")
+		b, err := json.Marshal(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		native.Write(append(b, '\n'))
+	}
+	want := scrollback.Parts{
+		scrollback.Reasoning{Text: "Hm.", Opaque: json.RawMessage(`"dGg="`)},
+		scrollback.Text{Text: "I look.", Opaque: json.RawMessage(`"dHh0"`)},
+		scrollback.ToolCall{ID: "fn1", Name: "f", Arguments: json.RawMessage(`{}`), Opaque: json.RawMessage(`"c2ln"`)},
+		scrollback.Text{Opaque: json.RawMessage(`"ZW1wdHk"`)},
+	}
+	if path := load(t, native.String()).path; len(path) < 2 || cmp.Diff(path[1].Message.Parts, want) != "" {
+		t.Errorf("as the tool reads it: %s\n%s", cmp.Diff(want, path[1].Message.Parts), native.String())
+	}
+}
+
+// A part that is a signature and nothing else is kept.
+func TestSignatureAlone(t *testing.T) {
+	got := load(t, header+`{"id":"u","timestamp":"2026-01-01T00:00:00.000Z","type":"user","content":[{"text":"q"}]}`+"\n"+
+		`{"id":"g","timestamp":"2026-01-01T00:00:00.000Z","type":"gemini","model":"gemini-3","content":`+
+		`[{"text":"a"},{"thoughtSignature":"c2ln"}]}`+"\n").path
+	if len(got) != 2 || len(got[1].Message.Parts) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	if p, ok := got[1].Message.Parts[1].(scrollback.Text); !ok || p.Text != "" || string(p.Opaque) != `"c2ln"` {
+		t.Errorf("%+v", got[1].Message.Parts[1])
+	}
+}

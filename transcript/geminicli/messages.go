@@ -196,6 +196,12 @@ func (b *builder) add(c content) {
 			b.parts = append(b.parts, scrollback.Reasoning{Text: *p.Text, Opaque: opaque})
 		case p.Text != nil && (*p.Text != "" || opaque != nil):
 			b.parts = append(b.parts, scrollback.Text{Text: *p.Text, Opaque: opaque})
+		case p.Text == nil && opaque != nil && string(opaque) != "null": // a signature by itself
+			if p.Thought {
+				b.parts = append(b.parts, scrollback.Reasoning{Opaque: opaque})
+			} else {
+				b.parts = append(b.parts, scrollback.Text{Opaque: opaque})
+			}
 		}
 	}
 }

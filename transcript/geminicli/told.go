@@ -69,7 +69,7 @@ func (r *record) put(p scrollback.Part, data []byte, at int64) {
 			r.Thoughts = append(r.Thoughts, thought{Subject: subject, Description: description, Timestamp: r.Timestamp})
 			return
 		}
-		add(part{Text: &p.Text, Thought: true, ThoughtSignature: sign})
+		add(part{Text: &p.Text, Thought: !signed(p.Opaque).Text, ThoughtSignature: sign})
 	case scrollback.ToolCall:
 		r.call(p)
 	case scrollback.ToolResult:
@@ -86,12 +86,29 @@ func (r *record) put(p scrollback.Part, data []byte, at int64) {
 	}
 }
 
-// signature is a payload that is a signature of this tool's models.
+// signature is the signature of this tool's models in a payload: alone, as the tool has
+// it, or as it is kept of an answer that came from the server.
 func (r *record) signature(o scrollback.Opaque) json.RawMessage {
-	if len(o) == 0 || o[0] != '"' || strings.Contains(r.Model, "/") {
+	if len(o) == 0 || strings.Contains(r.Model, "/") {
 		return nil
 	}
+	if o[0] != '"' {
+		return signed(o).Signature
+	}
 	return o
+}
+
+// kept is what is read of a payload that is kept of an answer.
+type kept struct {
+	Signature json.RawMessage `json:"thoughtSignature"`
+	Text      bool            `json:"text"` // it came on a text without words
+}
+
+func signed(o scrollback.Opaque) (k kept) {
+	if json.Unmarshal(o, &k) != nil || len(k.Signature) < 3 || k.Signature[0] != '"' {
+		return kept{}
+	}
+	return k
 }
 
 // call adds a call. The tool takes calls from the content if one is there, or a thought;

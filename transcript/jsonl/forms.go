@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,7 +141,9 @@ type said struct {
 	Parts     json.RawMessage `json:"parts"`
 	Reasoning string          `json:"reasoning_content"`
 	Thoughts  string          `json:"reasoning"`
+	Details   json.RawMessage `json:"reasoning_details"`
 	Calls     []struct {
+		beside
 		ID       string `json:"id"`
 		Function struct {
 			Name      string          `json:"name"`
@@ -150,6 +153,30 @@ type said struct {
 	CallID  string `json:"tool_call_id"`
 	Name    string `json:"name"`
 	Refusal string `json:"refusal"`
+}
+
+// beside is what came beside a call and goes back with it; some gateways keep a model's
+// signature there.
+type beside struct {
+	Extra    json.RawMessage `json:"extra_content,omitempty"`
+	Specific json.RawMessage `json:"provider_specific_fields,omitempty"`
+}
+
+// kept is a payload as a part's own form has it, or nil for none.
+func kept(v any) json.RawMessage {
+	b, err := plainJSON(v)
+	if err != nil || len(b) <= len("{}") {
+		return nil
+	}
+	return b
+}
+
+// partly is a part with the payload that goes back with it.
+func partly(fields map[string]any, opaque json.RawMessage) map[string]any {
+	if len(opaque) > 0 && string(opaque) != "null" {
+		fields["opaque"] = opaque
+	}
+	return fields
 }
 
 // content is what a message says, as our own parts.
@@ -164,7 +191,7 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 	if len(given) == 0 {
 		given = s.Parts
 	}
-	more := s.Reasoning != "" || s.Thoughts != "" || len(s.Calls) > 0 || s.Refusal != ""
+	more := s.Reasoning != "" || s.Thoughts != "" || detailed(s.Details) != nil || len(s.Calls) > 0 || s.Refusal != ""
 	switch {
 	case len(given) == 0 && !more:
 		return nil, errors.New("a message without content")
@@ -197,11 +224,12 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 	default:
 		return given, nil // the parts say what is wrong with it
 	}
-	if thought := s.Reasoning + s.Thoughts; thought != "" {
-		if s.Reasoning != "" {
-			thought = s.Reasoning
+	if list := detailed(s.Details); s.Reasoning+s.Thoughts != "" || list != nil {
+		var opaque json.RawMessage
+		if list != nil {
+			opaque = kept(map[string]any{"details": list})
 		}
-		parts = append([]any{map[string]any{"type": "reasoning", "text": thought}}, parts...)
+		parts = append([]any{partly(map[string]any{"type": "reasoning", "text": cmp.Or(s.Reasoning, s.Thoughts)}, opaque)}, parts...)
 	}
 	if s.Refusal != "" {
 		parts = append(parts, map[string]any{"type": "text", "text": s.Refusal})
@@ -210,7 +238,8 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 		if c.ID == "" {
 			c.ID = fmt.Sprintf("call_%d", i)
 		}
-		parts = append(parts, map[string]any{"type": "tool_call", "id": c.ID, "name": c.Function.Name, "arguments": arguments(c.Function.Arguments)})
+		call := map[string]any{"type": "tool_call", "id": c.ID, "name": c.Function.Name, "arguments": arguments(c.Function.Arguments)}
+		parts = append(parts, partly(call, kept(c.beside)))
 	}
 	if parts == nil {
 		parts = []any{}
@@ -219,6 +248,23 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 }
 
 // plainJSON is json.Marshal without escapes for HTML.
+// detailed are OpenRouter's details of reasoning, which its servers want back in order.
+func detailed(raw json.RawMessage) (out []json.RawMessage) {
+	if json.Unmarshal(raw, &out) != nil || len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// spoken is a text of Gemini's form: a thought where it is said to be one.
+func spoken(text string, thought bool, signature json.RawMessage) map[string]any {
+	kind := "text"
+	if thought {
+		kind = "reasoning"
+	}
+	return partly(map[string]any{"type": kind, "text": text}, signature)
+}
+
 func plainJSON(v any) (json.RawMessage, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -254,7 +300,21 @@ func partOf(raw json.RawMessage) (part any, plain string) {
 		UseID    string          `json:"tool_use_id"`
 		Content  json.RawMessage `json:"content"`
 		IsError  bool            `json:"is_error"`
-		Source   *struct {
+		Sign     json.RawMessage `json:"signature"`
+		Data     string          `json:"data"`
+		Thought  bool            `json:"thought"`
+		Signed   json.RawMessage `json:"thoughtSignature"`
+		Call     *struct {
+			ID   string          `json:"id"`
+			Name string          `json:"name"`
+			Args json.RawMessage `json:"args"`
+		} `json:"functionCall"`
+		Answer *struct {
+			ID       string          `json:"id"`
+			Name     string          `json:"name"`
+			Response json.RawMessage `json:"response"`
+		} `json:"functionResponse"`
+		Source *struct {
 			Type, Data, URL string
 			MediaType       string `json:"media_type"`
 		} `json:"source"`
@@ -269,9 +329,23 @@ func partOf(raw json.RawMessage) (part any, plain string) {
 	isText := json.Unmarshal(p.Text, &text) == nil
 	switch {
 	case isText && (p.Type == "" || p.Type == "input_text" || p.Type == "output_text"):
-		return map[string]any{"type": "text", "text": text}, text
+		return spoken(text, p.Thought, p.Signed), text
+	case p.Type == "" && p.Call != nil:
+		return partly(map[string]any{"type": "tool_call", "id": cmp.Or(p.Call.ID, "call_"+p.Call.Name), "name": p.Call.Name,
+			"arguments": arguments(p.Call.Args)}, p.Signed), ""
+	case p.Type == "" && p.Answer != nil:
+		return map[string]any{"type": "tool_result", "call_id": cmp.Or(p.Answer.ID, "call_"+p.Answer.Name), "name": p.Answer.Name,
+			"text": answered(p.Answer.Response)}, ""
+	case p.Type == "" && len(p.Signed) > 0 && string(p.Signed) != "null" && len(p.Text) == 0:
+		return spoken("", p.Thought, p.Signed), ""
 	case p.Type == "thinking":
-		return map[string]any{"type": "reasoning", "text": p.Thinking}, ""
+		var opaque json.RawMessage
+		if len(p.Sign) > len(`""`) && p.Sign[0] == '"' {
+			opaque = kept(map[string]any{"signature": p.Sign})
+		}
+		return partly(map[string]any{"type": "reasoning", "text": p.Thinking}, opaque), ""
+	case p.Type == "redacted_thinking" && p.Data != "":
+		return partly(map[string]any{"type": "reasoning", "text": ""}, kept(map[string]any{"redacted": p.Data})), ""
 	case p.Type == "tool_use":
 		return map[string]any{"type": "tool_call", "id": p.ID, "name": p.Name, "arguments": arguments(p.Input)}, ""
 	case p.Type == "tool_result" && p.UseID != "":
@@ -290,6 +364,19 @@ func partOf(raw json.RawMessage) (part any, plain string) {
 		return image(u.URL), ""
 	}
 	return raw, text
+}
+
+// answered is the text of a function's response: its output or its error where it has
+// one of these, else all of it.
+func answered(raw json.RawMessage) string {
+	var r struct{ Output, Error *string }
+	if json.Unmarshal(raw, &r) == nil && r.Output != nil {
+		return *r.Output
+	}
+	if r.Error != nil {
+		return *r.Error
+	}
+	return string(raw)
 }
 
 // textOf is the text of a result.

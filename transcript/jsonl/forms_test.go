@@ -88,3 +88,42 @@ func TestNothingSaid(t *testing.T) {
 		t.Errorf("%q with %d bad", got, bad)
 	}
 }
+
+// What goes back to a model with a call or a thought is kept where it came, in every form.
+func TestPayloads(t *testing.T) {
+	for name, test := range map[string]struct{ message, want string }{
+		"a call": {`"content":null,"tool_calls":[{"id":"c","type":"function","extra_content":{"google":{"thought_signature":"A<B"}},` +
+			`"function":{"name":"f","arguments":"{}"}}]`, `call {"extra_content":{"google":{"thought_signature":"A<B"}}}`},
+		"a gateway's": {`"content":null,"tool_calls":[{"id":"c","provider_specific_fields":{"thought_signature":"AB"},` +
+			`"function":{"name":"f","arguments":"{}"}}]`, `call {"provider_specific_fields":{"thought_signature":"AB"}}`},
+		"details": {`"content":"x","reasoning":"hm","reasoning_details":[{"type":"reasoning.encrypted","data":"AB"}]`,
+			`thought {"details":[{"type":"reasoning.encrypted","data":"AB"}]}, text `},
+		"details alone": {`"content":"","reasoning_details":[{"type":"reasoning.encrypted","data":"AB"}]`,
+			`thought {"details":[{"type":"reasoning.encrypted","data":"AB"}]}`},
+		"thinking": {`"content":[{"type":"thinking","thinking":"hm","signature":"AB"},{"type":"redacted_thinking","data":"CD"},` +
+			`{"type":"text","text":"x"}]`, `thought {"signature":"AB"}, thought {"redacted":"CD"}, text `},
+		"parts": {`"parts":[{"text":"hm","thought":true,"thoughtSignature":"T"},{"text":"x","thoughtSignature":"X"},` +
+			`{"functionCall":{"name":"f","args":{}},"thoughtSignature":"C"},{"thoughtSignature":"E"}]`,
+			`thought "T", text "X", call "C", text "E"`},
+	} {
+		_, entries, bad := read(t, `{"role":"assistant",`+test.message+`}`)
+		if len(entries) != 1 || len(bad) > 0 {
+			t.Errorf("%s: %d messages, bad %v", name, len(entries), bad)
+			continue
+		}
+		var got []string
+		for _, p := range entries[0].Message.Parts {
+			switch p := p.(type) {
+			case scrollback.Text:
+				got = append(got, "text "+string(p.Opaque))
+			case scrollback.Reasoning:
+				got = append(got, "thought "+string(p.Opaque))
+			case scrollback.ToolCall:
+				got = append(got, "call "+string(p.Opaque))
+			}
+		}
+		if strings.Join(got, ", ") != test.want {
+			t.Errorf("%s: %s, want %s", name, strings.Join(got, ", "), test.want)
+		}
+	}
+}

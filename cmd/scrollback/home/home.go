@@ -37,8 +37,8 @@ func Folder() (string, error) {
 	return u.HomeDir, nil
 }
 
-// Folders are where the user's configuration and data are.
-type Folders struct{ Config, Data string }
+// Folders are where the user's configuration and data are, and what may be lost.
+type Folders struct{ Config, Data, Cache string }
 
 // Of returns the folders of the user who runs the program.
 func Of() (Folders, error) {
@@ -60,10 +60,15 @@ func foldersOf(system, home string, env func(string) string) Folders {
 		own = cmp.Or(named("AppData"), filepath.Join(home, "AppData", "Roaming", "scrollback"))
 		fallthrough
 	case "darwin":
-		return Folders{Config: own, Data: cmp.Or(named("XDG_DATA_HOME"), own)}
+		cache := filepath.Join(home, "Library", "Caches", "scrollback")
+		if system == "windows" {
+			cache = cmp.Or(named("LocalAppData"), filepath.Join(home, "AppData", "Local", "scrollback"))
+		}
+		return Folders{Config: own, Data: cmp.Or(named("XDG_DATA_HOME"), own), Cache: cmp.Or(named("XDG_CACHE_HOME"), cache)}
 	}
 	return Folders{Config: cmp.Or(named("XDG_CONFIG_HOME"), filepath.Join(home, ".config", "scrollback")),
-		Data: cmp.Or(named("XDG_DATA_HOME"), filepath.Join(home, ".local", "share", "scrollback"))}
+		Data:  cmp.Or(named("XDG_DATA_HOME"), filepath.Join(home, ".local", "share", "scrollback")),
+		Cache: cmp.Or(named("XDG_CACHE_HOME"), filepath.Join(home, ".cache", "scrollback"))}
 }
 
 // Usable says why a folder cannot hold the data. One that is not there yet can, if there is

@@ -16,20 +16,20 @@ func TestFoldersOf(t *testing.T) {
 	named := func(name string) string { return "/" + strings.ToLower(name) }
 	relative := func(string) string { return "somewhere" }
 	for _, c := range []struct {
-		system       string
-		env          func(string) string
-		config, data string
+		system              string
+		env                 func(string) string
+		config, data, cache string
 	}{
-		{"linux", none, "/home/ada/.config", "/home/ada/.local/share"},
-		{"linux", relative, "/home/ada/.config", "/home/ada/.local/share"},
-		{"linux", named, "/xdg_config_home", "/xdg_data_home"},
-		{"freebsd", none, "/home/ada/.config", "/home/ada/.local/share"},
-		{"darwin", none, "/home/ada/Library/Application Support", "/home/ada/Library/Application Support"},
-		{"darwin", named, "/home/ada/Library/Application Support", "/xdg_data_home"},
-		{"windows", none, "/home/ada/AppData/Roaming", "/home/ada/AppData/Roaming"},
-		{"windows", named, "/appdata", "/xdg_data_home"},
+		{"linux", none, "/home/ada/.config", "/home/ada/.local/share", "/home/ada/.cache"},
+		{"linux", relative, "/home/ada/.config", "/home/ada/.local/share", "/home/ada/.cache"},
+		{"linux", named, "/xdg_config_home", "/xdg_data_home", "/xdg_cache_home"},
+		{"freebsd", none, "/home/ada/.config", "/home/ada/.local/share", "/home/ada/.cache"},
+		{"darwin", none, "/home/ada/Library/Application Support", "/home/ada/Library/Application Support", "/home/ada/Library/Caches"},
+		{"darwin", named, "/home/ada/Library/Application Support", "/xdg_data_home", "/xdg_cache_home"},
+		{"windows", none, "/home/ada/AppData/Roaming", "/home/ada/AppData/Roaming", "/home/ada/AppData/Local"},
+		{"windows", named, "/appdata", "/xdg_data_home", "/xdg_cache_home"},
 	} {
-		want := Folders{filepath.Join(c.config, "scrollback"), filepath.Join(c.data, "scrollback")}
+		want := Folders{filepath.Join(c.config, "scrollback"), filepath.Join(c.data, "scrollback"), filepath.Join(c.cache, "scrollback")}
 		if got := foldersOf(c.system, "/home/ada", c.env); got != want {
 			t.Errorf("%s: %+v, want %+v", c.system, got, want)
 		}

@@ -41,7 +41,7 @@ func (t *Notebook) Show(ctx context.Context) (Shown, error) {
 		out.Cells = t.file.Rows()
 		return out, err
 	}
-	if out.Running, err = t.takeBack(ctx); err != nil {
+	if out.Running, err = t.recover(ctx); err != nil {
 		return out, err
 	}
 	window, err := t.app.Context(ctx, t.Conversation.ID)
@@ -54,6 +54,22 @@ func (t *Notebook) Show(ctx context.Context) (Shown, error) {
 		out.Agents, err = t.agents(ctx)
 	}
 	return out, err
+}
+
+// recover is [Notebook.takeBack] for a process that runs no cell itself.
+func (t *Notebook) recover(ctx context.Context) (running bool, err error) {
+	release, err := t.file.Lock()
+	switch scrollback.CodeOf(err) {
+	case scrollback.Conflict:
+		return true, nil
+	case scrollback.Refused: // a file that cannot be written can still be shown
+		return t.takeBack(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	return t.takeBack(ctx)
 }
 
 // mostAgents bounds how many sub-agents are shown.

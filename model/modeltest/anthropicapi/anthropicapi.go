@@ -158,6 +158,9 @@ func (s *server) Read(r *http.Request, raw []byte) (model.Request, *modeltest.Re
 	if len(raw) > 32<<20 {
 		return model.Request{}, modeltest.Refused{Rule: "bytes", Status: http.StatusRequestEntityTooLarge, Code: "request_too_large"}.Saying("Request exceeds the maximum size")
 	}
+	if modeltest.IllFormed(raw) {
+		return model.Request{}, bad("well-formed", "The request body is not valid JSON: no low surrogate in string: line 1 column %d (char %d)", len(raw), len(raw)-1)
+	}
 	b, why := s.body(raw)
 	if why != nil {
 		return model.Request{}, why

@@ -75,6 +75,7 @@ func TestRules(t *testing.T) {
 		words  string
 	}{
 		{"json", fields{"messages": `7`}, 400, "not valid JSON"},
+		{"well-formed", fields{"messages": `[{"role":"user","content":"half \ud83d."}]`}, 400, "no low surrogate in string"},
 		{"model", fields{"model": `"claude-9"`}, 404, "model: claude-9"},
 		{"extra", fields{"frequency": `1`}, 400, "frequency: Extra inputs are not permitted"},
 		{"extra", fields{"metadata": `{}`}, 400, "metadata: Extra inputs are not permitted"},

@@ -54,6 +54,10 @@ func TestRefuses(t *testing.T) {
 	}{
 		{"plain", "openai", say(user), "", 200, ""},
 		{"not JSON", "openai", say(user) + `,,`, "json", 400, "could not parse"},
+		{"half a pair", "openai", say(`{"role":"user","content":"half \udc00"}`), "well-formed", 400, "could not parse"},
+		{"half in a call", "openai", say(user, `{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f",`+
+			`"arguments":"{\"a\":\"\\ud800\"}"}}]}`, `{"role":"tool","tool_call_id":"c1","content":"1"}`), "well-formed", 400, "surrogates"},
+		{"a backslash", "openai", say(`{"role":"user","content":"\\ud800 and \ud83d\ude00"}`), "", 200, ""},
 		{"no model", "deepseek", say(user) + `,"model":"other"`, "model", 400, "Model Not Exist"},
 		{"a parameter", "openai", say(user) + `,"max_tokens":5`, "parameter", 400, "max_completion_tokens' instead"},
 		{"another server's", "deepseek", say(user) + `,"prompt_cache_key":"x"`, "parameter", 400, "prompt_cache_key"},

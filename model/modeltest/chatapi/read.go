@@ -48,6 +48,9 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 	if s.o.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.o.Key {
 		return model.Request{}, s.noKey()
 	}
+	if modeltest.IllFormed(body) {
+		return model.Request{}, bad("well-formed", "invalid_request_error", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly.)")
+	}
 	var raw map[string]json.RawMessage
 	var req wire.ChatRequest
 	var messages []message
@@ -61,6 +64,13 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 	}
 	if s.o.Models != nil && !slices.Contains(s.o.Models, req.Model) {
 		return model.Request{}, s.noModel(req.Model)
+	}
+	for _, m := range messages {
+		for _, c := range m.Calls {
+			if modeltest.IllFormed([]byte(c.Function.Arguments)) { // which templates read as JSON
+				return model.Request{}, bad("well-formed", "invalid_request_error", "'utf-8' codec can't encode character: surrogates not allowed")
+			}
+		}
 	}
 	for _, judge := range []func() *modeltest.Refused{
 		func() *modeltest.Refused { return s.parameters(raw, req) },

@@ -102,6 +102,8 @@ func TestRules(t *testing.T) {
 		{"no-key", "", "-", turns(hi), "unregistered callers", 403},
 		{"bad-key", "", "other", turns(hi), "API key not valid", 400},
 		{"no-model", "gemini-9", "", turns(hi), "is not found for API version v1beta", 404},
+		{"well-formed", "", "", turns(turn("user", `{"text":"half \ud83d\ud83d"}`)), "invalid Unicode code point", 400},
+		{"well-formed", "", "", turns(turn("user", "{\"text\":\"\xff\"}")), "invalid Unicode code point", 400},
 		{"field", "", "", with(`"stream":true`), `Unknown name \"stream\"`, 400},
 		{"field", "", "", with(`"strange":true`), `Unknown name \"strange\"`, 400},
 		{"continuation", "", "", with(`"continuationToken":"bm8="`), "Invalid continuation token", 400},

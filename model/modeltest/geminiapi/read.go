@@ -83,6 +83,9 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 	if method != "streamGenerateContent" || r.URL.Query().Get("alt") != "sse" {
 		return model.Request{}, modeltest.Refused{Rule: "method", Status: http.StatusNotFound, Code: "NOT_FOUND"}.Saying("Requested entity was not found.")
 	}
+	if modeltest.IllFormed(body) {
+		return model.Request{}, invalid("well-formed", "Invalid JSON payload received. Parsing terminated before end of input: invalid Unicode code point.")
+	}
 	var q request
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()

@@ -45,13 +45,15 @@ type input struct {
 	rs    map[string]bool // reasoning so far
 	last  string          // reasoning that wants what follows it
 	open  []string        // calls without an output
+
+	called map[string]bool // ids of calls so far
 }
 
 func (s *server) judgeItems(req wire.ResponsesRequest) *modeltest.Refused {
 	if len(req.Input) == 0 {
 		return s.param("no input", "input", "missing_required_parameter", "One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided.")
 	}
-	in := &input{s: s, model: req.Model, rs: map[string]bool{}}
+	in := &input{s: s, model: req.Model, rs: map[string]bool{}, called: map[string]bool{}}
 	for i, raw := range req.Input {
 		var it item
 		if json.Unmarshal(raw, &it) != nil {
@@ -130,6 +132,10 @@ func (in *input) call(i int, it item) *modeltest.Refused {
 	case it.CallID == "" || it.Name == "":
 		return s.param("call", fmt.Sprintf("input[%d].call_id", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'input[%d].call_id'.", i))
 	}
+	if in.called[it.CallID] {
+		return s.param("call twice", "input", "", fmt.Sprintf("Duplicate item found with id %s. Remove duplicate items from your input and try again.", it.CallID))
+	}
+	in.called[it.CallID] = true
 	in.open = append(in.open, it.CallID)
 	return nil
 }

@@ -102,6 +102,9 @@ func reasoner(model string) bool {
 }
 
 func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.Refused) {
+	if modeltest.IllFormed(body) {
+		return model.Request{}, modeltest.Refused{Rule: "well-formed", Status: http.StatusBadRequest}.Saying("We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly.)")
+	}
 	var fields map[string]json.RawMessage
 	var req wire.ResponsesRequest
 	if json.Unmarshal(body, &fields) != nil || json.Unmarshal(body, &req) != nil {

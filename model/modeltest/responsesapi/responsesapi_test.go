@@ -121,6 +121,14 @@ func TestRules(t *testing.T) {
 		{"quota", Options{Spent: true}, func([]string) string { return with(user) }, 429, "insufficient_quota"},
 		{"quota late", Options{Spent: true, Late: true}, func([]string) string { return with(user) }, 200, `"code":"insufficient_quota"`},
 		{"json", Options{}, func([]string) string { return "{" }, 400, "could not parse"},
+		{"well-formed", Options{}, func([]string) string {
+			return with(`{"type":"message","role":"user","content":"half \ud83d"}`)
+		}, 400, "could not parse"},
+		{"call twice", Options{}, func([]string) string {
+			one := `{"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"},` +
+				`{"type":"function_call_output","call_id":"call_1","output":""}`
+			return with(user, one, user, one)
+		}, 400, "Duplicate item found with id call_1"},
 		{"no input", Options{}, func([]string) string { return with() }, 400, "must be provided"},
 		{"stored", Options{}, func(it []string) string { return with(user, `{"type":"reasoning","id":"rs_1","summary":[]}`, user) }, 404,
 			"Item with id 'rs_1' not found. Items are not persisted"},

@@ -30,3 +30,9 @@ test('what was cut off keeps its words, and an end at a bound its reason', () =>
   same(trouble.parts(cut).map((p) => p.type), ['reasoning', 'text', 'tool_call']);
   same([trouble.parts(failed), trouble.why({ state: 'complete', finish_reason: 'length' })], [[], 'The answer reached the length the model may write.']);
 });
+
+test('a message is left out where a refusal of the newest turn will come again', () => {
+  const refused = { state: 'failed', retry: true, error: { permanent: true, suspect_seq: 3, advice: 'leave_out' } };
+  same([trouble.suspect(refused), trouble.suspect({ ...refused, retry: false }), trouble.suspect({ ...refused, error: { suspect_seq: 3 } }), trouble.suspect(failed)], [3, 0, 0, 0]);
+  same(trouble.todo(refused), 'Go on without the message that is refused, choose another model, or go back to before it.');
+});

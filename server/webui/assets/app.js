@@ -4,6 +4,7 @@ import { titleOf } from './state/conversations.js';
 import * as feed from './state/feed.js';
 import * as figures from './state/figures.js';
 import * as keyboard from './state/keyboard.js';
+import * as leftout from './state/leftout.js';
 import * as memory from './state/memory.js';
 import { banner, toast } from './state/notices.js';
 import * as panels from './state/panels.js';
@@ -24,6 +25,7 @@ words.begin(navigator.languages);
 figures.begin(navigator.languages);
 panels.begin(innerWidth);
 raw.begin();
+leftout.begin();
 // A page that was left is kept for the way back, with its connection; a browser has six for a
 // server, so that six pages that were left would keep the next one waiting.
 addEventListener('pagehide', () => feed.stop());

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -23,7 +24,7 @@ import (
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*bench){
-		"Tallies": testTallies, "ConcurrentTallies": testConcurrentTallies, "KeyLimits": testKeyLimits, "Spending": testSpending,
+		"Tallies": testTallies, "ConcurrentTallies": testConcurrentTallies, "KeyLimits": testKeyLimits, "Spending": testSpending, "DaysOfZones": testDaysOfZones,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
@@ -257,4 +258,41 @@ func testSpending(w *bench) {
 	got, err = w.Book.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
 	w.ok(err)
 	same(w.t, "the other", []scrollback.UsageDay{of(part(day, "shed", "USD", "", "", 2, 24), "summary")}, got)
+}
+
+// testDaysOfZones: days are those of the zone that is asked for, however far from UTC.
+func testDaysOfZones(w *bench) {
+	c := w.conversation("house")
+	day := w.now / scrollback.DayMS
+	spend := func(at, tokens int64) {
+		turn := w.begin(c.ID)
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnComplete,
+			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: at, Purpose: "turn",
+				Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: "USD"}}}})
+		w.ok(err)
+	}
+	const hour = scrollback.DayMS / 24
+	spend(day*scrollback.DayMS, 1)                    // midnight in UTC
+	spend(day*scrollback.DayMS+10*hour-1, 2)          // the last ms of the day in UTC+14
+	spend(day*scrollback.DayMS+10*hour, 4)            // the first of the next
+	spend((day+1)*scrollback.DayMS+11*hour+hour/2, 8) // of the day in UTC-11, which began yesterday
+	for _, c := range []struct {
+		zone        *time.Location
+		first, last int64
+		want        map[int64]int64
+	}{
+		{nil, day, day + 1, map[int64]int64{day: 7, day + 1: 8}},
+		{time.FixedZone("east", 14*3600), day - 1, day + 9, map[int64]int64{day: 3, day + 1: 4, day + 2: 8}},
+		{time.FixedZone("east", 14*3600), day + 1, day + 1, map[int64]int64{day + 1: 4}},
+		{time.FixedZone("west", -11*3600), day - 1, day + 9, map[int64]int64{day - 1: 7, day + 1: 8}},
+		{time.FixedZone("west", -11*3600), day - 1, day - 1, map[int64]int64{day - 1: 7}},
+	} {
+		got, err := w.Book.UsageParts(w.ctx, driver.UsageParts{First: c.first, Last: c.last, Zone: c.zone})
+		w.ok(err)
+		tokens := map[int64]int64{}
+		for _, d := range got {
+			tokens[d.Day] += d.InputTokens
+		}
+		same(w.t, fmt.Sprintf("the days %d to %d in %v", c.first-day, c.last-day, c.zone), c.want, tokens)
+	}
 }

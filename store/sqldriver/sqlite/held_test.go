@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // displacements are what can happen to the files of a database that is open.
@@ -151,6 +152,98 @@ func testCutShort(t *testing.T, left int64) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != left {
 		t.Errorf("the file was written to: %v, %v", info, err)
+	}
+}
+
+// A log from which something was taken is noticed by the next write, however it comes: before it,
+// and in the middle of it, where SQLite would write behind the hole. What is acknowledged is found
+// again by the next start.
+func TestLogCutShort(t *testing.T) {
+	for name, c := range map[string]struct {
+		left      func(size int64) int64
+		during    bool
+		restarted bool
+	}{
+		"emptied":                    {left: func(int64) int64 { return 0 }},
+		"header left":                {left: func(int64) int64 { return logHeader }},
+		"half left":                  {left: func(size int64) int64 { return size / 2 }},
+		"last frame cut":             {left: func(size int64) int64 { return size - 1 }},
+		"emptied in a write":         {left: func(int64) int64 { return 0 }, during: true},
+		"half left in a write":       {left: func(size int64) int64 { return size / 2 }, during: true},
+		"emptied, begun again":       {left: func(int64) int64 { return 0 }, restarted: true},
+		"cut to little, begun again": {left: func(int64) int64 { return logHeader + 10 }, restarted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.db")
+			db := openDB(t, path)
+			converse(t, db, "c")
+			for n := range 100 {
+				put(t, db, "c", n)
+			}
+			if c.restarted {
+				db.writer.upkeep.copy()
+				put(t, db, "c", 100)
+			}
+			info, err := os.Stat(path + "-wal")
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := c.left(info.Size())
+			if c.during {
+				err := db.writer.Write(t.Context(), func(ctx context.Context, tx *sqlrow.Session) error {
+					cut(t, path+"-wal", left)
+					return tx.Run(ctx, `UPDATE conversations SET title = 'late'`)
+				})
+				if !errors.Is(err, scrollback.ErrDisplaced) {
+					t.Errorf("the write ends with %v", err)
+				}
+			} else {
+				cut(t, path+"-wal", left)
+			}
+			refusedWrite(t, db)
+			if _, err := db.Read.Head(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
+				t.Errorf("a reader is told %v", err)
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A log that was copied into the database and cut by another program, or restarted by this one, has
+// lost nothing.
+func TestLogCopied(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	db := openDB(t, path)
+	converse(t, db, "c")
+	other, err := sql.Open("sqlite", dsn(path, "rw", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for n := range 60 {
+		put(t, db, "c", n)
+		switch n % 20 {
+		case 5:
+			_, err = other.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+		case 10:
+			_, err = other.Exec("PRAGMA wal_checkpoint(RESTART)")
+		case 15:
+			db.writer.upkeep.copy()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := found(t, openDB(t, path), "common"); n != 60 {
+		t.Errorf("%d messages, want 60", n)
 	}
 }
 

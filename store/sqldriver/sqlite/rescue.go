@@ -30,6 +30,9 @@ func (w *writer) inspect(ctx context.Context) error {
 		err = w.judgeShorter(ctx)
 	}
 	if err == nil {
+		err = w.wal.look(func() (int64, error) { return w.indexed(ctx) })
+	}
+	if err == nil {
 		w.size = size
 	}
 	if errors.Is(err, scrollback.ErrDisplaced) {
@@ -37,6 +40,12 @@ func (w *writer) inspect(ctx context.Context) error {
 		w.displaced()
 	}
 	return err
+}
+
+// indexed is how many frames the index of the log has.
+func (w *writer) indexed(ctx context.Context) (frames int64, err error) {
+	err = w.tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(new(int64), &frames, new(int64)) }, `PRAGMA wal_checkpoint(NOOP)`)
+	return frames, err
 }
 
 // Lost is why nothing can be written any more, or nil.

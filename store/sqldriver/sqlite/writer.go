@@ -40,6 +40,7 @@ type writer struct {
 
 	judge func(ctx context.Context, tx *sqlrow.Session) error // of a batch before its commit; nil but in tests
 
+	wal     *keptLog
 	size    int64                 // of the database, when it was last looked at
 	lost    atomic.Pointer[error] // why nothing can be written any more
 	rescued bool
@@ -65,6 +66,10 @@ func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (
 		return nil, errors.Join(err, conn.Close())
 	}
 	files, err := hold(path)
+	var page int64
+	if err == nil {
+		err = conn.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&page)
+	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -73,8 +78,12 @@ func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (
 	if err := conn.Raw(func(c any) error { direct = sqlrow.NewDirect(c.(driver.Conn)); return nil }); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	wal, err := keepLog(path+"-wal", page)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
 	w := &writer{db: db, conn: conn, tx: direct, jobs: make(chan job, maxBatch), done: make(chan struct{}),
-		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, size: files.files[0].Size(), displaced: func() {}}
+		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, wal: wal, size: files.files[0].Size(), displaced: func() {}}
 	w.upkeep.copy = func() {
 		// On the pool's second connection. A failure is left for the next write to report.
 		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)
@@ -132,7 +141,10 @@ func (w *writer) loop() {
 		}
 		w.upkeep.committed(ctx, w.tx)
 	}
-	if w.watch(ctx); w.Lost() != nil {
+	w.watch(ctx)
+	// Where an open file cannot be deleted, SQLite could not take the log away.
+	_ = w.wal.file.Close()
+	if w.Lost() != nil {
 		// Left open: closing them would write into what is at the path now.
 		return
 	}

@@ -121,7 +121,7 @@ const Entries = `SELECT u.n, u.model, u.at, coalesce(u.project, c.project, ''), 
 
 // EntriesOf is the query for the entries that are divided, and its arguments.
 func EntriesOf(q driver.UsageParts) (string, []any) {
-	where, args := ` WHERE u.at >= $1 AND u.at < $2`, []any{q.First * scrollback.DayMS, (q.Last + 1) * scrollback.DayMS}
+	where, args := ` WHERE u.at >= $1 AND u.at < $2`, []any{scrollback.DayStart(q.Zone, q.First), scrollback.DayStart(q.Zone, q.Last+1)}
 	if q.Conversation != "" {
 		where, args = where+` AND u.conversation_id = $3`, append(args, q.Conversation)
 	}

@@ -4,6 +4,7 @@ import { signal } from '../vendor/signals-core.mjs';
 import { convo, post, query, upload } from './api.js';
 import { bytes } from './figures.js';
 import { t } from './words.js';
+import { zone } from './zone.js';
 
 const LONG = 4000; // characters from which a pasted text stands beside the message
 
@@ -45,7 +46,7 @@ export async function weigh(id, key) {
   const item = attached(id).find((a) => a.key === key);
   if (!item || !item.part || item.tokens) return;
   try {
-    const m = await post(convo(id, '/context'), { message: [item.part] });
+    const m = await post(convo(id, '/context'), { message: [item.part], tz: zone() });
     if (m.draft) mark(id, key, { tokens: m.draft });
   } catch { /* it has its size */ }
 }

@@ -4,6 +4,7 @@ import { signal } from '../vendor/signals-core.mjs';
 import { convo, get, post, query } from './api.js';
 import { titleOf } from './conversations.js';
 import { num } from './figures.js';
+import * as leftout from './leftout.js';
 import { source } from './message.js';
 import { arrive, go } from './place.js';
 import { reading } from './reader.js';
@@ -40,6 +41,7 @@ async function rewind(place) {
   hush();
   const c = await attempt(() => post(convo(id, '/rewind'), place));
   if (!c) return false;
+  leftout.moved(id, place.seq);
   await thread.renew(c);
   await refresh(id);
   return true;
@@ -73,6 +75,18 @@ export async function retry() {
   if (turn.running.value) return;
   hush();
   await turn.ask(thread.conversation.value.id, undefined);
+}
+
+// withoutIt goes on without a message that was refused: the question is answered again, or where
+// the message is that question, the next one is sent without it.
+export async function withoutIt(seq) {
+  const id = thread.conversation.value.id;
+  if (turn.running.value) return true;
+  hush();
+  leftout.leaveOut(id, seq);
+  if (!leftout.asks.value) return false;
+  await turn.ask(id, undefined);
+  return true;
 }
 
 // before makes the message before m the newest.

@@ -2,19 +2,21 @@
 import { computed, signal } from '../vendor/signals-core.mjs';
 import { convo, get, send } from './api.js';
 import { num } from './figures.js';
+import * as leftout from './leftout.js';
 import { failed, works } from './line.js';
 import { complain } from './notices.js';
 import { conversation, eyes } from './thread.js';
 import { t } from './words.js';
+import { zone } from './zone.js';
 
 export const manifest = signal(null); // of the next request, with the message that is being written
 
 let shown = [];
 
-// compacted is what stands behind a ref, oldest first; the same list for as long as it says
+// compacted is what was compacted and stands behind a ref, oldest first; the same list for as long as it says
 // the same.
 export const compacted = computed(() => {
-  const now = manifest.value ? manifest.value.excluded.filter((x) => x.ref) : [];
+  const now = manifest.value ? manifest.value.excluded.filter((x) => x.ref && x.reason !== 'left_out') : [];
   if (JSON.stringify(now) !== JSON.stringify(shown)) shown = now;
   return shown;
 });
@@ -33,11 +35,19 @@ export function preview(id, body) {
   pausing = setTimeout(() => figures(), PAUSE);
 }
 
+// bodyOf is what the next request would be, as far as that is not what the server knows.
+function bodyOf(id) {
+  const draft = drafted && drafted.id === id ? drafted.body : null;
+  const without = leftout.list(id);
+  return draft || without ? { ...draft, without, tz: zone() } : null;
+}
+
 // next is the manifest of the next request.
 async function next(id, signal) {
-  if (!drafted || drafted.id !== id) return get(convo(id, '/context'), signal);
+  const body = bodyOf(id);
+  if (!body) return get(convo(id, '/context'), signal);
   try {
-    return await (await send('POST', convo(id, '/context'), { body: drafted.body, signal })).json();
+    return await (await send('POST', convo(id, '/context'), { body, signal })).json();
   } catch (err) {
     if (!err.status) throw err;
     return get(convo(id, '/context'), signal); // this message cannot be sent, as sending it will say
@@ -73,8 +83,15 @@ export const range = (x) => (x.first_seq === x.last_seq ? `#${num(x.first_seq)}`
 
 const reasons = {
   folded: 'reason.compacted', compacted: 'reason.compacted', 'not folded yet': 'reason.waits', 'not compacted yet': 'reason.waits',
-  unfinished: 'reason.unfinished', invalid: 'reason.invalid', 'pinned, and no room': 'reason.noRoom',
+  left_out: 'reason.leftOut', unfinished: 'reason.unfinished', invalid: 'reason.invalid', 'pinned, and no room': 'reason.noRoom',
 };
 
 // reason says why x is left out of the window; one that is new here is shown as it came.
 export const reason = (x) => (Object.hasOwn(reasons, x.reason) ? t(reasons[x.reason]) : x.reason);
+
+// The figures follow what is left out too.
+let first = true;
+leftout.follow(() => {
+  if (!first) setTimeout(() => { if (conversation.peek()) figures(); });
+  first = false;
+});

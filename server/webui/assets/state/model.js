@@ -4,10 +4,12 @@ import { convo, get, post, query } from './api.js';
 import * as attach from './attach.js';
 import * as draft from './draft.js';
 import { holds, kindOf, layers } from './layers.js';
+import { list } from './leftout.js';
 import * as sees from './sees.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 import { wanted } from './web.js';
+import { zone } from './zone.js';
 
 export const request = signal(null); // {conversation, turn, steps, manifest}: what is shown
 export const trouble = signal(''); // why it cannot be shown
@@ -31,8 +33,9 @@ function message(id) {
 // next is the account of the next request, with its items.
 export function next(id) {
   const m = draft.editing.value ? null : message(id);
-  return m === null ? get(convo(id, '/context') + query({ content: 1 }))
-    : post(convo(id, '/context'), { message: m, web_search: wanted() || undefined, content: true });
+  const without = list(id);
+  return m === null && !without ? get(convo(id, '/context') + query({ content: 1 }))
+    : post(convo(id, '/context'), { message: m === null ? undefined : m, web_search: wanted() || undefined, tz: zone(), without, content: true });
 }
 
 // past is what a turn sent: the account of each step, and the items of one of them.

@@ -7,6 +7,7 @@ import { attempt } from './notices.js';
 import { labelOf, matching } from './palette.js';
 import { searchOpen } from './panels.js';
 import { conversation } from './thread.js';
+import { zone } from './turn.js';
 import { lang, t } from './words.js';
 
 const PAGE = 20;
@@ -50,7 +51,7 @@ async function withTitles(hits) {
 export function fields() {
   const { project, role, from, to } = only.peek();
   const here = mode.peek() === 'here' ? conversation.peek().id : null;
-  return { q: wanted.peek(), conversation: here, project: here ? '' : project, role, from: from || null, to: to || null };
+  return { q: wanted.peek(), conversation: here, project: here ? '' : project, role, from: from || null, to: to || null, tz: zone() };
 }
 
 const titled = async (q, limit, stop) => (await get('/api/conversations' + query({ q, limit }), stop)).conversations.map((c) => ({ kind: 'conversation', c }));

@@ -11,6 +11,7 @@ const HELD = 400;
 export const conversation = signal(null);
 export const messages = signal([]);
 export const turns = signal([]); // those between the messages that have no stored answer
+export const without = signal([]); // the seqs of messages that requests of the current path leave out
 export const meta = signal({}); // by turn, what is known beside its messages
 export const opening = signal(false);
 export const missing = signal(null); // the id of a conversation that is not there, or not for this reader
@@ -29,6 +30,8 @@ export const eyes = { before() {}, atEnd: () => true };
 const last = () => messages.value[messages.value.length - 1];
 export const newest = () => (messages.value.length ? last().seq : 0);
 
+const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
+
 // place holds messages and the turns that a page brings with them, in place of those held for
 // the same stretch; what is no longer held goes.
 function place(ms, page) {
@@ -40,6 +43,7 @@ function place(ms, page) {
   const first = ms.length ? ms[0].seq : 0;
   batch(() => {
     messages.value = ms;
+    if (!same(without.value, page.without || [])) without.value = page.without || [];
     if (page.meta) meta.value = { ...meta.value, ...page.meta };
     turns.value = [...others, ...fresh].filter((e) => ms.length && e.after_seq >= first && e.after_seq <= ms[ms.length - 1].seq);
   });
@@ -66,7 +70,7 @@ export async function open(id, seq, branch) {
   const meant = (m) => m.seq === seq && (!branch || m.branch === branch);
   astray.value = null;
   if (!conversation.value || conversation.value.id !== id) {
-    batch(() => { conversation.value = null; messages.value = []; turns.value = []; meta.value = {}; opening.value = true; });
+    batch(() => { conversation.value = null; messages.value = []; without.value = []; turns.value = []; meta.value = {}; opening.value = true; });
   }
   if (seq && conversation.value && messages.value.some(meant)) {
     target.value = { seq };
@@ -100,13 +104,13 @@ export async function open(id, seq, branch) {
 // close shows no conversation.
 export function close() {
   ++visit;
-  batch(() => { conversation.value = null; messages.value = []; turns.value = []; opening.value = false; missing.value = null; astray.value = null; head.value = 0; });
+  batch(() => { conversation.value = null; messages.value = []; without.value = []; turns.value = []; opening.value = false; missing.value = null; astray.value = null; head.value = 0; });
 }
 
 // adopt opens a conversation that was just made and is empty.
 export function adopt(c) {
   ++visit;
-  batch(() => { conversation.value = c; messages.value = []; turns.value = []; missing.value = null; astray.value = null; head.value = 0; });
+  batch(() => { conversation.value = c; messages.value = []; without.value = []; turns.value = []; missing.value = null; astray.value = null; head.value = 0; });
   keep(c);
 }
 

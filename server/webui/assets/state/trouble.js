@@ -7,6 +7,7 @@ const states = { open: 'answering', interrupted: 'interrupted', failed: 'failed'
 const reasons = { max_steps: 'reason.maxSteps', length: 'reason.length', truncated: 'reason.truncated', bound: 'reason.bound' };
 const advices = {
   set_key: 'advice.setKey', check_key: 'advice.checkKey', top_up: 'advice.topUp', check_address: 'advice.checkAddress',
+  leave_out: 'advice.leaveOut',
   choose_model: 'advice.chooseModel', raise_limit: 'advice.raiseLimit', rephrase: 'advice.rephrase', wait: 'advice.wait', retry: 'advice.retry',
 };
 
@@ -24,6 +25,10 @@ export const cause = (e) => (e.error && e.error.cause ? t('cause', e.error.cause
 
 // todo is what the reader can do. A flag of the command line is a setting of the page.
 export const todo = (e) => (e.error ? said(advices, e.error.advice, /^--/.test(e.error.setting || '') ? '' : e.error.setting || '') : '');
+
+// suspect is the seq of the message without which a refusal that will come again may be got around; 0
+// where there is none, or where the turn is not the newest.
+export const suspect = (e) => (e.retry && e.error && e.error.permanent && e.error.suspect_seq) || 0;
 
 // lasted says how long a turn tried that failed before a word, and that its question is kept.
 export function lasted(e) {

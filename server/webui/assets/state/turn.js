@@ -3,12 +3,14 @@
 import { signal } from '../vendor/signals-core.mjs';
 import { ApiError, convo, get, post, query, send } from './api.js';
 import { frames } from './frames.js';
+import * as leftout from './leftout.js';
 import { complain, say } from './notices.js';
 import { after, blank } from './step.js';
 import { stopped } from './conversations.js';
 import * as thread from './thread.js';
 import { noted, wanted } from './web.js';
 import { t } from './words.js';
+import { zone } from './zone.js';
 
 const TRIES = 6; // to attach again, with growing pauses
 
@@ -70,9 +72,6 @@ export function leave() {
 
 export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 
-// zone is where the person is, as the browser knows it: the model is told the date there.
-export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || undefined;
-
 // ask sends a message, a text or a list of parts, or without one has the newest answered; it returns false when the
 // server did not take it, for the reason that failed is given. A key makes it the same message as before.
 export async function ask(id, message, { key = newKey(), failed = complain } = {}) {
@@ -81,7 +80,8 @@ export async function ask(id, message, { key = newKey(), failed = complain } = {
   asked.value = message === undefined ? null : { parts: typeof message === 'string' ? [{ type: 'text', text: message }] : message, at: Date.now() };
   const headers = { 'Idempotency-Key': key }; // so that sending again cannot say it twice
   searching.value = wanted();
-  const body = { message, web_search: searching.value || undefined, tz: zone() };
+  at.without = leftout.list(id);
+  const body = { message, web_search: searching.value || undefined, tz: zone(), without: at.without };
   const begin = (signal) => send('POST', convo(id, '/chat?html=1'), { body, headers, signal });
   const taken = await follow(at, begin);
   if (!taken && !at.turn && reader === null) asked.value = null;
@@ -172,6 +172,7 @@ async function take(at, frame) {
     case 'turn':
       at.turn = latest = ev.turn_id;
       running.value = { conversation: at.conversation, turn: ev.turn_id };
+      leftout.taken(at.conversation, at.without);
       await thread.catchUp(ev.seq);
       asked.value = null;
       begun.value++;

@@ -6,14 +6,17 @@ import { Call, Part, Reasoning, Result, Said } from './parts.js';
 import { About, Searched } from './sources.js';
 import { Written } from './text.js';
 import { Trace } from './trace.js';
-import { retry } from '../state/branches.js';
+import { retry, withoutIt } from '../state/branches.js';
 import { num, seconds, whole } from '../state/figures.js';
+import * as leftout from '../state/leftout.js';
+import { say } from '../state/notices.js';
+import { mayWrite } from '../state/session.js';
 import * as keyboard from '../state/keyboard.js';
 import { pin, pinnable, pinned, roleName } from '../state/message.js';
 import { href } from '../state/place.js';
 import { current } from '../state/thread.js';
 import { recalls } from '../state/trace.js';
-import { belongs, cause, lasted, mark, parts, stateOf, todo, why } from '../state/trouble.js';
+import { belongs, cause, lasted, mark, parts, stateOf, suspect, todo, why } from '../state/trouble.js';
 import { t } from '../state/words.js';
 
 // Gutter names the message, and shows that it is pinned.
@@ -38,9 +41,20 @@ function Looked({ message: m, results, took }) {
 // bare says that a message is nothing but look-ups, which name their numbers themselves.
 const bare = (m) => m.role === 'assistant' && m.parts.length > 0 && m.parts.every((p) => (p.type === 'tool_call' && recalls(p.name)) || p.type === 'reasoning');
 
-export function Message({ message: m, meta, took, fresh, results, told, compacted, going, lit, pointed, last, began }) {
+// LeftOut marks a message that requests leave out, and takes it back.
+function LeftOut({ message: m }) {
+  const back = () => {
+    leftout.takeBack(m.conversation_id, m.seq);
+    say(t('leftout.again', num(m.seq)));
+    document.getElementById('m' + m.seq).focus({ preventScroll: true }); // the button is gone
+  };
+  return html`<p class="kind without"><span class="status" title=${t('leftout.hint')}>${t('leftout.mark')}</span>
+    ${mayWrite.value && html`<button type="button" class="link" aria-label=${t('leftout.backOf', num(m.seq))} onClick=${back}>${t('leftout.back')}</button>`}</p>`;
+}
+
+export function Message({ message: m, meta, took, fresh, results, told, left, compacted, going, lit, pointed, last, began }) {
   const cls = ['msg', m.role, compacted && 'compacted', going && 'going', lit && 'lit', pointed && 'pointed', last && 'last', current.value === m.seq && 'current',
-    bare(m) && 'bare', told && 'told'];
+    bare(m) && 'bare', told && 'told', left && 'leftout'];
   const said = m.role === 'user' || m.role === 'assistant';
   return html`<article id=${'m' + m.seq} data-seq=${m.seq} tabindex="-1" class=${cls.filter(Boolean).join(' ')} aria-label=${`${roleName(m.role)}${m.name ? ` ${m.name}` : ''} #${m.seq}`}
     onClick=${() => { current.value = m.seq; }}>
@@ -48,6 +62,7 @@ export function Message({ message: m, meta, took, fresh, results, told, compacte
     <div class="content">
       ${(m.name || m.status !== 'complete' || !said) && html`<p class="kind">${(m.name || m.role === 'system') && html`<span class="who">${roleName(m.role)}${m.name ? ` · ${m.name}` : ''}</span>`}
         ${m.status !== 'complete' && html`<span class=${'status ' + m.status}>${t(m.status)}</span>`}</p>`}
+      ${left && html`<${LeftOut} message=${m} />`}
       <div class="body">${m.role === 'user' ? html`<${Said} parts=${m.parts} id=${m.conversation_id} fresh=${fresh} message=${m} />`
         : html`<${Looked} message=${m} results=${results || {}} took=${took} />`}<${About} meta=${meta} /></div>
       ${said && !bare(m) && html`<${Ways} message=${m} began=${began} last=${last} />`}
@@ -61,15 +76,36 @@ function otherModel() {
   if (!keyboard.run('models') && button) button.click();
 }
 
+// without goes on without the message that is refused; where that is the newest question, what is
+// written next is sent without it.
+async function without(seq) {
+  if (await withoutIt(seq)) return;
+  say(t('leftout.done', num(seq)));
+  const box = document.querySelector('.composer textarea');
+  if (box) box.focus({ preventScroll: true });
+}
+
+// Ways out of a turn without an answer. Where its question is left out there is nothing to answer.
+function Out({ entry: e, after, busy, bad }) {
+  const seq = suspect(e);
+  const own = seq === after.seq;
+  if (!e.retry || !mayWrite.value || !leftout.asks.value) return null;
+  const again = !(e.error && e.error.permanent);
+  return html`<div class="do">
+      ${seq > 0 && html`<button type="button" class="plain strong" disabled=${busy} onClick=${() => without(seq)}>${t(own ? 'leftout.go' : 'leftout.goOf', num(seq))}</button>`}
+      <button type="button" class=${'plain' + (again ? ' strong' : '')} disabled=${busy} onClick=${retry}>${icon('retry')}${t('trouble.retry')}</button>
+      ${bad && html`<button type="button" class="plain" disabled=${busy} onClick=${otherModel}>${t('trouble.model')}</button>`}</div>`;
+}
+
 // Trouble says why there is no answer, and what can be done at once.
-function Trouble({ entry: e, busy }) {
-  const lines = [[cause(e), 'cause'], [todo(e), 'todo'], [lasted(e), 'lasted']].filter(([text]) => text);
+function Trouble({ entry: e, after, busy }) {
+  const went = e.retry && !leftout.asks.value;
+  const lines = [[cause(e), 'cause'], [went ? t('leftout.next') : todo(e), 'todo'], [lasted(e), 'lasted']].filter(([text]) => text);
   const said = why(e);
   const bad = mark(e) === 'failed';
   return html`<div class="trouble" role=${bad ? 'alert' : null} title=${[whole(e.ended_at || e.started_at), e.model].filter(Boolean).join(' · ')}>${icon(bad ? 'warning' : 'stop')}
     <div class="told"><p class="why">${bad ? t(e.content || e.message_id ? 'trouble.broke' : 'trouble.none', said || stateOf(e)) : said || t('trouble.' + (e.state === 'interrupted' ? 'cut' : 'ended'))}</p>${lines.map(([text, cls]) => html`<p class=${cls}>${text}</p>`)}</div>
-    ${e.retry && html`<div class="do"><button type="button" class="plain strong" disabled=${busy} onClick=${retry}>${icon('retry')}${t('trouble.retry')}</button>
-      ${bad && html`<button type="button" class="plain" disabled=${busy} onClick=${otherModel}>${t('trouble.model')}</button>`}</div>`}</div>`;
+    <${Out} entry=${e} after=${after} busy=${busy} bad=${bad} /></div>`;
 }
 
 // Unanswered is a turn without a stored answer: what it wrote, why it ended so, what to
@@ -79,7 +115,7 @@ export function Unanswered({ entry: e, meta, after, conversation, busy }) {
   if (own && !why(e) && !cause(e) && !todo(e) && !e.retry) return null;
   return html`<article class=${`msg assistant unanswered ${mark(e)}${own ? ' belongs' : ''}`} aria-label=${`${t('assistant')}: ${stateOf(e)}`}>
     <div class="gutter" />
-    <div class="content"><div class="body">${parts(e).map((p) => html`<${Part} part=${p} id=${conversation} />`)}<${Trouble} entry=${e} busy=${busy} /><${About} meta=${meta} /></div></div>
+    <div class="content"><div class="body">${parts(e).map((p) => html`<${Part} part=${p} id=${conversation} />`)}<${Trouble} entry=${e} after=${after} busy=${busy} /><${About} meta=${meta} /></div></div>
   </article>`;
 }
 

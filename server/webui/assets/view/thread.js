@@ -6,6 +6,7 @@ import { icon } from './icons.js';
 import { Asked, Message, tookOf, Unanswered, Writing } from './message.js';
 import { scroller } from './scroller.js';
 import { compacted, manifest, range } from '../state/context.js';
+import * as leftout from '../state/leftout.js';
 import { colour, pointing } from './refs.js';
 import { remark } from './highlights.js';
 import { lit as pointed } from '../state/lit.js';
@@ -77,6 +78,7 @@ function Messages() {
   const cut = manifest.value && manifest.value.conversation_id === c.id ? manifest.value.compacts : null;
   const { answers, thought, asked, results, told } = outline(ms);
   const events = happened(ms);
+  const left = new Set(leftout.all.value);
   const newest = live ? null : ms[ms.length - 1]; // its actions have room; while an answer is written nothing may move
   const out = [];
   for (const m of ms) {
@@ -88,8 +90,8 @@ function Messages() {
     const going = Boolean(cut) && m.seq >= cut.first_seq && m.seq <= cut.last_seq;
     const found = results.key(m);
     const fresh = running ? turn.references.value : undefined;
-    const props = [meta, took, fresh, found, told.has(m.seq), isCompacted, going, m.seq === lit, m.seq === pointed.value, m === newest, asked.get(m.turn_id)];
-    out.push(once(m, props, () => html`<${Message} key=${m.id} message=${m} meta=${meta} took=${took} fresh=${fresh} results=${results.of(m)} told=${told.has(m.seq)}
+    const props = [meta, took, fresh, found, told.has(m.seq), left.has(m.seq), isCompacted, going, m.seq === lit, m.seq === pointed.value, m === newest, asked.get(m.turn_id)];
+    out.push(once(m, props, () => html`<${Message} key=${m.id} message=${m} meta=${meta} took=${took} fresh=${fresh} results=${results.of(m)} told=${told.has(m.seq)} left=${left.has(m.seq)}
       compacted=${isCompacted} going=${going} lit=${m.seq === lit} pointed=${m.seq === pointed.value} last=${m === newest} began=${asked.get(m.turn_id)} />`));
     for (const e of thread.after(m.seq)) {
       if (live && e.turn_id === live.turn) continue; // it is being read as it is written
