@@ -199,12 +199,16 @@ type ToolCall struct {
 	// the thought behind it: Google's own server in the first, gateways in the second.
 	ExtraContent           json.RawMessage `json:"extra_content,omitempty"`
 	ProviderSpecificFields json.RawMessage `json:"provider_specific_fields,omitempty"`
+
+	Beside Beside `json:"-"`
 }
 
 // FunctionCall names the function and holds its arguments, or a piece of them.
 type FunctionCall struct {
 	Name      string `json:"name,omitempty"`
 	Arguments Inner  `json:"arguments"`
+
+	Beside Beside `json:"-"`
 }
 
 // Response is the answer to a request that was not streamed.

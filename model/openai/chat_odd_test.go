@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -75,6 +76,60 @@ func TestChatWithheld(t *testing.T) {
 		a, err := chatOdd(t, "text/event-stream", `data: {"choices":[{"index":0,"delta":{},"finish_reason":"`+reason+`"}]}`+"\n\n")
 		if err != nil || a.Finish != "content_filter" {
 			t.Errorf("%s: %q, %v", reason, a.Finish, err)
+		}
+	}
+}
+
+// What a server put beside a call goes back with it as it came, whatever it is called, until
+// the server refuses it; a model of another name never gets it.
+func TestChatFieldsBesideCalls(t *testing.T) {
+	const piece = `{"index":0,"id":"a1","type":"function","thought_signature":"SIG==","meta":{"b":[1,"<2>"],"a":null},"note":null,` +
+		`"function":{"name":"context_grep","arguments":"{}","signature":"F="}}`
+	answer := `data: {"choices":[{"index":0,"delta":{"tool_calls":[` + piece + `]},"finish_reason":"tool_calls"}]}` + "\n\n"
+	for _, c := range []struct {
+		by, refusal string
+		has, hasNot []string
+		tries       int
+	}{
+		{"custom/m", "", []string{`"thought_signature":"SIG=="`, `"meta":{"b":[1,"<2>"],"a":null}`, `"signature":"F="`}, []string{`"note"`}, 1},
+		{"custom/other", "", nil, []string{"SIG==", "meta", "F="}, 1},
+		{"custom/m", "meta", []string{`"thought_signature":"SIG=="`, `"signature":"F="`}, []string{`"meta"`}, 2},
+	} {
+		a, err := chatOdd(t, "text/event-stream", answer)
+		if err != nil || len(a.Calls) != 1 {
+			t.Fatalf("%+v, %v", a.Calls, err)
+		}
+		call := a.Calls[0]
+		var bodies []string
+		m := chatAnswered(t, "custom", "m", func(r *http.Request) *http.Response {
+			b, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			bodies = append(bodies, string(b))
+			if c.refusal != "" && strings.Contains(string(b), c.refusal) {
+				return chatReply(422, "application/json", strings.NewReader(`{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"tool_calls",0,"`+
+					c.refusal+`"],"msg":"Extra inputs are not permitted"}]}`))
+			}
+			return chatReply(200, "application/json", strings.NewReader(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))
+		})
+		r := modeltest.Plain()
+		r.Items = append(r.Items, chatItemOf(scrollback.RoleAssistant, c.by, call),
+			chatItemOf(scrollback.RoleTool, "", scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: "found"}))
+		if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || len(bodies) != c.tries {
+			t.Errorf("%+v: %d tries, %v", c, len(bodies), err)
+			continue
+		}
+		last := bodies[len(bodies)-1]
+		for _, part := range c.has {
+			if !strings.Contains(last, part) {
+				t.Errorf("by %s, refusing %q, %s is not in %s", c.by, c.refusal, part, last)
+			}
+		}
+		for _, part := range c.hasNot {
+			if strings.Contains(last, part) {
+				t.Errorf("by %s, refusing %q, %s is in %s", c.by, c.refusal, part, last)
+			}
 		}
 	}
 }

@@ -216,7 +216,7 @@ func (s *reader) delta(d wire.Delta) error {
 		}
 	}
 	for _, piece := range d.ToolCalls {
-		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) + len(piece.ProviderSpecificFields)); err != nil {
+		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) + len(piece.ProviderSpecificFields) + piece.Beside.Size() + piece.Function.Beside.Size()); err != nil {
 			return err
 		}
 		if err := s.calls.add(piece, s.a.MaxCalls()); err != nil {
