@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
@@ -37,6 +38,11 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	wrong := func(what string) error {
 		return scrollback.ParamErrorf("recall", "arguments", "the arguments of your call %s: send one JSON object. You sent: %s", what, clip.Line(string(text), sentRunes))
 	}
+	if !json.Valid(text) {
+		if sound := loosely(text); sound != nil {
+			text = sound
+		}
+	}
 	var fields map[string]json.RawMessage
 	var first json.RawMessage
 	for dec := json.NewDecoder(bytes.NewReader(text)); ; {
@@ -51,7 +57,11 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 		if err != nil {
 			return nil, wrong("are not JSON")
 		}
-		if first != nil && !same(first, one) {
+		switch {
+		case first == nil || string(first) == "{}":
+		case string(one) == "{}":
+			continue
+		case !same(first, one):
 			return nil, wrong("are several JSON objects; make one call for each")
 		}
 		first = one
@@ -60,7 +70,7 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	if json.Unmarshal(first, &list) == nil && len(list) == 1 {
 		first = list[0]
 	}
-	if json.Unmarshal(first, &fields) != nil {
+	if json.Unmarshal(first, &fields) != nil || fields == nil {
 		return nil, wrong("are not a JSON object")
 	}
 	fields = unwrapped(fields, t)
@@ -89,7 +99,8 @@ var wrappers = []string{"arguments", "args", "input", "parameters", "params"}
 func unwrapped(fields map[string]json.RawMessage, t reflect.Type) map[string]json.RawMessage {
 	for _, name := range wrappers {
 		v, ok := fields[name]
-		if _, _, own := fieldOf(t, name); !ok || own || len(fields) > 1 {
+		_, named := fields["name"] // of the tool
+		if _, _, own := fieldOf(t, name); !ok || own || len(fields) > 2 || len(fields) == 2 && !named {
 			continue
 		}
 		var text string
@@ -102,6 +113,73 @@ func unwrapped(fields map[string]json.RawMessage, t reflect.Type) map[string]jso
 		}
 	}
 	return fields
+}
+
+// loosely is JSON for what is almost JSON: with commas too many, strings in single quotes or
+// over several lines, and the words of Python. It is nil where that does not make it sound:
+// nothing is ever added or guessed.
+func loosely(text []byte) []byte {
+	var out bytes.Buffer
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"' || c == '\'':
+			end := i + 1
+			for ; end < len(text) && text[end] != c; end++ {
+				if text[end] == '\\' {
+					end++
+				}
+			}
+			if end >= len(text) {
+				return nil
+			}
+			quoteAnew(&out, text[i+1:end], c)
+			i = end + 1
+		case c == ',':
+			rest := bytes.TrimLeft(text[i+1:], " \t\r\n")
+			if len(rest) == 0 || rest[0] != '}' && rest[0] != ']' {
+				out.WriteByte(c)
+			}
+			i++
+		case c >= 'A' && c <= 'Z':
+			word := text[i:]
+			if n := bytes.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }); n >= 0 {
+				word = word[:n]
+			}
+			out.WriteString(map[string]string{"True": "true", "False": "false", "None": "null"}[string(word)])
+			i += len(word)
+		default:
+			out.WriteByte(c)
+			i++
+		}
+	}
+	if !json.Valid(out.Bytes()) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// quoteAnew writes what stands between quotes as a string of JSON.
+func quoteAnew(out *bytes.Buffer, within []byte, quote byte) {
+	out.WriteByte('"')
+	for i := 0; i < len(within); i++ {
+		switch c := within[i]; {
+		case c == '\\' && i+1 < len(within) && within[i+1] == '\'':
+		case c == '\\' && i+1 < len(within):
+			out.Write(within[i : i+2])
+			i++
+		case c == '"' && quote != '"':
+			out.WriteString(`\"`)
+		case c == '\n':
+			out.WriteString(`\n`)
+		case c == '\r':
+			out.WriteString(`\r`)
+		case c == '\t':
+			out.WriteString(`\t`)
+		default:
+			out.WriteByte(c)
+		}
+	}
+	out.WriteByte('"')
 }
 
 // sentRunes is how much of its own arguments a model is shown.

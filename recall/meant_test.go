@@ -28,10 +28,25 @@ func TestNearlyRightArguments(t *testing.T) {
 		`{"pattern":["depot"],"max_results":5}`,
 		`{"pattern":"depot","max_results":5}}`,
 		`{"pattern":"depot","max_results":5}]}`,
+		`{}{"pattern":"depot","max_results":5}`,
+		`{"pattern":"depot","max_results":5}{}`,
+		`{"name":"context_grep","parameters":{"pattern":"depot","max_results":5}}`,
+		`{"pattern":"depot","max_results":5,}`,
+		`{'pattern':'depot','max_results':5,'case_sensitive':False,'ref':None}`,
 		"```json\n{\"pattern\":\"depot\",\"max_results\":5}\n```",
 	} {
 		got, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
 		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v", sent, got, err)
+		}
+	}
+	for sent, pattern := range map[string]string{
+		`{'pattern':'it\'s "so"'}`:                 `it's "so"`,
+		"{\"pattern\":\"a\nb\",}":                  "a\nb",
+		`{'pattern':'True, [x,] {}'}`:              "True, [x,] {}",
+		`{"pattern":"it's","case_sensitive":True}`: "it's",
+	} {
+		if got, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent)); err != nil || got.Pattern != pattern {
 			t.Errorf("%s: %+v, %v", sent, got, err)
 		}
 	}
@@ -44,6 +59,9 @@ func TestNearlyRightArguments(t *testing.T) {
 		`{"arguments":{"pattern":"x"},"pattern":""}`: `unknown field "arguments"`,
 		`{"pattern":"depot","path":"src"}`:           `unknown field "path"`,
 		`{"pattern":"depot","max_results":"a few"}`:  "max_results cannot be",
+		`{"pattern":"depot"`:                         "are not JSON",
+		`{"pattern":'depot}`:                         "are not JSON",
+		`{"pattern":Depot}`:                          "are not JSON",
 	} {
 		_, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "malformed") {

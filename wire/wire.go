@@ -199,12 +199,16 @@ type ToolCall struct {
 	// the thought behind it: Google's own server in the first, gateways in the second.
 	ExtraContent           json.RawMessage `json:"extra_content,omitempty"`
 	ProviderSpecificFields json.RawMessage `json:"provider_specific_fields,omitempty"`
+
+	Beside Beside `json:"-"`
 }
 
 // FunctionCall names the function and holds its arguments, or a piece of them.
 type FunctionCall struct {
 	Name      string `json:"name,omitempty"`
 	Arguments Inner  `json:"arguments"`
+
+	Beside Beside `json:"-"`
 }
 
 // Response is the answer to a request that was not streamed.
@@ -217,10 +221,12 @@ type Response struct {
 
 // Choice is one answer of a response.
 type Choice struct {
-	Index        Number  `json:"index"`
-	Message      Message `json:"message"`
-	FinishReason *string `json:"finish_reason"`
-	Usage        *Usage  `json:"usage,omitempty"`
+	Index        Number          `json:"index"`
+	Message      Message         `json:"message"`
+	Text         string          `json:"text,omitempty"` // of older servers, in place of the message
+	FinishReason *string         `json:"finish_reason"`
+	Usage        *Usage          `json:"usage,omitempty"`
+	Error        json.RawMessage `json:"error,omitempty"`
 }
 
 // Chunk is one event of a stream. Usage may be null in all but the last. Error is
@@ -238,10 +244,13 @@ type Chunk struct {
 // ChunkChoice is a piece of an answer. Some servers send a whole Message instead
 // of a Delta, or count what was used here.
 type ChunkChoice struct {
-	Index        Number  `json:"index"`
-	Delta        Delta   `json:"delta"`
-	FinishReason *string `json:"finish_reason"`
-	Usage        *Usage  `json:"usage,omitempty"`
+	Index        Number          `json:"index"`
+	Delta        Delta           `json:"delta"`
+	Message      *Message        `json:"message,omitempty"`
+	Text         string          `json:"text,omitempty"` // of older servers, in place of the delta
+	FinishReason *string         `json:"finish_reason"`
+	Usage        *Usage          `json:"usage,omitempty"`
+	Error        json.RawMessage `json:"error,omitempty"`
 }
 
 // Delta is what a chunk adds.

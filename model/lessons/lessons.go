@@ -135,6 +135,11 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 			if d.Lesson != nil {
 				p.k.learn(ctx, name, *d.Lesson, r)
 			}
+			if d.Call != nil {
+				c := *d.Call
+				c.Name = model.ToolMeant(r.Tools, c.Name)
+				d.Call = &c
+			}
 			if d.Usage != nil {
 				u, changed := possible(*d.Usage, r).Checked()
 				if changed {

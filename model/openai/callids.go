@@ -145,9 +145,21 @@ func (m *Model) beside(c *chat, call *wire.ToolCall, it scrollback.Item, p scrol
 	if len(back.Specific) > 0 && c.may("provider_specific_fields") {
 		call.ProviderSpecificFields = back.Specific
 	}
+	call.Beside, call.Function.Beside = c.taken(back.Beside), c.taken(back.Function)
 	if len(back.Extra)+len(back.Specific) == 0 && first && c.dropped(unsigned) && c.may("extra_content") {
 		call.ExtraContent = json.RawMessage(`{"google":{"thought_signature":"skip_thought_signature_validator"}}`)
 	}
+}
+
+// taken is what came beside a call, without what the server refuses to take back.
+func (c *chat) taken(b wire.Beside) wire.Beside {
+	out := wire.Beside{}
+	for name, v := range b {
+		if c.may(name) {
+			out[name] = v
+		}
+	}
+	return out
 }
 
 var (

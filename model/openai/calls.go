@@ -60,6 +60,8 @@ func (g *gathering) add(p wire.ToolCall, most int) error {
 type callPayload struct {
 	Extra    json.RawMessage `json:"extra_content,omitempty"`
 	Specific json.RawMessage `json:"provider_specific_fields,omitempty"`
+	Beside   wire.Beside     `json:"beside,omitempty"`   // other fields of the call
+	Function wire.Beside     `json:"function,omitempty"` // and of its function
 }
 
 // add takes what a piece has beside the call; the first of each stands.
@@ -70,17 +72,34 @@ func (c *callPayload) add(p wire.ToolCall) {
 	if len(c.Specific) == 0 && failed(p.ProviderSpecificFields) {
 		c.Specific = p.ProviderSpecificFields
 	}
+	c.Beside = firsts(c.Beside, p.Beside)
+	c.Function = firsts(c.Function, p.Function.Beside)
+}
+
+// firsts is what is there, and what a piece has beside that.
+func firsts(there, piece wire.Beside) wire.Beside {
+	for name, v := range piece {
+		if there == nil {
+			there = wire.Beside{}
+		}
+		if there[name] == nil {
+			there[name] = v
+		}
+	}
+	return there
 }
 
 func (c callPayload) opaque() scrollback.Opaque {
-	if len(c.Extra)+len(c.Specific) == 0 {
+	if len(c.Extra)+len(c.Specific)+len(c.Beside)+len(c.Function) == 0 {
 		return nil
 	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		return nil // both were JSON when they came: not reached
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(c) != nil {
+		return nil // all of it was JSON when it came: not reached
 	}
-	return b
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // complete reports whether the arguments are an object to which nothing can be added.

@@ -65,23 +65,32 @@ func complains(raw []byte) bool {
 		raw = list[0] // as Google's servers have it
 	}
 	var e struct {
-		Error, Errors, Detail, Message, Msg, Choices json.RawMessage
-		ErrorMsg                                     json.RawMessage `json:"error_msg"`
-		ErrorMessage                                 json.RawMessage `json:"error_message"`
-		Success                                      *bool
-		Base                                         struct {
-			Code int `json:"status_code"`
+		Error, Errors, Detail, Message, Msg, Choices, Usage json.RawMessage
+		ErrorMsg                                            json.RawMessage `json:"error_msg"`
+		ErrorMessage                                        json.RawMessage `json:"error_message"`
+		ErrorMessageToo                                     json.RawMessage `json:"errorMessage"`
+		ErrorCode                                           wire.Number     `json:"error_code"`
+		Success                                             *bool
+		Code                                                wire.Word
+		Base                                                struct {
+			Status wire.Number `json:"status_code"`
 		} `json:"base_resp"`
 	}
 	if json.Unmarshal(raw, &e) != nil {
 		return false
 	}
-	for _, words := range []json.RawMessage{e.Errors, e.Detail, e.Message, e.Msg, e.ErrorMsg, e.ErrorMessage} {
-		if failed(words) && !failed(e.Choices) {
+	if failed(e.Error) || e.Base.Status != 0 || e.ErrorCode != 0 {
+		return true
+	}
+	if failed(e.Choices) || failed(e.Usage) {
+		return false
+	}
+	for _, words := range []json.RawMessage{e.Errors, e.Detail, e.Message, e.Msg, e.ErrorMsg, e.ErrorMessage, e.ErrorMessageToo} {
+		if failed(words) {
 			return true
 		}
 	}
-	return failed(e.Error) || !failed(e.Choices) && (e.Success != nil && !*e.Success || e.Base.Code != 0)
+	return e.Success != nil && !*e.Success
 }
 
 // failed reports whether a field holds anything, such as an error.
@@ -107,18 +116,21 @@ func (s *reader) readWhole() error {
 		return s.a.Unreadable(raw)
 	}
 	c := r.Choices[0]
-	msg := c.Message
-	for i := range msg.ToolCalls { // each of them is a whole call
-		at := wire.Number(i)
-		msg.ToolCalls[i].Index = &at
-	}
-	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage, Choices: []wire.ChunkChoice{{FinishReason: c.FinishReason, Usage: c.Usage,
-		Delta: wire.Delta{Content: msg.Content, Reasoning: msg.Reasoning, ReasoningContent: msg.ReasoningContent,
-			ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls, Annotations: msg.Annotations}}}}
+	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage, Choices: []wire.ChunkChoice{{Message: &c.Message, Text: c.Text, FinishReason: c.FinishReason, Usage: c.Usage, Error: c.Error}}}
 	if err := s.chunk(chunk); err != nil {
 		return err
 	}
 	return s.end()
+}
+
+// whole is a message as one delta.
+func whole(msg wire.Message) wire.Delta {
+	for i := range msg.ToolCalls { // each of them is a whole call
+		at := wire.Number(i)
+		msg.ToolCalls[i].Index = &at
+	}
+	return wire.Delta{Content: msg.Content, Reasoning: msg.Reasoning, ReasoningContent: msg.ReasoningContent,
+		ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls, Annotations: msg.Annotations}
 }
 
 // chunk handles a chunk.
@@ -131,8 +143,18 @@ func (s *reader) chunk(c wire.Chunk) error {
 		if choice.Index != 0 {
 			continue
 		}
+		if failed(choice.Error) {
+			return s.a.Problem(choice.Error)
+		}
 		s.count(choice.Usage)
-		if err := s.delta(choice.Delta); err != nil {
+		d := choice.Delta
+		if choice.Message != nil && !s.said && len(s.calls.list) == 0 && len(d.Content)+len(d.ToolCalls) == 0 { // and not what was streamed once more
+			d = whole(*choice.Message)
+		}
+		if choice.Text != "" && len(d.Content) == 0 {
+			d.Content = wire.Content{{Type: "text", Text: choice.Text}}
+		}
+		if err := s.delta(d); err != nil {
 			return err
 		}
 		if choice.FinishReason != nil && *choice.FinishReason != "" {
@@ -203,7 +225,7 @@ func (s *reader) delta(d wire.Delta) error {
 		}
 	}
 	for _, piece := range d.ToolCalls {
-		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) + len(piece.ProviderSpecificFields)); err != nil {
+		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) + len(piece.ProviderSpecificFields) + piece.Beside.Size() + piece.Function.Beside.Size()); err != nil {
 			return err
 		}
 		if err := s.calls.add(piece, s.a.MaxCalls()); err != nil {
@@ -274,8 +296,13 @@ func finishOf(reason string, calls bool) string {
 			return scrollback.FinishToolCalls
 		}
 		return scrollback.FinishStop
-	case "sensitive", "refusal", "safety":
+	case "refusal":
 		return "content_filter"
+	}
+	for _, sign := range []string{"content_filter", "sensitive", "safety", "prohibited", "blocklist", "blocked", "recitation", "spii", "guardrail", "moderat"} {
+		if strings.Contains(reason, sign) {
+			return "content_filter"
+		}
 	}
 	return reason
 }

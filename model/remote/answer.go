@@ -1,16 +1,20 @@
 package remote
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/redact"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -22,6 +26,7 @@ type Answer struct {
 	bounds model.Bounds
 	header http.Header
 	body   *heard
+	ahead  *bufio.Reader // of body, if its beginning was looked at
 	yield  func(model.Delta, error) bool
 	first  *time.Timer // until the server says something of an answer
 	parent context.Context
@@ -74,8 +79,43 @@ func (a *Answer) Is(mediaType string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.header.Get("Content-Type"))), mediaType)
 }
 
-// Streams reports whether the answer is a stream of events.
-func (a *Answer) Streams() bool { return a.Is("text/event-stream") }
+// Streams reports whether the answer is a stream of events: by its media type, or by how it
+// begins, since gateways give it another one or none.
+func (a *Answer) Streams() bool {
+	return a.Is("text/event-stream") || a.Is("application/x-ndjson") || a.Is("application/jsonl") || a.beginsAsEvents()
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// fieldNames are what a line of a stream of events begins with.
+var fieldNames = []string{":", "data:", "event:", "id:", "retry:"}
+
+func (a *Answer) beginsAsEvents() bool {
+	if a.ahead == nil {
+		a.ahead = bufio.NewReaderSize(a.body, 64<<10)
+	}
+	for n := 1; n <= 64; n++ {
+		b, err := a.ahead.Peek(n)
+		begun := string(bytes.TrimLeft(bytes.TrimPrefix(b, byteOrderMark), " \r\n"))
+		if slices.ContainsFunc(fieldNames, func(name string) bool { return strings.HasPrefix(begun, name) }) {
+			return true
+		}
+		unsure := len(b) < len(byteOrderMark) && bytes.HasPrefix(byteOrderMark, b) ||
+			slices.ContainsFunc(fieldNames, func(name string) bool { return strings.HasPrefix(name, begun) })
+		if err != nil || !unsure {
+			return false
+		}
+	}
+	return false
+}
+
+// unread is what is still unread of the body.
+func (a *Answer) unread() io.Reader {
+	if a.ahead != nil {
+		return a.ahead
+	}
+	return a.body
+}
 
 // Emit yields a piece of the answer. It fails when the reader has stopped or a
 // bound is reached, and then nothing more may be emitted; what is within the bound
@@ -148,10 +188,15 @@ func (a *Answer) ProblemAs(status int, raw []byte) error {
 func (a *Answer) Unreadable(raw []byte) error { return a.client.unreadable(a.header, raw) }
 
 func (c *Client) unreadable(h http.Header, raw []byte) error {
-	if p := ReadProblem(0, h, raw); p.Page {
+	p := ReadProblem(0, h, raw)
+	if p.Page {
 		return c.problem(p, Exchange{})
 	}
-	return &retryable{error: c.upstream("it sent something that cannot be read", string(raw))}
+	err := c.upstream("it sent something that cannot be read", string(raw))
+	if !strings.ContainsAny(p.Message, "{}[]\x00") { // words
+		err.Cause = redact.Cause(p.Message, c.o.Key)
+	}
+	return &retryable{error: err}
 }
 
 // Failed is the error of an answer whose server says that it broke off.

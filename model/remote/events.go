@@ -21,7 +21,8 @@ type Event struct {
 
 // Events yields the events of a stream that have data, as the HTML standard reads
 // them; the last one may lack its blank line. A JSON value that stands by itself counts
-// as data.
+// as data, and so does each of several lines that are one each: servers forget the blank
+// line between events.
 func (a *Answer) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var ev Event
@@ -30,7 +31,7 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 		var other []byte       // what else is none, until there is an event
 		heard := false         // an event
 		whole := func() bool { // the event is
-			if data.Len() == 0 && len(bare) > 0 && json.Valid(bare) {
+			if data.Len() == 0 && len(bare) > 0 && (json.Valid(bare) || len(apart(string(bare))) > 1) {
 				data.Write(bare)
 			}
 			bare = nil
@@ -40,7 +41,12 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 			data.Reset()
 			a.hear(said)
 			heard = heard || said.Data != ""
-			return said.Data == "" || yield(said, nil)
+			for _, one := range apart(said.Data) {
+				if one != "" && !yield(Event{Type: said.Type, Data: one}, nil) {
+					return false
+				}
+			}
+			return true
 		}
 		for line, err := range a.lines() {
 			if err != nil {
@@ -63,6 +69,9 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 				}
 				data.Write(value)
 				data.WriteByte('\n')
+			case string(name) == "error": // no field of the standard's, and yet sent
+				ev.Type = "error"
+				data.Write(value[:min(len(value), a.bounds.FrameBytes)])
 			case len(bare) > 0, line[0] == '{', line[0] == '[':
 				if len(bare)+len(line) > a.bounds.FrameBytes {
 					yield(Event{}, a.tooBig(bufio.ErrTooLong))
@@ -74,9 +83,23 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 			}
 		}
 		if whole() && !heard && len(bytes.TrimSpace(other)) > 0 { // a page, or words
-			yield(Event{}, a.Failed(string(bytes.TrimSpace(other))))
+			yield(Event{}, a.Unreadable(bytes.TrimSpace(other)))
 		}
 	}
+}
+
+// apart is data as it is, or its lines if each of them is a value by itself.
+func apart(data string) []string {
+	lines := strings.Split(data, "\n")
+	if len(lines) == 1 || json.Valid([]byte(data)) {
+		return []string{data}
+	}
+	for i, line := range lines {
+		if lines[i] = strings.TrimSpace(line); lines[i] != "" && lines[i] != "[DONE]" && !json.Valid([]byte(lines[i])) {
+			return []string{data}
+		}
+	}
+	return lines
 }
 
 // hear notes that the server has said something of an answer: signs of life alone are
@@ -106,7 +129,7 @@ func (a *Answer) Lines() iter.Seq2[[]byte, error] {
 // small the pieces in which they come.
 func (a *Answer) lines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		r := bufio.NewReaderSize(a.body, 64<<10)
+		r := bufio.NewReaderSize(a.unread(), 64<<10)
 		var line []byte // what came of one so far
 		first, afterCR := true, false
 		for {
@@ -156,7 +179,7 @@ func (a *Answer) lines() iter.Seq2[[]byte, error] {
 
 // Whole is an answer that is not streamed.
 func (a *Answer) Whole() ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(a.body, int64(a.bounds.FrameBytes)+1))
+	b, err := io.ReadAll(io.LimitReader(a.unread(), int64(a.bounds.FrameBytes)+1))
 	if err == nil && len(b) > a.bounds.FrameBytes {
 		err = bufio.ErrTooLong
 	}

@@ -136,7 +136,7 @@ func TestRetries(t *testing.T) {
 		"broken":      {500, "", `{}`, scrollback.Unavailable, 4},
 		"page 502":    {502, "", `<html>bad gateway</html>`, scrollback.Unavailable, 4},
 		"page 404":    {404, "", `<!DOCTYPE html>not here`, scrollback.Unavailable, 1},
-		"page 200":    {200, "", "<html>\n\n", scrollback.Unavailable, 4},
+		"page 200":    {200, "", "<html>\n\n", scrollback.Unavailable, 1},
 		"bad request": {400, "", `{"error":{"message":"odd"}}`, scrollback.Unavailable, 1},
 		"told not to": {503, "X-Should-Retry: false", `{}`, scrollback.Unavailable, 1},
 		"told to":     {400, "X-Should-Retry: true", `{"error":{"message":"odd"}}`, scrollback.Unavailable, 4},
