@@ -108,8 +108,9 @@ func TestChatFieldsBesideCalls(t *testing.T) {
 			}
 			bodies = append(bodies, string(b))
 			if c.refusal != "" && strings.Contains(string(b), c.refusal) {
-				return chatReply(422, "application/json", strings.NewReader(`{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"tool_calls",0,"`+
-					c.refusal+`"],"msg":"Extra inputs are not permitted"}]}`))
+				return chatReply(422, "application/json", strings.NewReader(
+					`{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"tool_calls",0,"`+
+						c.refusal+`"],"msg":"Extra inputs are not permitted"}]}`))
 			}
 			return chatReply(200, "application/json", strings.NewReader(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))
 		})
