@@ -8,7 +8,8 @@ import (
 )
 
 func TestToolMeant(t *testing.T) {
-	tools := []scrollback.Tool{{Name: "context_grep"}, {Name: "edit"}, {Name: "read_file"}, {Name: "readFile"}, {Name: "mcp__a__put"}, {Name: "mcp__b__put"}}
+	tools := []scrollback.Tool{{Name: "context_grep"}, {Name: "edit"}, {Name: "read_file"}, {Name: "readFile"},
+		{Name: "mcp__a__put"}, {Name: "mcp__b__put"}}
 	for name, want := range map[string]string{
 		"context_grep": "context_grep", "functions.context_grep": "context_grep", "functions.context_grep:0": "context_grep",
 		"default_api.edit": "edit", "default_api:edit": "edit", "mcp__scrollback__context_grep": "context_grep", "Context-Grep": "context_grep",

@@ -41,7 +41,8 @@ func (a *answer) end(of *remote.Answer) error {
 	case reason == "CONTINUATION":
 		return a.goOn(of, last)
 	case reason == "" && a.hop.blocked && !a.hop.came:
-		return a.fail(of, last, scrollback.Errorf(scrollback.Refused, op, "%s declines this request because of its rules on content", a.m.place.Options.Provider))
+		return a.fail(of, last, scrollback.Errorf(scrollback.Refused, op, "%s declines this request because of its rules on content", a.m.place.Options.Provider).
+			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, ""))
 	case broken[reason]:
 		return a.fail(of, last, a.garbled(of, reason))
 	case finish == scrollback.FinishStop && a.called:

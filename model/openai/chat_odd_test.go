@@ -23,7 +23,8 @@ func chatOdd(t *testing.T, mediaType, body string) (modeltest.Answer, error) {
 // Gateways give a stream another media type or none, a whole answer that of a stream, forget
 // the blank line between events, or send a message in place of a delta.
 func TestChatOddAnswers(t *testing.T) {
-	const one, two = `{"choices":[{"index":0,"delta":{"content":"hel"}}]}`, `{"choices":[{"index":0,"delta":{"content":"lo"},"finish_reason":"stop"}]}`
+	const one = `{"choices":[{"index":0,"delta":{"content":"hel"}}]}`
+	const two = `{"choices":[{"index":0,"delta":{"content":"lo"},"finish_reason":"stop"}]}`
 	const whole = `{"choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}`
 	const events = "data: " + one + "\n\ndata: " + two + "\n\n"
 	for name, c := range map[string][2]string{
@@ -37,9 +38,11 @@ func TestChatOddAnswers(t *testing.T) {
 		"lines, as a stream": {"text/event-stream", one + "\n" + two},
 		"no blank lines":     {"text/event-stream", "data: " + one + "\ndata: " + two + "\ndata: [DONE]\n"},
 		"older form":         {"text/event-stream", `data: {"choices":[{"index":0,"text":"hello","finish_reason":"stop"}]}` + "\n\n"},
-		"the message once more": {"text/event-stream", "data: " + one + "\n\ndata: " + strings.Replace(two, `"finish`, `"message":{"content":"hello"},"finish`, 1) +
+		"the message once more": {"text/event-stream", "data: " + one + "\n\ndata: " +
+			strings.Replace(two, `"finish`, `"message":{"content":"hello"},"finish`, 1) +
 			"\n\n"},
-		"no problem": {"text/event-stream", strings.ReplaceAll(events, `{"choices"`, `{"code":0,"msg":"ok","base_resp":{"status_code":0},"choices"`)},
+		"no problem": {"text/event-stream", strings.ReplaceAll(events, `{"choices"`,
+			`{"code":0,"msg":"ok","base_resp":{"status_code":0},"choices"`)},
 	} {
 		a, err := chatOdd(t, c[0], c[1])
 		if err != nil || a.Text != "hello" || a.Finish != scrollback.FinishStop {
@@ -71,7 +74,8 @@ func TestChatErrorsInAnswers(t *testing.T) {
 
 // Whatever a server calls it, an answer that was withheld for its content ends so.
 func TestChatWithheld(t *testing.T) {
-	for _, reason := range []string{"content_filter", "PROHIBITED_CONTENT", "content_filter: PROHIBITED_CONTENT", "SAFETY", "sensitive", "guardrail_intervened",
+	for _, reason := range []string{"content_filter", "PROHIBITED_CONTENT", "content_filter: PROHIBITED_CONTENT", "SAFETY",
+		"sensitive", "guardrail_intervened",
 		"RECITATION"} {
 		a, err := chatOdd(t, "text/event-stream", `data: {"choices":[{"index":0,"delta":{},"finish_reason":"`+reason+`"}]}`+"\n\n")
 		if err != nil || a.Finish != "content_filter" {
@@ -108,8 +112,9 @@ func TestChatFieldsBesideCalls(t *testing.T) {
 			}
 			bodies = append(bodies, string(b))
 			if c.refusal != "" && strings.Contains(string(b), c.refusal) {
-				return chatReply(422, "application/json", strings.NewReader(`{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"tool_calls",0,"`+
-					c.refusal+`"],"msg":"Extra inputs are not permitted"}]}`))
+				return chatReply(422, "application/json", strings.NewReader(
+					`{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"tool_calls",0,"`+
+						c.refusal+`"],"msg":"Extra inputs are not permitted"}]}`))
 			}
 			return chatReply(200, "application/json", strings.NewReader(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))
 		})

@@ -323,7 +323,8 @@ func TestRefusedForItsContent(t *testing.T) {
 	}{
 		{400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's ` +
 			`content management policy. Please modify your prompt and ` +
-			`retry.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"hate":{"filtered":true,"severity":` +
+			`retry.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":` +
+			`{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"hate":{"filtered":true,"severity":` +
 			`"high"}}}}}`},
 		{400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's ` +
 			`content management policy."}}`},
