@@ -130,7 +130,8 @@ func TestPayloads(t *testing.T) {
 
 // What says nothing is no message: it is named, and what stands beside it is read.
 func TestMessagesWithoutContent(t *testing.T) {
-	for _, empty := range []string{`"content":null`, `"content":""`, `"content":" \n"`, `"content":[]`, `"content":[{"type":"text","text":""}]`,
+	for _, empty := range []string{`"content":null`, `"content":""`, `"content":" \n"`, `"content":[]`,
+		`"content":[{"type":"text","text":""}]`,
 		`"content":[{"type":"text","text":null}]`, `"parts":null`, `"parts":[]`, `"content":null,"status":"complete"`, `"name":"a"`} {
 		one := `{"role":"user",` + empty + `}`
 		for form, file := range map[string]string{

@@ -78,8 +78,12 @@ func (s Sources) choices(root *kong.Node, line []string, typed string) []Choice 
 		return starting(flags(at), typed, "")
 	}
 	var out []Choice
-	if taken < len(argumentsOf(at)) {
-		out = s.values(argumentsOf(at)[taken])
+	takes := argumentsOf(at)
+	if n := len(takes); n > 0 && taken >= n && takes[n-1].IsCumulative() {
+		taken = n - 1 // one more of them
+	}
+	if taken < len(takes) {
+		out = s.values(takes[taken])
 	}
 	if taken > 0 {
 		return starting(out, typed, "")
