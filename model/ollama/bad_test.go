@@ -33,7 +33,7 @@ func TestRefusals(t *testing.T) {
 			"cannot call tools", 1},
 		"no chat": {400, `{"error":"\"qwen3:8b\" does not support chat"}`, scrollback.Invalid, "cannot chat", 1},
 		"one image": {500, `{"error":"this model only supports one image while more than one image requested"}`, scrollback.Unavailable,
-			"one image only", 2},
+			"only supports one image", 1},
 		"memory": {500, `{"error":"model requires more system memory (41.9 GiB) than is available (30.9 GiB)"}`, scrollback.Unavailable,
 			"too little memory", 1},
 		"busy": {503, `{"error":"server busy, please try again.  maximum pending requests exceeded"}`, scrollback.RateLimited,
