@@ -27,6 +27,9 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		for _, it := range items {
 			c.listed = append(c.listed, it.ID)
 		}
+		if c.o.Listed != nil {
+			c.o.Listed(c.listed)
+		}
 		if err := (Listing{Zone: c.o.Zone}).Conversations(w, items, nil); err != nil {
 			return err
 		}

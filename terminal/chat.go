@@ -28,9 +28,11 @@ type Options struct {
 	Model        string                    // the default, for conversations that name none
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
-	Save  func(ctx context.Context, id scrollback.ConversationID, name string) error
-	Files Files // completes references on a screen; nil does not
-	JSON  bool  // events as lines of JSON; only without a screen
+	Save func(ctx context.Context, id scrollback.ConversationID, name string) error
+	// Listed is told which conversations a list showed, by its numbers; nil is not.
+	Listed func([]scrollback.ConversationID)
+	Files  Files // completes references on a screen; nil does not
+	JSON   bool  // events as lines of JSON; only without a screen
 	// Zone is the person's: times are shown in it, and the model is told the date there. nil is
 	// that of the machine.
 	Zone  *time.Location

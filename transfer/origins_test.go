@@ -234,6 +234,12 @@ func TestBringDeleted(t *testing.T) {
 		t.Fatalf("after the purge: %v, %v", all, err)
 	}
 	refused("t", "purged")
+	for caller, want := range map[*scrollback.Caller]bool{{Access: scrollback.AccessWrite, Projects: []string{"theirs"}}: false,
+		{Access: scrollback.AccessWrite, Projects: []string{scrollback.DefaultProject}}: true, {Access: scrollback.AccessWrite}: false} {
+		if was, err := h.Transfer.Deleted(context.Background(), h.Engine.As(*caller), "talks", "c"); err != nil || was != want {
+			t.Errorf("purged, asked for %v: %v, %v", caller.Projects, was, err)
+		}
+	}
 	if out := h.bring(f, "s"); out.Deleted != 2 || len(out.Conversations) != 1 {
 		t.Errorf("a part of it purged: %+v", out)
 	}
