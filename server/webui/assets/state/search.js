@@ -7,7 +7,7 @@ import { attempt } from './notices.js';
 import { labelOf, matching } from './palette.js';
 import { searchOpen } from './panels.js';
 import { conversation } from './thread.js';
-import { zone } from './turn.js';
+import { zone } from './zone.js';
 import { lang, t } from './words.js';
 
 const PAGE = 20;
