@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -42,24 +43,26 @@ type importing struct {
 	batch   []store.Incoming
 	size    int
 
-	at     scrollback.Branch    // the branch whose path the file is on
-	base   int64                // the newest message before the file's first
-	seqs   []int64              // of the messages on the file's path, before the batch
-	gap    int64                // the newest message behind the last of seqs, which the file has lost, or 0
-	known  []scrollback.Message // of at's path, that come next
-	fresh  bool                 // the file is past what is there
-	firsts map[onPath]*stored   // messages that begin another continuation
-	stood  onPath               // where the conversation stood before the import
-	back   bool                 // that was before the end of a branch: something had been taken back
-	left   scrollback.BranchID  // where the conversation stood when the file first left it
-	own    bool                 // somebody had gone on there without the file
-	newest scrollback.MessageID // of the conversation as it stood
-	all    bool                 // the file has said all that the conversation says
-	theirs bool                 // an import brought the newest
-	slot   int                  // in the result
-	source *source              // of a tool, or nil
-	moved  bool                 // the source has changed since its last import
-	goesOn bool                 // and is where it was then: it is the tool's own, and no copy
+	at      scrollback.Branch    // the branch whose path the file is on
+	base    int64                // the newest message before the file's first
+	seqs    []int64              // of the messages on the file's path, before the batch
+	without *[]int               // what requests leave out of the file's path, if it says so: positions from 1
+	decided int64                // up to this message the branch's own list counts, not the file's
+	gap     int64                // the newest message behind the last of seqs, which the file has lost, or 0
+	known   []scrollback.Message // of at's path, that come next
+	fresh   bool                 // the file is past what is there
+	firsts  map[onPath]*stored   // messages that begin another continuation
+	stood   onPath               // where the conversation stood before the import
+	back    bool                 // that was before the end of a branch: something had been taken back
+	left    scrollback.BranchID  // where the conversation stood when the file first left it
+	own     bool                 // somebody had gone on there without the file
+	newest  scrollback.MessageID // of the conversation as it stood
+	all     bool                 // the file has said all that the conversation says
+	theirs  bool                 // an import brought the newest
+	slot    int                  // in the result
+	source  *source              // of a tool, or nil
+	moved   bool                 // the source has changed since its last import
+	goesOn  bool                 // and is where it was then: it is the tool's own, and no copy
 
 	ends   map[scrollback.BranchID]int64 // the farthest that a path of the file came to on a branch
 	latest int64                         // when that was said, if an import brought it, in Unix ms
@@ -153,6 +156,9 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	}
 	if entry.Rewind != nil {
 		return im.rewind(ctx, c, *entry.Rewind)
+	}
+	if entry.Without != nil {
+		return im.without(ctx, c, *entry.Without)
 	}
 	return im.hear(ctx, c, entry)
 }
@@ -251,6 +257,10 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 	}
 	c.ended()
 	c.seqs, c.gap, c.known, c.fresh = c.seqs[:n], 0, nil, false
+	if c.without != nil {
+		at, _ := slices.BinarySearch(*c.without, n+1)
+		*c.without = (*c.without)[:at]
+	}
 	return nil
 }
 
@@ -396,7 +406,7 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 	if c.Messages == 0 && c.left == "" {
 		c.stood = onPath{head.Branch.ID, head.Branch.HeadSeq}
 	}
-	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {
+	if c.decided = c.seq(); head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {
 		return nil
 	}
 	if n := head.Branch.HeadSeq; n > 0 && c.left == "" {
@@ -407,7 +417,8 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == "" && !(c.all && last.ID == c.newest)
 	}
 	if head, err = im.goTo(ctx, head, c.at.ID, c.seq()); err == nil {
-		c.head, c.at = head, head.Branch
+		c.head, c.at, c.decided = head, head.Branch, 0
+		err = im.leaveOut(ctx, c)
 	}
 	return err
 }
@@ -459,6 +470,10 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	head, err := im.goTo(ctx, now, to.branch, to.seq)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
+		if c.Created && to == (onPath{c.at.ID, c.seq()}) {
+			c.decided = 0
+			err = im.leaveOut(ctx, c)
+		}
 	}
 	return errors.Join(failed, err)
 }
