@@ -52,6 +52,8 @@ type importing struct {
 	known   []scrollback.Message // of at's path, that come next
 	fresh   bool                 // the file is past what is there
 	firsts  map[onPath]*stored   // messages that begin another continuation
+	forks   *store.Forks         // the branches, once they were asked for
+	asOf    onPath               // where the conversation stood then, or where this import has brought it since
 	stood   onPath               // where the conversation stood before the import
 	back    bool                 // that was before the end of a branch: something had been taken back
 	left    scrollback.BranchID  // where the conversation stood when the file first left it
@@ -76,7 +78,14 @@ type importing struct {
 // stored is a message that a file may say again.
 type stored struct {
 	scrollback.Message
-	likeness string // once it was asked for
+	mark     string               // of the import that brought it
+	id       scrollback.MessageID // that its file gives it
+	likeness string               // once it was asked for
+}
+
+// storedAs is a message that is compared with what a file says.
+func storedAs(m scrollback.Message) *stored {
+	return &stored{Message: m, mark: transcript.MarkOf(m.Meta), id: transcript.IDOf(m.Meta)}
 }
 
 // onPath is a point on the path of a branch, where the log never changes.
@@ -290,7 +299,7 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 		return true, nil
 	}
 	if len(c.known) > 0 {
-		same, err := im.says(ctx, &stored{Message: c.known[0]}, e)
+		same, err := im.says(ctx, storedAs(c.known[0]), e)
 		if err != nil {
 			return false, err
 		}
@@ -298,11 +307,17 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			return step()
 		}
 	}
-	next, err := im.store.Branches.Continuations(ctx, c.ID, c.at, at)
-	if err != nil {
-		return false, err
+	if c.forks == nil {
+		var err error
+		if c.forks, err = im.store.Branches.Forks(ctx, c.ID); err != nil {
+			return false, err
+		}
+		c.asOf = onPath{c.head.Branch.ID, c.head.Branch.HeadSeq}
 	}
-	for _, b := range next {
+	for b, err := range c.forks.Continuations(ctx, c.at, at) {
+		if err != nil {
+			return false, err
+		}
 		place := onPath{b.ID, at + 1}
 		if c.firsts[place] == nil {
 			page, err := im.store.Messages(ctx, b.ID, at+1, min(at+2, b.HeadSeq))
@@ -312,7 +327,7 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			if first := told(page, im.cells); len(first) > 0 {
 				page = first
 			}
-			c.firsts[place] = &stored{Message: page[0]}
+			c.firsts[place] = storedAs(page[0])
 		}
 		first := c.firsts[place]
 		same, err := im.says(ctx, first, e)
@@ -347,7 +362,7 @@ func (im *importer) drafted(ctx context.Context, c *importing, e *said) (bool, e
 // says reports whether a message is what a file says: an earlier import wrote it, or it
 // was exported and comes back.
 func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) {
-	if mark := transcript.MarkOf(m.Meta); mark != "" && mark == e.mark {
+	if m.mark != "" && m.mark == e.mark {
 		return true, nil
 	}
 	if im.cells {
@@ -356,12 +371,12 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	if e.draft != "" && e.draft == m.TurnID && m.Role == scrollback.RoleAssistant {
 		return true, nil // what the draft became
 	}
-	again := im.from != nil && e.id != "" && transcript.IDOf(m.Meta) == e.id // perhaps replayed with another time
+	again := im.from != nil && e.id != "" && m.id == e.id // perhaps replayed with another time
 	at := e.Message.CreatedAt
 	if m.Role != e.Message.Role || !again && at != 0 && at != m.CreatedAt {
 		return false, nil
 	}
-	if (again || at != 0 && transcript.MarkOf(m.Meta) != "") && transcript.Begins(m.Message, e.Message) {
+	if (again || at != 0 && m.mark != "") && transcript.Begins(m.Message, e.Message) {
 		return true, nil // the copy was made while it was being written
 	}
 	if m.likeness == "" {
@@ -382,15 +397,31 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	return m.likeness == e.likeness, nil
 }
 
-// grown reports whether the branch that the file is on has grown since it was looked at:
-// another import of the same file may have written what comes next.
+// grown reports whether the conversation has changed since it was looked at: another import of
+// the same file may have written what comes next.
 func grown(ctx context.Context, im *importer, c *importing) bool {
 	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
-	if err != nil || head.Branch.ID != c.at.ID || head.Branch.HeadSeq <= c.at.HeadSeq {
-		return false // an error comes again when the file is left
+	if err != nil {
+		return false // it comes again when the file is left
 	}
-	c.at, c.known = head.Branch, nil
-	return true
+	now := onPath{head.Branch.ID, head.Branch.HeadSeq}
+	changed := c.forks != nil && c.asOf != now
+	if changed {
+		c.forks = nil
+	}
+	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq > c.at.HeadSeq {
+		c.at, c.known, changed = head.Branch, nil, true
+	}
+	return changed
+}
+
+// stands notes where this import has brought the conversation.
+func (c *importing) stands(h store.Head) {
+	c.head, c.at = h, h.Branch
+	if c.forks != nil {
+		c.forks.Put(h.Branch)
+		c.asOf = onPath{h.Branch.ID, h.Branch.HeadSeq}
+	}
 }
 
 // leave makes the file's position the head: what it says next is not there.
@@ -417,7 +448,8 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == "" && !(c.all && last.ID == c.newest)
 	}
 	if head, err = im.goTo(ctx, head, c.at.ID, c.seq()); err == nil {
-		c.head, c.at, c.decided = head, head.Branch, 0
+		c.stands(head)
+		c.decided = 0
 		err = im.leaveOut(ctx, c)
 	}
 	return err

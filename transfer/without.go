@@ -48,6 +48,6 @@ func (im *importer) leaveOut(ctx context.Context, c *importing) error {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
 			"somebody continued conversation %s while it was imported; import the file again", c.ID)
 	}
-	c.head, c.at = head, head.Branch
+	c.stands(head)
 	return nil
 }
