@@ -85,6 +85,9 @@ func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	}
 	sh := b.sh
 	sh.Policy.Summarizes = sh.Policy.Summarizes && b.Summarize
+	if b.e.folder.Spare(*head, sh) {
+		return nil
+	}
 	admit := func(ctx context.Context) error {
 		err := b.e.gate.Admit(ctx, sh.Over.Key, head.Project, b.Quota)
 		if err != nil {

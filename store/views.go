@@ -20,6 +20,12 @@ func (p Views) Commit(ctx context.Context, c Commit) error {
 	return p.s.d.Views.Commit(ctx, c)
 }
 
+// LeaveOut replaces which messages of its path the requests of a branch leave out, ascending. A
+// view that changed since the branch was read is a conflict.
+func (p Views) LeaveOut(ctx context.Context, b scrollback.Branch, without []int64) error {
+	return p.s.Audit.Mend(ctx, Mend{View: &driver.MendView{Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View.Leaving(without)}})
+}
+
 // sound checks the messages that new leaves cover.
 func (p Views) sound(ctx context.Context, segments []scrollback.Segment) error {
 	for _, s := range segments {

@@ -46,7 +46,9 @@ type Exporter interface {
 // conversation, or empty. Conversation is set on the entry that describes one
 // and has no message. An entry with Rewind has none either: what follows comes
 // after the first *Rewind messages of the source's current path, and what came
-// after those becomes an earlier branch. Turns are those after the message that failed, or
+// after those becomes an earlier branch. One with Without has none either: requests leave out
+// those messages of the source's current path, counted from 1 and ascending, and no others of
+// it so far. Turns are those after the message that failed, or
 // ended at a bound; only exports have them. With Gap the message need not follow the one before
 // it: the file has lost what was said between them, and does not know when the message was said
 // if that has no time.
@@ -56,6 +58,7 @@ type Entry struct {
 	Conversation *scrollback.Conversation
 	Message      scrollback.Message
 	Rewind       *int
+	Without      *[]int
 	Bytes        map[int][]byte // by index of the part they belong to
 	Turns        []scrollback.TurnEntry
 	Origin       *scrollback.Origin // with Conversation: its ID, Root, Folder and GitBranch, and nothing else

@@ -73,7 +73,8 @@ func (w *writing) wait(im *importer) error {
 	if at, was := w.head.Branch, w.done.Head.Branch; at.ID != was.ID || at.HeadSeq != was.HeadSeq {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody continued conversation %s while it was imported; import the file again", c.ID)
 	}
-	c.at, c.Total = c.head.Branch, c.head.Messages
+	c.stands(c.head)
+	c.Total = c.head.Messages
 	if scrollback.CodeOf(w.err) == scrollback.OverBudget {
 		return nil // what is stored is stored; the next turn judges what it can send
 	}

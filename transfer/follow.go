@@ -139,7 +139,7 @@ func (w *way) arrive(ctx context.Context) error {
 	}
 	head, err := w.importer.goTo(ctx, c.head, c.at.ID, c.seq())
 	if err == nil {
-		c.head, c.at = head, head.Branch
+		c.stands(head)
 	}
 	return err
 }

@@ -18,7 +18,7 @@ func (im *importer) across(ctx context.Context, c *importing, e *said) (bool, er
 			return false, err
 		}
 		for i, m := range page {
-			same, err := im.says(ctx, &stored{Message: m}, e)
+			same, err := im.says(ctx, storedAs(m), e)
 			if err != nil {
 				return false, err
 			}

@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -42,24 +43,28 @@ type importing struct {
 	batch   []store.Incoming
 	size    int
 
-	at     scrollback.Branch    // the branch whose path the file is on
-	base   int64                // the newest message before the file's first
-	seqs   []int64              // of the messages on the file's path, before the batch
-	gap    int64                // the newest message behind the last of seqs, which the file has lost, or 0
-	known  []scrollback.Message // of at's path, that come next
-	fresh  bool                 // the file is past what is there
-	firsts map[onPath]*stored   // messages that begin another continuation
-	stood  onPath               // where the conversation stood before the import
-	back   bool                 // that was before the end of a branch: something had been taken back
-	left   scrollback.BranchID  // where the conversation stood when the file first left it
-	own    bool                 // somebody had gone on there without the file
-	newest scrollback.MessageID // of the conversation as it stood
-	all    bool                 // the file has said all that the conversation says
-	theirs bool                 // an import brought the newest
-	slot   int                  // in the result
-	source *source              // of a tool, or nil
-	moved  bool                 // the source has changed since its last import
-	goesOn bool                 // and is where it was then: it is the tool's own, and no copy
+	at      scrollback.Branch    // the branch whose path the file is on
+	base    int64                // the newest message before the file's first
+	seqs    []int64              // of the messages on the file's path, before the batch
+	without *[]int               // what requests leave out of the file's path, if it says so: positions from 1
+	decided int64                // up to this message the branch's own list counts, not the file's
+	gap     int64                // the newest message behind the last of seqs, which the file has lost, or 0
+	known   []scrollback.Message // of at's path, that come next
+	fresh   bool                 // the file is past what is there
+	firsts  map[onPath]*stored   // messages that begin another continuation
+	forks   *store.Forks         // the branches, once they were asked for
+	asOf    onPath               // where the conversation stood then, or where this import has brought it since
+	stood   onPath               // where the conversation stood before the import
+	back    bool                 // that was before the end of a branch: something had been taken back
+	left    scrollback.BranchID  // where the conversation stood when the file first left it
+	own     bool                 // somebody had gone on there without the file
+	newest  scrollback.MessageID // of the conversation as it stood
+	all     bool                 // the file has said all that the conversation says
+	theirs  bool                 // an import brought the newest
+	slot    int                  // in the result
+	source  *source              // of a tool, or nil
+	moved   bool                 // the source has changed since its last import
+	goesOn  bool                 // and is where it was then: it is the tool's own, and no copy
 
 	ends   map[scrollback.BranchID]int64 // the farthest that a path of the file came to on a branch
 	latest int64                         // when that was said, if an import brought it, in Unix ms
@@ -73,7 +78,14 @@ type importing struct {
 // stored is a message that a file may say again.
 type stored struct {
 	scrollback.Message
-	likeness string // once it was asked for
+	mark     string               // of the import that brought it
+	id       scrollback.MessageID // that its file gives it
+	likeness string               // once it was asked for
+}
+
+// storedAs is a message that is compared with what a file says.
+func storedAs(m scrollback.Message) *stored {
+	return &stored{Message: m, mark: transcript.MarkOf(m.Meta), id: transcript.IDOf(m.Meta)}
 }
 
 // onPath is a point on the path of a branch, where the log never changes.
@@ -153,6 +165,9 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	}
 	if entry.Rewind != nil {
 		return im.rewind(ctx, c, *entry.Rewind)
+	}
+	if entry.Without != nil {
+		return im.without(ctx, c, *entry.Without)
 	}
 	return im.hear(ctx, c, entry)
 }
@@ -251,6 +266,10 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 	}
 	c.ended()
 	c.seqs, c.gap, c.known, c.fresh = c.seqs[:n], 0, nil, false
+	if c.without != nil {
+		at, _ := slices.BinarySearch(*c.without, n+1)
+		*c.without = (*c.without)[:at]
+	}
 	return nil
 }
 
@@ -280,7 +299,7 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 		return true, nil
 	}
 	if len(c.known) > 0 {
-		same, err := im.says(ctx, &stored{Message: c.known[0]}, e)
+		same, err := im.says(ctx, storedAs(c.known[0]), e)
 		if err != nil {
 			return false, err
 		}
@@ -288,11 +307,17 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			return step()
 		}
 	}
-	next, err := im.store.Branches.Continuations(ctx, c.ID, c.at, at)
-	if err != nil {
-		return false, err
+	if c.forks == nil {
+		var err error
+		if c.forks, err = im.store.Branches.Forks(ctx, c.ID); err != nil {
+			return false, err
+		}
+		c.asOf = onPath{c.head.Branch.ID, c.head.Branch.HeadSeq}
 	}
-	for _, b := range next {
+	for b, err := range c.forks.Continuations(ctx, c.at, at) {
+		if err != nil {
+			return false, err
+		}
 		place := onPath{b.ID, at + 1}
 		if c.firsts[place] == nil {
 			page, err := im.store.Messages(ctx, b.ID, at+1, min(at+2, b.HeadSeq))
@@ -302,7 +327,7 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			if first := told(page, im.cells); len(first) > 0 {
 				page = first
 			}
-			c.firsts[place] = &stored{Message: page[0]}
+			c.firsts[place] = storedAs(page[0])
 		}
 		first := c.firsts[place]
 		same, err := im.says(ctx, first, e)
@@ -337,7 +362,7 @@ func (im *importer) drafted(ctx context.Context, c *importing, e *said) (bool, e
 // says reports whether a message is what a file says: an earlier import wrote it, or it
 // was exported and comes back.
 func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) {
-	if mark := transcript.MarkOf(m.Meta); mark != "" && mark == e.mark {
+	if m.mark != "" && m.mark == e.mark {
 		return true, nil
 	}
 	if im.cells {
@@ -346,12 +371,12 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	if e.draft != "" && e.draft == m.TurnID && m.Role == scrollback.RoleAssistant {
 		return true, nil // what the draft became
 	}
-	again := im.from != nil && e.id != "" && transcript.IDOf(m.Meta) == e.id // perhaps replayed with another time
+	again := im.from != nil && e.id != "" && m.id == e.id // perhaps replayed with another time
 	at := e.Message.CreatedAt
 	if m.Role != e.Message.Role || !again && at != 0 && at != m.CreatedAt {
 		return false, nil
 	}
-	if (again || at != 0 && transcript.MarkOf(m.Meta) != "") && transcript.Begins(m.Message, e.Message) {
+	if (again || at != 0 && m.mark != "") && transcript.Begins(m.Message, e.Message) {
 		return true, nil // the copy was made while it was being written
 	}
 	if m.likeness == "" {
@@ -372,15 +397,31 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	return m.likeness == e.likeness, nil
 }
 
-// grown reports whether the branch that the file is on has grown since it was looked at:
-// another import of the same file may have written what comes next.
+// grown reports whether the conversation has changed since it was looked at: another import of
+// the same file may have written what comes next.
 func grown(ctx context.Context, im *importer, c *importing) bool {
 	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
-	if err != nil || head.Branch.ID != c.at.ID || head.Branch.HeadSeq <= c.at.HeadSeq {
-		return false // an error comes again when the file is left
+	if err != nil {
+		return false // it comes again when the file is left
 	}
-	c.at, c.known = head.Branch, nil
-	return true
+	now := onPath{head.Branch.ID, head.Branch.HeadSeq}
+	changed := c.forks != nil && c.asOf != now
+	if changed {
+		c.forks = nil
+	}
+	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq > c.at.HeadSeq {
+		c.at, c.known, changed = head.Branch, nil, true
+	}
+	return changed
+}
+
+// stands notes where this import has brought the conversation.
+func (c *importing) stands(h store.Head) {
+	c.head, c.at = h, h.Branch
+	if c.forks != nil {
+		c.forks.Put(h.Branch)
+		c.asOf = onPath{h.Branch.ID, h.Branch.HeadSeq}
+	}
 }
 
 // leave makes the file's position the head: what it says next is not there.
@@ -396,7 +437,7 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 	if c.Messages == 0 && c.left == "" {
 		c.stood = onPath{head.Branch.ID, head.Branch.HeadSeq}
 	}
-	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {
+	if c.decided = c.seq(); head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {
 		return nil
 	}
 	if n := head.Branch.HeadSeq; n > 0 && c.left == "" {
@@ -407,7 +448,9 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == "" && !(c.all && last.ID == c.newest)
 	}
 	if head, err = im.goTo(ctx, head, c.at.ID, c.seq()); err == nil {
-		c.head, c.at = head, head.Branch
+		c.stands(head)
+		c.decided = 0
+		err = im.leaveOut(ctx, c)
 	}
 	return err
 }
@@ -459,6 +502,10 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	head, err := im.goTo(ctx, now, to.branch, to.seq)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
+		if c.Created && to == (onPath{c.at.ID, c.seq()}) {
+			c.decided = 0
+			err = im.leaveOut(ctx, c)
+		}
 	}
 	return errors.Join(failed, err)
 }

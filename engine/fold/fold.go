@@ -103,6 +103,25 @@ func (f *Folder) surround(snap store.Snapshot, h store.Head, sh setting.Resolved
 	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.Policy}
 }
 
+// Spare reports whether a head is so far from its budget and from the next fold that nobody
+// needs to look at its messages to know it. It may say no where there is nothing to fold.
+func (f *Folder) Spare(h store.Head, sh setting.Resolved) bool {
+	if h.Branch.View.Boundary > 0 {
+		return false
+	}
+	shown := f.surround(store.Snapshot{}, h, sh)
+	w, live := window.Assemble(shown.Window), h.Branch.LiveWeight()
+	around := scrollback.Weight{Tokens: spareTokens * h.Branch.HeadSeq, Bytes: spareBytes * h.Branch.HeadSeq}
+	w.Weight = w.Weight.Add(live).Add(live).Add(around)
+	return window.Fits(w.Weight, sh.Budget) && !shown.Due(w)
+}
+
+// What a message may weigh beside its parts, generously.
+const (
+	spareTokens = 16
+	spareBytes  = 512
+)
+
 // Fitting says how the window of a request is made to fit.
 type Fitting struct {
 	Setting    setting.Resolved

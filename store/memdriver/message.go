@@ -198,15 +198,20 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 
 // fresh returns an error that names an id of the entries which is taken.
 func (db *database) fresh(op string, entries []driver.Entry) error {
-	seen := map[scrollback.MessageID]bool{}
-	for _, r := range db.rows {
-		seen[r.ID] = true
+	taken := func(id scrollback.MessageID) error {
+		return scrollback.Errorf(scrollback.Conflict, op, "there is already a message %s", id)
 	}
+	seen := map[scrollback.MessageID]bool{}
 	for _, e := range entries {
 		if seen[e.ID] {
-			return scrollback.Errorf(scrollback.Conflict, op, "there is already a message %s", e.ID)
+			return taken(e.ID)
 		}
 		seen[e.ID] = true
+	}
+	for _, r := range db.rows {
+		if seen[r.ID] {
+			return taken(r.ID)
+		}
 	}
 	return nil
 }

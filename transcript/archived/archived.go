@@ -113,7 +113,8 @@ type file struct {
 	d      *transcript.Document
 	yield  func(transcript.Entry, error) bool
 	source string
-	head   int64   // where the conversation stood
+	head   int64 // where the conversation stood
+	left   left
 	path   []int64 // seqs of what was yielded and is on the current path
 	draft  bool    // the newest has no seq
 }
@@ -131,7 +132,8 @@ func (f *file) bad(format string, args ...any) error {
 
 // field takes a field of the document.
 func (f *file) field(name string) error {
-	if name == "messages" {
+	switch name {
+	case "messages":
 		for raw, err := range f.d.Items() {
 			if err == nil {
 				err = f.message(raw)
@@ -140,12 +142,25 @@ func (f *file) field(name string) error {
 				return err
 			}
 		}
-		if f.draft {
-			return nil
+		if !f.draft {
+			if err := f.back(f.head + 1); err != nil { // other branches may go on from there
+				return err
+			}
 		}
-		return f.back(f.head + 1) // other branches may go on from there
-	}
-	if name == "branches" || name == "receipts" || name == "refs" { // they follow from the messages
+		return f.leaveOut(f.left.current)
+	case "branches":
+		for raw, err := range f.d.Items() {
+			if err != nil {
+				return err
+			}
+			if f.left.branch(raw) != nil {
+				if err := f.bad("a branch of the wrong shape"); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	case "receipts", "refs": // they follow from the messages
 		for _, err := range f.d.Items() {
 			if err != nil {
 				return err
@@ -223,8 +238,14 @@ func (f *file) message(raw json.RawMessage) error {
 	if err := f.back(seq); err != nil {
 		return err
 	}
+	if err := f.leaveOut(m.Branch); err != nil {
+		return err
+	}
 	f.path = append(f.path, seq)
-	return f.emit(e)
+	if err := f.emit(e); err != nil || !f.left.leaves(m.Branch, m.Seq) {
+		return err
+	}
+	return f.leaveOut(m.Branch)
 }
 
 // back goes back to what comes before a seq on the current path.
@@ -234,5 +255,6 @@ func (f *file) back(seq int64) error {
 		return nil
 	}
 	f.path = f.path[:at]
+	f.left.cut(at)
 	return f.emit(transcript.Entry{Source: f.source, Rewind: &at})
 }

@@ -101,6 +101,9 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 			if err == nil {
 				err = f.field(name)
 			}
+			if errors.Is(err, errDamaged) {
+				break // nothing can be read behind it
+			}
 			if err == nil {
 				continue
 			}
@@ -144,17 +147,30 @@ func (f *file) field(name string) error {
 		}
 		return err
 	}
+	var damaged error
 	for raw, err := range f.d.Items() {
-		if err == nil {
-			err = f.keep(len(raw))
-		}
 		if err != nil {
+			bad, ours := f.d.Fault(err)
+			if !ours {
+				return err
+			}
+			f.faults, damaged = append(f.faults, bad), errDamaged
+			if raw = transcript.Mend(f.d.Torn(), 1); raw == nil {
+				continue
+			}
+			if _, _, err := read(raw); err != nil {
+				continue // what it says is not whole
+			}
+		}
+		if err := f.keep(len(raw)); err != nil {
 			return err
 		}
 		f.messages = append(f.messages, line{f.d.Line(), raw})
 	}
-	return nil
+	return damaged
 }
+
+var errDamaged = errors.New("the list of messages is damaged")
 
 // keep counts bytes that are kept until the end of the file.
 func (f *file) keep(n int) error {

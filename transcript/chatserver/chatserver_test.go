@@ -175,3 +175,22 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// What is damaged of a file costs no more than itself.
+func TestDamage(t *testing.T) {
+	file := `{"id":"c","title":"t","createdAt":1,"messages":[{"id":"m1","role":"user","content":"one","timestamp":1},` +
+		`{"id":"m2","role":"assistant","content":"two","timestamp":2,"meta":{"reaso` + "\x00\x00" +
+		`{"id":"m3","role":"user","content":"three","timestamp":3},{"id":"m4","role":"assistant","con`
+	var said []string
+	bad := 0
+	for _, e := range read(t, strings.NewReader(file)) {
+		if e.Bad != nil {
+			bad++
+		} else if e.Conversation == nil {
+			said = append(said, e.Message.Parts.Text())
+		}
+	}
+	if d := cmp.Diff([]string{"one", "two", "three"}, said); d != "" || bad < 2 {
+		t.Errorf("%d are bad: %s", bad, d)
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -46,6 +47,10 @@ type Format struct {
 	// Depth is in how many containers a message of an item is, of which an item that is
 	// damaged at its end keeps the whole ones.
 	Depth int
+
+	// Lists are the fields of an item that are lists of messages: of a file that is one item
+	// and damaged, the whole ones are kept. May be nil.
+	Lists []string
 
 	// Talk makes a talk of an item of a file; nil if nothing is said in it. An error says
 	// what is wrong with the item.
@@ -112,6 +117,7 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 		}
 		defer func() { _ = file.Close() }()
 		seen, assets := map[string]bool{}, Beside(p, s.Name)
+		first := true
 		for item, err := range items(file) {
 			if err == nil {
 				err = ctx.Err()
@@ -122,7 +128,10 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 			}
 			if p.Live(s) {
 				item.torn = nil // it is being written, perhaps
+			} else if first && item.fault != "" && f.salvaged(p, s, assets, yield) {
+				return
 			}
+			first = false
 			if !f.tell(item, assets, seen, yield) {
 				return
 			}
@@ -151,6 +160,65 @@ func (f Format) tell(it item, assets *Assets, seen map[string]bool, yield func(t
 	}
 	seen[t.ID] = true
 	return entries(it, t, yield)
+}
+
+// salvaged yields what is whole of a file that is one damaged item, and reports whether it is
+// that and has some.
+func (f Format) salvaged(p transcript.Place, s transcript.Session, assets *Assets, yield func(transcript.Entry, error) bool) bool {
+	if len(f.Lists) == 0 {
+		return false
+	}
+	file, err := p.FS.Open(s.Name)
+	if err != nil {
+		return false // what was read already counts
+	}
+	defer func() { _ = file.Close() }()
+	d, fields := transcript.NewDocument(file, MaxTalk), map[string]any{}
+	var faults []transcript.Bad
+	for len(faults) == 0 { // nothing can be read behind the first list that is damaged
+		name, err := d.Next()
+		if err != nil {
+			break
+		}
+		if !slices.Contains(f.Lists, name) {
+			if fields[name], err = d.Value(); err != nil {
+				delete(fields, name)
+				break
+			}
+			continue
+		}
+		items := []json.RawMessage{}
+		for raw, err := range d.Items() {
+			if err == nil {
+				items = append(items, raw)
+				continue
+			}
+			bad, ours := d.Fault(err)
+			if !ours {
+				return false
+			}
+			faults = append(faults, bad)
+			if whole := transcript.Mend(d.Torn(), f.Depth-1); whole != nil {
+				items = append(items, whole)
+			}
+		}
+		fields[name] = items
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil || len(faults) == 0 {
+		return false
+	}
+	t, err := f.Talk(assets, raw)
+	if err != nil || t == nil || len(t.Nodes) == 0 {
+		return false
+	}
+	for _, bad := range faults {
+		if !yield(transcript.Entry{Bad: &bad}, nil) {
+			return true
+		}
+	}
+	entries(item{line: 1}, t, yield)
+	return true
 }
 
 // mended yields what is whole of an item that is damaged at its end.

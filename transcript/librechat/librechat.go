@@ -42,7 +42,7 @@ func (Tool) Sniff(_ string, head []byte) bool {
 	return seen["conversationId"] && (seen["messages"] || seen["messagesTree"] || seen["exportAt"])
 }
 
-var format = exported.Format{Depth: 2, Sniff: Tool{}.Sniff, Talk: talk}
+var format = exported.Format{Depth: 2, Lists: []string{"messages", "messagesTree"}, Sniff: Tool{}.Sniff, Talk: talk}
 
 // Sessions implements transcript.Tool: each file is one.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {

@@ -38,11 +38,25 @@ func fromExport(files fs.FS, name string) ([]*stored, error) {
 			return fault(err)
 		}
 		if field == "messages" {
+			damaged := false
 			for raw, err := range doc.Items() {
-				if err != nil {
-					return fault(err)
+				if err == nil {
+					s.exported(raw)
+					continue
 				}
-				s.exported(raw)
+				bad, ours := doc.Fault(err)
+				if !ours {
+					return nil, err
+				}
+				s.complain(errors.New(bad.Reason))
+				if whole := transcript.Mend(doc.Torn(), messageDepth); whole != nil {
+					s.exported(whole)
+				}
+				damaged = true
+			}
+			if damaged { // nothing can be read behind them
+				s.order()
+				return s.whole(name)
 			}
 			continue
 		}
@@ -57,6 +71,9 @@ func fromExport(files fs.FS, name string) ([]*stored, error) {
 		}
 	}
 }
+
+// messageDepth is in how many containers a part of a message is.
+const messageDepth = 2
 
 // whole is an export that says whose it is.
 func (s *stored) whole(name string) ([]*stored, error) {

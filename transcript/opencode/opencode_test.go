@@ -499,3 +499,26 @@ func TestGolden(t *testing.T) {
 		t.Errorf("the export says another thing: %s", d)
 	}
 }
+
+// What is damaged of an export costs no more than itself: a torn message keeps its whole parts,
+// and those behind it are read.
+func TestDamagedExport(t *testing.T) {
+	message := func(n int, role, said string) string {
+		id := fmt.Sprint("msg_", n)
+		return `{"info":` + with(role, id, "") + `,"parts":[` + with(text(said), fmt.Sprint("prt_", n), id) + `]}`
+	}
+	torn := strings.TrimSuffix(message(2, assistant(6, done), "answer"), "]}") + `,{"id":"prt_9","type":"te`
+	fsys := fstest.MapFS{"export.json": {Data: []byte(`{"info":{"id":"ses_x","title":"Out","time":{"created":1}},"messages":[` +
+		message(1, user(5), "question") + "," + torn + "\x00\x00" + message(3, user(7), "another") + `]}`)}}
+	got := tooltest.Script(tooltest.Entries(t, opencode.Tool{}, fsys))
+	var said []string
+	for _, line := range got {
+		if !strings.HasPrefix(line, "bad ") {
+			said = append(said, line)
+		}
+	}
+	want := []string{"ses_x: Out", "user | question", "assistant | answer", "user | another", "end"}
+	if d := cmp.Diff(want, said); d != "" || len(said) == len(got) {
+		t.Errorf("%s\n%s", d, strings.Join(got, "\n"))
+	}
+}

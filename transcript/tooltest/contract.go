@@ -80,7 +80,8 @@ func (c *checker) session(s transcript.Session) {
 
 // kinds is how many things an entry is.
 func kinds(e transcript.Entry) (n int) {
-	for _, is := range []bool{e.Bad != nil, e.Conversation != nil, e.Rewind != nil, e.End != nil, len(e.Message.Parts) > 0 || e.Message.Role != ""} {
+	for _, is := range []bool{e.Bad != nil, e.Conversation != nil, e.Rewind != nil, e.Without != nil, e.End != nil,
+		len(e.Message.Parts) > 0 || e.Message.Role != ""} {
 		if is {
 			n++
 		}
