@@ -36,7 +36,7 @@ var rooms = map[string]entry{
 
 	"archive": {rooms: ". internal/listing",
 		libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
-		not: "database/sql"},
+		not:  "database/sql"},
 	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 github.com/go-playground/locales " +
 		"golang.org/x/text/language golang.org/x/text/unicode/norm",
 		not: "database/sql"},
@@ -78,6 +78,7 @@ var rooms = map[string]entry{
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/indextest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/claimtest":   {rooms: ". store/driver", not: "database/sql os"},
+	"store/drivertest/hashtest":    {rooms: ". store/driver", not: "database/sql os time"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/sqldriver/sqlmove":      {rooms: ". store/sqldriver store/sqldriver/sqlindex store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlindex " +
@@ -134,7 +135,7 @@ var rooms = map[string]entry{
 	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/naming engine/setting " +
 		"engine/sight engine/watch intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
-	"functions": {rooms: ". engine", libs: "github.com/google/jsonschema-go/jsonschema", not: "database/sql os"},
+	"functions":     {rooms: ". engine", libs: "github.com/google/jsonschema-go/jsonschema", not: "database/sql os"},
 	"engine/naming": {rooms: ". engine/setting store title", not: "database/sql os"},
 	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store store/claims token window",
 		not: "database/sql os"},
