@@ -22,11 +22,101 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 )
 
-// spending are the operations that ask models, and how: each asks at least one for a caller who may.
+// asks says of each operation of the API, and of each tool, prompt and other call of MCP, whether it may ask a model. What is
+// new needs an entry: what asks has to be booked to the caller and to be refused once the caller's day is used up, and of what
+// does not ask the tests hold that it asks nothing.
+var asks = map[string]bool{
+	"chat": true, "compact": true, "import": true,
+
+	"add-key": false, "archive": false, "branches": false, "cancel-turn": false, "clear": false, "context": false,
+	"create-conversation": false, "delete-conversation": false, "delete-project": false, "events": false, "export": false,
+	"fetch-artifact": false, "fork": false, "get-conversation": false, "get-project": false, "grep": false, "healthz": false,
+	"limits": false, "list-archives": false, "list-conversations": false, "list-files": false, "list-keys": false,
+	"list-leaves": false, "list-messages": false, "list-models": false, "list-projects": false, "list-refs": false,
+	"list-segments": false, "livez": false, "metrics": false, "openapi": false, "patch-conversation": false, "preview": false,
+	"put-project": false, "read-archive": false, "read-newest-archive": false, "read-ref": false, "readyz": false,
+	"receipts": false, "recompact": false, "restore-conversation": false, "revoke-key": false, "rewind": false, "sample": false,
+	"search": false, "shape": false, "sign-in": false, "sign-out": false, "tail-ref": false, "turn-context": false,
+	"turn-events": false, "uncompact": false, "upload": false, "usage": false, "whoami": false,
+
+	"mcp tool context_conversations": false, "mcp tool context_grep": false, "mcp tool context_list": false,
+	"mcp tool context_messages": false, "mcp tool context_read": false, "mcp tool context_search": false,
+	"mcp tool context_tail": false,
+
+	"mcp prompt catch-up": false, "mcp prompt recall": false, "mcp prompt summarize": false,
+
+	"mcp resource original": false, "mcp resources/list": false, "mcp completion/complete": false,
+}
+
+// spending is how operations are sent so that they ask models; all others are sent as [probes] say.
 var spending = map[string]probe{
 	"chat":    {body: `{"message":"and the lighthouse?","stream":false}`},
 	"compact": {body: `{"force":true}`},
 	"import":  {query: "project={project}&summarize=1&name=talk.jsonl", file: true},
+}
+
+// deed is something that a client may do.
+type deed struct {
+	name string
+	do   func(of place, key string) *httptest.ResponseRecorder
+}
+
+// deeds are all that clients may do: the operations of the description, and the calls of MCP as its server lists them.
+func (m *matrix) deeds(key string) (all []deed) {
+	m.T.Helper()
+	for _, path := range slices.Sorted(maps.Keys(m.ops)) {
+		for method, op := range m.ops[path] {
+			s, ok := spending[op.OperationID]
+			if !ok {
+				s = probes[op.OperationID]
+			}
+			all = append(all, deed{op.OperationID, func(of place, key string) *httptest.ResponseRecorder {
+				return m.try(method, path, s, of, key)
+			}})
+		}
+	}
+	add := func(name, method string, params func(of place) string) {
+		all = append(all, deed{"mcp " + name, func(of place, key string) *httptest.ResponseRecorder {
+			return m.mcp(method, params(of), key)
+		}})
+	}
+	var listed struct {
+		Result struct{ Tools, Prompts, ResourceTemplates []struct{ Name string } }
+	}
+	for _, list := range []string{"tools/list", "prompts/list", "resources/templates/list"} {
+		if w := m.mcp(list, "{}", key); json.Unmarshal(w.Body.Bytes(), &listed) != nil {
+			m.T.Fatalf("%s: %s", list, w.Body)
+		}
+	}
+	for _, tool := range listed.Result.Tools {
+		add("tool "+tool.Name, "tools/call", func(of place) string { return toolCall(tool.Name, of) })
+	}
+	for _, prompt := range listed.Result.Prompts {
+		add("prompt "+prompt.Name, "prompts/get", func(of place) string {
+			args := map[string]string{"recall": `"topic":"lighthouse"`, "summarize": `"conversation":"` + of["{id}"] + `"`}
+			return fmt.Sprintf(`{"name":%q,"arguments":{%s}}`, prompt.Name, args[prompt.Name])
+		})
+	}
+	for _, template := range listed.Result.ResourceTemplates {
+		add("resource "+template.Name, "resources/read", resource)
+	}
+	add("resources/list", "resources/list", func(place) string { return "{}" })
+	add("completion/complete", "completion/complete", func(place) string {
+		return `{"ref":{"type":"ref/prompt","name":"summarize"},"argument":{"name":"conversation","value":""}}`
+	})
+	var names []string
+	for _, d := range all {
+		names = append(names, d.name)
+		if _, known := asks[d.name]; !known {
+			m.T.Errorf("nothing says whether %s may ask a model: write it into asks", d.name)
+		}
+	}
+	for name := range asks {
+		if !slices.Contains(names, name) {
+			m.T.Errorf("%s is in asks, and there is no such thing", name)
+		}
+	}
+	return all
 }
 
 // spender is a server whose model takes every kind of call: turns, titles, summaries and sub-agents.
@@ -52,6 +142,7 @@ func spender(t *testing.T) *matrix {
 	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t),
 		Log: slog.New(slog.DiscardHandler), Rate: scrollback.Rate{Chats: scrollback.Unlimited}}, false)
 	m.key("admin", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
+	m.key("read", scrollback.Key{Role: scrollback.AccessRead, Projects: []string{own}}) // that sign-in sends
 	m.mine = m.place(own)
 	w := m.send("GET", "/openapi.json", "", "admin", "")
 	var api description
@@ -117,38 +208,33 @@ func long() string {
 	return b.String()
 }
 
-// TestEveryCallIsBookedToWhoAsked sends each operation with a key. Each call of a model that comes of it is entered for
-// that key, and operations that are not listed in spending ask none.
+// TestEveryCallIsBookedToWhoAsked does all that clients may do with a key. Each call of a model that comes of it is entered for
+// that key, and what asks says asks none asks none.
 func TestEveryCallIsBookedToWhoAsked(t *testing.T) {
 	m := spender(t)
 	id := m.key("spends", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
-	for _, path := range slices.Sorted(maps.Keys(m.ops)) {
-		for method, op := range m.ops[path] {
-			s, spends := spending[op.OperationID]
-			if !spends {
-				s = probes[op.OperationID]
-			}
-			if s.frames > 0 {
-				continue // it shows what others do
-			}
-			mine := m.place(own)
-			mine["{file}"] = long()
-			if op.OperationID == "compact" {
-				m.fill(scrollback.ConversationID(mine["{id}"]))
-			}
-			m.settle()
-			asked, booked := int64(len(m.Script.Requests())), m.booked(id)
-			w := m.try(method, path, s, mine, "spends")
-			m.settle()
-			asked, booked = int64(len(m.Script.Requests()))-asked, m.booked(id)-booked
-			if asked != booked || spends && asked == 0 || !spends && asked > 0 {
-				t.Errorf("%s asked %d times, and %d are booked to who asked: %d %.300s", op.OperationID, asked, booked, w.Code, w.Body)
-			}
+	for _, d := range m.deeds("spends") {
+		mine := m.place(own)
+		mine["{file}"] = long()
+		if d.name == "compact" {
+			m.fill(scrollback.ConversationID(mine["{id}"]))
+		}
+		m.settle()
+		asked, booked := int64(len(m.Script.Requests())), m.booked(id)
+		w := d.do(mine, "spends")
+		m.settle()
+		asked, booked = int64(len(m.Script.Requests()))-asked, m.booked(id)-booked
+		if asked != booked || asks[d.name] != (asked > 0) {
+			t.Errorf("%s asked %d times, and %d are booked to who asked: %d %.300s", d.name, asked, booked, w.Code, w.Body)
+		}
+		if refused := strings.Contains(w.Body.String(), `"isError":true`) || strings.HasPrefix(d.name, "mcp ") &&
+			!strings.Contains(w.Body.String(), `"result":`); refused || w.Code >= 400 && d.name != "metrics" {
+			t.Errorf("%s was not done: %d %.300s", d.name, w.Code, w.Body) // and so proves nothing
 		}
 	}
 }
 
-// TestNothingIsAskedPastTheGate: once a key has used up its day, or the project has, no operation asks a model.
+// TestNothingIsAskedPastTheGate: once a key has used up its day, or the project has, nothing that it does asks a model.
 func TestNothingIsAskedPastTheGate(t *testing.T) {
 	m := spender(t)
 	admin, err := m.Admin()
@@ -164,27 +250,18 @@ func TestNothingIsAskedPastTheGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.settle()
-	for _, path := range slices.Sorted(maps.Keys(m.ops)) {
-		for method, op := range m.ops[path] {
-			s, spends := spending[op.OperationID]
-			if !spends {
-				s = probes[op.OperationID]
-			}
-			if s.frames > 0 {
-				continue
-			}
-			mine := m.place(own)
-			mine["{file}"] = long()
-			m.settle()
-			asked := len(m.Script.Requests())
-			w := m.try(method, path, s, mine, "spent")
-			m.settle()
-			if n := len(m.Script.Requests()) - asked; n > 0 {
-				t.Errorf("%s asked %d times for a key that has used up its day: %d %.300s", op.OperationID, n, w.Code, w.Body)
-			}
-			if spends && (w.Code != http.StatusTooManyRequests && w.Code < 400 || !strings.Contains(w.Body.String(), "over_budget")) {
-				t.Errorf("%s: %d %.300s", op.OperationID, w.Code, w.Body)
-			}
+	for _, d := range m.deeds("spent") {
+		mine := m.place(own)
+		mine["{file}"] = long()
+		m.settle()
+		asked := len(m.Script.Requests())
+		w := d.do(mine, "spent")
+		m.settle()
+		if n := len(m.Script.Requests()) - asked; n > 0 {
+			t.Errorf("%s asked %d times for a key that has used up its day: %d %.300s", d.name, n, w.Code, w.Body)
+		}
+		if asks[d.name] && (w.Code != http.StatusTooManyRequests && w.Code < 400 || !strings.Contains(w.Body.String(), "over_budget")) {
+			t.Errorf("%s: %d %.300s", d.name, w.Code, w.Body)
 		}
 	}
 }

@@ -359,14 +359,35 @@ func TestNothingReachesAcross(t *testing.T) {
 var arguments = map[string]string{"context_conversations": "", "context_messages": "", "context_search": `"query":"lighthouse"`,
 	"context_list": "", "context_read": `"ref":"{ref}"`, "context_tail": `"ref":"{ref}"`, "context_grep": `"pattern":"light"`}
 
+// mcp sends a request of MCP.
+func (m *matrix) mcp(method, params, key string) *httptest.ResponseRecorder {
+	return m.send("POST", "/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params), key, "application/json")
+}
+
+// toolCall are the params of a call of a tool of MCP about what is in a place.
+func toolCall(tool string, of place) string {
+	fields := []string{}
+	if tool != "context_conversations" {
+		fields = append(fields, `"conversation":"`+of["{id}"]+`"`)
+	}
+	if args := arguments[tool]; args != "" {
+		fields = append(fields, strings.ReplaceAll(args, "{ref}", of["{ref}"]))
+	}
+	return fmt.Sprintf(`{"name":%q,"arguments":{%s}}`, tool, strings.Join(fields, ","))
+}
+
+// resource are the params of a read of the original behind a ref of a place.
+func resource(of place) string {
+	return fmt.Sprintf(`{"uri":"scrollback://%s/%s"}`, of["{id}"], strings.Replace(of["{ref}"], ":", "/", 1))
+}
+
 // The tools and resources of MCP are for the projects of the key too.
 func TestMCPKnowsItsCaller(t *testing.T) {
 	m := newMatrix(t)
 	mine := m.place(own)
 	call := func(method, params string) *httptest.ResponseRecorder {
-		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
-		m.is(method+" without a key", m.send("POST", "/mcp", body, "", "application/json"), http.StatusUnauthorized)
-		w := m.send("POST", "/mcp", body, "read", "application/json")
+		m.is(method+" without a key", m.mcp(method, params, ""), http.StatusUnauthorized)
+		w := m.mcp(method, params, "read")
 		if w.Code != http.StatusOK {
 			t.Errorf("%s %s: %d %s", method, params, w.Code, w.Body)
 		}
@@ -379,37 +400,25 @@ func TestMCPKnowsItsCaller(t *testing.T) {
 		t.Fatalf("%d tools, and arguments of %d: %v", len(list.Result.Tools), len(arguments), err)
 	}
 	for _, tool := range list.Result.Tools {
-		args, ok := arguments[tool.Name]
-		if !ok {
+		if _, ok := arguments[tool.Name]; !ok {
 			t.Errorf("there are no arguments of %s; add some, so that its access is tested", tool.Name)
 			continue
 		}
-		with := func(of place) string {
-			fields := []string{}
-			if tool.Name != "context_conversations" {
-				fields = append(fields, `"conversation":"`+of["{id}"]+`"`)
-			}
-			if args != "" {
-				fields = append(fields, strings.ReplaceAll(args, "{ref}", of["{ref}"]))
-			}
-			return fmt.Sprintf(`{"name":%q,"arguments":{%s}}`, tool.Name, strings.Join(fields, ","))
-		}
-		w := call("tools/call", with(mine))
+		w := call("tools/call", toolCall(tool.Name, mine))
 		if m.holds(tool.Name, w); strings.Contains(w.Body.String(), `"isError":true`) || !strings.Contains(w.Body.String(), "light") {
 			t.Errorf("%s: %s", tool.Name, w.Body)
 		}
 		if tool.Name == "context_conversations" {
 			continue
 		}
-		if w := call("tools/call", with(m.foreign)); !strings.Contains(w.Body.String(), `"isError":true`) ||
+		if w := call("tools/call", toolCall(tool.Name, m.foreign)); !strings.Contains(w.Body.String(), `"isError":true`) ||
 			strings.Contains(w.Body.String(), foreign) || strings.Contains(w.Body.String(), "white") {
 			t.Errorf("%s of another project: %s", tool.Name, w.Body)
 		}
 	}
 	m.holds("search everywhere", call("tools/call", `{"name":"context_search","arguments":{"query":"lighthouse"}}`))
 	m.holds("resources", call("resources/list", "{}"))
-	uri := fmt.Sprintf(`{"uri":"scrollback://%s/%s"}`, m.foreign["{id}"], strings.Replace(m.foreign["{ref}"], ":", "/", 1))
-	if w := call("resources/read", uri); !strings.Contains(w.Body.String(), `"error"`) || strings.Contains(w.Body.String(), "white") {
+	if w := call("resources/read", resource(m.foreign)); !strings.Contains(w.Body.String(), `"error"`) || strings.Contains(w.Body.String(), "white") {
 		t.Errorf("a resource of another project: %s", w.Body)
 	}
 }

@@ -78,6 +78,7 @@ var rooms = map[string]entry{
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/indextest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/claimtest":   {rooms: ". store/driver", not: "database/sql os"},
+	"store/drivertest/hashtest":    {rooms: ". store/driver", not: "database/sql os time"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/sqldriver/sqlmove":      {rooms: ". store/sqldriver store/sqldriver/sqlindex store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlindex " +

@@ -22,15 +22,20 @@ const (
 	settleTime = maxWrite
 )
 
-// The statements of a settlement. Whoever numbers holds the row with the last number: the
+// The statements of a settlement. Whoever numbers holds the rows with the last numbers: the
 // order of numbers is the order of these transactions, and all that is committed before one
 // of them begins to look is numbered when it ends.
+//
+// Both rows are held before the statements that read them begin, so that what these read is what
+// they replace. Where a pooler or a role has transactions see what was there when they began, the
+// lock fails for who waited, and is tried again. Servers of older programs hold the row of the
+// messages first, and so do these, or two would wait for each other.
 const (
 	// anyPending goes by the keys: the tables may be full of rows that are gone and not yet cleared.
 	anyPending = `SELECT (SELECT count(*) FROM (SELECT k FROM pending_changes ORDER BY conversation_id, k LIMIT 1) c) +
 		(SELECT count(*) FROM (SELECT k FROM pending_messages ORDER BY conversation_id, branch, seq LIMIT 1) m) > 0`
 
-	holdNumbers = `SELECT last FROM numbers WHERE name = 'message' FOR UPDATE`
+	holdNumbers = `SELECT last FROM numbers WHERE name IN ('message', 'change') ORDER BY name DESC FOR UPDATE`
 
 	// settleMessages takes a message for no older than those before it in its branch, whatever the
 	// server's clock said: a run is where seqs and numbers go up together, with no gap in either.

@@ -5,11 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres/postgrestest"
 )
 
@@ -88,5 +94,74 @@ func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 	}
 	if err := rows.Err(); err != nil || len(messages) != 8 || len(numbers) != 8 {
 		t.Errorf("messages have the numbers %v, %v", messages, err)
+	}
+}
+
+// A server whose transactions see what was there when they began, because its pooler or role says so,
+// numbers behind the one that it waited for, also where that one has numbered changes and no messages.
+func TestNumbersBehindOneWhoWasWaitedFor(t *testing.T) {
+	dsn := postgrestest.New(t)
+	for _, level := range []string{"read committed", "repeatable read"} {
+		d, err := database(t.Context(), dsn+"&default_transaction_isolation="+url.PathEscape(level), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Order.(*order).Close() // it numbers by itself no more
+		numbersBehind(t, level, d, dsn)
+		d.Readers.Close()
+		d.Writer.Close()
+	}
+}
+
+func numbersBehind(t *testing.T, level string, d sqldriver.Database, dsn string) {
+	ctx := t.Context()
+	conn, err := pgx.Connect(ctx, dsn)
+	must(t, err)
+	defer conn.Close(context.WithoutCancel(ctx))
+	var set string
+	must(t, d.Writer.(*writer).db.QueryRowContext(ctx, `SHOW transaction_isolation`).Scan(&set))
+	if set != level {
+		t.Fatalf("a transaction is %q, want %q", set, level)
+	}
+	const pending = `INSERT INTO pending_changes (conversation_id, k, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref)
+		VALUES ('c', 1, '', '', 1, '', '', 0, 0, '')`
+	// Another server is in the middle of numbering a change.
+	other, err := conn.Begin(ctx)
+	must(t, err)
+	defer func() { _ = other.Rollback(context.WithoutCancel(ctx)) }()
+	for _, statement := range []string{holdNumbers, pending} {
+		_, err = other.Exec(ctx, statement)
+		must(t, err)
+	}
+	_, err = other.Exec(ctx, settleChanges, settleMost, "nobody")
+	must(t, err)
+	// What this one has to number is there before it begins.
+	_, err = d.Writer.(*writer).db.ExecContext(ctx, strings.Replace(pending, "'c', 1", "'d', 2", 1))
+	must(t, err)
+	settled := make(chan error, 1)
+	go func() {
+		_, err := d.Order.(*order).some(ctx)
+		settled <- err
+	}()
+	var waiting int
+	for tries := 0; waiting == 0; tries++ {
+		if tries > 20_000 {
+			t.Fatal("it does not wait for the other one")
+		}
+		must(t, other.QueryRow(ctx, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))`).Scan(&waiting))
+	}
+	must(t, other.Commit(ctx))
+	// It may have to begin again, which is done as often as it takes; a number that is taken would be
+	// a failure.
+	var failed *pgconn.PgError
+	if err := <-settled; err != nil && (!errors.As(err, &failed) || failed.Code != codeSerialization) {
+		t.Errorf("%s: %v", level, err)
+	}
+	must(t, d.Order.Settle(ctx))
+	var changes, distinct, last, left int
+	must(t, conn.QueryRow(ctx, `SELECT count(*), count(DISTINCT n), (SELECT last FROM numbers WHERE name = 'change'),
+		(SELECT count(*) FROM pending_changes) FROM changes`).Scan(&changes, &distinct, &last, &left))
+	if changes != distinct || last != changes || left != 0 || changes%2 != 0 {
+		t.Errorf("%s: %d changes have %d numbers up to %d, %d are left", level, changes, distinct, last, left)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/hashtest"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -67,6 +68,26 @@ func unhashed(t *testing.T, db *file) (without int64, damaged []driver.Damaged) 
 		without, damaged = without+v.Without, append(damaged, v.Damaged...)
 	}
 	return without, damaged
+}
+
+// What every database has to pass.
+func TestSQLiteHashes(t *testing.T) {
+	hashtest.Run(t, func(t *testing.T) hashtest.Old {
+		path := empty(t)
+		db := openDB(t, path)
+		return hashtest.Old{Driver: db.Driver, Join: func() *driver.Driver { return openDB(t, path).Driver }, Forget: func() {
+			run(t, db, `UPDATE messages SET hash = x''`)
+			run(t, db, `DELETE FROM message_hashes`)
+			run(t, db, `UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)
+		}, Beside: func() (n int64) {
+			err := db.read.Rows(t.Context(), func(r sqlrow.Scanner) error { return r.Scan(&n) },
+				`SELECT coalesce(sum(length(hashes) / 16), 0) FROM message_hashes`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}}
+	})
 }
 
 // A store of the version before opens without a hash being made. They are made in steps, of which
