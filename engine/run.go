@@ -225,6 +225,12 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 		return nil, nil, scrollback.Errorf(scrollback.Refused, "engine.Turn", "the model declines this request because of its provider's rules on content").
 			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
 	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
+		switch hidden := len(t.parts) > 0; {
+		case t.finish == scrollback.FinishLength:
+			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).Because(scrollback.ErrUpstream)
+		case hidden:
+			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerHidden).Because(scrollback.ErrUpstream)
+		}
 		return nil, nil, lt.empty(ctx)
 	case len(calls) > 0:
 		ran := lt.answerCalls(ctx, step, calls)
@@ -291,7 +297,11 @@ func thought(ps scrollback.Parts) bool {
 	})
 }
 
-const answerEmpty = "the model's answer was empty"
+const (
+	answerEmpty  = "the model's answer was empty"
+	answerCut    = "the model reached the length its answer may have before it said anything: allow a longer answer, or less thinking"
+	answerHidden = "the model ended with thoughts it does not show and said nothing: ask it to answer, or choose another model"
+)
 
 // empty is the error of an answer without anything in it. Where the same messages got one
 // before, they will again, and it says how to go on.

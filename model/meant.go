@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -45,4 +46,51 @@ func ToolMeant(tools []scrollback.Tool, name string) string {
 // letters is a name without what is spelled in different ways.
 func letters(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// Unnamed is the name of a call that a model made without one, where no tool is meant for
+// certain.
+const Unnamed = "unnamed"
+
+// ToolUnnamed is the name of the one tool that a call without a name can mean: by its id,
+// which some servers make of the name, or by arguments that no other tool takes. It is empty
+// where that is not certain.
+func ToolUnnamed(tools []scrollback.Tool, id string, arguments json.RawMessage) string {
+	if meant := ToolMeant(tools, id); meant != id {
+		return meant
+	}
+	var given map[string]json.RawMessage
+	if json.Unmarshal(arguments, &given) != nil || len(given) == 0 {
+		return ""
+	}
+	found := ""
+	for _, t := range tools {
+		var takes struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+			Required   []string                   `json:"required"`
+		}
+		if json.Unmarshal(t.Parameters, &takes) != nil || !fits(given, takes.Properties, takes.Required) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = t.Name
+	}
+	return found
+}
+
+// fits reports whether arguments are all known to a tool, and all that it requires are there.
+func fits(given, known map[string]json.RawMessage, required []string) bool {
+	for name := range given {
+		if _, ok := known[name]; !ok {
+			return false
+		}
+	}
+	for _, name := range required {
+		if _, ok := given[name]; !ok {
+			return false
+		}
+	}
+	return true
 }

@@ -86,3 +86,59 @@ func (c FunctionCall) MarshalJSON() ([]byte, error) {
 	}
 	return c.Beside.joined(b)
 }
+
+// messageFields are those of a message and of a piece of one that are known here.
+var messageFields = []string{"role", "content", "name", "reasoning", "reasoning_content", "reasoning_details", "refusal",
+	"tool_calls", "tool_call_id", "function_call", "annotations"}
+
+// UnmarshalJSON reads a message.
+func (m *Message) UnmarshalJSON(b []byte) error {
+	type fields Message
+	if err := json.Unmarshal(b, (*fields)(m)); err != nil {
+		return err
+	}
+	m.Beside = besides(b, messageFields...)
+	return nil
+}
+
+// MarshalJSON writes it.
+func (m Message) MarshalJSON() ([]byte, error) {
+	type fields Message
+	b, err := plain(fields(m))
+	if err != nil {
+		return nil, err
+	}
+	return m.Beside.joined(b)
+}
+
+// UnmarshalJSON reads a piece of a message.
+func (d *Delta) UnmarshalJSON(b []byte) error {
+	type fields Delta
+	if err := json.Unmarshal(b, (*fields)(d)); err != nil {
+		return err
+	}
+	d.Beside = besides(b, messageFields...)
+	return nil
+}
+
+// UnmarshalJSON reads a part of a message.
+func (p *ContentPart) UnmarshalJSON(b []byte) error {
+	type fields ContentPart
+	if err := json.Unmarshal(b, (*fields)(p)); err != nil {
+		return err
+	}
+	if len(p.Thinking) > 0 || p.Type == "thinking" {
+		p.Beside = besides(b, "type", "text", "image_url", "thinking", "cache_control")
+	}
+	return nil
+}
+
+// MarshalJSON writes it.
+func (p ContentPart) MarshalJSON() ([]byte, error) {
+	type fields ContentPart
+	b, err := plain(fields(p))
+	if err != nil {
+		return nil, err
+	}
+	return p.Beside.joined(b)
+}

@@ -69,6 +69,10 @@ type FunctionOutput struct {
 type ResponsesEvent struct {
 	Type         string           `json:"type"`
 	Delta        string           `json:"delta,omitempty"`
+	Text         string           `json:"text,omitempty"`      // whole, at its end
+	Refusal      string           `json:"refusal,omitempty"`   // likewise
+	Arguments    Inner            `json:"arguments,omitempty"` // likewise, of a call
+	Name         string           `json:"name,omitempty"`      // with them
 	OutputIndex  Number           `json:"output_index,omitempty"`
 	SummaryIndex Number           `json:"summary_index,omitempty"`
 	ItemID       string           `json:"item_id,omitempty"`

@@ -70,7 +70,10 @@ type Message struct {
 	Refusal          *string           `json:"refusal,omitempty"`
 	ToolCalls        []ToolCall        `json:"tool_calls,omitempty"`
 	ToolCallID       string            `json:"tool_call_id,omitempty"`
-	Annotations      []Annotation      `json:"annotations,omitempty"` // pages that an answer cites
+	FunctionCall     *FunctionCall     `json:"function_call,omitempty"` // the one call of older servers
+	Annotations      []Annotation      `json:"annotations,omitempty"`   // pages that an answer cites
+
+	Beside Beside `json:"-"`
 }
 
 // Content is a text, a list of parts, or null. One text part alone is written as
@@ -86,6 +89,8 @@ type ContentPart struct {
 	Thinking Thoughts  `json:"thinking,omitempty"`
 
 	CacheControl *CacheControl `json:"cache_control,omitempty"`
+
+	Beside Beside `json:"-"` // of a thought
 }
 
 // CacheControl marks where a prompt may be cached up to, as OpenRouter passes it on
@@ -262,7 +267,10 @@ type Delta struct {
 	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
 	Refusal          *string           `json:"refusal,omitempty"`
 	ToolCalls        []ToolCall        `json:"tool_calls,omitempty"`
-	Annotations      []Annotation      `json:"annotations,omitempty"` // pages that are cited
+	FunctionCall     *FunctionCall     `json:"function_call,omitempty"` // the one call of older servers
+	Annotations      []Annotation      `json:"annotations,omitempty"`   // pages that are cited
+
+	Beside Beside `json:"-"`
 }
 
 // ErrorBody is the body of a failed request.

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
@@ -96,6 +97,8 @@ func (s Step) answer(ctx context.Context, c scrollback.ToolCall) agent.Result {
 	switch {
 	case s.Late && (recall.IsTool(c.Name) || c.Name == agent.Name && s.Agent != nil):
 		return agent.Result{Text: "No more look-ups in this turn: answer now with what you have.", IsError: true}
+	case c.Name == model.Unnamed:
+		return agent.Result{Text: "The call names no tool, so nothing was called: make it again with the tool's name.", IsError: true}
 	case !recall.IsTool(c.Name):
 		return agent.Result{Text: "There is no tool named " + c.Name + ".", IsError: true}
 	}

@@ -143,7 +143,7 @@ var rooms = map[string]entry{
 	"engine/follow":    {rooms: ". store", not: "database/sql os"},
 	"engine/watch":     {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
 	"engine/agent":     {rooms: ". internal/clip recall token workspace", not: "database/sql os"},
-	"engine/calls":     {rooms: ". engine/agent engine/watch recall store", not: "database/sql os"},
+	"engine/calls":     {rooms: ". engine/agent engine/watch model recall store", not: "database/sql os"},
 	"engine/setting":   {rooms: ". compact engine/agent intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/allowance": {rooms: ". store", not: "database/sql os"},
 	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +

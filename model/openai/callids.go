@@ -27,6 +27,8 @@ const (
 
 	// thinkingChunks is reasoning in the content of a message, as Mistral's models send it.
 	thinkingChunks = "content with thinking"
+	// signedThoughts are signatures and encrypted thoughts of this conversation.
+	signedThoughts = "signed thoughts"
 )
 
 // usualIDs is how long an id of another server may be, by the strictest of OpenAI's APIs.
@@ -136,8 +138,11 @@ func (m *Model) sameServer(it scrollback.Item) bool {
 // for calls of other models.
 func (m *Model) beside(c *chat, call *wire.ToolCall, it scrollback.Item, p scrollback.ToolCall, first bool) {
 	var back callPayload
-	if m.own(it) && json.Unmarshal(p.Opaque, &back) != nil {
+	if m.own(it) && (c.at < c.bareUntil || json.Unmarshal(p.Opaque, &back) != nil) {
 		back = callPayload{}
+	}
+	if len(back.Extra)+len(back.Specific)+len(back.Beside)+len(back.Function) > 0 {
+		c.lastSigned = string(p.Opaque)
 	}
 	if len(back.Extra) > 0 && c.may("extra_content") {
 		call.ExtraContent = back.Extra

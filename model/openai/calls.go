@@ -18,6 +18,7 @@ import (
 type gathering struct {
 	list  []gathered
 	taken map[string]bool // ids that calls of the request have
+	tools []scrollback.Tool
 }
 
 type gathered struct {
@@ -183,13 +184,23 @@ func (g *gathering) byID(p wire.ToolCall) int {
 	return -1
 }
 
-// whole is the calls, each with its own id; a nameless one is noise. If the answer was
-// cut, the last may be half a call and is dropped.
-func (g *gathering) whole(requestID string, cut bool) []scrollback.ToolCall {
+// whole is the calls, each with its own id. One without a name is that of the tool it can
+// only mean, and else noise unless it is all of the answer, alone. If the answer was cut, the
+// last may be half a call and is dropped.
+func (g *gathering) whole(requestID string, cut, alone bool) []scrollback.ToolCall {
 	var out []scrollback.ToolCall
 	own := map[string]bool{}
 	for i, c := range g.list {
-		if c.name == "" || cut && i == len(g.list)-1 && !json.Valid(c.arguments) {
+		if cut && i == len(g.list)-1 && !json.Valid(c.arguments) {
+			continue
+		}
+		if c.name == "" {
+			c.name = model.ToolUnnamed(g.tools, c.id, c.arguments)
+		}
+		if c.name == "" && alone && len(g.list) == 1 {
+			c.name = model.Unnamed
+		}
+		if c.name == "" {
 			continue
 		}
 		if c.id == "" || own[c.id] {

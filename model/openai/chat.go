@@ -20,6 +20,9 @@ type chat struct {
 	ids    *callSpeller
 	params []string // what the server may refuse, and is sent
 	once   []string // and what it may refuse of this request alone
+
+	at, bareUntil int    // the item that is being written; those before bareUntil send nothing signed
+	lastSigned    string // the payload of the last thought or call that is sent with one
 }
 
 func (c *chat) dropped(name string) bool { return remote.Dropped(c.known, name) }
@@ -44,7 +47,9 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	m.think(c)
 	c.ids = m.newCallSpeller(known, false)
 	ends := ends{}
-	for _, it := range r.Items {
+	c.bareUntil = c.refusedThoughts()
+	for i, it := range r.Items {
+		c.at = i
 		if it.Kind == scrollback.KindTools {
 			continue
 		}
@@ -59,7 +64,9 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	for _, t := range r.Tools {
 		c.Tools = append(c.Tools, wire.Tool{Type: "function", Function: wire.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
 	}
-	read := func(a *remote.Answer) error { return (&reader{a: a, calls: gathering{taken: callIDs(r)}}).read() }
+	read := func(a *remote.Answer) error {
+		return (&reader{a: a, calls: gathering{taken: callIDs(r), tools: r.Tools}}).read()
+	}
 	switch {
 	case !r.WebSearch || m.d.search == "" || c.dropped(model.WebSearch):
 	case m.d.responses: // this API cannot search, and no newer one is known to the server
@@ -67,7 +74,7 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 			if err := a.Emit(model.Delta{Lesson: &model.Lesson{Drop: model.WebSearch}}); err != nil {
 				return err
 			}
-			return (&reader{a: a, calls: gathering{taken: callIDs(r)}}).read()
+			return (&reader{a: a, calls: gathering{taken: callIDs(r), tools: r.Tools}}).read()
 		}
 	case c.may(model.WebSearch):
 		c.Tools = append(c.Tools, wire.Tool{Type: m.d.search})
@@ -83,7 +90,7 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	case c.may("prompt_cache_key"):
 		c.PromptCacheKey = r.CacheKey
 	}
-	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params, Once: c.once, Judge: m.judge(c.params), Read: read}, nil
+	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params, Once: c.once, Judge: c.judge(m), Read: read}, nil
 }
 
 // bound says how long the answer may be, in the one of two fields that the server

@@ -41,11 +41,11 @@ func TestRecordings(t *testing.T) {
 			`{"field":"reasoning_content"}`},
 		"xai_cached": {"|ok|stop", use{in: 4108, cached: 4096, out: 3}, ""},
 		"openrouter": {`first second|I call.|toolu_1 f {"a":1}|tool_calls`, use{in: 50, cached: 10, written: 30, out: 20, reasoning: 8},
-			`{"field":"reasoning","details":[{"format":"anthropic-claude-v1","id":null,"index":0,"signature":"sig\u003c1\u003e","text":"first ` +
-				`second","type":"reasoning.text"},{"data":"redacted","format":"anthropic-claude-v1","index":1,"type":"reasoning.encrypted"}]}`},
+			`{"field":"reasoning","details":[{"format":"anthropic-claude-v1","id":null,"index":0,"signature":"sig<1>","text":"first ` +
+				`second","type":"reasoning.text"},{"type":"reasoning.encrypted","data":"redacted","format":"anthropic-claude-v1","index":1}]}`},
 		"openrouter_gemini": {`plan|Calling.|tool_f_1 f {}|tool_calls`, use{},
-			`{"field":"reasoning","details":[{"format":"google-gemini-v1","index":0,"summary":"plan","type":"reasoning.summary"}]} ` +
-				`{"field":"details","details":[{"data":"blob","format":"google-gemini-v1","id":"tool_f_1","index":0,"type":"reasoning.encrypted"}]}`},
+			`{"field":"reasoning","details":[{"type":"reasoning.summary","summary":"plan","format":"google-gemini-v1","index":0}]} ` +
+				`{"field":"details","details":[{"type":"reasoning.encrypted","data":"blob","id":"tool_f_1","format":"google-gemini-v1","index":0}]}`},
 		"dashscope": {`ab||call_q f {"a": 1}|tool_calls`, use{in: 2000, cached: 500, written: 1400, out: 30, reasoning: 20},
 			`{"field":"reasoning_content"}`},
 		"workers":          {`||17 f {"a":1}|18 f {"a":2}|tool_calls`, use{in: 5, out: 3}, ""},
@@ -192,12 +192,12 @@ func TestChatFreshIDs(t *testing.T) {
 func TestChatPayloadParts(t *testing.T) {
 	for name, want := range map[string]struct{ parts, sent string }{
 		"openrouter_gemini": {"reasoning text reasoning tool_call",
-			`"reasoning":"plan","reasoning_details":[{"format":"google-gemini-v1","index":0,"summary":"plan","type":"reasoning.summary"},` +
-				`{"data":"blob","format":"google-gemini-v1","id":"tool_f_1","index":0,"type":"reasoning.encrypted"}]`},
+			`"reasoning":"plan","reasoning_details":[{"type":"reasoning.summary","summary":"plan","format":"google-gemini-v1","index":0},` +
+				`{"type":"reasoning.encrypted","data":"blob","id":"tool_f_1","format":"google-gemini-v1","index":0}]`},
 		"openrouter": {"reasoning text tool_call",
 			`"reasoning":"first second","reasoning_details":[{"format":"anthropic-claude-v1","id":null,"index":0,` +
-				`"signature":"sig\u003c1\u003e","text":"first ` +
-				`second","type":"reasoning.text"},{"data":"redacted","format":"anthropic-claude-v1","index":1,"type":"reasoning.encrypted"}]`},
+				`"signature":"sig<1>","text":"first ` +
+				`second","type":"reasoning.text"},{"type":"reasoning.encrypted","data":"redacted","format":"anthropic-claude-v1","index":1}]`},
 	} {
 		var sent string
 		m := chatAnswered(t, "openrouter", "google/gemini-3-pro", func(r *http.Request) *http.Response {

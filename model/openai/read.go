@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -24,6 +25,10 @@ type reader struct {
 	thinking bool   // reasoning is the part that is being written
 	closed   bool   // some reasoning has its payload
 	details  fragments
+	inChunk  fragments // fields of a thought in the content
+	choice   int64     // which of several choices is read
+	chosen   bool
+	waiting  []wire.ChunkChoice // pieces of choices other than 0, until it is clear which is read
 	found    remote.Finding
 }
 
@@ -34,6 +39,11 @@ func (s *reader) read() error {
 		return s.readWhole()
 	}
 	for ev, err := range s.a.Events() {
+		if err != nil {
+			if err := s.settle(); err != nil {
+				return err
+			}
+		}
 		if err != nil && s.finish != "" {
 			break // everything was said
 		}
@@ -130,7 +140,8 @@ func whole(msg wire.Message) wire.Delta {
 		msg.ToolCalls[i].Index = &at
 	}
 	return wire.Delta{Content: msg.Content, Reasoning: msg.Reasoning, ReasoningContent: msg.ReasoningContent,
-		ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls, Annotations: msg.Annotations}
+		ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls, FunctionCall: msg.FunctionCall,
+		Annotations: msg.Annotations, Beside: msg.Beside}
 }
 
 // chunk handles a chunk.
@@ -140,26 +151,68 @@ func (s *reader) chunk(c wire.Chunk) error {
 		s.requestID = string(c.ID)
 	}
 	for _, choice := range c.Choices {
-		if choice.Index != 0 {
+		if !s.chosen && choice.Index != 0 { // the only choice may have any index
+			s.waiting = append(s.waiting, choice)
+			if len(s.waiting) < interleaved {
+				continue
+			}
+			if err := s.settle(); err != nil {
+				return err
+			}
 			continue
 		}
-		if failed(choice.Error) {
-			return s.a.Problem(choice.Error)
+		if !s.chosen {
+			s.chosen, s.waiting = true, nil
 		}
-		s.count(choice.Usage)
-		d := choice.Delta
-		if choice.Message != nil && !s.said && len(s.calls.list) == 0 && len(d.Content)+len(d.ToolCalls) == 0 { // and not what was streamed once more
-			d = whole(*choice.Message)
+		if int64(choice.Index) != s.choice {
+			continue
 		}
-		if choice.Text != "" && len(d.Content) == 0 {
-			d.Content = wire.Content{{Type: "text", Text: choice.Text}}
-		}
-		if err := s.delta(d); err != nil {
+		if err := s.choose(choice); err != nil {
 			return err
 		}
-		if choice.FinishReason != nil && *choice.FinishReason != "" {
-			s.finish = *choice.FinishReason
+	}
+	return nil
+}
+
+// interleaved is how many pieces of other choices are waited for before it is clear that
+// there is none with index 0.
+const interleaved = 8
+
+// settle reads the choice that came, where there is none with index 0.
+func (s *reader) settle() error {
+	if s.chosen || len(s.waiting) == 0 {
+		return nil
+	}
+	list := s.waiting
+	s.chosen, s.choice, s.waiting = true, int64(list[0].Index), nil
+	for _, c := range list {
+		if int64(c.Index) == s.choice {
+			if err := s.choose(c); err != nil {
+				return err
+			}
 		}
+	}
+	return nil
+}
+
+// choose handles a piece of the choice that is read.
+func (s *reader) choose(choice wire.ChunkChoice) error {
+	if failed(choice.Error) {
+		return s.a.Problem(choice.Error)
+	}
+	s.count(choice.Usage)
+	d := choice.Delta
+	if choice.Message != nil && !s.said && len(s.calls.list) == 0 && len(d.Content)+len(d.ToolCalls) == 0 { // and not what was streamed once more
+		d = whole(*choice.Message)
+	}
+	if choice.Text != "" && len(d.Content) == 0 {
+		d.Content = wire.Content{{Type: "text", Text: choice.Text}}
+	}
+	if err := s.delta(d); err != nil {
+		return err
+	}
+	if choice.FinishReason != nil && *choice.FinishReason != "" {
+		s.finish = *choice.FinishReason
 	}
 	return nil
 }
@@ -196,11 +249,34 @@ func (s *reader) delta(d wire.Delta) error {
 			}
 		}
 	}
-	if len(d.ReasoningDetails) > 0 {
-		s.details.add(d.ReasoningDetails)
-		if err := s.a.Hoard(s.details.size); err != nil {
-			return err
+	beside := keptBeside(d.Beside)
+	for _, name := range wordsOf {
+		var words string
+		if raw, ok := beside[name]; ok && json.Unmarshal(raw, &words) == nil {
+			delete(beside, name)
+			if thought == "" {
+				thought, field = words, name
+			}
 		}
+	}
+	for _, p := range d.Content {
+		s.inChunk.add(p.Beside)
+	}
+	if len(d.ReasoningDetails) > 0 {
+		var raw bytes.Buffer
+		raw.WriteByte('[')
+		for i, piece := range d.ReasoningDetails {
+			if i > 0 {
+				raw.WriteByte(',')
+			}
+			raw.Write(piece)
+		}
+		raw.WriteByte(']')
+		s.details.add(wire.Beside{"reasoning_details": raw.Bytes()})
+	}
+	s.details.add(beside)
+	if err := s.a.Hoard(s.details.size + s.inChunk.size); err != nil {
+		return err
 	}
 	if field != "" {
 		s.field = field
@@ -216,13 +292,18 @@ func (s *reader) delta(d wire.Delta) error {
 		text += *d.Refusal
 	}
 	if text != "" {
-		if err := s.close(); err != nil {
-			return err
+		if s.thinking || s.field != "" || s.details.fields["reasoning_details"] != nil { // else it belongs to all of the message
+			if err := s.close(); err != nil {
+				return err
+			}
 		}
 		s.said = true
 		if err := s.a.Emit(model.Delta{Text: text}); err != nil {
 			return err
 		}
+	}
+	if d.FunctionCall != nil && len(d.ToolCalls) == 0 && (d.FunctionCall.Name != "" || d.FunctionCall.Arguments != "") {
+		d.ToolCalls = []wire.ToolCall{{Function: *d.FunctionCall}}
 	}
 	for _, piece := range d.ToolCalls {
 		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) + len(piece.ProviderSpecificFields) + piece.Beside.Size() + piece.Function.Beside.Size()); err != nil {
@@ -237,12 +318,16 @@ func (s *reader) delta(d wire.Delta) error {
 
 // close ends reasoning with its payload: what is needed to send it back as it came.
 func (s *reader) close() error {
-	t := thought{Field: s.field, Details: s.details.take()}
-	if t.Field == "" && len(t.Details) == 0 {
+	t := thought{Field: s.field, Beside: s.details.take(), Chunk: s.inChunk.take()}
+	if raw, ok := t.Beside["reasoning_details"]; ok {
+		delete(t.Beside, "reasoning_details")
+		_ = json.Unmarshal(raw, &t.Details) // a list, as it was put together
+	}
+	if t.Field == "" && len(t.Details)+len(t.Beside) == 0 {
 		return nil
 	}
 	if t.Field == "" {
-		t.Field = "details"
+		t.Field = fieldless
 	}
 	if !s.thinking { // it is a separate part, and belongs to no text
 		if err := s.a.Emit(model.Delta{End: true}); err != nil {
@@ -260,6 +345,9 @@ var failures = map[string]bool{"insufficient_system_resource": true, "error": tr
 // end closes the stream. Without a finish reason the calls that were being
 // written are not whole, and nothing says that the answer is.
 func (s *reader) end() error {
+	if err := s.settle(); err != nil {
+		return err
+	}
 	if failures[s.finish] {
 		return s.a.Failed(s.finish)
 	}
@@ -275,7 +363,7 @@ func (s *reader) end() error {
 	last := model.Delta{Usage: s.usage, Credits: s.credits, RequestID: s.requestID}
 	if s.finish != "" {
 		reason := finishOf(s.finish, false)
-		calls := s.calls.whole(s.requestID, reason != scrollback.FinishStop)
+		calls := s.calls.whole(s.requestID, reason != scrollback.FinishStop, !s.said)
 		for _, c := range calls {
 			if err := s.a.Emit(model.Delta{Call: &c}); err != nil {
 				return err

@@ -1,42 +1,73 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// thought is the payload of reasoning that came from chat completions: the field
-// it came in, and its details if it had some.
+// thought is the payload of reasoning that came from chat completions: the field it came in,
+// its details if it had some, and what else came beside it or on the message.
 type thought struct {
 	Field   string            `json:"field,omitempty"`
 	Details []json.RawMessage `json:"details,omitempty"`
+	Beside  wire.Beside       `json:"beside,omitempty"` // fields of the message
+	Chunk   wire.Beside       `json:"chunk,omitempty"`  // and of the thought in its content
 }
+
+// fieldless is the field of a thought without words.
+const fieldless = "details"
 
 func (t thought) opaque() scrollback.Opaque {
-	b, err := json.Marshal(t)
-	if err != nil {
-		return nil // details were JSON when they came: not reached
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(t) != nil {
+		return nil // all of it was JSON when it came: not reached
 	}
-	return b
+	return bytes.TrimSpace(b.Bytes())
 }
 
-// reason puts reasoning back into an answer if the server wants it: as it came, to the
-// model that made it. A call that has none of this model's gets what stands for it if its
-// absence is refused.
+// ofThoughts are names of fields on a message that belong to what was thought, or are meant
+// to come back. Others, such as pictures, citations and counts, are not sent back.
+var ofThoughts = regexp.MustCompile(`(?i)reason|think|thought|signature|encrypted|opaque|^cot(?:_|$)|^extra_content$|^provider_specific_fields$`)
+
+// wordsOf are the fields other than the usual two in which servers send thoughts in words.
+var wordsOf = []string{"reasoning_text", "thinking", "thinking_content", "thought"}
+
+// keptBeside is what came on a message and goes back with it.
+func keptBeside(b wire.Beside) wire.Beside {
+	var out wire.Beside
+	for name, v := range b {
+		if ofThoughts.MatchString(name) && failed(v) {
+			if out == nil {
+				out = wire.Beside{}
+			}
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// reason puts reasoning back into an answer, to the model that made it: its words if the
+// server wants them, what came beside them in any case. A call that has none of this model's
+// gets what stands for it if its absence is refused.
 func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 	calls := len(out.ToolCalls) > 0
 	replay := m.d.replay
 	if m.preserves() {
 		replay = replayAlways
 	}
-	if replay == replayNever || replay == replayCalls && !calls {
-		return
-	}
 	var text strings.Builder
 	var back thought
+	var beside fragments
+	var chunks wire.Content
 	found := false
 	for _, p := range it.Parts {
 		r, ok := p.(scrollback.Reasoning)
@@ -52,10 +83,28 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 		}
 		found = true
 		text.WriteString(r.Text)
-		back.Details = append(back.Details, t.Details...)
-		if t.Field != "" && (back.Field == "" || t.Field != "details") {
+		if c.at >= c.bareUntil {
+			back.Details = append(back.Details, t.Details...)
+			beside.add(t.Beside)
+			if len(t.Details)+len(t.Beside)+len(t.Chunk) > 0 {
+				c.lastSigned = string(r.Opaque)
+			}
+		} else {
+			t.Chunk = nil
+		}
+		if r.Text != "" {
+			chunks = append(chunks, wire.ContentPart{Type: "thinking", Thinking: wire.Thoughts{{Type: "text", Text: r.Text}}, Beside: c.taken(t.Chunk)})
+		}
+		if t.Field != "" && (back.Field == "" || t.Field != fieldless) {
 			back.Field = t.Field
 		}
+	}
+	out.Beside = c.taken(beside.take())
+	if replay == replayNever || replay == replayCalls && !calls {
+		if len(back.Details) > 0 && c.may("reasoning_details") {
+			out.ReasoningDetails = replayed(back.Details)
+		}
+		return
 	}
 	words := text.String()
 	if !found || words == "" && len(back.Details) == 0 {
@@ -65,7 +114,7 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 			}
 			return
 		}
-		if !found {
+		if !found || back.Field == fieldless {
 			return
 		}
 	}
@@ -79,21 +128,67 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 		back.Field = m.d.field
 	}
 	switch back.Field {
-	case "details": // it came as details only
+	case fieldless:
 	case inContent:
 		if c.may(thinkingChunks) {
-			out.Content = append(wire.Content{{Type: "thinking", Thinking: wire.Thoughts{{Type: "text", Text: words}}}}, out.Content...)
+			out.Content = append(chunks, out.Content...)
 		}
 	case "reasoning":
 		if c.may("reasoning") {
 			out.Reasoning = &words
 		}
-	default:
+	case "reasoning_content":
 		if c.may("reasoning_content") {
 			out.ReasoningContent = &words
 		}
+	default:
+		if raw, err := json.Marshal(words); err == nil && c.may(back.Field) {
+			out.Beside[back.Field] = raw
+		}
 	}
 }
+
+// aboutSignatures are words that refuse what was signed or encrypted, and not the field it
+// came in.
+var aboutSignatures = regexp.MustCompile(`signature|thinking\W{0,3}blocks?|encrypted|redacted_thinking|reasoning_(?:details|opaque)`)
+
+var notValid = regexp.MustCompile(`invalid|not valid|corrupt|cannot be modified|could not be (?:verif|decrypt|pars)|cannot be (?:verif|decrypt)|verif|decrypt|expired|mismatch|do(?:es)? not match|not match|bound to`)
+
+// refusedThoughts is the place behind the last item whose signatures the server refused.
+func (c *chat) refusedThoughts() int {
+	for i := len(c.r.Items) - 1; i >= 0 && len(c.known.Dropped) > 0; i-- {
+		for _, p := range c.r.Items[i].Parts {
+			var opaque scrollback.Opaque
+			switch p := p.(type) {
+			case scrollback.Reasoning:
+				opaque = p.Opaque
+			case scrollback.ToolCall:
+				opaque = p.Opaque
+			}
+			if len(opaque) > 0 && c.dropped(model.UpTo(signedThoughts, string(opaque))) {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+// judge recognises what is refused of the conversation's calls and thoughts. Signatures that
+// are refused stay away up to the last one that was sent.
+func (c *chat) judge(m *Model) func(p remote.Problem) *scrollback.Error {
+	calls := m.judge(c.params)
+	return func(p remote.Problem) *scrollback.Error {
+		words := strings.ToLower(p.Message)
+		if c.lastSigned != "" && (p.Status == 400 || p.Status == 422) && !strings.Contains(words, "missing a thought_signature") &&
+			aboutSignatures.MatchString(words) && notValid.MatchString(words) && !aboutFields.MatchString(words) {
+			return remote.Refusing(m.at.Options.Provider, model.UpTo(signedThoughts, c.lastSigned))
+		}
+		return calls(p)
+	}
+}
+
+// aboutFields are words that refuse a field whatever is in it.
+var aboutFields = regexp.MustCompile(`extra (?:inputs|fields)|not permitted|unknown|unrecogni[sz]ed|unsupported|not supported|unexpected|not allowed`)
 
 // replayed is the details that may go back: a text of models that sign it needs its
 // signature.
@@ -114,67 +209,4 @@ type detail struct {
 	Type      string `json:"type"`
 	Format    string `json:"format"`
 	Signature string `json:"signature"`
-}
-
-// fragments are details that are being put together: a stream cuts them into
-// pieces, of which those that follow each other with one type and index are one.
-type fragments struct {
-	list []map[string]json.RawMessage
-	size int
-}
-
-// add adds pieces.
-func (f *fragments) add(pieces []json.RawMessage) {
-	for _, raw := range pieces {
-		f.size += len(raw)
-		var piece map[string]json.RawMessage
-		if json.Unmarshal(raw, &piece) != nil || piece == nil {
-			continue
-		}
-		if n := len(f.list); n > 0 && continues(f.list[n-1], piece) {
-			merge(f.list[n-1], piece)
-			continue
-		}
-		f.list = append(f.list, piece)
-	}
-}
-
-// continues reports whether a piece goes on with the one before. Encrypted ones are
-// whole.
-func continues(last, piece map[string]json.RawMessage) bool {
-	same := func(key string) bool { return string(last[key]) == string(piece[key]) }
-	kind := string(piece["type"])
-	return same("type") && same("index") && (kind == `"reasoning.text"` || kind == `"reasoning.summary"`) && !signed(last)
-}
-
-func signed(detail map[string]json.RawMessage) bool {
-	var s string
-	return json.Unmarshal(detail["signature"], &s) == nil && s != ""
-}
-
-func merge(into, piece map[string]json.RawMessage) {
-	for key, v := range piece {
-		if key == "text" || key == "summary" {
-			var a, b string
-			_ = json.Unmarshal(into[key], &a) // nothing, where it is not a text
-			if json.Unmarshal(v, &b) == nil {
-				v, _ = json.Marshal(a + b) // texts always encode
-			}
-		}
-		if string(v) != "null" || into[key] == nil {
-			into[key] = v
-		}
-	}
-}
-
-// take is the details so far, which are put together no further.
-func (f *fragments) take() []json.RawMessage {
-	var out []json.RawMessage
-	for _, d := range f.list {
-		if b, err := json.Marshal(d); err == nil {
-			out = append(out, b)
-		}
-	}
-	f.list = nil
-	return out
 }

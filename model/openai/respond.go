@@ -88,7 +88,7 @@ func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.L
 	}
 	m.reasoning(b)
 	return remote.Exchange{URL: m.at.BaseURL + "/responses", Body: b.ResponsesRequest, Params: b.params, Once: b.once, Judge: b.judge(m), OlderAPI: m.at.Custom,
-		Read: func(a *remote.Answer) error { return (&respReader{a: a}).read() }}, nil
+		Read: func(a *remote.Answer) error { return (&respReader{a: a, tools: r.Tools}).read() }}, nil
 }
 
 // refusedThoughts is the place behind the last item with reasoning that the server refused.

@@ -3,6 +3,7 @@ package openai_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -239,5 +240,68 @@ func TestResponsesOddStreams(t *testing.T) {
 		if scrollback.CodeOf(err) != c.code || !strings.Contains(scrollback.Shown(err), c.words) {
 			t.Errorf("%s: %v, want %s with %q", name, err, c.code, c.words)
 		}
+	}
+}
+
+// Servers leave out events, give items other ids in each, or tell things twice: what was said
+// is taken from whichever event says it, once.
+func TestResponsesStrangeStreams(t *testing.T) {
+	const think = `{"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"E"}`
+	const says = `{"type":"message","id":"m","content":[{"type":"output_text","text":"hello"}]}`
+	const call = `{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{\"n\":1}"}`
+	const begun = `{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":""}}`
+	const calls = `calls c f{"n":1}{"id":"fc"}`
+	const thinks = `thinks "hm"{"item":` + think + `}`
+	text := func(s string) string { return `{"type":"response.output_text.delta","delta":"` + s + `"}` }
+	done := func(item string) string { return `{"type":"response.output_item.done","item":` + item + `}` }
+	end := func(items ...string) string {
+		return `{"type":"response.completed","response":{"id":"r","status":"completed","output":[` + strings.Join(items, ",") + `]}}`
+	}
+	const stop, called = " " + scrollback.FinishStop, " " + scrollback.FinishToolCalls
+	for name, c := range map[string]struct {
+		events []string
+		want   string
+	}{
+		"nothing added":     {[]string{text("hel"), text("lo"), done(says), end(says)}, `says "hello"` + stop},
+		"only deltas":       {[]string{text("hel"), text("lo"), end()}, `says "hello"` + stop},
+		"only the text":     {[]string{`{"type":"response.output_text.done","text":"hello"}`, end(says)}, `says "hello"` + stop},
+		"text, then calls":  {[]string{text("hello"), end(says, call)}, `says "hello"` + "\n" + calls + called},
+		"done, then thinks": {[]string{done(says), end(says, think)}, `says "hello"` + "\n" + thinks + stop},
+		"only at the end":   {[]string{end(think, says, call)}, thinks + "\n" + `says "hello"` + "\n" + calls + called},
+		"arguments in done": {[]string{begun, `{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"n\":1}"}`,
+			end()}, calls + called},
+		"arguments in done, item without": {[]string{begun, `{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"n\":1}"}`,
+			`{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":""}}`,
+			end()}, calls + called},
+		"arguments in pieces": {[]string{begun, `{"type":"response.function_call_arguments.delta","item_id":"x1","output_index":1,"delta":"{\"n\""}`,
+			`{"type":"response.function_call_arguments.delta","item_id":"x2","output_index":1,"delta":":1}"}`, end()}, calls + called},
+		"a name in done": {[]string{`{"type":"response.function_call_arguments.done","item_id":"c","name":"f","arguments":"{\"n\":1}"}`,
+			end(`{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{\"n\":1}"}`)}, calls + called},
+		"no arguments":        {[]string{begun, end()}, `calls c f{}{"id":"fc"}` + called},
+		"twice":               {[]string{done(call), done(call), end(call)}, calls + called},
+		"no end":              {[]string{text("hello"), done(says), done(call)}, `says "hello"` + "\n" + calls + called},
+		"no end, only [DONE]": {[]string{text("hello"), "[DONE]"}, `says "hello"` + stop},
+		"another end":         {[]string{done(says), `{"type":"response.done","response":{"status":"completed"}}`}, `says "hello"` + stop},
+		"incomplete":          {[]string{text("hel"), `{"type":"response.incomplete","response":{"id":"r","incomplete_details":{"reason":"max_output_tokens"}}}`}, `says "hel" length`},
+		"incomplete, no why":  {[]string{text("hel"), begun, `{"type":"response.incomplete"}`}, `says "hel" length`},
+		"half a call": {[]string{begun, `{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"n\""}`,
+			`{"type":"response.incomplete","response":{"status":"incomplete"}}`}, ` length`},
+		"stops in the middle": {[]string{done(says), begun}, `says "hello" `},
+	} {
+		stream := "data: " + strings.Join(c.events, "\n\ndata: ") + "\n\n"
+		m := respPlay(t, "text/event-stream", func() io.Reader { return strings.NewReader(stream) })
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		if got := respStory(modeltest.Parts(a.Deltas)) + " " + a.Finish; got != c.want || err != nil {
+			t.Errorf("%s reads as\n%s, want\n%s (%v)", name, got, c.want, err)
+		}
+	}
+	m := respPlay(t, "text/event-stream", func() io.Reader {
+		return strings.NewReader("data: " + text("hel") + "\n\ndata: " +
+			`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"WORDS of the server"}}}` + "\n\n")
+	})
+	_, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+	var known *scrollback.Error
+	if !errors.As(err, &known) || known.Cause != "WORDS of the server" {
+		t.Errorf("failed with words: %v", err)
 	}
 }

@@ -1,8 +1,12 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -12,16 +16,29 @@ import (
 )
 
 // respReader turns the events of a response into deltas. What is to be sent back is
-// taken from an item that is done, never from one that was added.
+// taken from an item that is done, never from one that was added. Servers leave out events:
+// what was not said in one is taken from another, at the latest from the response at the end.
 type respReader struct {
 	a         *remote.Answer
+	tools     []scrollback.Tool
 	requestID string
-	streamed  bool // something of the item that is being written
-	argued    int  // bytes of its arguments so far
-	items     int
+	streamed  map[string]bool // by the type of item: something of the one that is being written
+	done      map[string]int  // by their type: items that are done
+	open      []*openCall     // calls that are being written
+	called    map[string]bool // those that were made
+	argued    int             // bytes of arguments so far, of the calls that are open
 	calls     int
+	begun     int  // items
+	late      bool // items are taken from the response at its end
 	ended     bool
 	found     remote.Finding
+}
+
+// openCall is a call of which the item is not done.
+type openCall struct {
+	at        string // its place in the output, or the id of its item
+	item      wire.OutputItem
+	arguments []byte
 }
 
 func (s *respReader) read() error {
@@ -34,6 +51,9 @@ func (s *respReader) read() error {
 			return err
 		}
 		if ev.Data == "[DONE]" {
+			if len(s.done) > 0 || len(s.streamed) > 0 || len(s.open) > 0 {
+				return s.end(nil) // it ended, and did not say how
+			}
 			break
 		}
 		var e wire.ResponsesEvent
@@ -47,7 +67,20 @@ func (s *respReader) read() error {
 			return err
 		}
 	}
+	if s.complete() {
+		return s.end(nil) // the event that ends it is missing
+	}
 	return nil
+}
+
+// complete reports whether an answer that just stops has all that was begun, and has called:
+// a text may be cut between two items, and calls can be made again.
+func (s *respReader) complete() bool {
+	ended := 0
+	for _, n := range s.done {
+		ended += n
+	}
+	return !s.ended && len(s.open)+len(s.streamed) == 0 && s.begun <= ended && s.calls > 0
 }
 
 func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
@@ -57,27 +90,48 @@ func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
 			s.requestID = e.Response.ID
 		}
 	case "response.output_item.added":
-		s.streamed, s.argued = false, 0
-		return s.a.Emit(model.Delta{End: true})
+		return s.added(e, raw)
 	case "response.output_text.delta", "response.refusal.delta":
-		s.streamed = s.streamed || e.Delta != ""
-		return s.a.Emit(model.Delta{Text: e.Delta})
+		return s.say("message", model.Delta{Text: e.Delta})
+	case "response.output_text.done", "response.refusal.done":
+		if !s.streamed["message"] {
+			return s.say("message", model.Delta{Text: e.Text + e.Refusal})
+		}
 	case "response.reasoning_summary_part.added":
-		if s.streamed { // one more paragraph
+		if s.streamed["reasoning"] { // one more paragraph
 			return s.a.Emit(model.Delta{Reasoning: "\n\n"})
 		}
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		s.streamed = s.streamed || e.Delta != ""
-		return s.a.Emit(model.Delta{Reasoning: e.Delta})
+		return s.say("reasoning", model.Delta{Reasoning: e.Delta})
+	case "response.reasoning_summary_text.done", "response.reasoning_text.done":
+		if !s.streamed["reasoning"] {
+			return s.say("reasoning", model.Delta{Reasoning: e.Text})
+		}
 	case "response.output_text.annotation.added":
 		s.cite(e.Annotation)
 	case "response.function_call_arguments.delta":
+		c := s.writing(place(e, raw, ""))
+		c.arguments = append(c.arguments, e.Delta...)
 		s.argued += len(e.Delta)
 		return s.a.Argue(len(e.Delta))
+	case "response.function_call_arguments.done":
+		c := s.writing(place(e, raw, ""))
+		more := max(len(e.Arguments)-len(c.arguments), 0)
+		c.arguments = []byte(cmp.Or(string(e.Arguments), string(c.arguments)))
+		c.item.Name = cmp.Or(c.item.Name, e.Name)
+		s.argued += more
+		return s.a.Argue(more)
 	case "response.output_item.done":
-		return s.item(e.Item)
-	case "response.completed", "response.incomplete":
-		return s.end(e.Response)
+		return s.item(e.Item, place(e, raw, ""))
+	case "response.completed", "response.done", "response.incomplete":
+		r := e.Response
+		if r == nil {
+			r = &wire.ResponsesAnswer{}
+		}
+		if e.Type == "response.incomplete" && r.Status == "" {
+			r.Status = "incomplete"
+		}
+		return s.end(r)
 	case "response.failed", "error":
 		return s.a.Problem(raw)
 	default:
@@ -88,8 +142,98 @@ func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
 	return nil
 }
 
-// item takes an item that is done: its payload, and what was not streamed of it.
-func (s *respReader) item(raw json.RawMessage) error {
+// say emits a piece of an item of a type.
+func (s *respReader) say(kind string, d model.Delta) error {
+	if d.Text+d.Reasoning != "" {
+		s.mark(kind, true)
+	}
+	return s.a.Emit(d)
+}
+
+func (s *respReader) mark(kind string, streamed bool) {
+	if s.streamed == nil {
+		s.streamed = map[string]bool{}
+	}
+	if s.streamed[kind] = streamed; !streamed {
+		delete(s.streamed, kind)
+	}
+}
+
+// finished counts an item that is done.
+func (s *respReader) finished(kind string) {
+	if s.done == nil {
+		s.done = map[string]int{}
+	}
+	s.done[kind]++
+	s.mark(kind, false)
+}
+
+// added begins an item. One of the same type that was being written is done, though no event
+// said so.
+func (s *respReader) added(e wire.ResponsesEvent, raw []byte) error {
+	var it wire.OutputItem
+	s.begun++
+	if json.Unmarshal(e.Item, &it) != nil {
+		return s.a.Emit(model.Delta{End: true})
+	}
+	if s.streamed[it.Type] {
+		s.finished(it.Type)
+	}
+	if it.Type == "function_call" {
+		c := s.writing(place(e, raw, it.ID))
+		c.item = it
+		c.arguments = append(c.arguments, it.Arguments...)
+		s.argued += len(it.Arguments)
+		if err := s.a.Argue(len(it.Arguments)); err != nil {
+			return err
+		}
+	}
+	return s.a.Emit(model.Delta{End: true})
+}
+
+// place is where an event's item is in the output, or else its id. The place goes first:
+// some servers give an item another id in each event.
+func place(e wire.ResponsesEvent, raw []byte, id string) string {
+	if bytes.Contains(raw, []byte(`"output_index"`)) {
+		return "#" + strconv.FormatInt(int64(e.OutputIndex), 10)
+	}
+	return cmp.Or(e.ItemID, id)
+}
+
+// writing is the call at a place that is being written, begun if there is none.
+func (s *respReader) writing(at string) *openCall {
+	for _, c := range s.open {
+		if c.at == at {
+			return c
+		}
+	}
+	if len(s.open) >= s.a.MaxCalls() { // more than may be made: the bound is named once they are
+		return s.open[len(s.open)-1]
+	}
+	c := &openCall{at: at}
+	s.open = append(s.open, c)
+	return c
+}
+
+// closed is the call at a place that is done, with what was said of it, or nil.
+func (s *respReader) closed(at string, it wire.OutputItem) *openCall {
+	i := slices.IndexFunc(s.open, func(c *openCall) bool { return c.at == at })
+	if i < 0 {
+		i = slices.IndexFunc(s.open, func(c *openCall) bool {
+			return it.ID != "" && c.item.ID == it.ID || it.CallID != "" && c.item.CallID == it.CallID || c.at != "" && (c.at == it.ID || c.at == it.CallID)
+		})
+	}
+	if i < 0 {
+		return nil
+	}
+	c := s.open[i]
+	s.open = slices.Delete(s.open, i, i+1)
+	return c
+}
+
+// item takes an item that is done: its payload, and what was not streamed of it. At is its
+// place.
+func (s *respReader) item(raw json.RawMessage, at string) error {
 	var it wire.OutputItem
 	if json.Unmarshal(raw, &it) != nil {
 		return s.a.Unreadable(raw)
@@ -104,13 +248,19 @@ func (s *respReader) item(raw json.RawMessage) error {
 		return strings.Join(out, between)
 	}
 	d := model.Delta{}
-	s.items++
+	streamed := s.streamed[it.Type]
+	s.finished(it.Type)
 	switch it.Type {
 	case "reasoning":
-		if !s.streamed {
+		if !streamed {
 			d.Reasoning = text(it.Summary, "\n\n")
 		}
 		d.Opaque = payload{Item: raw}.opaque()
+		if s.late { // behind a text, whose payload it is not
+			if err := s.a.Emit(model.Delta{End: true}); err != nil {
+				return err
+			}
+		}
 	case "web_search_call":
 		if a := it.Action; a != nil && a.Type == "search" {
 			return s.found.Query(s.a, cmp.Or(a.Query, strings.Join(a.Queries, " · ")))
@@ -125,32 +275,87 @@ func (s *respReader) item(raw json.RawMessage) error {
 		if err := s.found.Emit(s.a); err != nil {
 			return err
 		}
-		if !s.streamed {
+		if !streamed {
 			d.Text = text(it.Content, "")
 		}
-		if it.Phase != "" && (d.Text != "" || s.streamed) {
+		if it.Phase != "" && (d.Text != "" || streamed) && !(s.late && streamed) {
 			d.Opaque = payload{Phase: it.Phase}.opaque()
 		} else {
 			d.End = true
 		}
 	case "function_call":
-		if it.Status == "incomplete" {
-			return nil // half a call
+		return s.call(it, at)
+	}
+	return s.a.Emit(d)
+}
+
+// call makes a call whose item is done, unless it is half of one or was made.
+func (s *respReader) call(it wire.OutputItem, at string) error {
+	written := 0
+	if c := s.closed(at, it); c != nil {
+		written = len(c.arguments)
+		if it.Arguments == "" {
+			it.Arguments = wire.Inner(c.arguments)
 		}
-		if err := s.a.Argue(max(len(it.Arguments)-s.argued, 0)); err != nil {
+		it.Name, it.CallID, it.ID = cmp.Or(it.Name, c.item.Name), cmp.Or(it.CallID, c.item.CallID), cmp.Or(it.ID, c.item.ID)
+	}
+	if it.Status == "incomplete" {
+		return nil // half a call
+	}
+	if err := s.a.Argue(max(len(it.Arguments)-written, 0)); err != nil {
+		return err
+	}
+	if it.Name == "" {
+		it.Name = cmp.Or(model.ToolUnnamed(s.tools, it.ID, json.RawMessage(it.Arguments)), model.Unnamed)
+	}
+	if it.CallID != "" {
+		same := it.CallID + "\x00" + it.Name + "\x00" + string(it.Arguments)
+		if s.called[same] {
+			return nil // told once more
+		}
+		if s.called == nil {
+			s.called = map[string]bool{}
+		}
+		s.called[same] = true
+	}
+	s.calls++
+	d := model.Delta{Call: &scrollback.ToolCall{ID: cmp.Or(it.CallID, it.ID), Name: it.Name, Arguments: model.Arguments(string(it.Arguments))}}
+	if it.ID != "" {
+		d.Opaque = payload{ID: it.ID}.opaque()
+	}
+	return s.a.Emit(d)
+}
+
+// rest takes what no event said: the items of the response at its end that were not done
+// before, and calls that were written whole.
+func (s *respReader) rest(output []json.RawMessage, whole bool) error {
+	before := maps.Clone(s.done)
+	named := false // the calls are all there
+	s.late = len(s.done) > 0 || len(s.streamed) > 0
+	for _, raw := range output {
+		var it wire.OutputItem
+		bad := json.Unmarshal(raw, &it) != nil
+		named = named || it.Type == "function_call"
+		if !bad && before[it.Type] > 0 {
+			before[it.Type]--
+			continue
+		}
+		if err := s.item(raw, it.ID); err != nil {
 			return err
 		}
-		s.calls++
-		d.Call = &scrollback.ToolCall{ID: it.CallID, Name: it.Name, Arguments: model.Arguments(string(it.Arguments))}
-		if d.Call.ID == "" {
-			d.Call.ID = it.ID
-		}
-		if it.ID != "" {
-			d.Opaque = payload{ID: it.ID}.opaque()
+	}
+	if named {
+		return nil
+	}
+	for _, c := range slices.Clone(s.open) {
+		if c.item.Status != "incomplete" && (json.Valid(c.arguments) || whole && len(c.arguments) == 0 && c.item.Name != "") {
+			c.item.Status = ""
+			if err := s.call(c.item, c.at); err != nil {
+				return err
+			}
 		}
 	}
-	s.streamed, s.argued = false, 0
-	return s.a.Emit(d)
+	return nil
 }
 
 // cite notes a page that the answer cites.
@@ -180,19 +385,19 @@ func (s *respReader) readWhole() error {
 func (s *respReader) end(r *wire.ResponsesAnswer) error {
 	s.ended = true
 	last := model.Delta{Finish: scrollback.FinishStop}
-	if r != nil {
+	if r == nil {
+		if err := s.rest(nil, false); err != nil {
+			return err
+		}
+	} else {
 		if failed(r.Error) || r.Status == "failed" {
 			return s.a.Problem(r.Error)
 		}
 		if s.requestID == "" {
 			s.requestID = r.ID
 		}
-		if s.items == 0 && !s.streamed { // it was not streamed
-			for _, it := range r.Output {
-				if err := s.item(it); err != nil {
-					return err
-				}
-			}
+		if err := s.rest(r.Output, r.Status != "incomplete"); err != nil {
+			return err
 		}
 		if u := r.Usage; u != nil {
 			last.Usage = usageOf(wire.Usage{PromptTokens: u.InputTokens, PromptTokensDetails: u.InputTokensDetails,

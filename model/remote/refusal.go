@@ -225,7 +225,8 @@ var (
 	spent = table{status: []int{http.StatusPaymentRequired},
 		codes: []string{"insufficient_quota", "exceeded_current_quota_error", "arrearage", "accountoverdueerror", "insufficient_balance", "insufficient_credits",
 			"billing_error", "billing_hard_limit_reached", "contract_spend_limit_reached", "enforced_spend_limit_reached", "3036"},
-		words: []string{"insufficient balance", "credit balance is too low", "insufficient credits", "insufficient_quota", "account is in arrears", "overdue payment", "daily free allocation"}}
+		words: []string{"insufficient balance", "credit balance is too low", "insufficient credits", "insufficient_quota", "account is in arrears", "overdue payment", "daily free allocation",
+			"prompt tokens limit exceeded", "requires more credits", "can only afford"}} // the last three: what is left pays for no more
 	daily = table{words: []string{"perday", "~limit: 0\\b"}}
 
 	waiting = table{status: []int{http.StatusTooManyRequests, 529},

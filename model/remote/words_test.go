@@ -251,6 +251,9 @@ func TestOtherLimits(t *testing.T) {
 		{400, `prompt_cache_key too long: max 64, got 200`},
 		{400, `Invalid 'user': string too long. Expected a string with maximum length 64, but got a string ` +
 			`with length 280 instead.`},
+		{402, `Prompt tokens limit exceeded: 17000 > 3000. To increase, visit the settings and upgrade to a paid account`},
+		{400, `Prompt tokens limit exceeded: 17000 > 3000`},
+		{402, `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 4000.`},
 		{400, `Too many messages per minute: limit 100, current 120`},
 		{429, `Too many messages, please slow down`},
 		{400, `image too large: 6000000 bytes, max 5242880`},
