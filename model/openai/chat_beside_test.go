@@ -279,3 +279,19 @@ func TestChatDemandsThoughts(t *testing.T) {
 		}
 	}
 }
+
+// A limit that an account's credits set is about credits, in a stream too: a shorter request is
+// not what helps.
+func TestChatCreditsInStreams(t *testing.T) {
+	const words = "Prompt tokens limit exceeded: 17000 > 3000"
+	for _, body := range []string{
+		`data: {"error":{"code":402,"message":"` + words + `"}}`,
+		`data: {"error":{"message":"` + words + `"}}`,
+		`data: {"choices":[{"index":0,"delta":{},"finish_reason":"error","error":{"code":400,"message":"` + words + `"}}]}`,
+	} {
+		_, err := chatOdd(t, "text/event-stream", ": OPENROUTER PROCESSING\n\n"+body+"\n\n")
+		if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.Refused || l != nil {
+			t.Errorf("%s: %v, %+v", body, err, l)
+		}
+	}
+}
