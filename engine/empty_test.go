@@ -46,3 +46,30 @@ func TestEmptyAgain(t *testing.T) {
 		t.Errorf("empty for the first time since an answer: %+v", f)
 	}
 }
+
+// An answer of thoughts that are not shown alone, and one that was cut before it said
+// anything, are told as what they are; a call without a name is answered, and the model goes on.
+func TestNothingToShow(t *testing.T) {
+	hidden := model.Delta{Opaque: scrollback.Opaque(`{"field":"details"}`)}
+	for words, reply := range map[string][]model.Delta{
+		"thoughts it does not show": {hidden, {Finish: "stop"}},
+		"allow a longer answer":     {{Finish: "length"}},
+		"or less thinking":          {hidden, {Finish: "length"}},
+	} {
+		r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Step{Reply: func(model.Request) []model.Delta { return reply }})
+		e := r.Run(engine.TurnRequest{Conversation: r.NewConversation(), Message: enginetest.Say("go")})
+		e.Done(t, scrollback.TurnFailed, "")
+		f, _ := enginetest.Last[scrollback.ErrorEvent](e)
+		if !strings.Contains(f.Failure.Message, words) {
+			t.Errorf("%q is not in %q", words, f.Failure.Message)
+		}
+	}
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
+		if strings.Contains(fmt.Sprint(r.Items), "names no tool") {
+			return []model.Delta{{Text: "sorry"}, {Finish: "stop"}}
+		}
+		call := scrollback.ToolCall{ID: "a", Name: model.Unnamed, Arguments: []byte("{}")}
+		return []model.Delta{{Call: &call}, {Finish: "tool_calls"}}
+	}})
+	r.Ask(r.NewConversation(), "go").Done(t, scrollback.TurnComplete, "stop")
+}

@@ -227,9 +227,11 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
 		switch hidden := len(t.parts) > 0; {
 		case t.finish == scrollback.FinishLength:
-			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).Because(scrollback.ErrUpstream)
+			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).Because(scrollback.ErrUpstream).
+				Advise(scrollback.AdviceChooseModel, "")
 		case hidden:
-			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerHidden).Because(scrollback.ErrUpstream)
+			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerHidden).Because(scrollback.ErrUpstream).
+				Advise(scrollback.AdviceChooseModel, "")
 		}
 		return nil, nil, lt.empty(ctx)
 	case len(calls) > 0:

@@ -107,6 +107,9 @@ func (d *draft) add(ctx context.Context, it scrollback.Item) error {
 	if len(blocks) == 0 {
 		return nil
 	}
+	if called := slices.ContainsFunc(blocks, func(b *block) bool { return b.Type == "tool_use" }); called && !blocks[0].thought() && d.dropped(missingThinking) {
+		blocks = append([]*block{{Type: "thinking", Thinking: new(string)}}, blocks...)
+	}
 	d.ends.note(it.Layer, blocks)
 	if it.Role == scrollback.RoleSystem {
 		d.body.System = append(d.body.System, blocks...)

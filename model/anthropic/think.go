@@ -28,6 +28,9 @@ const (
 	// unsignedThinking: blocks without a signature are refused. Servers that give such ones
 	// want them back.
 	unsignedThinking = "thinking without signature"
+	// missingThinking: calls are refused that no thinking stands before, as those of another
+	// model are. Servers of unsigned thinking take an empty one.
+	missingThinking = "calls without thinking"
 )
 
 // bindingBeta is the version of the API that knows block_binding.
@@ -161,6 +164,9 @@ func (d *draft) refused(p remote.Problem) string {
 	}
 	if p.Status != 400 && p.Status != 422 {
 		return ""
+	}
+	if !d.dropped(missingThinking) && says("thinking") && says("must be passed back", "thinking is missing", "missing thinking") {
+		return missingThinking
 	}
 	if d.thoughts {
 		bound := says("block_binding", "bound to a different conversation")

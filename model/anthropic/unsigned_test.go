@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
 // Thinking that came without a signature goes back without one, to the model that made it,
@@ -36,5 +37,34 @@ func TestUnsignedThinkingGoesBack(t *testing.T) {
 		if strings.Contains(got, "hm") {
 			t.Errorf("sent: %s", got)
 		}
+	}
+}
+
+// A server of unsigned thinking that demands it before each call gets an empty one where
+// another model called, once it has said so.
+func TestMissingThinking(t *testing.T) {
+	m := &Model{name: "anthropic/deepseek-chat", id: "deepseek-chat", base: "http://127.0.0.1"}
+	refusal := remote.Problem{Status: 400, Message: "The `content[].thinking` in the thinking mode must be passed back to the API."}
+	known := scrollback.Learned{}
+	for _, want := range []string{`{"type":"text","text":"ok"},{"type":"tool_use"`,
+		`{"type":"thinking","thinking":""},{"type":"text","text":"ok"}`} {
+		x, err := m.plan(t.Context(), model.Request{Items: []scrollback.Item{
+			{Role: scrollback.RoleUser, Parts: scrollback.Say("go")},
+			{Role: scrollback.RoleAssistant, Model: "other", Parts: scrollback.Parts{scrollback.Text{Text: "ok"},
+				scrollback.ToolCall{ID: "a", Name: "f", Arguments: json.RawMessage("{}")}}},
+		}}, known, &turn{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(x.Body)
+		if err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%s is not in %s, %v", want, b, err)
+		}
+		if err := x.Judge(refusal); err != nil {
+			known.Dropped = append(known.Dropped, model.LessonOf(err).Drop)
+		}
+	}
+	if len(known.Dropped) != 1 {
+		t.Errorf("learned %q", known.Dropped)
 	}
 }

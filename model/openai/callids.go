@@ -27,6 +27,8 @@ const (
 
 	// thinkingChunks is reasoning in the content of a message, as Mistral's models send it.
 	thinkingChunks = "content with thinking"
+	// unthought are calls without the thought before them, which some servers demand.
+	unthought = "calls without reasoning_content"
 	// signedThoughts are signatures and encrypted thoughts of this conversation.
 	signedThoughts = "signed thoughts"
 )

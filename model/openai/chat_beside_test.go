@@ -29,7 +29,9 @@ func wholly(finish, message string) string {
 // sentBack asks with what an answer said among the items, and returns the messages of the
 // assistant that the server took, how many requests it refused, and what was learned. The
 // server refuses a body that has refusal in it, in the words.
-func sentBack(t *testing.T, by string, said scrollback.Parts, known scrollback.Learned, refusal, words string) (string, int, scrollback.Learned) {
+func sentBack(t *testing.T, by string, said scrollback.Parts, known scrollback.Learned, refusal, words string) (
+	string, int, scrollback.Learned,
+) {
 	t.Helper()
 	var taken string
 	refused := 0
@@ -89,9 +91,11 @@ func TestChatFieldsBesideThoughts(t *testing.T) {
 			`{"thinking_blocks":[{"type":"thinking","thinking":"","signature":"Er<1>="}]}`,
 			`{"thinking_blocks":[{"type":"redacted_thinking","data":"RED"}]}`, madeCall), "Let me.|",
 			[]string{`"thinking_blocks":[{"signature":"Er<1>=","thinking":"Let me.","type":"thinking"},{"type":"redacted_thinking","data":"RED"}]`}},
-		"blocks, whole": {wholly("stop", `{"content":"hi","reasoning_content":"hm","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"S1"},`+
+		"blocks, whole": {wholly("stop", `{"content":"hi","reasoning_content":"hm",`+
+			`"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"S1"},`+
 			`{"type":"thinking","thinking":"hm","signature":"S2"}]}`), "hm|hi",
-			[]string{`"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"S1"},{"type":"thinking","thinking":"hm","signature":"S2"}]`}},
+			[]string{`"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"S1"},` +
+				`{"type":"thinking","thinking":"hm","signature":"S2"}]`}},
 		"blocks by index": {streamed("stop",
 			`{"thinking_blocks":[{"index":0,"type":"thinking","thinking":"a"},{"index":1,"type":"thinking","thinking":"x"}]}`,
 			`{"thinking_blocks":[{"index":0,"thinking":"a","signature":"S0"}]}`,
@@ -111,7 +115,8 @@ func TestChatFieldsBesideThoughts(t *testing.T) {
 			[]string{`"reasoning_opaque":"OP=="`}},
 		"encrypted details alone": {streamed("tool_calls", `{"reasoning_details":[{"type":"reasoning.encrypted","data":"E1","index":0}]}`,
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"E2","index":0}]}`, madeCall), "|",
-			[]string{`"reasoning_details":[{"type":"reasoning.encrypted","data":"E1","index":0},{"type":"reasoning.encrypted","data":"E2","index":0}]`}},
+			[]string{`"reasoning_details":[{"type":"reasoning.encrypted","data":"E1","index":0},` +
+				`{"type":"reasoning.encrypted","data":"E2","index":0}]`}},
 		"details and a text": {wholly("stop", `{"content":"hi","reasoning_details":[{"type":"reasoning.encrypted","data":"E1"}]}`), "|hi",
 			[]string{`"reasoning_details":[{"type":"reasoning.encrypted","data":"E1"}]`}},
 		"Mistral": {streamed("tool_calls", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]}`,
@@ -159,8 +164,9 @@ func TestChatFieldsBesideThoughts(t *testing.T) {
 // server said after that goes back.
 func TestChatFieldsBesideThoughtsAreRefusedOnce(t *testing.T) {
 	answer := func(sign string) scrollback.Parts {
-		a, err := chatOdd(t, "application/json", wholly("stop", `{"content":"hi","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"`+sign+
-			`"}],"reasoning_details":[{"type":"reasoning.encrypted","data":"`+sign+`"}]}`))
+		a, err := chatOdd(t, "application/json", wholly("stop", `{"content":"hi",`+
+			`"thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"`+sign+`"}],`+
+			`"reasoning_details":[{"type":"reasoning.encrypted","data":"`+sign+`"}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +189,8 @@ func TestChatFieldsBesideThoughtsAreRefusedOnce(t *testing.T) {
 			t.Errorf("%s: refused again, having learned %q", c.words, known.Dropped)
 		}
 		got, refused, _ = sentBack(t, "custom/m", answer("NEW"), known, c.refusal, c.words)
-		if refused != 0 || strings.Contains(got, "thinking_blocks") != (c.newer || c.refusal != "thinking_blocks") || !strings.Contains(got, "NEW") {
+		blocks := c.newer || c.refusal != "thinking_blocks"
+		if refused != 0 || strings.Contains(got, "thinking_blocks") != blocks || !strings.Contains(got, "NEW") {
 			t.Errorf("%s: of a later answer %s went back", c.words, got)
 		}
 	}
@@ -200,9 +207,13 @@ func TestChatCallsNearlyRight(t *testing.T) {
 		return `{"tool_calls":[{"index":0,"id":"` + id + `","type":"function","function":{` + rest + `}}]}`
 	}
 	for name, c := range map[string]struct{ body, want string }{
-		"older":          {streamed("function_call", `{"function_call":{"name":"read","arguments":""}}`, `{"function_call":{"arguments":"{\"seq\""}}`, `{"function_call":{"arguments":":1}"}}`), `read {"seq":1}`},
-		"older, whole":   {wholly("function_call", `{"content":null,"function_call":{"name":"read","arguments":"{\"seq\":1}"}}`), `read {"seq":1}`},
-		"both forms":     {wholly("tool_calls", `{"function_call":{"name":"read","arguments":"{}"},`+call("a", `"name":"read","arguments":"{}"`)[1:]), `read {}`},
+		"older": {streamed("function_call", `{"function_call":{"name":"read","arguments":""}}`,
+			`{"function_call":{"arguments":"{\"seq\""}}`,
+			`{"function_call":{"arguments":":1}"}}`), `read {"seq":1}`},
+		"older, whole": {wholly("function_call",
+			`{"content":null,"function_call":{"name":"read","arguments":"{\"seq\":1}"}}`), `read {"seq":1}`},
+		"both forms": {wholly("tool_calls",
+			`{"function_call":{"name":"read","arguments":"{}"},`+call("a", `"name":"read","arguments":"{}"`)[1:]), `read {}`},
 		"by its id":      {streamed("tool_calls", call("functions.read:0", `"arguments":"{}"`)), `read {}`},
 		"by arguments":   {streamed("stop", call("a", `"arguments":"{\"pattern\":\"x\"}"`)), `grep {"pattern":"x"}`},
 		"whole":          {wholly("stop", call("a", `"name":"","arguments":"{\"pattern\":\"x\"}"`)), `grep {"pattern":"x"}`},
@@ -236,9 +247,51 @@ func TestChatOnlyChoice(t *testing.T) {
 		"long":    {long + "data: " + piece("2", "y", `"stop"`) + "\n\n", strings.Repeat("x", 20) + "y"},
 		"several": {"data: " + piece("1", "no", "null") + "\n\ndata: " + piece("0", "yes", `"stop"`) + "\n\n", "yes"},
 	} {
-		a, err := chatOdd(t, "text/event-stream", c[1-1])
+		a, err := chatOdd(t, "text/event-stream", c[0])
 		if err != nil || a.Text != c[1] || a.Finish != scrollback.FinishStop {
 			t.Errorf("%s: %q, %q, %v", name, a.Text, a.Finish, err)
+		}
+	}
+}
+
+// A server that demands the thoughts before calls, where another model's have none, costs one
+// request.
+func TestChatDemandsThoughts(t *testing.T) {
+	call := scrollback.ToolCall{ID: "a1", Name: "f", Arguments: json.RawMessage("{}")}
+	for _, words := range []string{"The `reasoning_content` in the thinking mode must be passed back to the API.",
+		"thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"} {
+		var bodies []string
+		m := chatAnswered(t, "custom", "m", func(r *http.Request) *http.Response {
+			b, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			if bodies = append(bodies, string(b)); !strings.Contains(string(b), `"reasoning_content":" "`) {
+				return chatReply(400, "application/json", strings.NewReader(`{"error":{"message":"`+words+`"}}`))
+			}
+			return chatReply(200, "application/json", strings.NewReader(wholly("stop", `{"content":"ok"}`)))
+		})
+		r := modeltest.Plain()
+		r.Items = append(r.Items, chatItemOf(scrollback.RoleAssistant, "other/m", call),
+			chatItemOf(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "a1", Name: "f", Text: "done"}))
+		if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || len(bodies) != 2 {
+			t.Errorf("%s: %d requests, %v", words, len(bodies), err)
+		}
+	}
+}
+
+// A limit that an account's credits set is about credits, in a stream too: a shorter request is
+// not what helps.
+func TestChatCreditsInStreams(t *testing.T) {
+	const words = "Prompt tokens limit exceeded: 17000 > 3000"
+	for _, body := range []string{
+		`data: {"error":{"code":402,"message":"` + words + `"}}`,
+		`data: {"error":{"message":"` + words + `"}}`,
+		`data: {"choices":[{"index":0,"delta":{},"finish_reason":"error","error":{"code":400,"message":"` + words + `"}}]}`,
+	} {
+		_, err := chatOdd(t, "text/event-stream", ": OPENROUTER PROCESSING\n\n"+body+"\n\n")
+		if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.Refused || l != nil {
+			t.Errorf("%s: %v, %+v", body, err, l)
 		}
 	}
 }

@@ -64,6 +64,9 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 	if m.preserves() {
 		replay = replayAlways
 	}
+	if replay == replayNever && c.dropped(unthought) {
+		replay = replayCalls
+	}
 	var text strings.Builder
 	var back thought
 	var beside fragments
@@ -108,7 +111,11 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 	}
 	words := text.String()
 	if !found || words == "" && len(back.Details) == 0 {
-		if absent, ok := strings.CutPrefix(m.d.absent, ":"); ok && calls {
+		absent, ok := strings.CutPrefix(m.d.absent, ":")
+		if !ok && c.dropped(unthought) {
+			absent, ok = " ", true
+		}
+		if ok && calls {
 			if c.may("reasoning_content") {
 				out.ReasoningContent = &absent
 			}
@@ -179,6 +186,9 @@ func (c *chat) judge(m *Model) func(p remote.Problem) *scrollback.Error {
 	calls := m.judge(c.params)
 	return func(p remote.Problem) *scrollback.Error {
 		words := strings.ToLower(p.Message)
+		if p.Status >= 400 && p.Status < 500 && !c.dropped(unthought) && strings.Contains(words, "reasoning_content") && demanded.MatchString(words) {
+			return remote.Refusing(m.at.Options.Provider, unthought)
+		}
 		if c.lastSigned != "" && (p.Status == 400 || p.Status == 422) && !strings.Contains(words, "missing a thought_signature") &&
 			aboutSignatures.MatchString(words) && notValid.MatchString(words) && !aboutFields.MatchString(words) {
 			return remote.Refusing(m.at.Options.Provider, model.UpTo(signedThoughts, c.lastSigned))
@@ -186,6 +196,9 @@ func (c *chat) judge(m *Model) func(p remote.Problem) *scrollback.Error {
 		return calls(p)
 	}
 }
+
+// demanded are words that ask for a thought which is not there.
+var demanded = regexp.MustCompile(`passed back|\bmissing\b|\brequired\b`)
 
 // aboutFields are words that refuse a field whatever is in it.
 var aboutFields = regexp.MustCompile(`extra (?:inputs|fields)|not permitted|unknown|unrecogni[sz]ed|unsupported|not supported|unexpected|not allowed`)

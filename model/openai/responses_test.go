@@ -246,10 +246,12 @@ func TestResponsesOddStreams(t *testing.T) {
 // Servers leave out events, give items other ids in each, or tell things twice: what was said
 // is taken from whichever event says it, once.
 func TestResponsesStrangeStreams(t *testing.T) {
+	const arguments = `{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"n\":1}"}`
 	const think = `{"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"E"}`
 	const says = `{"type":"message","id":"m","content":[{"type":"output_text","text":"hello"}]}`
 	const call = `{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{\"n\":1}"}`
-	const begun = `{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":""}}`
+	const begun = `{"type":"response.output_item.added","output_index":1,` +
+		`"item":{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":""}}`
 	const calls = `calls c f{"n":1}{"id":"fc"}`
 	const thinks = `thinks "hm"{"item":` + think + `}`
 	text := func(s string) string { return `{"type":"response.output_text.delta","delta":"` + s + `"}` }
@@ -268,12 +270,14 @@ func TestResponsesStrangeStreams(t *testing.T) {
 		"text, then calls":  {[]string{text("hello"), end(says, call)}, `says "hello"` + "\n" + calls + called},
 		"done, then thinks": {[]string{done(says), end(says, think)}, `says "hello"` + "\n" + thinks + stop},
 		"only at the end":   {[]string{end(think, says, call)}, thinks + "\n" + `says "hello"` + "\n" + calls + called},
-		"arguments in done": {[]string{begun, `{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"n\":1}"}`,
+		"arguments in done": {[]string{begun, arguments,
 			end()}, calls + called},
-		"arguments in done, item without": {[]string{begun, `{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"n\":1}"}`,
-			`{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":""}}`,
+		"arguments in done, item without": {[]string{begun, arguments,
+			`{"type":"response.output_item.done","output_index":1,` +
+				`"item":{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":""}}`,
 			end()}, calls + called},
-		"arguments in pieces": {[]string{begun, `{"type":"response.function_call_arguments.delta","item_id":"x1","output_index":1,"delta":"{\"n\""}`,
+		"arguments in pieces": {[]string{begun,
+			`{"type":"response.function_call_arguments.delta","item_id":"x1","output_index":1,"delta":"{\"n\""}`,
 			`{"type":"response.function_call_arguments.delta","item_id":"x2","output_index":1,"delta":":1}"}`, end()}, calls + called},
 		"a name in done": {[]string{`{"type":"response.function_call_arguments.done","item_id":"c","name":"f","arguments":"{\"n\":1}"}`,
 			end(`{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{\"n\":1}"}`)}, calls + called},
@@ -282,8 +286,9 @@ func TestResponsesStrangeStreams(t *testing.T) {
 		"no end":              {[]string{text("hello"), done(says), done(call)}, `says "hello"` + "\n" + calls + called},
 		"no end, only [DONE]": {[]string{text("hello"), "[DONE]"}, `says "hello"` + stop},
 		"another end":         {[]string{done(says), `{"type":"response.done","response":{"status":"completed"}}`}, `says "hello"` + stop},
-		"incomplete":          {[]string{text("hel"), `{"type":"response.incomplete","response":{"id":"r","incomplete_details":{"reason":"max_output_tokens"}}}`}, `says "hel" length`},
-		"incomplete, no why":  {[]string{text("hel"), begun, `{"type":"response.incomplete"}`}, `says "hel" length`},
+		"incomplete": {[]string{text("hel"),
+			`{"type":"response.incomplete","response":{"id":"r","incomplete_details":{"reason":"max_output_tokens"}}}`}, `says "hel" length`},
+		"incomplete, no why": {[]string{text("hel"), begun, `{"type":"response.incomplete"}`}, `says "hel" length`},
 		"half a call": {[]string{begun, `{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"n\""}`,
 			`{"type":"response.incomplete","response":{"status":"incomplete"}}`}, ` length`},
 		"stops in the middle": {[]string{done(says), begun}, `says "hello" `},
