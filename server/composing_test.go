@@ -99,14 +99,16 @@ func TestPageNext(t *testing.T) {
 	d.eval(typing("Also write this up for the harbour office: one page, in Chinese, with the table."))
 	model := chromedp.Click(`.switch [role="radio"]:nth-child(2)`)
 	d.do("next model view", model, chromedp.WaitVisible(".composer.small .budget .tally"), chromedp.WaitVisible(".gauge .seg.draft"))
-	d.is("what stays of the composer", `getComputedStyle(document.querySelector('.composer .tools')).display + `+
+	d.is("what stays of the composer", `getComputedStyle(document.querySelector('.composer div.tools')).display + `+
 		`document.querySelector('.desk').getBoundingClientRect().bottom.toFixed(0)`, "none"+at)
+	d.is("the colour of the tools in the bar and in its legend", `[".seg.tools", ".swatch.tools"].map(x => `+
+		`document.querySelector(".composer " + x)?.getBoundingClientRect().width > 0).join()`, "true,true")
 	wide := `document.documentElement.scrollWidth > innerWidth || [...document.querySelectorAll('.composer *')].some(x => ` +
 		`x.getBoundingClientRect().right > innerWidth)`
 	d.eval(`Promise.all([import('/assets/state/theme.js').then(m => { m.theme.value = 'dark'; }), ` +
 		`import('/assets/state/words.js').then(m => m.setLang('zh')), ` +
 		`import('/assets/state/sees.js').then(m => m.look('you')), import('/assets/state/panels.js').then(m => m.toggleSidebar(false))])`)
-	d.do("next dark Chinese", chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .composer .tools`))
+	d.do("next dark Chinese", chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .composer div.tools`))
 	d.do("next phone", chromedp.EmulateViewport(390, 844), turns(`innerWidth === 390`))
 	d.is("wider than a phone", wide, "false")
 	d.eval(`import('/assets/state/sees.js').then(m => m.look('model'))`)

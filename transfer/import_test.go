@@ -97,7 +97,7 @@ func TestImportBadLines(t *testing.T) {
 func TestImportRefusals(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	for text, says := range map[string]string{
-		"":                               "no format",
+		"":                               "there is nothing in the file",
 		"hello\nworld":                   "line 1 is: hello",
 		`{"role":"robot","content":"x"}`: "line 1: unknown role",
 		`{"a":1}`:                        "no format",

@@ -313,6 +313,9 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
 	}
 	slices.Sort(names)
+	if len(bytes.TrimSpace(head)) == 0 {
+		return nil, scrollback.ParamErrorf("transfer.Import", "file", "there is nothing in the file")
+	}
 	known := strings.Join(slices.Compact(names), ", ") // Gemini CLI is a format and a tool
 	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
 		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file is a database, but damaged, or not one of the tools' that are known; name the tool to hear what is missing (%s)", known)

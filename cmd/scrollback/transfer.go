@@ -317,8 +317,8 @@ func formatOf(name string) (string, error) {
 		endings = append(endings, f.ending)
 	}
 	if ending := filepath.Ext(name); slices.Contains(foreign, strings.ToLower(ending)) {
-		return "", scrollback.ParamErrorf("scrollback", "output", "a conversation is not exported as %s: name a file that ends in %s, or say the format with --format",
-			ending, strings.Join(endings, " or "))
+		return "", scrollback.ParamErrorf("scrollback", "output", "a conversation is not exported as %s: name a file that ends in one of %s, or say the format with --format",
+			ending, strings.Join(endings, ", "))
 	}
 	return transfer.BundleFormat, nil
 }
@@ -332,7 +332,7 @@ func (a *app) save(ctx context.Context, id scrollback.ConversationID, name strin
 		}
 		endings = append(endings, f.ending)
 	}
-	return scrollback.ParamErrorf("scrollback", "file", "%s: the file's name must end in %s", name, strings.Join(endings, " or "))
+	return scrollback.ParamErrorf("scrollback", "file", "%s: the file's name must end in one of %s", name, strings.Join(endings, ", "))
 }
 
 // writeWhole makes a file that appears whole or not at all. A link goes on leading

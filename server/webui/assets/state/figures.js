@@ -30,8 +30,10 @@ function format(kind, key, make) {
 export const num = (n) => format('n', '', (l) => new Intl.NumberFormat(l)).format(n);
 export const percent = (x) => format('p', '', (l) => new Intl.NumberFormat(l, { style: 'percent', maximumFractionDigits: 0 })).format(x);
 
-// short is a number in three digits.
-export const short = (n) => format('s', '', (l) => new Intl.NumberFormat(l, { notation: 'compact', maximumSignificantDigits: 3 })).format(n);
+// short is a number in three digits and a unit; without a unit, as in 3,255 in Chinese, all of its digits.
+export const short = (n) => format('s', '', (l) => new Intl.NumberFormat(l, {
+  notation: 'compact', maximumSignificantDigits: 3, maximumFractionDigits: 0, roundingPriority: 'morePrecision',
+})).format(n);
 
 // money is an amount in a currency; a code that is none stands behind the number.
 export function money(x, currency) {
