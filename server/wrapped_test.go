@@ -96,3 +96,19 @@ func TestFailedTurnsInChinese(t *testing.T) {
 		}
 	}
 }
+
+// What was skipped of an import is said in the language of whoever sends it.
+func TestSkippedLinesInChinese(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Say("x"))
+	at := server.Handler(r.Engine, r.Transfer, asRun(t), true)
+	file := `{"role":"user","content":"one"}` + "\n" + `{"role":"user","content":"tw` + "\n" + `{"role":"user","content":"three"}` + "\n"
+	for language, want := range map[string]string{"zh-CN": "JSON 格式错误", "en": "malformed JSON"} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/api/import?name=talk.jsonl", strings.NewReader(file))
+		r.Header.Set("Accept-Language", language)
+		w := httptest.NewRecorder()
+		at.ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), `"reason":"`+want) {
+			t.Errorf("%s: %d %s", language, w.Code, w.Body)
+		}
+	}
+}

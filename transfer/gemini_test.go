@@ -355,6 +355,7 @@ func anyTalk(t *rapid.T, name string) string {
 			m["model"] = pick("model", "", "gemini/gemini-2.5-pro", "deepseek/x", "offline")
 		}
 		var content []any
+		says := false
 		for range rapid.IntRange(1, 4).Draw(t, "parts") {
 			id, tool := pick("id", "c1", "c2", "call_0", "call_0", ""), pick("tool", "f", "g", "two words")
 			p := object{"type": "text", "text": pick("text", words...)}
@@ -373,6 +374,11 @@ func anyTalk(t *rapid.T, name string) string {
 				p["opaque"] = json.RawMessage(pick("opaque", `"c2ln"`, `{"sig":"x"}`))
 			}
 			content = append(content, p)
+			text, _ := p["text"].(string)
+			says = says || strings.TrimSpace(text) != "" || p["type"] != "text" && p["type"] != "reasoning"
+		}
+		if !says { // a message of spaces alone is none
+			content = append(content, object{"type": "text", "text": "said"})
 		}
 		m["content"] = content
 		line(m)

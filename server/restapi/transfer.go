@@ -17,6 +17,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 	"github.com/scrollback-ai/scrollback/server/tour"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -51,6 +52,10 @@ func (a *api) transfer() {
 			out, err := a.moves.Import(r.Context(), a.as(r.Context()), f, req)
 			if err != nil {
 				return err
+			}
+			l := language.Of(r.Header.Get("Accept-Language"))
+			for i := range out.Skipped {
+				out.Skipped[i].Reason = l.Reason(out.Skipped[i].Reason)
 			}
 			w.Header().Set("Content-Type", "application/json")
 			return marshal(w, out)
