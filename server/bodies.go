@@ -29,14 +29,29 @@ type body struct {
 	ended bool
 }
 
-// body bounds the body of a request.
+// body bounds the body of a request, for a copy of it: of its own, the server knows whether the client
+// waits for a word before it sends the body.
 func (p Patience) body(w http.ResponseWriter, r *http.Request) *body {
 	b := &body{ReadCloser: r.Body, rc: http.NewResponseController(w), silence: cmp.Or(p.Silence, 30*time.Second), pace: cmp.Or(p.Pace, 1024),
 		begun: time.Now(), ended: r.Body == nil || r.Body == http.NoBody}
-	if !b.ended {
-		r.Body = b
-	}
 	return b
+}
+
+// of is a request with this body.
+func (b *body) of(r *http.Request) *http.Request {
+	if b.over() {
+		return r
+	}
+	with := *r
+	with.Body = b
+	return &with
+}
+
+// over reports whether all of the body has come.
+func (b *body) over() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ended
 }
 
 // Read implements io.Reader.

@@ -17,8 +17,12 @@ import (
 const (
 	connectionsMax   = 4096 // from everywhere
 	connectionsShare = 256  // from one address that nobody vouches for
-	connectionsSpare = 64   // beyond connectionsMax, for finding out what a connection wants
+	connectionsSpare = 64   // beyond connectionsMax, for finding out what a connection wants; half of it for health alone
 )
+
+// knocking is how many connections an address has beyond its share, for each that spare has: without
+// them, who has a key could not be told from the strangers who share its address.
+const knocking = 8
 
 // crowd is the open connections of a server. Nobody waits in front of it: who comes when it is full
 // takes the place of a connection that does nothing, first of a stranger's, then of a key's.
@@ -112,7 +116,7 @@ func (c *crowd) admit(conn net.Conn) *member {
 	switch {
 	case m.address != "" && c.from[m.address] >= c.share:
 		out = c.idlest(func(o *member) bool { return o.address == m.address })
-		full = out == nil
+		full = out == nil && (c.from[m.address] >= c.share+max(1, c.spare/knocking) || len(c.all) >= c.max+c.spare)
 	case len(c.all) >= c.max:
 		out = c.idlest(func(*member) bool { return true })
 		full = out == nil && len(c.all) >= c.max+c.spare
@@ -194,9 +198,32 @@ func attending(next http.Handler) http.Handler {
 	})
 }
 
+// spared reports whether a request that is answered needs its connection no more: places are short, and
+// the server would wait for the rest of a body that nobody reads, which may never come. The answer is
+// sent, and the connection is the first to give way.
+func (c *crowd) spared(r *http.Request, b *body) bool {
+	m, _ := r.Context().Value(memberKey{}).(*member)
+	if c == nil || m == nil || b.over() {
+		return false
+	}
+	c.mu.Lock()
+	pressed := len(c.all) > c.max || m.address != "" && c.from[m.address] > c.share
+	c.mu.Unlock()
+	if !pressed {
+		return false
+	}
+	_ = b.rc.SetReadDeadline(time.Now())
+	_ = b.rc.Flush()
+	c.mu.Lock()
+	m.busy, m.since = false, time.Time{}
+	c.mu.Unlock()
+	return true
+}
+
 // fairly answers a request if there is room for it. A connection that has sent a good key counts for no
-// address from then on. Strangers are put off while the server is crowded, and one whom a proxy
-// forwards for has a share of what is answered at a time; whether the server lives is always said.
+// address from then on. Strangers are put off while the server is crowded, whether they come directly or
+// through a proxy, and one whom a proxy forwards for has a share of what is answered at a time; whether
+// the server lives is always said.
 func (c *crowd) fairly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m, _ := r.Context().Value(memberKey{}).(*member)
@@ -204,16 +231,14 @@ func (c *crowd) fairly(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if access.Caller(r.Context()).Key != "" {
-			c.vouch(m)
-			next.ServeHTTP(w, r)
-			return
-		}
-		address := ""
-		if ip := access.Peer(r); access.Forwarded(r) && ip.IsValid() && !ip.IsLoopback() && !c.trusted(ip) {
+		keyed, address := access.Caller(r.Context()).Key != "", ""
+		if ip := access.Peer(r); !keyed && access.Forwarded(r) && ip.IsValid() && !ip.IsLoopback() && !c.trusted(ip) {
 			address = "forwarded " + access.Network(ip)
 		}
-		if !c.enter(m, address) {
+		if keyed {
+			c.vouch(m)
+		}
+		if !c.enter(m, keyed, address) {
 			w.Header().Set("Connection", "close")
 			refuse(w, r, scrollback.Errorf(scrollback.Unavailable, "server", "too much is open at once; try again in a moment"))
 			return
@@ -243,11 +268,17 @@ func (c *crowd) vouch(m *member) {
 	m.address = ""
 }
 
-// enter counts a stranger's request, if there is room for it.
-func (c *crowd) enter(m *member, address string) bool {
+// enter counts a request, if there is room for it: keys have half of what is to spare, strangers
+// nothing of it, nor beyond the share of their address; this machine has no share.
+func (c *crowd) enter(m *member, keyed bool, address string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if m != nil && m.address != "" && len(c.all) > c.max || address != "" && c.from[address] >= c.share {
+	direct := m != nil && m.address != ""
+	switch {
+	case keyed && m != nil && len(c.all) > c.max+c.spare/2,
+		!keyed && (direct || address != "") && len(c.all) > c.max,
+		direct && c.from[m.address] > c.share,
+		address != "" && c.from[address] >= c.share:
 		return false
 	}
 	if address != "" {

@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/server/access"
 )
 
@@ -122,8 +125,12 @@ func TestBusyStrangersStopNoKey(t *testing.T) {
 		go func() { _, _ = io.WriteString(c, "GET /hold HTTP/1.1\r\nHost: chat.example\r\n\r\n") }()
 		<-hold
 	}
-	if got := ask(t, s.connect("192.0.2.0:1"), "/healthz", ""); got != 0 {
-		t.Errorf("an address that has used up its share gets %d", got)
+	for path, want := range map[string]int{"/healthz": 200, "/x": 503} {
+		c := s.connect("192.0.2.0:1")
+		if got := ask(t, c, path, ""); got != want {
+			t.Errorf("an address that has used up its share gets %d from %s, want %d", got, path, want)
+		}
+		c.Close()
 	}
 	for header, want := range map[string]int{"": 503, "X-Key: k\r\n": 200} {
 		c := s.connect("203.0.113.5:1")
@@ -174,4 +181,178 @@ func TestShareOfAForwardedAddress(t *testing.T) {
 		t.Errorf("health: %d", got)
 	}
 	close(leave)
+}
+
+// masks is a listener on this machine whose connections seem to come from elsewhere: from 127.0.0.x, from 192.0.2.x, and
+// from 127.0.0.200 on, from the proxy 10.0.0.1; from 127.0.0.1, from here.
+type masks struct{ net.Listener }
+
+func (l masks) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	at := netip.MustParseAddrPort(c.RemoteAddr().String())
+	from := at.Addr().As4()
+	switch {
+	case from[3] >= 200:
+		from = [4]byte{10, 0, 0, 1}
+	case from[3] > 1:
+		from = [4]byte{192, 0, 2, from[3]}
+	}
+	return named{c, netip.AddrPortFrom(netip.AddrFrom4(from), at.Port()).String()}, nil
+}
+
+// crowded is the whole server on a TCP listener, with a small crowd: 8 connections, 4 of an address, 2 to spare.
+type crowded struct {
+	t    *testing.T
+	at   string
+	head string // of a request with a key
+}
+
+func newCrowded(t *testing.T) crowded {
+	r := enginetest.New(t, enginetest.Options{})
+	proxies, err := access.ParseProxies([]string{"10.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := r.Store.Keys.Add(t.Context(), scrollback.Key{Name: "k", Role: scrollback.AccessAdmin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Version: "test", Keys: r.Store.Keys, TrustedProxies: proxies, Hosts: []string{"chat.example"},
+		Log: slog.New(slog.DiscardHandler), crowd: newCrowd(8, 4, 2, proxies.Contains)}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := serving(context.WithoutCancel(t.Context()), Handler(r.Engine, r.Transfer, o, false), o)
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(fair{masks{l}, o.crowd}) }()
+	t.Cleanup(func() { _ = srv.Close(); <-done })
+	return crowded{t, l.Addr().String(), "Authorization: Bearer " + secret + "\r\n"}
+}
+
+// dial opens a connection from an address of this machine.
+func (s crowded) dial(from byte) net.Conn {
+	s.t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, from)}}
+	c, err := d.DialContext(s.t.Context(), "tcp", s.at)
+	if err != nil {
+		s.t.Skipf("addresses of this machine beside 127.0.0.1: %v", err)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// once sends a request on a connection of its own, and waits until the server has closed it.
+func (s crowded) once(from byte, path, header string) int {
+	s.t.Helper()
+	c := s.dial(from)
+	code := ask(s.t, c, path, header+"Connection: close\r\n")
+	_, _ = io.Copy(io.Discard, c)
+	return code
+}
+
+// hold begins a request whose body does not come, and returns when its handler waits for that; 100 says that it does.
+func (s crowded) hold(from byte, path, header string) int {
+	s.t.Helper()
+	c := s.dial(from)
+	_, err := io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: chat.example\r\nContent-Type: application/json\r\n"+
+		"Expect: 100-continue\r\nContent-Length: 90\r\n"+header+"\r\n")
+	if err != nil {
+		return 0
+	}
+	r := bufio.NewReader(c)
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return 0
+	}
+	_, code, _ := strings.Cut(line, " ")
+	n, err := strconv.Atoi(code[:3])
+	if err != nil {
+		s.t.Fatalf("%q", line)
+	}
+	if n != http.StatusContinue {
+		_ = c.Close()
+	}
+	return n
+}
+
+func (s crowded) is(what string, got, want int) {
+	s.t.Helper()
+	if got != want {
+		s.t.Errorf("%s: %d, want %d", what, got, want)
+	}
+}
+
+const (
+	signIn = "/api/session"       // a stranger may send it
+	begins = "/api/conversations" // needs a key
+)
+
+// TestFairOverTCP: the connections of one stranger cost others nothing, idle ones go first, keys are served where strangers
+// are put off, and health is told while keys are put off too.
+func TestFairOverTCP(t *testing.T) {
+	s := newCrowded(t)
+	var idle []net.Conn
+	for range 12 {
+		idle = append(idle, s.dial(2))
+	}
+	s.is("health of another", s.once(3, "/healthz", ""), 200)
+	s.is("a key", s.once(3, begins, s.head), 200)
+	for i, c := range idle[:8] { // the older ones have made room
+		if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil {
+			t.Errorf("idle connection %d is still there", i)
+		}
+	}
+	s.is("the newest idle connection", ask(t, idle[11], "/healthz", "Connection: close\r\n"), 200)
+	if _, err := io.Copy(io.Discard, idle[11]); err != nil {
+		t.Error(err)
+	}
+	for range 4 { // each takes the place of an idle one
+		s.is("a busy stranger", s.hold(2, signIn, ""), 100)
+	}
+	s.is("beyond the share of its address", s.hold(2, signIn, ""), 503)
+	s.is("health for that address", s.once(2, "/healthz", ""), 200)
+	s.is("a key at that address", s.once(2, begins, s.head), 200)
+	for range 4 {
+		s.is("another busy stranger", s.hold(3, signIn, ""), 100)
+	}
+	for _, from := range []byte{3, 4} {
+		s.is("a stranger, all places taken", s.hold(from, signIn, ""), 503)
+		s.is("health, all places taken", s.once(from, "/healthz", ""), 200)
+		s.is("a key, all places taken", s.once(from, begins, s.head), 200)
+	}
+	s.is("a stranger through a proxy, all places taken", s.hold(200, signIn, "X-Forwarded-For: 198.51.100.7\r\n"), 503)
+	s.is("a key through a proxy, all places taken", s.once(200, begins, s.head+"X-Forwarded-For: 198.51.100.7\r\n"), 200)
+	s.is("this machine, all places taken", s.once(1, "/healthz", ""), 200)
+	s.is("a busy key", s.hold(5, begins, s.head), 100)
+	s.is("one key more than there is room for", s.hold(6, begins, s.head), 503)
+	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
+		s.is(path+" at the end", s.once(7, path, ""), 200)
+	}
+}
+
+// TestFairBehindAProxy: behind a trusted proxy the shares are those of whom it forwards for, and this machine has none.
+func TestFairBehindAProxy(t *testing.T) {
+	s := newCrowded(t)
+	through := func(from string) string { return "X-Forwarded-For: " + from + "\r\n" }
+	for range 4 {
+		s.is("a stranger", s.hold(200, signIn, through("198.51.100.7")), 100)
+	}
+	s.is("beyond its share", s.hold(201, signIn, through("198.51.100.7")), 503)
+	s.is("beyond its share, through an address that it made up", s.hold(201, signIn, through("203.0.113.1, 198.51.100.7")), 503)
+	s.is("its health", s.once(201, "/healthz", through("198.51.100.7")), 200)
+	s.is("a key from there", s.once(201, begins, s.head+through("198.51.100.7")), 200)
+	s.is("another stranger", s.hold(201, signIn, through("198.51.100.8")), 100)
+}
+
+// TestThisMachineHasNoShare: connections from this machine are bounded by all places alone.
+func TestThisMachineHasNoShare(t *testing.T) {
+	s := newCrowded(t)
+	for range 8 {
+		s.is("this machine", s.hold(1, signIn, ""), 100)
+	}
+	s.is("a key from elsewhere", s.once(2, begins, s.head), 200)
 }

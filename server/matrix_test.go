@@ -418,7 +418,8 @@ func TestMCPKnowsItsCaller(t *testing.T) {
 	}
 	m.holds("search everywhere", call("tools/call", `{"name":"context_search","arguments":{"query":"lighthouse"}}`))
 	m.holds("resources", call("resources/list", "{}"))
-	if w := call("resources/read", resource(m.foreign)); !strings.Contains(w.Body.String(), `"error"`) || strings.Contains(w.Body.String(), "white") {
+	w := call("resources/read", resource(m.foreign))
+	if !strings.Contains(w.Body.String(), `"error"`) || strings.Contains(w.Body.String(), "white") {
 		t.Errorf("a resource of another project: %s", w.Body)
 	}
 }

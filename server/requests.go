@@ -28,7 +28,12 @@ func attended(o Options, next http.Handler) http.Handler {
 			plain(x.Header())
 		}
 		b := o.Patience.body(w, r)
-		defer b.wait() // the rest of a body that nobody has read is read by the server, within its bounds
+		defer func() {
+			if !o.crowd.spared(r, b) {
+				b.wait() // the rest of a body that nobody has read is read by the server, within its bounds
+			}
+		}()
+		r = b.of(r)
 		recovered(o.Log, next).ServeHTTP(x, r)
 		if x.status >= http.StatusInternalServerError && !(errors.Is(x.cause, scrollback.ErrClosing) && r.URL.Path == "/readyz") { // asked several times a second
 			x.report(o.Log, r)

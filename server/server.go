@@ -98,14 +98,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	defer abandon()
 	o.ending = ctx.Done()
 	o.crowd = newCrowd(connectionsMax, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
-	srv := &http.Server{
-		ConnContext: o.crowd.context, ConnState: o.crowd.state,
-		BaseContext:       func(net.Listener) context.Context { return base },
-		Handler:           Handler(e, t, o, local),
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
-	}
+	srv := serving(base, Handler(e, t, o, local), o)
 	if o.Started != nil {
 		o.Started("http://" + l.Addr().String())
 	}
@@ -122,6 +115,18 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	case <-time.After(o.Grace):
 	}
 	return end(srv, e, o.Grace, abandon)
+}
+
+// serving is the server of a handler, whose connections are members of the crowd.
+func serving(base context.Context, h http.Handler, o Options) *http.Server {
+	return &http.Server{
+		ConnContext: o.crowd.context, ConnState: o.crowd.state,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+	}
 }
 
 // end ends a server: first nobody new is let in; then turns are stopped and saved, and their
