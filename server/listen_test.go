@@ -62,10 +62,10 @@ func ask(t *testing.T, c net.Conn, path, header string) int {
 	return res.StatusCode
 }
 
-// newStreet serves with a small crowd: 8 connections, 4 of an address, 2 to spare. /hold answers when the test lets it.
+// newStreet serves with a small crowd: 8 connections, 4 of an address, 32 to spare. /hold answers when the test lets it.
 func newStreet(t *testing.T, trusted access.Proxies) (street, chan struct{}) {
 	s, hold := street{make(chan net.Conn), &sync.Once{}}, make(chan struct{})
-	c := newCrowd(8, 4, 2, trusted.Contains)
+	c := newCrowd(8, 4, 32, trusted.Contains)
 	gate := access.New(access.Options{Open: true, Trusted: trusted, Hosts: []string{"chat.example"}, Refuse: refuse})
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hold" {
@@ -203,7 +203,7 @@ func (l masks) Accept() (net.Conn, error) {
 	return named{c, netip.AddrPortFrom(netip.AddrFrom4(from), at.Port()).String()}, nil
 }
 
-// crowded is the whole server on a TCP listener, with a small crowd: 8 connections, 4 of an address, 2 to spare.
+// crowded is the whole server on a TCP listener, with a small crowd: 8 connections, 4 of an address, 32 to spare.
 type crowded struct {
 	t    *testing.T
 	at   string
@@ -221,7 +221,7 @@ func newCrowded(t *testing.T) crowded {
 		t.Fatal(err)
 	}
 	o := Options{Version: "test", Keys: r.Store.Keys, TrustedProxies: proxies, Hosts: []string{"chat.example"},
-		Log: slog.New(slog.DiscardHandler), crowd: newCrowd(8, 4, 2, proxies.Contains)}
+		Log: slog.New(slog.DiscardHandler), crowd: newCrowd(8, 4, 32, proxies.Contains)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -327,8 +327,13 @@ func TestFairOverTCP(t *testing.T) {
 	s.is("a stranger through a proxy, all places taken", s.hold(200, signIn, "X-Forwarded-For: 198.51.100.7\r\n"), 503)
 	s.is("a key through a proxy, all places taken", s.once(200, begins, s.head+"X-Forwarded-For: 198.51.100.7\r\n"), 200)
 	s.is("this machine, all places taken", s.once(1, "/healthz", ""), 200)
-	s.is("a busy key", s.hold(5, begins, s.head), 100)
-	s.is("one key more than there is room for", s.hold(6, begins, s.head), 503)
+	keys, got := 0, 100
+	for ; got == 100 && keys < 40; keys++ {
+		got = s.hold(5, begins, s.head)
+	}
+	if got != 503 || keys < 8 { // half of what is to spare, less those that the server has not let go yet
+		t.Errorf("%d busy keys, and then %d", keys, got)
+	}
 	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
 		s.is(path+" at the end", s.once(7, path, ""), 200)
 	}

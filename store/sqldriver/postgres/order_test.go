@@ -148,7 +148,8 @@ func numbersBehind(t *testing.T, level string, d sqldriver.Database, dsn string)
 		if tries > 20_000 {
 			t.Fatal("it does not wait for the other one")
 		}
-		must(t, other.QueryRow(ctx, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))`).Scan(&waiting))
+		must(t, other.QueryRow(ctx, `SELECT count(*) FROM pg_locks WHERE NOT granted
+			AND pg_backend_pid() = ANY(pg_blocking_pids(pid))`).Scan(&waiting))
 	}
 	must(t, other.Commit(ctx))
 	// It may have to begin again, which is done as often as it takes; a number that is taken would be
