@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -302,12 +303,11 @@ func (c *exportCmd) Run(g *globals) error {
 var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", transfer.BundleFormat},
 	{".mtm", "mtm"}, {".ipynb", "ipynb"}}
 
-// foreign are endings of file names that stand for none of the formats. A person who names a
-// file like that does not expect a bundle in it.
-var foreign = []string{".txt", ".text", ".md", ".markdown", ".rst", ".log", ".json", ".csv", ".tsv", ".xml", ".yaml", ".yml", ".html", ".htm",
-	".pdf", ".rtf", ".doc", ".docx", ".odt"}
+// fileEnding is what a person takes for the kind of a file, unlike the date in talk.2026-11-27.
+var fileEnding = regexp.MustCompile(`^\.[A-Za-z][A-Za-z0-9]*$`)
 
-// formatOf is the format that a file's name stands for, or else a bundle.
+// formatOf is the format that a file's name stands for: a bundle if it has no ending. A person
+// who gives it another ending does not expect a bundle in it.
 func formatOf(name string) (string, error) {
 	var endings []string
 	for _, f := range formats {
@@ -316,7 +316,7 @@ func formatOf(name string) (string, error) {
 		}
 		endings = append(endings, f.ending)
 	}
-	if ending := filepath.Ext(name); slices.Contains(foreign, strings.ToLower(ending)) {
+	if ending := filepath.Ext(name); fileEnding.MatchString(ending) {
 		return "", scrollback.ParamErrorf("scrollback", "output", "a conversation is not exported as %s: name a file that ends in one of %s, or say the format with --format",
 			ending, strings.Join(endings, ", "))
 	}
