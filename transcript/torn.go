@@ -63,7 +63,7 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 			}
 		}
 		next := s.salvage(at + 1)
-		reason := ""
+		var reason string
 		switch {
 		case next >= 0:
 			reason = cutOff(text[at:next])

@@ -39,7 +39,7 @@ func payloadOf(o scrollback.Opaque, own bool) (p payload) {
 		return payload{}
 	}
 	if alone(o) {
-		return payload{Signature: signature(json.RawMessage(o))}
+		return payload{Signature: signature(o)}
 	}
 	if json.Unmarshal(o, &p) != nil {
 		return payload{}

@@ -185,7 +185,7 @@ func TestChatFieldsBesideThoughtsAreRefusedOnce(t *testing.T) {
 		if refused != 1 || strings.Contains(got, c.refusal) {
 			t.Errorf("%s: %d refusals, sent %s", c.words, refused, got)
 		}
-		if got, refused, _ = sentBack(t, "custom/m", answer("OLD"), known, c.refusal, c.words); refused != 0 {
+		if _, refused, _ = sentBack(t, "custom/m", answer("OLD"), known, c.refusal, c.words); refused != 0 {
 			t.Errorf("%s: refused again, having learned %q", c.words, known.Dropped)
 		}
 		got, refused, _ = sentBack(t, "custom/m", answer("NEW"), known, c.refusal, c.words)
