@@ -28,7 +28,7 @@ test('messages are found everywhere, under the conversations with that title', a
   await search.find();
   same([kinds().slice(0, 3), search.rows.value.length, search.rows.value[1].title, search.rows.value[2].title], [['conversation', 'hit', 'hit'], 21, 'b', 'The a']);
   same([search.count.value, search.next.value], [{ kind: 'messages', total: 45, conversations: 2, truncated: false }, 20]);
-  same(searches().at(-1), { q: 'depot', limit: '20', around: '2' });
+  same(searches().at(-1), { q: 'depot', tz: 'UTC', limit: '20', around: '2' });
 });
 
 test('the next pages are added once each, until there is none', async () => {
@@ -56,7 +56,7 @@ test('arrows go round, and past the last row only once all pages are there', asy
 test('filters narrow what is asked, and leave titles out', async () => {
   search.narrow({ project: 'harbour', from: 5, to: 9, when: '2026' });
   await search.find();
-  same([searches().at(-1), kinds()[0]], [{ q: 'depot', project: 'harbour', from: '5', to: '9', limit: '20', around: '2' }, 'hit']);
+  same([searches().at(-1), kinds()[0]], [{ q: 'depot', project: 'harbour', from: '5', to: '9', tz: 'UTC', limit: '20', around: '2' }, 'hit']);
   search.narrow({ project: '', from: 0, to: 0, when: '' });
   same(search.only.value === search.nothing, true);
 });
