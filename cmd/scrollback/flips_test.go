@@ -44,7 +44,7 @@ func TestFlips(t *testing.T) {
 	data := aFolder(t)
 	id := string(longestOf(t, data))
 	files := t.TempDir()
-	archive, bundle := filepath.Join(files, "talk.json"), filepath.Join(files, "talk.sbk")
+	archive, bundle := filepath.Join(files, "talk.json"), filepath.Join(files, "talk.bundle")
 	for _, args := range [][]string{{"archive", id, "-o", archive}, {"export", id, "-o", bundle}} {
 		if code, _, errs := inside(t, data, args...); code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, errs)
@@ -93,7 +93,7 @@ func TestChangedMessageIsNotPassedOn(t *testing.T) {
 		}
 	}
 	raw(t, data, `UPDATE messages SET parts = replace(parts, 'bollard', 'boulder') WHERE seq = 1`)
-	for _, args := range [][]string{{"export", "latest", "-o", filepath.Join(t.TempDir(), "x.sbk")}, {"archive", "latest"},
+	for _, args := range [][]string{{"export", "latest", "-o", filepath.Join(t.TempDir(), "x.bundle")}, {"archive", "latest"},
 		{"export", "latest", "--format", "jsonl"}, {"clear", "latest"}} {
 		code, out, errs := inside(t, data, args...)
 		if code != 1 || out != "" || !strings.Contains(errs, "message #1 (") || !strings.Contains(errs, "is not as it was stored") {

@@ -77,7 +77,7 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 	if got := program("doctor"); !strings.Contains(got, "All is well") {
 		t.Errorf("doctor says %s", got)
 	}
-	bundle := filepath.Join(t.TempDir(), "talk.scrollback")
+	bundle := filepath.Join(t.TempDir(), "talk.bundle")
 	program("export", "latest", "-o", bundle)
 	var gone struct{ Conversations []struct{ ID string } }
 	if err := json.Unmarshal([]byte(program("list", "--json")), &gone); err != nil || len(gone.Conversations) != 1 {
