@@ -97,7 +97,7 @@ func TestFailedTurnsInChinese(t *testing.T) {
 	}
 }
 
-// What was skipped of an import is said in the language of whoever sends it.
+// What was skipped of an import is said in the language of the person who sends it.
 func TestSkippedLinesInChinese(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Say("x"))
 	at := server.Handler(r.Engine, r.Transfer, asRun(t), true)

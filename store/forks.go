@@ -8,7 +8,7 @@ import (
 )
 
 // Forks are the branches of a conversation by where they leave each other's paths, as they
-// were when they were read. Whoever writes meanwhile puts what has changed.
+// were when they were read. A writer meanwhile puts what has changed.
 type Forks struct {
 	p       Branches
 	all     map[scrollback.BranchID]scrollback.Branch

@@ -192,7 +192,7 @@ func TestProviderAway(t *testing.T) {
 	}
 }
 
-// A failure of a turn is said once, by whoever shows the turn; the log says it only on demand.
+// A failure of a turn is said once, where the turn is shown; the log says it only on demand.
 func TestFailureIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	const refusal = "the weights of this model are gone"

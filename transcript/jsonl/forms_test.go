@@ -128,7 +128,7 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-// What says nothing is no message: it is named, and what stands beside it is read.
+// A record that says nothing does not become a message: it is named, and those beside it are read.
 func TestMessagesWithoutContent(t *testing.T) {
 	for _, empty := range []string{`"content":null`, `"content":""`, `"content":" \n"`, `"content":[]`,
 		`"content":[{"type":"text","text":""}]`,

@@ -2,7 +2,7 @@
 // messages that an older program stored without any: they are made in bounded steps, by several
 // servers at once, and whatever ends in the middle of a step.
 //
-// The contract offers no way to store a message without its hash, so whoever runs the suite says
+// The contract offers no way to store a message without its hash, so the caller of the suite says
 // how that is done in its database.
 //
 // Words it adds: old (a store as a program left it that knew no hashes).

@@ -167,7 +167,7 @@ func testTallies(w *bench) {
 }
 
 // testWithin: what counts in several tallies is counted in all of them or in none, by itself and with a
-// turn, whoever counts at the same time.
+// turn, even if others count at the same time.
 func testWithin(w *bench) {
 	top := driver.Tally{Actor: "top", Until: 5000, Most: 5}
 	of := func(actor string, most int64) driver.Tally {

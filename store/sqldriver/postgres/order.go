@@ -22,7 +22,7 @@ const (
 	settleTime = maxWrite
 )
 
-// The statements of a settlement. Whoever numbers holds the rows with the last numbers: the
+// The statements of a settlement. A transaction that numbers holds the rows with the last numbers: the
 // order of numbers is the order of these transactions, and all that is committed before one
 // of them begins to look is numbered when it ends.
 //
