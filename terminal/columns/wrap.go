@@ -3,6 +3,7 @@ package columns
 import (
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/rivo/uniseg"
 )
 
@@ -26,11 +27,11 @@ func Wrap(line string, width int) []string {
 	for line != "" {
 		var piece string
 		piece, line, _, state = uniseg.FirstLineSegmentInString(line, state)
-		if used > 0 && used+condition.StringWidth(strings.TrimRight(piece, " ")) > width {
+		if used > 0 && used+displaywidth.String(strings.TrimRight(piece, " ")) > width {
 			end()
 		}
 		for g := uniseg.NewGraphemes(piece); g.Next(); {
-			w := condition.StringWidth(g.Str())
+			w := displaywidth.String(g.Str())
 			if used+w > width && used > 0 {
 				if g.Str() == " " { // hangs over the edge, and separates what may follow
 					row.WriteByte(' ')
