@@ -70,8 +70,11 @@ func runReadmeCommand(t *testing.T, data string, piped bool, command string) {
 		return
 	}
 	input := ""
-	if piped {
+	switch {
+	case piped:
 		input = "+a line that was added\n"
+	case len(args) == 1 && args[0] == "chat": // somebody says something, which the next command goes on with
+		input = "The ferry leaves at nine.\n"
 	}
 	var out, errs bytes.Buffer
 	if code := run(context.Background(), args, strings.NewReader(input), &out, &errs); code != 0 {
