@@ -200,7 +200,7 @@ var rooms = map[string]entry{
 	"terminal/markdown": {rooms: "internal/guarded internal/highlight internal/maths terminal/columns",
 		libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
 		not:  "context io os database/sql time"},
-	"terminal/words": {rooms: ". terminal/columns", not: "context io os database/sql time"},
+	"terminal/words": {rooms: ". server/language terminal/columns", not: "context io os database/sql time"},
 	"cmd/*": {rooms: ". cmd/scrollback/* doctor engine engine/allowance engine/watch " +
 		"local notebook server server/* terminal terminal/* title transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},

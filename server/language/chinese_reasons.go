@@ -1,7 +1,23 @@
 package language
 
-// chineseReasons are why lines, messages and rows of files are skipped by an import.
+// chineseReasons are why lines, messages and rows of files are skipped by an import, and why a
+// model's summary is not used.
 var chineseReasons = reasonsOf(
+	[2]string{"the answer did not have the form of a summary", "回答不符合摘要的格式"},
+	[2]string{"the answer was empty", "回答为空"},
+	[2]string{"the model refused to write a summary", "模型拒绝撰写摘要"},
+	[2]string{"the answer held the model's thoughts beside the summary", "回答中除摘要外还混有模型的思考"},
+	[2]string{"the answer repeated the conversation instead of summarizing it", "回答只是重复了对话，没有概括"},
+	[2]string{"the summary broke off in the middle", "摘要写到一半就中断了"},
+	[2]string{"the answer was code instead of a summary", "回答是代码，不是摘要"},
+	[2]string{"the summary was %d tokens long, and at most %d are allowed", "摘要长达 %d 个 token，最多允许 %d 个"},
+	[2]string{"the summary was not in the language of the conversation", "摘要的语言与对话不一致"},
+	[2]string{"the model called a tool instead of answering", "模型没有回答，而是调用了工具"},
+	[2]string{"the answer did not end", "回答没有结束"},
+	[2]string{"the summary reached the most tokens that an answer may have, and was cut off", "摘要达到回答的 token 上限，被截断"},
+	[2]string{"the answer ended early (%s)", "回答提前结束（%s）"},
+	[2]string{"no summary came in time", "没有及时得到摘要"},
+	[2]string{"the stream was cut off", "数据流被中断"},
 	[2]string{"%d NUL bytes were dropped", "丢弃了 %d 个 NUL 字节"},
 	[2]string{"%d NUL bytes within a record were dropped", "丢弃了一条记录中的 %d 个 NUL 字节"},
 	[2]string{"malformed JSON: a record of which only a part is there, %d bytes that begin with %s",

@@ -25,12 +25,28 @@ type Result struct {
 
 	found collect.Report
 	shown bool // a person was told of it meanwhile
+
+	counts map[scrollback.ConversationID]int64 // new messages of the conversations of all sources
+	unread struct {                            // in a dry run: what would be read of them
+		conversations int
+		messages      int64
+	}
+}
+
+// count takes the result's conversations, each once however many files have a part of it.
+func (r *Result) count() {
+	if r.counts == nil {
+		r.counts = map[scrollback.ConversationID]int64{}
+	}
+	for _, c := range r.Conversations {
+		r.counts[c.ID] += c.Messages
+	}
 }
 
 // Source is what came of one source. In a dry run the counts are of what would be read.
 type Source struct {
 	Source        string `json:"source"`
-	Conversations int    `json:"conversations"` // that it has, or of which it has a part
+	Conversations int    `json:"conversations"` // that it has, or of which it has a part; each once
 	Messages      int64  `json:"messages"`      // that are new here
 	Error         *Fault `json:"error,omitempty"`
 }
@@ -68,14 +84,16 @@ func (r Result) Empty() bool {
 
 // Close says of the result that it is that of a source, and why it failed, if it did.
 func (r *Result) Close(p Program, name string, err error) {
-	s := Source{Source: name, Conversations: len(r.Conversations)}
-	for _, c := range r.Conversations {
-		s.Messages += c.Messages
+	r.count()
+	s := Source{Source: name, Conversations: len(r.counts)}
+	for _, n := range r.counts {
+		s.Messages += n
 	}
 	if r.DryRun {
 		for _, f := range r.Tools {
-			s.Conversations, s.Messages = s.Conversations+f.Conversations, s.Messages+f.Messages
+			r.unread.conversations, r.unread.messages = r.unread.conversations+f.Conversations, r.unread.messages+f.Messages
 		}
+		s.Conversations, s.Messages = s.Conversations+r.unread.conversations, s.Messages+r.unread.messages
 	}
 	if err != nil {
 		s.Error = &Fault{scrollback.CodeOf(err), columns.Plain(p.Explain(err))}
@@ -91,6 +109,14 @@ func (r *Result) Skip(p Program, name string, why error) {
 // Join adds the result of another source.
 func (r *Result) Join(o Result) {
 	r.Add(o.ImportResult)
+	if r.counts == nil {
+		r.counts = map[scrollback.ConversationID]int64{}
+	}
+	for id, n := range o.counts {
+		r.counts[id] += n
+	}
+	r.unread.conversations += o.unread.conversations
+	r.unread.messages += o.unread.messages
 	r.found.Add(o.found)
 	r.Tools = r.found.Tools
 	r.Sources = append(r.Sources, o.Sources...)
@@ -114,21 +140,27 @@ func (p Program) Show(w io.Writer, r Result) error {
 	case len(r.found.Tools) > 0 || r.DryRun:
 		return p.found(w, r.found)
 	}
-	return Imported(w, p.Stderr, r.ImportResult)
+	return p.Imported(w, r.ImportResult)
 }
 
 // Sum prints what came of several sources.
 func (p Program) Sum(w io.Writer, r Result) error {
-	conversations, messages := 0, int64(0)
-	for _, s := range r.Sources {
-		conversations, messages = conversations+s.Conversations, messages+s.Messages
+	what, conversations, messages, same := "new message", 0, int64(0), 0
+	for _, n := range r.counts {
+		if messages += n; n > 0 {
+			conversations++
+		} else {
+			same++
+		}
 	}
-	what := "new message"
 	if r.DryRun {
-		what = "message"
+		what, conversations, messages = "message", r.unread.conversations, r.unread.messages
 	}
-	line := fmt.Sprintf("%s: %s, %s", counted(len(r.Sources), "source", "sources"), counted(conversations, "conversation", "conversations"),
-		counted(int(messages), what, what+"s"))
+	line := fmt.Sprintf("%s: %s in %s", counted(len(r.Sources), "source", "sources"), counted(int(messages), what, what+"s"),
+		counted(conversations, "conversation", "conversations"))
+	if same > 0 {
+		line += fmt.Sprintf("; nothing new in %s", counted(same, "conversation", "conversations"))
+	}
 	if n := r.Failed(); n > 0 {
 		line += "; " + counted(n, "source", "sources") + " failed"
 	}

@@ -38,7 +38,7 @@ export const zh = {
   compactNow: '立即压缩', startAfresh: '从这里重新开始', confirmAfresh: '要压缩到目前为止的全部内容吗？原文会保留，也可以撤销。',
   yesAfresh: '全部压缩', 'compaction.compacted': '已压缩', 'compaction.noop': '没有可压缩的内容：没有更早的消息了。', 'compaction.inflated': '压缩后请求也不会变小，因此没有压缩。',
   'compaction.empty_summary': '模型没有给出可用的摘要。', 'compaction.model_error': '模型未能生成摘要。', 'compaction.conflict': '上下文在此期间发生了变化，请重试。',
-  because: (a, b) => `${a}（${b}）`, compacting: '正在压缩……', 'summary.empty_summary': '模型没有给出可用的摘要', 'summary.model_error': '模型未能生成摘要',
+  because: (a, b) => `${a}（${b}）`, compacting: '正在压缩……', 'summary.empty_summary': '模型没有给出可用的摘要', 'summary.model_error': '模型未能生成摘要', 'summary.instead': (why) => `改用消息原文的摘录：${why}`,
   undone: '已撤销', checked: '已核对', cleared: '已重新开始', setup: '设置', limitHint: '模型窗口的 token 数；留空则使用模型自身的上限',
   instructionsHint: '每次请求都会最先发送', save: '保存', saved: '已保存', extractive: '摘录（未用模型）',
   instructionsLabel: '指令', reader: '原文', readerDone: (x) => `全文，共 ${x}`, readerSome: (a, b) => `${a} / ${b}`, line: (x) => `第 ${x} 行`,
