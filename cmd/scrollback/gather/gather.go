@@ -40,7 +40,7 @@ type Program struct {
 	Open           func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error
 	Print          func(v any, human func(w io.Writer) error) error
 	Explain        func(err error) string
-	Say            func(format string) string // a format in the person's language; see [Formats]
+	Say            func(format string) string // a format in the person's language
 	Reason         func(string) string        // why something was skipped, in the person's language
 	Zone           *time.Location             // of the times that are shown
 }

@@ -77,6 +77,18 @@ func Loaded(name string, out transfer.ImportResult) Result {
 	return r
 }
 
+// Surveyed is the result of a dry run of a file of one format, with its name as it was given.
+func Surveyed(name string, bytes int64, s transfer.Survey) Result {
+	r := Begin(true)
+	f := collect.Found{Tool: s.Format, Places: []string{name}, Sessions: 1, New: 1, Conversations: s.Conversations, Messages: s.Messages,
+		Bytes: bytes, Masked: s.Masked, Left: s.Left, BadLines: len(s.Skipped) + s.MoreSkipped, MoreProblems: s.MoreSkipped}
+	for _, b := range s.Skipped {
+		f.Problems = append(f.Problems, collect.Problem{Place: name, Line: b.Line, Reason: b.Reason})
+	}
+	r.survey(collect.Report{DryRun: true, Tools: []collect.Found{f}})
+	return r
+}
+
 // Empty reports whether nothing was found, not even something that failed.
 func (r Result) Empty() bool {
 	return len(r.Conversations) == 0 && len(r.Skipped) == 0 && len(r.Tools) == 0
@@ -122,6 +134,9 @@ func (r *Result) Join(o Result) {
 	r.Sources = append(r.Sources, o.Sources...)
 }
 
+// Explained reports whether showing the result says why sessions of tools failed.
+func (r Result) Explained() bool { return r.found.Failed() > 0 && !r.Empty() && !r.shown }
+
 // Failed counts the sources that failed.
 func (r Result) Failed() (n int) {
 	for _, s := range r.Sources {
@@ -156,10 +171,13 @@ func (p Program) Sum(w io.Writer, r Result) error {
 	if r.DryRun {
 		what, conversations, messages = "message", r.unread.conversations, r.unread.messages
 	}
-	line := fmt.Sprintf("%s: %s in %s", counted(len(r.Sources), "source", "sources"), counted(int(messages), what, what+"s"),
-		counted(conversations, "conversation", "conversations"))
+	line := counted(len(r.Sources), "source", "sources") + ": nothing new"
+	if messages > 0 {
+		line = fmt.Sprintf("%s: %s in %s", counted(len(r.Sources), "source", "sources"), counted(int(messages), what, what+"s"),
+			counted(conversations, "conversation", "conversations"))
+	}
 	if same > 0 {
-		line += fmt.Sprintf("; nothing new in %s", counted(same, "conversation", "conversations"))
+		line += "; " + counted(same, "conversation was here already", "conversations were here already")
 	}
 	if n := r.Failed(); n > 0 {
 		line += "; " + counted(n, "source", "sources") + " failed"

@@ -29,9 +29,6 @@ const (
 	sayToolMore = "%s: and %s more"
 )
 
-// Formats are those that are said in the person's language.
-var Formats = []string{sayLine, sayMore, sayUnsealed, sayAtLine, sayProblem, sayToolMore}
-
 // Imported prints what an import added, and on standard error which lines were bad.
 func (p Program) Imported(w io.Writer, out transfer.ImportResult) error {
 	errs := p.Stderr
