@@ -49,6 +49,6 @@ export const en = {
   editAsk: 'Edit and ask again', regenerate: 'Answer again', pin: 'Pin: the model still sees it after compaction', unpin: 'Unpin', forkHere: 'Continue from here in a new conversation', earlierVersion: 'Previous version',
   laterVersion: 'Next version', editing: (n) => `Editing #${n}; what followed stays on its own branch.`,
   otherBranch: 'another branch', isCompacted: 'compacted', offlineNet: 'The server is not responding.',
-  signIn: 'Sign in', signOut: 'Sign out', key: 'Key', signedIn: (name) => `Signed in with the key “${name}”`, readOnly: 'This key may read, not write',
+  signIn: 'Sign in', signOut: 'Sign out', key: 'Key', signedIn: (name) => `Signed in with the key “${name}”`, readOnly: 'This key may read, not write', serverReads: 'This server is read-only: nothing can be written',
   signInHint: 'This server asks for a key. Whoever runs it makes one with “scrollback keys add”.',
 };

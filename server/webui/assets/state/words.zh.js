@@ -49,6 +49,6 @@ export const zh = {
   editAsk: '修改并重新提问', regenerate: '重新回答', pin: '固定：压缩后模型仍能看到原文', unpin: '取消固定', forkHere: '从这里继续，另开新对话', earlierVersion: '上一个版本',
   laterVersion: '下一个版本', editing: (x) => `正在修改 #${x}；之后的内容会留在原来的分支上。`,
   otherBranch: '其他分支', isCompacted: '已压缩', offlineNet: '服务器没有响应。',
-  signIn: '登录', signOut: '退出登录', key: '密钥', signedIn: (name) => `已用密钥“${name}”登录`, readOnly: '此密钥只能阅读，不能写入',
+  signIn: '登录', signOut: '退出登录', key: '密钥', signedIn: (name) => `已用密钥“${name}”登录`, readOnly: '此密钥只能阅读，不能写入', serverReads: '此服务器为只读，不能写入',
   signInHint: '此服务器需要密钥。请运行服务器的人用 scrollback keys add 创建一个。',
 };
