@@ -18,6 +18,7 @@ var chineseReasons = reasonsOf(
 	[2]string{"the answer ended early (%s)", "回答提前结束（%s）"},
 	[2]string{"no summary came in time", "没有及时得到摘要"},
 	[2]string{"the stream was cut off", "数据流被中断"},
+	[2]string{"it unpacks to more than %d bytes; what is behind that is not read", "解压后超过 %d 字节；其后的内容未读取"},
 	[2]string{"%d NUL bytes were dropped", "丢弃了 %d 个 NUL 字节"},
 	[2]string{"%d NUL bytes within a record were dropped", "丢弃了一条记录中的 %d 个 NUL 字节"},
 	[2]string{"malformed JSON: a record of which only a part is there, %d bytes that begin with %s",
