@@ -29,6 +29,7 @@ import (
 	"io"
 	"iter"
 	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
@@ -95,12 +96,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 				return
 			}
 			if err != nil {
-				if bad, ok := f.d.Fault(err); ok {
-					if errors.Is(err, io.ErrUnexpectedEOF) {
-						bad.Reason = f.missing()
-					}
-					yield(transcript.Entry{Bad: &bad}, nil)
-				} else {
+				if err = f.damaged(err); err != nil && !errors.Is(err, errStopped) {
 					yield(transcript.Entry{}, err)
 				}
 				return
@@ -125,30 +121,33 @@ type file struct {
 	messages bool // all were read, as far as the list says
 }
 
+// early is how the fault of a document begins that is cut off.
+const early = "the file ends early"
+
 // missing says of a file that ends early what it does not have.
 func (f *file) missing() string {
 	n := len(f.path)
 	switch {
 	case !f.messages && n > 0 && f.head > f.path[n-1]:
-		return fmt.Sprintf("the file ends early: the messages after #%d are missing, up to #%d", f.path[n-1], f.head)
+		return fmt.Sprintf("the messages after #%d are missing, up to #%d", f.path[n-1], f.head)
 	case !f.messages && n == 0:
-		return "the file ends early: its messages are missing"
+		return "its messages are missing"
 	case !f.branches:
-		return "the file ends early: its branches are missing, and with them which messages requests leave out"
+		return "its branches are missing, and with them which messages requests leave out"
 	case !f.messages:
-		return "the file ends early: messages of other branches may be missing"
+		return "messages of other branches may be missing"
 	}
-	return "the file ends early: all messages are there, and the compactions behind them are missing"
+	return "all messages are there, and the compactions behind them are missing"
 }
 
-// damaged takes what is wrong with an item of the messages: those behind it may be whole.
+// damaged says what is wrong with the document, or returns the error if it is not the document's.
 func (f *file) damaged(err error) error {
 	bad, ok := f.d.Fault(err)
 	if !ok {
 		return err
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		bad.Reason = f.missing()
+	if strings.HasPrefix(bad.Reason, early) {
+		bad.Reason = early + ": " + f.missing()
 	}
 	return f.emit(transcript.Entry{Bad: &bad})
 }
