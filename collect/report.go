@@ -40,6 +40,7 @@ type Found struct {
 	MoreProblems  int            `json:"more_problems,omitempty"` // that are not listed
 
 	told bool // something that was read is a conversation here
+	came map[scrollback.ConversationID]bool
 }
 
 // Problem is what could not be read, and why. Line is set if it is one line of a file.
@@ -135,7 +136,11 @@ func (f *Found) problem(p Problem) {
 func (f *Found) took(place string, s transcript.Session, out transfer.ImportResult) {
 	f.Masked += out.Masked
 	for _, c := range out.Conversations {
-		if c.Created || c.Messages > 0 {
+		if (c.Created || c.Messages > 0) && !f.came[c.ID] { // each once, however many sessions have a part of it
+			if f.came == nil {
+				f.came = map[scrollback.ConversationID]bool{}
+			}
+			f.came[c.ID] = true
 			f.Conversations++
 		}
 		f.Messages += c.Messages

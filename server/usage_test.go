@@ -87,7 +87,8 @@ func TestUsage(t *testing.T) {
 	d.is("calls", figure(0), "136 16 of them asked for summaries")
 	d.is("cost", figure(3), "€1.54 + $3.08 €0.04 + $0.08 of it for summaries")
 	d.is("estimated", figure(4), "22% the rest as reported")
-	d.is("the days", `document.querySelector('.head .facts').textContent.includes('days in ' + Intl.DateTimeFormat().resolvedOptions().timeZone)`, "true")
+	d.is("the days", `document.querySelector('.head .facts').textContent.includes('days in ' + `+
+		`Intl.DateTimeFormat().resolvedOptions().timeZone)`, "true")
 	d.is("models", `[...document.querySelectorAll('.usage section:nth-of-type(2) tbody th')].map(x => x.textContent).join().slice(0, 46)`,
 		"ollama/qwen3:32b,provider/large,provider/small")
 	d.is("a title is text", `document.querySelector('.usage section:nth-of-type(4) tbody tr:last-child a').textContent`,

@@ -18,7 +18,9 @@ func TestReasons(t *testing.T) {
 		"malformed JSON: invalid character 'x'":                          "JSON 格式错误：invalid character 'x'",
 		"the file ends early: of its last record only 7 bytes are there": "文件不完整：最后一条记录只有 7 字节",
 		"chats.db: a row is larger than 64 MB, and is not read":          "chats.db：有一行超过 64 MB，未读取",
-		`unknown role "x"`: `unknown role "x"`,
+		`unknown role "x"`:                                             `未知的角色 "x"`,
+		"message 3: content: not UTF-8":                                "消息 3：内容：不是 UTF-8",
+		"something that no sentence of ours says":                      "something that no sentence of ours says",
 		"the summary was 900 tokens long, and at most 400 are allowed": "摘要长达 900 个 token，最多允许 400 个",
 		"what turn t1 sent to its model was not stored":                "没有保存回合 t1 发送给模型的内容", // a sentence of an error
 	} {

@@ -22,12 +22,12 @@ function look() {
   const all = box.querySelectorAll('[data-seq]:not(a)');
   if (!all.length) return;
   const { top, bottom } = box.getBoundingClientRect();
-  const first = (past) => { // the first element for which past holds
-    let [lo, hi] = [0, all.length - 1];
+  const first = (past) => { // the first element for which past holds, or how many there are
+    let [lo, hi] = [0, all.length];
     while (lo < hi) { const mid = (lo + hi) >> 1; if (past(all[mid].getBoundingClientRect())) hi = mid; else lo = mid + 1; }
     return lo;
   };
-  const from = Number(all[first((r) => r.bottom > top)].dataset.seq);
+  const from = Number(all[Math.min(all.length - 1, first((r) => r.bottom > top))].dataset.seq);
   const to = Number(all[Math.max(0, first((r) => r.top >= bottom) - 1)].dataset.seq);
   const was = seen.value;
   if (from && (!was || was.from !== from || was.to !== to)) seen.value = { from, to: Math.max(from, to) };
