@@ -131,6 +131,7 @@ type TroubleTexts struct {
 	Nobody  string            // no messages
 	Mark    string            // a state beside what was said
 	Why     string            // a state, the reason
+	Instead string            // why extracts stand for what was compacted
 	Advice  map[scrollback.Advice]string
 	Setting map[scrollback.Advice]string // the same where a setting is known, which it takes
 }
@@ -195,6 +196,16 @@ func (t Texts) Why(r scrollback.Receipt) string {
 		return t.Result(r.SummaryResult)
 	}
 	return fmt.Sprintf(t.Trouble.Why, t.Result(r.SummaryResult), columns.Clip(t.Reason(r.SummaryWhy), whyWidth))
+}
+
+// Extracted says that extracts stand for what was compacted because a model that was asked gave
+// no summary, and why; empty if none was asked, or it gave one.
+func (t Texts) Extracted(r scrollback.Receipt) string {
+	why := t.Why(r)
+	if why == "" || r.SummaryBy != scrollback.SummaryExtractive {
+		return why
+	}
+	return fmt.Sprintf(t.Trouble.Instead, why)
 }
 
 // Of is the table for a locale as the environment names it, in the order
