@@ -106,6 +106,16 @@ func (r *Report) Add(o Report) {
 			{&sum.Masked, f.Masked}, {&sum.BadLines, f.BadLines}, {&sum.MoreProblems, f.MoreProblems}} {
 			*n.to += n.more
 		}
+		for id := range f.came {
+			if sum.came[id] {
+				sum.Conversations-- // both have a part of it
+				continue
+			}
+			if sum.came == nil {
+				sum.came = map[scrollback.ConversationID]bool{}
+			}
+			sum.came[id] = true
+		}
 		sum.Messages, sum.Bytes, sum.told = sum.Messages+f.Messages, sum.Bytes+f.Bytes, sum.told || f.told
 		sum.leave(f.Left)
 		for _, p := range f.Problems {

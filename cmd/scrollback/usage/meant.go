@@ -29,19 +29,23 @@ var (
 // Meant is what the parser says of a line, with what was probably meant: the name that is
 // nearest, or the one that is known elsewhere by what was typed.
 func Meant(err error) string {
-	text := err.Error()
 	var at *kong.ParseError
 	if !errors.As(err, &at) || at.Context == nil {
-		return text
+		return err.Error()
 	}
-	said, _, _ := strings.Cut(text, ", did you mean ")
-	node := at.Context.Selected()
+	return MeantAt(err, at.Context)
+}
+
+// MeantAt is [Meant] of an error at a place in a line.
+func MeantAt(err error, at *kong.Context) string {
+	said, _, _ := strings.Cut(err.Error(), ", did you mean ")
+	node := at.Selected()
 	if node == nil {
-		node = at.Context.Model.Node
+		node = at.Model.Node
 	}
 	if name, ok := strings.CutPrefix(said, "unknown flag "); ok {
 		typed := strings.TrimLeft(name, "-")
-		if near := nearestOf(typed, flagNames(at.Context.Flags()), flagSynonyms); near != "" {
+		if near := nearestOf(typed, flagNames(at.Flags()), flagSynonyms); near != "" {
 			return suggest(said, "--"+near)
 		}
 		for _, c := range node.Children { // flags of a command that is not named yet
