@@ -136,7 +136,7 @@ func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 		return err
 	}
 	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore), columns.Thousands(r.TokensAfter))
-	if why := t.Why(r); why != "" {
+	if why := t.Extracted(r); why != "" {
 		fmt.Fprintln(w, why)
 	}
 	for _, ref := range r.Refs {

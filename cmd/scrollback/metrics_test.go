@@ -65,7 +65,7 @@ func TestMetricsTracesAndLog(t *testing.T) {
 	traces := sent.String()
 	mu.Unlock()
 	log := s.stderr.String()
-	if !strings.Contains(log, `"route":"POST /api/conversations/{id}/chat","status":200`) {
+	if !strings.Contains(log, `"method":"POST","route":"/api/conversations/{id}/chat","status":200`) {
 		t.Errorf("the log has no line for the chat:\n%s", log)
 	}
 	for name, text := range map[string]string{"metrics": string(shown), "traces": traces, "log": log} {

@@ -120,6 +120,7 @@ var Chinese = Texts{
 		Nobody:  "无",
 		Mark:    "（%s）",
 		Why:     "%s：%s",
+		Instead: "改用消息原文的摘录：%s",
 		Advice: map[scrollback.Advice]string{
 			scrollback.AdviceSetKey:       "设置密钥",
 			scrollback.AdviceCheckKey:     "检查密钥",

@@ -123,6 +123,7 @@ var English = Texts{
 		Nobody:  "none",
 		Mark:    "(%s)",
 		Why:     "%s: %s",
+		Instead: "extracts of the messages stand for them: %s",
 		Advice: map[scrollback.Advice]string{
 			scrollback.AdviceSetKey:       "set a key",
 			scrollback.AdviceCheckKey:     "check the key",

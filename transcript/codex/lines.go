@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -44,7 +45,29 @@ func openRollout(fsys fs.FS, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &unpacked{io.LimitReader(dec, maxUnpacked), dec, f}, nil
+	return &unpacked{&bounded{dec, maxUnpacked}, dec, f}, nil
+}
+
+// errUnpacked is about a packed rollout that is longer than what is read of one.
+var errUnpacked = fmt.Errorf("it unpacks to more than %d bytes; what is behind that is not read", int64(maxUnpacked))
+
+// bounded reads so many bytes, and fails with [errUnpacked] where there are more.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		if n, err := io.ReadFull(b.r, make([]byte, 1)); n == 0 {
+			return 0, err
+		}
+		return 0, errUnpacked
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
 }
 
 type unpacked struct {
@@ -68,6 +91,9 @@ func eachLine(r io.Reader, packed bool, do func(line) bool) error {
 		rec, err := in.Next()
 		switch {
 		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errUnpacked):
+			do(line{n: in.Line(), ordinal: -1, bad: errUnpacked.Error()})
 			return nil
 		case err != nil && packed:
 			do(line{n: in.Line(), ordinal: -1, bad: "damaged: " + err.Error()})
