@@ -181,7 +181,7 @@ func (s *scan) stream(ctx context.Context, r io.Reader) error {
 	for seen := false; ; {
 		n, err := fill(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		end := errors.Is(err, io.EOF)
+		end := err == io.EOF //nolint:errorlint // an end that something else wraps is that of a connection
 		if err != nil && !end {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ func (r *reader) lines(ctx context.Context, in *bufio.Reader) {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil && !transcript.Ended(err) {
 			if !errors.Is(err, errLong) {
 				r.fail(err)
 				return
@@ -58,7 +57,7 @@ func readLine(in *bufio.Reader) (line []byte, whole bool, err error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case long && (err == nil || errors.Is(err, io.EOF)):
+		case long && (err == nil || transcript.Ended(err)):
 			return nil, true, errLong
 		}
 		whole = bytes.HasSuffix(line, []byte("\n"))

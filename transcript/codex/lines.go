@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -18,6 +19,8 @@ var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
 // maxUnpacked bounds what a packed rollout may unpack to, in bytes.
 const maxUnpacked = 4 << 30
+
+var errUnpacked = fmt.Errorf("it unpacks to more than %d bytes", int64(maxUnpacked))
 
 // line is a line of a rollout.
 type line struct {
@@ -40,17 +43,46 @@ func openRollout(fsys fs.FS, name string) (io.ReadCloser, error) {
 	if err != nil || !strings.HasSuffix(name, ".zst") {
 		return f, err
 	}
-	dec, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+	u := &unpacked{file: f, left: maxUnpacked}
+	u.dec, err = zstd.NewReader(packedBytes{u}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &unpacked{io.LimitReader(dec, maxUnpacked), dec, f}, nil
+	return u, nil
 }
 
+// unpacked is a packed rollout while it is read. The bound on its length is an error, because an end
+// there would look like that of the rollout.
 type unpacked struct {
-	io.Reader
 	dec  *zstd.Decoder
 	file fs.File
+	left int64
+	err  error // of the file, which is no damage of what is packed in it
+}
+
+// packedBytes are the bytes of the file.
+type packedBytes struct{ of *unpacked }
+
+// Read implements io.Reader.
+func (p packedBytes) Read(b []byte) (int, error) {
+	n, err := p.of.file.Read(b)
+	if err != nil && !transcript.Ended(err) {
+		p.of.err = err
+	}
+	return n, err
+}
+
+// Read implements io.Reader.
+func (u *unpacked) Read(b []byte) (int, error) {
+	if u.left <= 0 {
+		if n, err := u.dec.Read(make([]byte, 1)); n == 0 && err != nil {
+			return 0, err
+		}
+		return 0, errUnpacked
+	}
+	n, err := u.dec.Read(b[:min(int64(len(b)), u.left)])
+	u.left -= int64(n)
+	return n, err
 }
 
 func (u *unpacked) Close() error {
@@ -59,17 +91,23 @@ func (u *unpacked) Close() error {
 }
 
 // eachLine reads a rollout, until a reader of its lines has had enough. A packed one that is
-// damaged ends with a bad line.
-func eachLine(r io.Reader, packed bool, do func(line) bool) error {
+// damaged, or unpacks to too much, ends with a bad line.
+func eachLine(r io.Reader, do func(line) bool) error {
+	packed, isPacked := r.(*unpacked)
 	in := transcript.NewRecords(r)
 	var began int64 // of lines without a time
 	first := true
 	for {
 		rec, err := in.Next()
 		switch {
-		case errors.Is(err, io.EOF):
+		case transcript.Ended(err):
 			return nil
-		case err != nil && packed:
+		case err != nil && isPacked && packed.err != nil:
+			return packed.err
+		case errors.Is(err, errUnpacked):
+			do(line{n: in.Line(), ordinal: -1, bad: err.Error()})
+			return nil
+		case err != nil && isPacked:
 			do(line{n: in.Line(), ordinal: -1, bad: "damaged: " + err.Error()})
 			return nil
 		case err != nil:

@@ -304,7 +304,7 @@ func lines(in *bufio.Reader) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		for n := 1; ; n++ {
 			line, long, err := readLine(in)
-			if err != nil && !errors.Is(err, io.EOF) {
+			if err != nil && !transcript.Ended(err) {
 				yield(item{}, err)
 				return
 			}

@@ -80,7 +80,7 @@ func (s *session) lines(in *bufio.Reader) {
 		case errors.Is(err, errLongLine):
 			s.bad("longer than %d bytes", transcript.MaxLine)
 			continue
-		case err != nil && !errors.Is(err, io.EOF):
+		case err != nil && !transcript.Ended(err):
 			s.fail(err)
 			return
 		}
@@ -106,7 +106,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if long && (err == nil || errors.Is(err, io.EOF)) {
+		if long && (err == nil || transcript.Ended(err)) {
 			return nil, errLongLine
 		}
 		return line, err
@@ -216,7 +216,7 @@ func (s *session) mended(all []byte) bool {
 		if err == nil {
 			raw, err = d.Value()
 		}
-		if errors.Is(err, io.EOF) {
+		if transcript.Ended(err) {
 			break
 		}
 		if err != nil {
