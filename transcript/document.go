@@ -16,6 +16,7 @@ type Document struct {
 	dec  *json.Decoder
 	in   *paced
 	bare bool // the items stand by themselves
+	list bool // the file is one list, with nothing behind it
 	err  error
 
 	shapes shapes // of the items
@@ -35,6 +36,7 @@ func NewDocument(r io.Reader, most int) *Document {
 func NewList(r io.Reader, most int) *Document {
 	d := begin(r, most)
 	d.bare = d.in.next() != '['
+	d.list = !d.bare
 	return d
 }
 
@@ -168,6 +170,10 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 		}
 		if d.err = err; err != nil {
 			yield(nil, err)
+			return
+		}
+		if d.list {
+			d.salvage(&damage{"the list ends before the file does"}, yield)
 		}
 	}
 }
