@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"math"
+	"path"
 	"slices"
 )
 
@@ -61,7 +62,7 @@ func (r *reader) lines(f *file, do func(line) bool) error {
 	if err != nil {
 		return err
 	}
-	err = eachLine(in, func(l line) bool {
+	err = eachLine(in, path.Ext(f.name) == ".zst", func(l line) bool {
 		if l.thread, l.pos = f.thread, l.n; r.ctx.Err() != nil {
 			return false
 		}

@@ -20,8 +20,6 @@ var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 // maxUnpacked bounds what a packed rollout may unpack to, in bytes.
 const maxUnpacked = 4 << 30
 
-var errUnpacked = fmt.Errorf("it unpacks to more than %d bytes", int64(maxUnpacked))
-
 // line is a line of a rollout.
 type line struct {
 	n       int    // in its own file, from 1
@@ -43,46 +41,55 @@ func openRollout(fsys fs.FS, name string) (io.ReadCloser, error) {
 	if err != nil || !strings.HasSuffix(name, ".zst") {
 		return f, err
 	}
-	u := &unpacked{file: f, left: maxUnpacked}
-	u.dec, err = zstd.NewReader(packedBytes{u}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+	file := &source{File: f}
+	dec, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return u, nil
+	return &unpacked{&bounded{dec, maxUnpacked}, dec, file}, nil
 }
 
-// unpacked is a packed rollout while it is read. The bound on its length is an error, because an end
-// there would look like that of the rollout.
-type unpacked struct {
-	dec  *zstd.Decoder
-	file fs.File
+// errUnpacked is about a packed rollout that is longer than what is read of one.
+var errUnpacked = fmt.Errorf("it unpacks to more than %d bytes; what is behind that is not read", int64(maxUnpacked))
+
+// bounded reads so many bytes, and fails with [errUnpacked] where there are more.
+type bounded struct {
+	r    io.Reader
 	left int64
-	err  error // of the file, which is no damage of what is packed in it
-}
-
-// packedBytes are the bytes of the file.
-type packedBytes struct{ of *unpacked }
-
-// Read implements io.Reader.
-func (p packedBytes) Read(b []byte) (int, error) {
-	n, err := p.of.file.Read(b)
-	if err != nil && !transcript.Ended(err) {
-		p.of.err = err
-	}
-	return n, err
 }
 
 // Read implements io.Reader.
-func (u *unpacked) Read(b []byte) (int, error) {
-	if u.left <= 0 {
-		if n, err := u.dec.Read(make([]byte, 1)); n == 0 && err != nil {
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		if n, err := io.ReadFull(b.r, make([]byte, 1)); n == 0 {
 			return 0, err
 		}
 		return 0, errUnpacked
 	}
-	n, err := u.dec.Read(b[:min(int64(len(b)), u.left)])
-	u.left -= int64(n)
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
 	return n, err
+}
+
+// source is a packed file, and why it could not be read: that is no damage of what is packed in it.
+type source struct {
+	fs.File
+	err error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(b []byte) (int, error) {
+	n, err := s.File.Read(b)
+	if err != nil && !transcript.Ended(err) {
+		s.err = err
+	}
+	return n, err
+}
+
+type unpacked struct {
+	io.Reader
+	dec  *zstd.Decoder
+	file *source
 }
 
 func (u *unpacked) Close() error {
@@ -92,8 +99,8 @@ func (u *unpacked) Close() error {
 
 // eachLine reads a rollout, until a reader of its lines has had enough. A packed one that is
 // damaged, or unpacks to too much, ends with a bad line.
-func eachLine(r io.Reader, do func(line) bool) error {
-	packed, isPacked := r.(*unpacked)
+func eachLine(r io.Reader, packed bool, do func(line) bool) error {
+	from, _ := r.(*unpacked)
 	in := transcript.NewRecords(r)
 	var began int64 // of lines without a time
 	first := true
@@ -102,12 +109,12 @@ func eachLine(r io.Reader, do func(line) bool) error {
 		switch {
 		case transcript.Ended(err):
 			return nil
-		case err != nil && isPacked && packed.err != nil:
-			return packed.err
+		case err != nil && from != nil && from.file.err != nil:
+			return from.file.err
 		case errors.Is(err, errUnpacked):
 			do(line{n: in.Line(), ordinal: -1, bad: err.Error()})
 			return nil
-		case err != nil && isPacked:
+		case err != nil && packed:
 			do(line{n: in.Line(), ordinal: -1, bad: "damaged: " + err.Error()})
 			return nil
 		case err != nil:

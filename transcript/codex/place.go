@@ -159,7 +159,7 @@ func names(fsys fs.FS) map[string]string {
 	}
 	defer func() { _ = in.Close() }()
 	// What cannot be read names nothing.
-	_ = eachLine(in, func(l line) bool {
+	_ = eachLine(in, false, func(l line) bool {
 		var v struct {
 			ID   string `json:"id"`
 			Name string `json:"thread_name"`

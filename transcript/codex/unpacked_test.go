@@ -57,9 +57,9 @@ func TestUnpackedToItsEnd(t *testing.T) {
 		}
 		defer in.Close()
 		if left > 0 {
-			in.(*unpacked).left = left
+			in.(*unpacked).Reader = &bounded{in.(*unpacked).dec, left}
 		}
-		err = eachLine(in, func(l line) bool {
+		err = eachLine(in, true, func(l line) bool {
 			lines++
 			if l.bad != "" {
 				bad = l.bad
