@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
@@ -40,7 +40,7 @@ func TestRowsInPieces(t *testing.T) {
 			t.Fatalf("%q came as %q", text, got)
 		}
 		for _, row := range got {
-			if runewidth.StringWidth(row) > width {
+			if displaywidth.String(row) > width {
 				t.Fatalf("the row %q is wider than %d", row, width)
 			}
 		}

@@ -377,6 +377,51 @@ func tidy(r *enginetest.Rig) {
 	}
 }
 
+// A fork comes whole after the bundle of a fork of its own, which needs nothing of what it
+// inherits itself.
+func TestBundleForkAfterItsFork(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{Limit: 4000, NoFolds: true}, modeltest.Say("an answer"))
+	fork := func(of scrollback.ConversationID, seq int64) scrollback.ConversationID {
+		t.Helper()
+		c, err := r.Branches().Fork(ctx, of, engine.Point{Seq: &seq}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.ID
+	}
+	parent := r.NewConversation()
+	r.Says(parent, 4, "in the parent")
+	child := fork(parent, 2)
+	r.Says(child, 2, "in the fork")
+	start := int64(0)
+	if _, err := r.Branches().Rewind(ctx, child, engine.Point{Seq: &start}); err != nil {
+		t.Fatal(err)
+	}
+	r.Says(child, 3, "anew in the fork")
+	grandchild := fork(child, 2)
+	r.Says(grandchild, 2, "in its fork")
+
+	far := enginetest.New(t, enginetest.Options{Limit: 4000, NoFolds: true}, modeltest.Say("from afar"))
+	for _, id := range []scrollback.ConversationID{grandchild, child, parent} {
+		file := r.Pack(id, transfer.ExportRequest{})
+		brings(far, file, transfer.ImportRequest{}, transfer.ResultCreated)
+		if again := far.Pack(id, transfer.ExportRequest{}); !bytes.Equal(file, again) {
+			t.Errorf("conversation %s goes out as another file", id)
+		}
+		healthy(far)
+	}
+	for _, id := range []scrollback.ConversationID{parent, child, grandchild} {
+		if _, err := far.Purge(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		tidy(far)
+	}
+	if found, err := doctor.Check(ctx, far.Store, far.Archive, nil); err != nil || found.Checked.Messages != 0 {
+		t.Errorf("after all was purged %+v is left, %v", found.Checked, err)
+	}
+}
+
 // Random histories survive: whatever was said, folded, gone back on and forked.
 func TestBundleProperty(t *testing.T) {
 	rapid.Check(t, func(p *rapid.T) {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -51,7 +52,10 @@ type contextShowCmd struct{ one }
 // Run implements the command.
 func (c *contextShowCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		m, err := a.Context(g.ctx, id)
+		// What flags ask for is refused as a request with them would be; without any, a model that
+		// is not set up here hides nothing.
+		asked := g.Model != "" || g.Limit != 0 || g.Effort != ""
+		m, err := a.Context(g.ctx, id, engine.ContextRequest{Overrides: g.shape(), Sending: asked})
 		if err != nil {
 			return err
 		}

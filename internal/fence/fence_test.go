@@ -196,7 +196,7 @@ var rooms = map[string]entry{
 
 	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words title", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term"},
-	"terminal/columns": {libs: "github.com/mattn/go-runewidth github.com/rivo/uniseg", not: "context os database/sql"},
+	"terminal/columns": {libs: "github.com/clipperhouse/displaywidth github.com/rivo/uniseg", not: "context os database/sql"},
 	"terminal/markdown": {rooms: "internal/guarded internal/highlight internal/maths terminal/columns",
 		libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
 		not:  "context io os database/sql time"},

@@ -95,6 +95,27 @@ func TestGuide(t *testing.T) {
 	}
 }
 
+// The guide has the budget of each effort.
+func TestGuideToEfforts(t *testing.T) {
+	text, err := os.ReadFile("../../docs/guides/models.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, rule, tokens := "| effort |", "|---|", "| as a budget, in tokens |"
+	for _, e := range scrollback.Efforts() {
+		n := scrollback.Thinking{Effort: e}.Tokens(0)
+		names, rule = names+" "+e+" |", rule+"---|"
+		if n >= 1000 {
+			tokens += fmt.Sprintf(" %d,%03d |", n/1000, n%1000)
+		} else {
+			tokens += fmt.Sprintf(" %d |", n)
+		}
+	}
+	if want := names + "\n" + rule + "\n" + tokens + "\n"; !strings.Contains(string(text), want) {
+		t.Errorf("the guide does not have\n%s", want)
+	}
+}
+
 // A key of any provider's form is taken out of what a server writes, also where
 // it is not the one that was sent.
 func TestKeysOfEachForm(t *testing.T) {

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -26,10 +27,11 @@ type Move interface {
 //
 //  1. An unknown conversation is stored, and hidden: it is as one that was purged
 //     and has heirs, of which other methods know only the branches and what is on
-//     them. A known one is conflict if it is in the trash, if its purge is under
-//     way, if it does not inherit from all of Conversation.Ancestors, or if an open
-//     turn holds it; an open turn whose lease has ended is closed first, as [Begin]
-//     does it.
+//     them. A hidden one inherits from the rest of Conversation.Ancestors too (see
+//     [MergeAncestors]): the history that brought it may have needed fewer. One that
+//     people see is conflict if it does not inherit from all of them, if it is in the
+//     trash, or if an open turn holds it; an open turn whose lease has ended is closed
+//     first, as [Begin] does it. Any one is conflict while its purge is under way.
 //  2. Each of Branches grows.
 //  3. Segments are stored, and Mentions noted. A segment that is known stays as it
 //     is; it is conflict if that is another one.
@@ -70,4 +72,25 @@ type AdoptBranch struct {
 func Hidden(c scrollback.Conversation, now int64) scrollback.Conversation {
 	return scrollback.Conversation{ID: c.ID, Project: c.Project, Parent: c.Parent, Ancestors: c.Ancestors, Version: 1,
 		CreatedAt: now, UpdatedAt: now, DeletedAt: now, PurgedAt: now, Roots: []string{}, PinnedSeqs: []int64{}}
+}
+
+// MergeAncestors joins what two accounts of one conversation say it inherits from, nearest
+// first. Each may leave out ancestors that its branches do not need.
+func MergeAncestors(known, more []scrollback.ConversationID) []scrollback.ConversationID {
+	var all []scrollback.ConversationID
+	rest := known
+	for _, id := range more {
+		if i := slices.Index(rest, id); i >= 0 {
+			all, rest = append(all, rest[:i]...), rest[i+1:]
+		}
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	for _, id := range rest {
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
 }

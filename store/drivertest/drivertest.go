@@ -130,6 +130,7 @@ var suite = []struct {
 	{"AdoptLeft", testAdoptLeft},
 	{"AdoptRefused", testAdoptRefused},
 	{"AdoptShared", testAdoptShared},
+	{"AdoptInheritsMore", testAdoptInheritsMore},
 	{"Ready", testReady},
 	{"Close", testClose},
 }

@@ -255,3 +255,46 @@ func testAdoptShared(w *bench) {
 	}
 	Check(w.t, w.Driver)
 }
+
+// testAdoptInheritsMore: a conversation that an heir's history brought without what it
+// inherits itself comes whole later, and all of it goes with the heir.
+func testAdoptInheritsMore(w *bench) {
+	parent, fork := madeElsewhere(w), madeElsewhere(w)
+	fork.first.Entries, fork.second = fork.first.Entries[:2], driver.AdoptBranch{}
+	w.ok(adopt(w, driver.Adopt{Conversation: fork.Conversation, Branches: []driver.AdoptBranch{fork.first}}))
+	heir, b := plan(w)
+	heir.Ancestors = []scrollback.ConversationID{fork.ID}
+	leaves := driver.AdoptBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "heir")}}
+	leaves.Parent, leaves.AtSeq = fork.first.ID, 2
+	w.ok(adopt(w, driver.Adopt{Conversation: heir, Branches: []driver.AdoptBranch{leaves}, Current: b.ID}))
+	Check(w.t, w.Driver)
+
+	w.ok(adopt(w, driver.Adopt{Conversation: parent.Conversation, Branches: []driver.AdoptBranch{parent.first}}))
+	fork.Ancestors = []scrollback.ConversationID{parent.ID}
+	other := driver.AdoptBranch{IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "of the fork")}}
+	other.ID, other.Conversation, other.Parent, other.AtSeq = scrollback.BranchID(w.id("branch")), fork.ID, parent.first.ID, 2
+	w.ok(adopt(w, driver.Adopt{Conversation: fork.Conversation, Branches: []driver.AdoptBranch{other}, Current: other.ID}))
+	if got := w.head(fork.ID); !slices.Equal(got.Ancestors, fork.Ancestors) || got.Messages != 3 {
+		w.t.Fatalf("the fork is %+v", got)
+	}
+	Check(w.t, w.Driver)
+	seen := fork.Conversation
+	seen.Ancestors = []scrollback.ConversationID{parent.ID, "stranger"}
+	w.unchanged(func() { w.code(adopt(w, driver.Adopt{Conversation: seen}), scrollback.Conflict) })
+
+	for _, id := range []scrollback.ConversationID{fork.ID, heir.ID} {
+		w.trash(id)
+		for id != "" {
+			p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
+			w.ok(err)
+			if id = p.Next; !p.Done {
+				w.t.Fatalf("purged %+v", p)
+			}
+		}
+		Check(w.t, w.Driver)
+	}
+	for _, b := range []scrollback.BranchID{parent.first.ID, fork.first.ID, other.ID} {
+		_, err := w.Read.Branch(w.ctx, b)
+		w.code(err, scrollback.NotFound)
+	}
+}

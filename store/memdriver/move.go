@@ -126,10 +126,11 @@ func (j *adopting) conversation() error {
 	switch {
 	case j.th.PurgedAt < 0:
 		return j.conflict("conversation %s is being purged", j.th.ID)
+	case j.hidden():
+		j.th.Ancestors = driver.MergeAncestors(j.th.Ancestors, j.a.Conversation.Ancestors)
+		return nil
 	case slices.ContainsFunc(j.a.Conversation.Ancestors, j.foreign):
 		return j.conflict("conversation %s inherits of others here", j.th.ID)
-	case j.hidden():
-		return nil
 	case j.th.DeletedAt != 0:
 		return j.conflict("conversation %s is in the trash", j.th.ID)
 	}

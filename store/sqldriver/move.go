@@ -53,11 +53,11 @@ func (j *adopting) conversation(ctx context.Context) error {
 		return err
 	case j.c.PurgedAt < 0:
 		return j.conflict("conversation %s is being purged", j.c.ID)
-	case slices.ContainsFunc(j.Conversation.Ancestors, j.foreign):
-		return j.conflict("conversation %s inherits of others here", j.c.ID)
 	case j.c.PurgedAt > 0:
 		j.hidden = true
-		return nil
+		return j.inheritMore(ctx)
+	case slices.ContainsFunc(j.Conversation.Ancestors, j.foreign):
+		return j.conflict("conversation %s inherits of others here", j.c.ID)
 	case j.c.DeletedAt != 0:
 		return j.conflict("conversation %s is in the trash", j.c.ID)
 	}
@@ -69,6 +69,21 @@ func (j *adopting) conversation(ctx context.Context) error {
 	}
 	j.grown[j.b.ID] = j.grew
 	return j.store(ctx, j.Now)
+}
+
+// inheritMore lets a hidden conversation inherit from what the batch names besides.
+func (j *adopting) inheritMore(ctx context.Context) error {
+	all := driver.MergeAncestors(j.c.Ancestors, j.Conversation.Ancestors)
+	if len(all) == len(j.c.Ancestors) {
+		return nil
+	}
+	j.c.Ancestors = all
+	v, err := j.c.Values()
+	if err != nil {
+		return err
+	}
+	return j.tx.Patch(ctx, sqlrow.Conversations.At(j.c.ID), sqlrow.Change{19: v[19]},
+		`UPDATE conversations SET ancestors = $2 WHERE id = $1`, j.c.ID, v[19])
 }
 
 // foreign is the conflict of a conversation that does not inherit from another here.

@@ -18,15 +18,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/clipperhouse/displaywidth"
 )
 
-// condition counts the columns of text as terminals show it. Bars and dots take one, also
-// in a Chinese locale, where the library by itself would count two.
-var condition = &runewidth.Condition{}
-
-// Width is how many columns s takes.
-func Width(s string) int { return condition.StringWidth(s) }
+// Width is how many columns s takes as terminals show it. Bars and dots take one, also in a
+// Chinese locale.
+func Width(s string) int { return displaywidth.String(s) }
 
 // Table writes rows in aligned columns. The last column is never padded. right
 // lists the columns to align right.
@@ -37,7 +34,7 @@ func Table(w io.Writer, rows [][]string, right ...int) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], condition.StringWidth(cell))
+			widths[i] = max(widths[i], displaywidth.String(cell))
 		}
 	}
 	numeric := map[int]bool{}
@@ -47,7 +44,7 @@ func Table(w io.Writer, rows [][]string, right ...int) error {
 	for _, row := range rows {
 		var b strings.Builder
 		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-condition.StringWidth(cell))
+			pad := strings.Repeat(" ", widths[i]-displaywidth.String(cell))
 			switch {
 			case numeric[i]:
 				b.WriteString(pad + cell)
@@ -73,7 +70,7 @@ func Clip(s string, width int) string {
 }
 
 // Cut is the beginning of a row, at most width columns wide.
-func Cut(row string, width int) string { return condition.Truncate(Plain(row), width, "…") }
+func Cut(row string, width int) string { return displaywidth.TruncateString(Plain(row), width, "…") }
 
 // Plain is s without the characters that make a terminal do something, or that
 // show text in a different order.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Whatever came from elsewhere, no terminal does anything because of it.
@@ -44,7 +44,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%q in %d columns: %q, want %q", c.line, c.width, got, c.want)
 		}
 		for _, row := range got {
-			if w := runewidth.StringWidth(strings.TrimRight(row, " ")); w > c.width {
+			if w := displaywidth.String(strings.TrimRight(row, " ")); w > c.width {
 				t.Errorf("%q in %d columns has the row %q of %d", c.line, c.width, row, w)
 			}
 		}

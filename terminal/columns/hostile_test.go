@@ -22,3 +22,19 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 }
+
+// FuzzWrap cuts any text into rows that are narrow enough, and loses nothing but spaces.
+func FuzzWrap(f *testing.F) {
+	f.Add(".\"\"\"\"\" a", 3)
+	f.Add("中文 \u0301👩\u200d🇩🇪\xff\t-", 2)
+	bare := strings.NewReplacer(" ", "", "\t", "")
+	f.Fuzz(func(t *testing.T, text string, width int) {
+		if strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") || width < 2 || width > 500 {
+			return
+		}
+		rows := Wrap(text, width)
+		if got := bare.Replace(strings.Join(rows, "")); got != bare.Replace(text) {
+			t.Errorf("%q became %q", text, rows)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/rivo/uniseg"
 )
 
@@ -41,11 +42,11 @@ func Wrap(line string, width int) []string {
 	for line != "" {
 		var piece string
 		piece, line, _, state = uniseg.FirstLineSegmentInString(line, state)
-		if used > 0 && used+condition.StringWidth(strings.TrimRight(piece, " ")) > width {
+		if used > 0 && used+displaywidth.String(strings.TrimRight(piece, " ")) > width {
 			end()
 		}
 		for g := range characters(piece) {
-			w := condition.StringWidth(g)
+			w := displaywidth.String(g)
 			if used+w > width && used > 0 {
 				if g == " " { // hangs over the edge, and separates what may follow
 					row.WriteByte(' ')

@@ -114,7 +114,12 @@ var reminders = []string{"# task_progress ", "# TODO LIST ", "# Todo List "}
 // unwrapped are elements around what a person said.
 var unwrapped = []string{"task", "user_input", "user_message", "feedback"}
 
-var place = regexp.MustCompile(`# Current Work(?:ing|space) Directory \(([^\n]{1,1000}?)\) Files`)
+// place names the folder that was worked in. How long it may be is checked apart: a count in
+// the expression would be compiled at each start, for longer than all others.
+var place = regexp.MustCompile(`# Current Work(?:ing|space) Directory \(([^\n]+?)\) Files`)
+
+// longestPlace bounds the path of a folder, in bytes.
+const longestPlace = 4096
 
 // stripped is a text without what the tool put around it, the folder that was worked in if
 // it says so, and how many pieces were left out.
@@ -129,7 +134,7 @@ func stripped(s string) (words, folder string, left int) {
 			if !closed {
 				inner, after = rest, ""
 			}
-			if m := place.FindStringSubmatch(inner); m != nil && folder == "" {
+			if m := place.FindStringSubmatch(inner); m != nil && len(m[1]) <= longestPlace && folder == "" {
 				folder = m[1]
 			}
 			s = before + after

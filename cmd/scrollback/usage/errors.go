@@ -104,6 +104,7 @@ var sentences = map[string]string{
 	"--objects-to without --objects-from: name where the objects are":                 "只有 --objects-to 而没有 --objects-from：请指定附件在哪里",
 	"objects that last are in s3://BUCKET or file:///FOLDER":                          "能长期保存的附件位于 s3://BUCKET 或 file:///FOLDER",
 	"there is no database at %s":                                                      "%s 处没有数据库",
+	"the database at %s may not be read by this user (permission denied)":             "当前用户无权读取 %s 处的数据库（权限不足）",
 	"nothing was changed, because the database could not be copied: %s":               "没有更改任何内容，因为无法复制数据库：%s",
 	"%s (the repair ended early; the database as it was: %s)":                         "%s（修复提前结束；原来的数据库：%s）",
 	"the meta of conversation %s is not an object, so no notebook can be noted in it": "对话 %s 的 meta 不是对象，无法在其中记录笔记本",

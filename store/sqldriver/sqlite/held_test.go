@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -395,5 +396,20 @@ func copyOf(t *testing.T, from, to string) {
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A database that this user may not read is named as that, and not as one whose log is missing.
+func TestDatabaseThatMayNotBeRead(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root reads every file: run this as another user")
+	}
+	path := filepath.Join(t.TempDir(), "scrollback.db")
+	if err := os.WriteFile(path, []byte("SQLite format 3\x00"), 0); err != nil {
+		t.Fatal(err)
+	}
+	_, err := OpenReadOnly(t.Context(), path)
+	if scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(err.Error(), "may not be read by this user") {
+		t.Errorf("a closed file: %v", err)
 	}
 }

@@ -51,6 +51,9 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no database at %s", path)
 	}
+	if err := readable(path); err != nil {
+		return nil, scrollback.Errorf(scrollback.Unavailable, op, "the database at %s may not be read by this user (permission denied)", path)
+	}
 	at := &viewpoint{path: path}
 	var unchanged func() error
 	if at.quiet() {
@@ -76,6 +79,19 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return sqldriver.New(sqldriver.Database{Dialect: dialect, Readers: db, Read: sqlrow.NewSession(db), Copy: copier(db), Unchanged: unchanged}), nil
+}
+
+// readable returns why a file may not be read, if its rights or its folder's forbid that: what
+// SQLite says then is the same as for a log that is missing.
+func readable(path string) error {
+	file, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return err
+	case err != nil:
+		return nil // SQLite says what is wrong
+	}
+	return file.Close()
 }
 
 func nothingYet(path string) error {
