@@ -20,6 +20,10 @@ import (
 // MaxLine bounds one line of a file, in bytes.
 const MaxLine = 64 << 20
 
+// Ended reports whether an error is the end of a file. One that wraps [io.EOF] is not: it is that of
+// what the file comes through, which has ended before the file.
+func Ended(err error) bool { return err == io.EOF } //nolint:errorlint // see above
+
 // Importer reads one format.
 type Importer interface {
 	// Name is the format's name on the command line and over HTTP.

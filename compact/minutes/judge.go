@@ -46,6 +46,10 @@ const shownRunes = 160
 // Accept brings an answer into the form, whatever marks it came with, and checks that it
 // is a summary: [Unusable] if it is not, [OtherLanguage] if only its language is wrong.
 func (f Form) Accept(answer string, j Judge) (string, error) {
+	// Reading it takes a while for each of its lines, and counting only what is left of it.
+	if most := 16*j.Bound + 64<<10; int64(len(answer)) > most {
+		return "", Unusable(fmt.Sprintf("the answer was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound))
+	}
 	text, left := dropThoughts(cleaned(answer))
 	switch {
 	case left:
@@ -317,11 +321,38 @@ type units struct{ han, kana, hangul, cyrillic, words float64 }
 
 func (n *units) all() float64 { return n.han + n.kana + n.hangul + n.cyrillic + n.words }
 
-// notProse finds what has the same language in any text: code, quotations, names of
+// fenced finds code in a text.
+var fenced = regexp.MustCompile("(?s)```.*?```")
+
+// notProse finds in a line what has the same language in any text: code, quotations, names of
 // files, identifiers.
-var notProse = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|\\S*[/\\\\_=<>{}@.:][\\w/\\\\]\\S*|[A-Za-z]*\\d\\w*")
+var notProse = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|\\S*[/\\\\_=<>{}@.:][\\w/\\\\]\\S*|[A-Za-z]*\\d\\w*")
+
+// Of a text, no more is read than says what it is written in, and no more of it at a time than
+// notProse is quick with: for each match it may look for the end of a quotation up to the end.
+const (
+	readBytes  = 64 << 10
+	pieceBytes = 512
+)
 
 func (n *units) read(text string) {
+	text = clip.Bytes(fenced.ReplaceAllString(clip.Bytes(text, 4*readBytes), " "), readBytes)
+	for line := range strings.Lines(text) {
+		for line != "" {
+			piece := clip.Bytes(line, pieceBytes)
+			if piece == "" {
+				piece = line // which is no text
+			}
+			if at := strings.LastIndexAny(piece, " \t"); at > 0 && len(piece) < len(line) {
+				piece = piece[:at]
+			}
+			n.readPiece(piece)
+			line = line[len(piece):]
+		}
+	}
+}
+
+func (n *units) readPiece(text string) {
 	word := false
 	for _, c := range notProse.ReplaceAllString(text, " ") {
 		is := unicode.IsLetter(c)

@@ -131,7 +131,7 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store window workspace/reference",
 		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
-	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
+	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os"},
 	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/naming engine/setting " +
 		"engine/sight engine/watch intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ func (r *reader) lines(ctx context.Context, in *bufio.Reader) {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil && !transcript.Ended(err) {
 			if !errors.Is(err, errLong) {
 				r.fail(err)
 				return
@@ -67,7 +66,7 @@ func readLine(in *bufio.Reader) (line []byte, dropped int, whole bool, err error
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case long && (err == nil || errors.Is(err, io.EOF)):
+		case long && (err == nil || transcript.Ended(err)):
 			return nil, dropped, true, errLong
 		}
 		whole = bytes.HasSuffix(line, []byte("\n"))

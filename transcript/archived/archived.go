@@ -86,7 +86,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		f := &file{d: transcript.NewDocument(r, MaxMessage), yield: yield}
 		for {
 			name, err := f.d.Next()
-			if errors.Is(err, io.EOF) {
+			if transcript.Ended(err) {
 				return
 			}
 			if err == nil {

@@ -89,7 +89,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		in, source, talks := transcript.NewRecords(r), "", 0
 		for {
 			rec, err := in.Next()
-			if errors.Is(err, io.EOF) {
+			if transcript.Ended(err) {
 				return
 			}
 			if err != nil {
