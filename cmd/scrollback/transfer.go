@@ -236,6 +236,9 @@ func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.
 		return transfer.ImportResult{}, err
 	}
 	defer f.Close()
+	if info, err := os.Stat(name); err == nil && name != "-" {
+		q.Changed = info.ModTime().UnixMilli()
+	}
 	if isTerminal(g.stderr) {
 		counted := &countedFile{ReadSeeker: f}
 		if size, err := f.Seek(0, io.SeekEnd); err == nil {
