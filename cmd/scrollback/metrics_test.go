@@ -32,7 +32,7 @@ func TestMetricsTracesAndLog(t *testing.T) {
 		"SCROLLBACK_LOG_LEVEL=info", "SCROLLBACK_LOG_FORMAT=json"})
 	id := s.conversation()
 	s.chat(id, "What about the tulips?")
-	s.do(http.MethodPost, "/api/conversations/"+id+"/clear", nil, nil)
+	s.do(http.MethodPost, "/api/conversations/"+string(id)+"/clear", nil, nil)
 	s.do(http.MethodGet, "/api/search?q=tulips", nil, nil)
 	s.do(http.MethodGet, "/api/nothing/tulips", nil, nil)
 
