@@ -60,6 +60,55 @@ func TestGuideOfTheAPI(t *testing.T) {
 	}
 }
 
+// The guide to the page lists every key of the page's own table, and no other.
+func TestGuideOfThePage(t *testing.T) {
+	table, err := os.ReadFile("webui/assets/state/keyboard.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile("../docs/guides/page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, guide, ok := strings.Cut(string(file), "## Keys")
+	guide, _, ended := strings.Cut(guide, "\n## ")
+	if !ok || !ended {
+		t.Fatal("the guide has no part about keys")
+	}
+	want := map[string]bool{}
+	for _, k := range regexp.MustCompile(`\{ name: '\w+', (key|said): '([^']+)'(, mod: true)?(, shift: true)?`).FindAllStringSubmatch(string(table), -1) {
+		key := strings.ToUpper(k[2])
+		switch {
+		case k[1] == "said":
+			key = strings.ReplaceAll(k[2], " ", "+")
+		case k[4] != "":
+			key = "Ctrl Shift " + key
+		case k[3] != "":
+			key = "Ctrl " + key
+		}
+		want[key] = true
+	}
+	if len(want) < 15 {
+		t.Fatalf("the page's table has %d keys", len(want))
+	}
+	for row := range strings.Lines(guide) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+		for key := range strings.FieldsFuncSeq(cell, func(r rune) bool { return r == '`' || r == ',' || r == ' ' }) {
+			if strings.HasPrefix(row, "| ") && key != "Ctrl" && key != "Shift" && key != "and" && key != "a" && key != "number" &&
+				key != "key" && key != "---" && !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(k string) bool {
+				return k == key || strings.HasSuffix(k, " "+key)
+			}) {
+				t.Errorf("the page has no key %q: %s", key, row)
+			}
+		}
+	}
+	for key := range want {
+		if !strings.Contains(guide, "`"+key+"`") && !strings.Contains(guide, key+",") && !strings.Contains(guide, ", "+key) {
+			t.Errorf("the guide lacks the key %s", key)
+		}
+	}
+}
+
 // object is the schema that another one may name.
 func (r *strictRig) object(s *schema) *schema {
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
