@@ -29,6 +29,9 @@ type Options struct {
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
 	Save func(ctx context.Context, id scrollback.ConversationID, name string) error
+	// Listing is how a list of these conversations is written; nil writes whole ids.
+	Listing func([]scrollback.Conversation) Listing
+
 	// Listed is told which conversations a list showed, by its numbers; nil is not.
 	Listed func([]scrollback.ConversationID)
 	Files  Files // completes references on a screen; nil does not
