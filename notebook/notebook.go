@@ -82,7 +82,7 @@ func opened(name string, b []byte) (transcript.Notebook, error) {
 	}
 	n, err := open(b)
 	if err != nil {
-		return nil, scrollback.ParamErrorf("notebook.Open", "file", "%s: %s", name, scrollback.Shown(err))
+		return nil, scrollback.ParamErrorf("notebook.Open", "file", "%s: %w", name, err)
 	}
 	return n, nil
 }

@@ -52,8 +52,8 @@ func TestGuideOfTheAPI(t *testing.T) {
 		}
 	}
 	_, errors, _ := strings.Cut(guide, "## Errors")
-	for _, c := range []scrollback.Code{scrollback.Invalid, scrollback.NotFound, scrollback.Conflict, scrollback.OverBudget, scrollback.Refused,
-		scrollback.RateLimited, scrollback.Unavailable, scrollback.Canceled, scrollback.Internal} {
+	for _, c := range []scrollback.Code{scrollback.Invalid, scrollback.NotFound, scrollback.Conflict, scrollback.OverBudget,
+		scrollback.Refused, scrollback.RateLimited, scrollback.Unavailable, scrollback.Canceled, scrollback.Internal} {
 		if !strings.Contains(errors, "| `"+string(c)+"` |") {
 			t.Errorf("the guide has no status of %s", c)
 		}
@@ -76,7 +76,8 @@ func TestGuideOfThePage(t *testing.T) {
 		t.Fatal("the guide has no part about keys")
 	}
 	want := map[string]bool{}
-	for _, k := range regexp.MustCompile(`\{ name: '\w+', (key|said): '([^']+)'(, mod: true)?(, shift: true)?`).FindAllStringSubmatch(string(table), -1) {
+	entry := regexp.MustCompile(`\{ name: '\w+', (key|said): '([^']+)'(, mod: true)?(, shift: true)?`)
+	for _, k := range entry.FindAllStringSubmatch(string(table), -1) {
 		key := strings.ToUpper(k[2])
 		switch {
 		case k[1] == "said":

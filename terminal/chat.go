@@ -324,7 +324,16 @@ func (s Shown) Unwrap() error { return s.Err }
 func Explain(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {
-		return columns.Plain(known.Err.Error())
+		return columns.Plain(unprefixed(known.Err))
 	}
 	return columns.Plain(err.Error())
+}
+
+// unprefixed is the text of err without the operations of the errors that it wraps, which are for logs.
+func unprefixed(err error) string {
+	text := err.Error()
+	for known := (*scrollback.Error)(nil); errors.As(err, &known) && known.Err != nil; err = known.Err {
+		text = strings.Replace(text, known.Op+": ", "", 1)
+	}
+	return text
 }

@@ -148,3 +148,19 @@ func TestNothingFoundInBothLanguages(t *testing.T) {
 		}
 	}
 }
+
+// An error is explained without the operations of those that it wraps.
+func TestExplainNamesNoOperation(t *testing.T) {
+	inner := scrollback.ParamErrorf("scrollback.Ref", "ref", "%q is not a ref", "x")
+	for _, err := range []error{
+		scrollback.ParamErrorf("archive.open", "ref", "%w", inner),
+		fmt.Errorf("somewhere: %w", scrollback.ParamErrorf("archive.open", "ref", "%w", scrollback.ParamErrorf("b.Op", "ref", "%w", inner))),
+	} {
+		if got := Explain(err); got != `"x" is not a ref` {
+			t.Errorf("%v is explained as %q", err, got)
+		}
+	}
+	if got := Explain(scrollback.ParamErrorf("a.Op", "file", "%s: %w", "f.ipynb", inner)); got != `f.ipynb: "x" is not a ref` {
+		t.Errorf("it is explained as %q", got)
+	}
+}

@@ -97,7 +97,8 @@ func documentedMetrics(t *testing.T) map[string][]string {
 	}
 	quoted := regexp.MustCompile("`([a-z_]+)`")
 	out := map[string][]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `((?:http|scrollback|gen_ai)_[a-z_]+)` \\|([^|]*)\\|").FindAllStringSubmatch(string(guide), -1) {
+	rows := regexp.MustCompile("(?m)^\\| `((?:http|scrollback|gen_ai)_[a-z_]+)` \\|([^|]*)\\|")
+	for _, row := range rows.FindAllStringSubmatch(string(guide), -1) {
 		labels := []string{}
 		for _, l := range quoted.FindAllStringSubmatch(row[2], -1) {
 			if l[1] != "input" && l[1] != "output" {

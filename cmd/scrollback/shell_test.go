@@ -138,7 +138,8 @@ func TestListFits(t *testing.T) {
 	chat.shows("Ask anything")
 	chat.says("/resume", "/resume")
 	chat.shows("/resume N")
-	if id := regexp.MustCompile(`(?m)1  [0-9a-f-]{13,35}  .*  a long title.*…\s*$`).FindString(chat.text()); id == "" || displayed(strings.TrimSpace(id)) > 79 {
+	row := regexp.MustCompile(`(?m)1  [0-9a-f-]{13,35}  .*  a long title.*…\s*$`).FindString(chat.text())
+	if row == "" || displayed(strings.TrimSpace(row)) > 79 {
 		t.Errorf("in a chat the list is\n%s", chat.text())
 	}
 	chat.keys("\x04")
