@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
@@ -226,5 +227,34 @@ func TestCallersMakeNoSeries(t *testing.T) {
 	}
 	if n < 60 || n > 70 {
 		t.Errorf("%d series of calls", n)
+	}
+}
+
+// A compaction by hand is told by itself, with the summary that a model was asked for; and so is a
+// title.
+func TestWatchedOutsideTurns(t *testing.T) {
+	w := newWatched(t)
+	r := enginetest.New(t, enginetest.Options{Watch: w.watch, Summaries: true, NoFolds: true, Titles: engine.TitlesModel},
+		modeltest.Step{Reply: func(model.Request) []model.Delta {
+			return []model.Delta{{Text: strings.Repeat("a long answer about nothing much. ", 60)}}
+		}})
+	id := r.NewConversation()
+	for range 4 {
+		r.Ask(id, strings.Repeat("a long question about nothing much. ", 30)).Done(t, scrollback.TurnComplete, "stop")
+		r.Engine.Rest()
+	}
+	made, err := r.View.Compact(t.Context(), id, engine.CompactRequest{Force: true})
+	if err != nil || made.Result != scrollback.ResultCompacted {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	tree := w.tree()
+	if !strings.Contains(tree, "\ncompact\n  chat ") {
+		t.Errorf("the spans are\n%s", tree)
+	}
+	if !strings.Contains(tree, "\nchat ") {
+		t.Errorf("no call for a title in\n%s", tree)
+	}
+	if !strings.Contains(w.said(), "scrollback.compactions {DataPoints:[{Attributes:{") {
+		t.Errorf("the compaction is not counted:\n%s", w.said())
 	}
 }

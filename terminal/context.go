@@ -180,9 +180,9 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Lo
 }
 
 // Pinned lists pinned messages.
-func Pinned(w io.Writer, ms []scrollback.Message) error {
+func Pinned(w io.Writer, t words.Texts, ms []scrollback.Message) error {
 	if len(ms) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing is pinned.")
+		_, err := fmt.Fprintln(w, t.NoPins)
 		return err
 	}
 	var rows [][]string

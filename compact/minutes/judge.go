@@ -48,7 +48,8 @@ const shownRunes = 160
 func (f Form) Accept(answer string, j Judge) (string, error) {
 	// Reading it takes a while for each of its lines, and counting only what is left of it.
 	if most := 16*j.Bound + 64<<10; int64(len(answer)) > most {
-		return "", Unusable(fmt.Sprintf("the answer was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound))
+		return "", Unusable{fmt.Sprintf("it was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound),
+			fmt.Sprintf("the answer was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound)}
 	}
 	text, left := dropThoughts(cleaned(answer))
 	switch {

@@ -103,6 +103,15 @@ func (w *Watch) Turn(ctx context.Context, id scrollback.ConversationID) context.
 	return context.WithValue(ctx, watchKey{}, w)
 }
 
+// In is ctx in which what happens outside turns is told too: a compaction by hand, a title. A
+// turn's own ctx stays as it is.
+func (w *Watch) In(ctx context.Context) context.Context {
+	if w == nil || from(ctx) != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, watchKey{}, w)
+}
+
 // On is base with the turn of ctx: what goes on after the request that began it.
 func On(base, ctx context.Context) context.Context {
 	w := from(ctx)

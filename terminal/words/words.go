@@ -52,6 +52,17 @@ type Texts struct {
 	Results     map[scrollback.CompactionResult]string
 	Unchanged   string // text of a result
 	NoReceipts  string
+	NoPins      string
+	NoRefs      string
+	NoHits      string
+	NoTalks     string // how to begin one
+	NoneHere    string // of a list that leaves others out
+	Match       string // one line was found
+	Matches     string // lines that were found
+	Unread      string // what could not be searched
+	MoreUnread  string // the same, and more like it
+	CutShort    string // a search that ran out of time
+	Abandoned   string // of a hit
 	NewFolder   string // path
 	Cleared     string // marks a receipt, as do the next two
 	Checked     string
