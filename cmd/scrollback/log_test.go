@@ -12,8 +12,10 @@ import (
 // A person reads sentences, once each and in their language, and no lines of a log.
 func TestPlainLog(t *testing.T) {
 	for _, c := range []struct{ lang, want string }{
-		{"en_US.UTF-8", "scrollback: what a server taught was not kept: m/one: the disk is full\nscrollback: no model gave a summary; compacting without one: it is slow\n"},
-		{"zh_CN.UTF-8", "scrollback: 从服务器学到的信息未能保存：m/one：内部错误：the disk is full\nscrollback: 没有模型给出摘要；不用摘要进行压缩：it is slow\n"},
+		{"en_US.UTF-8", "scrollback: what a server taught was not kept: m/one: the disk is full\n" +
+			"scrollback: no model gave a summary; compacting without one: it is slow\n"},
+		{"zh_CN.UTF-8", "scrollback: 从服务器学到的信息未能保存：m/one：内部错误：the disk is full\n" +
+			"scrollback: 没有模型给出摘要；不用摘要进行压缩：it is slow\n"},
 	} {
 		t.Setenv("LC_ALL", c.lang)
 		var out strings.Builder
