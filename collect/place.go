@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -39,6 +40,22 @@ func (c *Collector) spots(m transcript.Machine) (out []spot) {
 				seen[s.key()] = true
 				out = append(out, s)
 			}
+		}
+	}
+	return out
+}
+
+// below are the places of a tool in a folder that was named, as if it were somebody's home: it
+// may be a copy of one, of whichever system.
+func (s *sweep) below(at spot) (out []spot) {
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		m := transcript.Machine{System: system, Home: at.path, Getenv: func(string) string { return "" }}
+		for _, home := range at.tool.Homes(m) {
+			b := spot{at.tool, filepath.Clean(home)}
+			if _, err := os.Stat(b.path); err != nil || !filepath.IsAbs(home) || s.done[b.key()] || slices.Contains(out, b) || s.excluded(b.path) {
+				continue // a zip has nothing below it, either
+			}
+			out = append(out, b)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -71,6 +72,15 @@ func (s *sweep) run(ctx context.Context) (err error) {
 			if err := s.visit(ctx, at); err != nil {
 				return err
 			}
+			if s.o.Path == "" || len(s.seen[at.tool.Name()].ids) > 0 {
+				continue
+			}
+			for _, below := range s.below(at) {
+				s.done[below.key()] = true
+				if err := s.visit(ctx, below); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	s.report.sort()
@@ -94,7 +104,7 @@ func (s *sweep) visit(ctx context.Context, at spot) error {
 	switch code := scrollback.CodeOf(err); {
 	case ctx.Err() != nil:
 		return scrollback.Wrap(scrollback.Canceled, op, ctx.Err())
-	case err != nil && s.o.Path != "":
+	case err != nil && at.path == filepath.Clean(s.o.Path):
 		return err // what was named is meant
 	case code == scrollback.NotFound:
 		return nil

@@ -89,7 +89,7 @@ func (e *Engine) roots(c scrollback.Conversation) (out []string) {
 		if now, err := e.grants.Narrow([]string{root}); err == nil {
 			out = append(out, now...)
 		} else {
-			e.o.Log.Warn("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
+			e.o.Log.Info("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
 		}
 	}
 	return out

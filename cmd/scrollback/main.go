@@ -65,6 +65,7 @@ type globals struct {
 	stdout   io.Writer
 	stderr   io.Writer
 	logs     *terminal.Logs // to stderr
+	command  string         // that runs, as it is typed
 }
 
 // commands are those of the command line.
@@ -140,6 +141,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
 	}
+	c.command = usage.Name(parsed.Selected())
 	err = given(parsed, c.Data)
 	if err == nil {
 		err = c.configure()
@@ -168,8 +170,11 @@ var half = map[string]bool{"run": true, "chat": true, "notebook run": true, "exp
 
 func (g *globals) logger() *slog.Logger {
 	o := &slog.HandlerOptions{Level: g.set.LogLevel}
-	if g.set.LogJSON {
+	switch {
+	case g.set.LogJSON:
 		return slog.New(slog.NewJSONHandler(g.logs, o))
+	case !logged[g.command] && g.set.LogLevel >= slog.LevelWarn: // who wants to know more wants a log
+		return slog.New(newPlain(g.logs, g.set.LogLevel))
 	}
 	return slog.New(slog.NewTextHandler(g.logs, o))
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"os"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 type runCmd struct {
@@ -142,12 +145,22 @@ func (a *app) unmade(ctx context.Context, id scrollback.ConversationID) bool {
 	return err == nil
 }
 
-// join lets a conversation that goes on work in the folders of --root too; the next turn
-// tells its model.
+// join lets a conversation that goes on work in the folders of --root too, and names those
+// of its folders that it cannot use now; the next turn tells its model of both.
 func (a *app) join(g *globals, id scrollback.ConversationID) error {
 	c, err := a.Get(g.ctx, id)
 	if err != nil {
 		return err
+	}
+	for _, root := range c.Roots {
+		if _, err := workspace.Narrow(g.roots, []string{root}); err == nil {
+			continue
+		}
+		text := g.texts().NotGranted
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			text = g.texts().FolderGone
+		}
+		g.printer().Note(text, columns.Plain(root))
 	}
 	fresh := slices.DeleteFunc(slices.Clone(g.joining), func(root string) bool { return slices.Contains(c.Roots, root) })
 	if len(fresh) == 0 {

@@ -95,6 +95,8 @@ var Chinese = Texts{
 	OnlyThought:       "（模型只有思考，没有回答；以下是它的思考）",
 	Saved:             "已保存为 %s",
 	Added:             "对话现在也在 %s 中工作",
+	NotGranted:        "此处未授权使用 %s，对话将在没有它的情况下继续（用 --root 授权）",
+	FolderGone:        "文件夹 %s 已不存在，对话将在没有它的情况下继续",
 	TypePrompt:        "（请输入消息；在新的一行按 Ctrl-D 结束）",
 	NoInput:           "（标准输入在 %s 内没有内容，因此只发送提示；--stdin wait 会一直等待，--stdin ignore 则不读取）",
 	NoFile:            "对话的文件夹中没有以此开头的文件",

@@ -98,6 +98,8 @@ var English = Texts{
 	OnlyThought:       "(the model only thought, and gave no answer; these are its thoughts)",
 	Saved:             "saved as %s",
 	Added:             "the conversation now works in %s too",
+	NotGranted:        "%s is not granted here, and the conversation goes on without it (--root grants it)",
+	FolderGone:        "the folder %s is no longer there, and the conversation goes on without it",
 	TypePrompt:        "(type the message; Ctrl-D on a new line ends it)",
 	NoInput:           "(nothing came on standard input within %s, so only the prompt is sent; --stdin wait waits for it, --stdin ignore does not look)",
 	NoFile:            "no file in the conversation's folders begins like this",

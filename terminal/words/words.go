@@ -79,6 +79,8 @@ type Texts struct {
 	Saved       string // file
 	OnlyThought string // stands before the reasoning of a model that gave nothing else
 	Added       string // folder
+	NotGranted  string // folder of the conversation
+	FolderGone  string // the same
 	TypePrompt  string
 	NoInput     string // how long
 	NoFile      string // a reference that is being typed names nothing

@@ -48,6 +48,36 @@ func TestErrorsInChinese(t *testing.T) {
 	}
 }
 
+// Every line that may reach a person from the log has its Chinese.
+func TestLogInChinese(t *testing.T) {
+	made := regexp.MustCompile(`(?i)log\.(?:Warn\(|Error\(|Log\(.*?failure\(\), )"([^"]+)"`)
+	found := map[string]bool{}
+	rooms := []string{"engine", "store", "model", "local", "intake", "workspace", "title", "compact", "websearch", "tools", "recall"}
+	for _, room := range rooms {
+		err := filepath.WalkDir("../../../"+room, func(name string, _ os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(name)
+			for _, m := range made.FindAllStringSubmatch(string(source), -1) {
+				found[m[1]] = true
+				if lines[m[1]] == "" {
+					t.Errorf("%s: no Chinese for %q", name, m[1])
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for line := range lines {
+		if !found[line] {
+			t.Errorf("nothing logs %q", line)
+		}
+	}
+}
+
 // Errors are said in Chinese whoever makes them; what has no sentence keeps its English.
 func TestSaid(t *testing.T) {
 	for _, c := range []struct {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+)
+
+// logged are the commands whose standard error is a log: they run on, and nobody need be there.
+var logged = map[string]bool{"serve": true, "watch": true, "mcp": true}
+
+// plain says what is logged to the person who waits for a command: a sentence in their
+// language, once, without the time, the level and the ids, which mean nothing to them.
+type plain struct {
+	level slog.Level
+	out   io.Writer
+	told  *told
+}
+
+type told struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func newPlain(out io.Writer, level slog.Level) plain {
+	return plain{level: level, out: out, told: &told{}}
+}
+
+// Enabled implements slog.Handler.
+func (p plain) Enabled(_ context.Context, l slog.Level) bool { return l >= p.level }
+
+// WithAttrs and WithGroup implement slog.Handler; what every line of a log has is not said.
+func (p plain) WithAttrs([]slog.Attr) slog.Handler { return p }
+func (p plain) WithGroup(string) slog.Handler      { return p }
+
+// Handle implements slog.Handler.
+func (p plain) Handle(_ context.Context, r slog.Record) error {
+	line, colon := r.Message, ": "
+	if inChinese() {
+		line, colon = usage.Logged(line), "："
+	}
+	r.Attrs(func(a slog.Attr) bool {
+		value := ""
+		switch a.Key {
+		case "error", "reason":
+			value = a.Value.String()
+			if err, ok := a.Value.Any().(error); ok {
+				value = explain(err)
+			}
+		case "path", "model", "archive", "rescue", "object", "name", "by":
+			value = a.Value.String()
+		}
+		if value != "" {
+			line += colon + value
+		}
+		return true
+	})
+	line = "scrollback: " + columns.Plain(strings.Join(strings.Fields(line), " "))
+	p.told.mu.Lock()
+	defer p.told.mu.Unlock()
+	if slices.Contains(p.told.lines, line) {
+		return nil
+	}
+	p.told.lines = append(p.told.lines, line)
+	_, err := fmt.Fprintln(p.out, line)
+	return err
+}
