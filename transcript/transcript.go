@@ -71,6 +71,7 @@ type Entry struct {
 	End          *End               // nothing more of the conversation follows
 	Bad          *Bad
 	Gap          bool
+	Near         int64 // in Unix ms: when the first message with a time was said, of one before it that has none; set by who reads the entries
 }
 
 // AgentOf is where a sub-agent was started: by a call in another conversation of the same

@@ -65,6 +65,7 @@ func (Tool) Sniff(name string, head []byte) bool {
 	if path.Base(name) == file {
 		return true
 	}
+	head = bytes.TrimLeft(head, "\x00")
 	line, _, _ := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF"))), []byte("\n"))
 	return started.Match(line)
 }

@@ -55,9 +55,16 @@ func (Format) Sniff(head []byte) bool {
 	var first map[string]json.RawMessage
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	if json.Unmarshal(line, &first) == nil && len(first) > 0 {
-		return first["sessionId"] != nil && first["type"] == nil || first["history"] != nil && first["role"] == nil
+		return first["sessionId"] != nil && first["type"] == nil || isHistory(first["history"]) && first["role"] == nil
 	}
-	return bytes.Contains(head, []byte(`"sessionId"`)) && !bytes.Contains(head, []byte(`"parentUuid"`)) || bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`))
+	return bytes.Contains(head, []byte(`"sessionId"`)) && !bytes.Contains(head, []byte(`"parentUuid"`)) || bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`)) && bytes.Contains(head, []byte(`"parts"`))
+}
+
+// isHistory reports whether a value is a list of what was said as the API has it: other programs
+// have histories of their own.
+func isHistory(raw json.RawMessage) bool {
+	var list []struct{ Parts json.RawMessage }
+	return json.Unmarshal(raw, &list) == nil && (len(list) == 0 || list[0].Parts != nil)
 }
 
 // Read implements transcript.Importer.
