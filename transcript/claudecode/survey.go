@@ -114,8 +114,9 @@ func peek(files fs.FS, name string) (probe, bool) {
 		return probe{}, false
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	head, err := io.ReadAll(io.LimitReader(f, peeked))
-	if err != nil || !sniff(head) {
+	// What could be read before a failure says it too; reading the session fails again, and says why.
+	head, _ := io.ReadAll(io.LimitReader(f, peeked))
+	if !sniff(head) {
 		return probe{}, false
 	}
 	for line := range strings.Lines(string(head)) {

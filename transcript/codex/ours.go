@@ -113,25 +113,6 @@ func (n *node) sound() bool {
 	return true
 }
 
-// bare are parts without what only their own store knows about them.
-func bare(ps scrollback.Parts) scrollback.Parts {
-	out := slices.Clone(ps)
-	for i, p := range out {
-		switch p := p.(type) {
-		case scrollback.Image:
-			p.Artifact, p.Width, p.Height = "", 0, 0
-			out[i] = p
-		case scrollback.File:
-			p.Artifact = ""
-			out[i] = p
-		case scrollback.ToolResult:
-			p.Artifact = ""
-			out[i] = p
-		}
-	}
-	return out
-}
-
 // reads reports whether lines read as a message, and as nothing else.
 func (w *writer) reads(lines []line, e transcript.Entry) bool {
 	t := newTeller(w.id)

@@ -90,7 +90,7 @@ func (w *writer) whole(e transcript.Entry) {
 	if w.reads(lines, e) {
 		return
 	}
-	e.Message.Parts = bare(e.Message.Parts)
+	e.Message.Parts = transcript.Bare(e.Message.Parts)
 	content, err := transcript.Whole(e)
 	if err != nil {
 		w.err = err

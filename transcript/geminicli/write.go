@@ -227,29 +227,12 @@ func (w *writer) asTold(group []transcript.Entry, id string) (json.RawMessage, e
 func asMessage(e transcript.Entry) message {
 	m := e.Message
 	_, meta := ourMeta(m.Meta)
-	out := message{Role: m.Role, Name: m.Name, Parts: bare(m.Parts), Model: m.Model, Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: meta}
+	out := message{Role: m.Role, Name: m.Name, Parts: transcript.Bare(m.Parts), Model: m.Model, Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: meta}
 	for i, data := range e.Bytes {
 		if out.Data == nil {
 			out.Data = map[string][]byte{}
 		}
 		out.Data[strconv.Itoa(i)] = data
-	}
-	return out
-}
-
-// bare are parts without what only their own store knows about them.
-func bare(ps scrollback.Parts) scrollback.Parts {
-	out := slices.Clone(ps)
-	for i, p := range out {
-		switch p := p.(type) {
-		case scrollback.Image:
-			p.Artifact, p.Width, p.Height = "", 0, 0
-			out[i] = p
-		case scrollback.File:
-			p.Artifact = ""
-			out[i] = p
-		case scrollback.Text, scrollback.ToolCall, scrollback.ToolResult, scrollback.Reasoning:
-		}
 	}
 	return out
 }

@@ -76,8 +76,18 @@ func older(ctx context.Context, files fs.FS, storage string) (out []*olderSessio
 		for _, e := range list(files, path.Join(storage, "session", project.Name())) {
 			name := path.Join(storage, "session", project.Name(), e.Name())
 			s := &olderSession{}
-			if path.Ext(name) != ".json" || ctx.Err() != nil || readJSON(files, name, &s.info) != nil ||
-				s.ID != strings.TrimSuffix(e.Name(), ".json") || seen[s.ID] {
+			if path.Ext(name) != ".json" || ctx.Err() != nil {
+				continue
+			}
+			err := readJSON(files, name, &s.info)
+			if errors.Is(err, errUnread) {
+				s.ID = strings.TrimSuffix(e.Name(), ".json")
+				s.session = transcript.Session{ID: s.ID, Name: name, Bad: err.Error()}
+				seen[s.ID] = true
+				out = append(out, s)
+				continue
+			}
+			if err != nil || s.ID != strings.TrimSuffix(e.Name(), ".json") || seen[s.ID] {
 				continue // without a head nothing says what its messages are
 			}
 			seen[s.ID] = true
@@ -122,6 +132,8 @@ func list(files fs.FS, name string) []fs.DirEntry {
 	return entries[:min(len(entries), most)]
 }
 
+var errUnread = errors.New("cannot be read")
+
 // readJSON reads a file of the tool's.
 func readJSON(files fs.FS, name string, into any) error {
 	f, err := files.Open(name)
@@ -131,7 +143,7 @@ func readJSON(files fs.FS, name string, into any) error {
 	defer func() { _ = f.Close() }() // it was only read
 	raw, err := io.ReadAll(io.LimitReader(f, transcript.MaxLine+1))
 	if err != nil {
-		return err
+		return fmt.Errorf("%s %w: %w", path.Base(name), errUnread, err)
 	}
 	if len(raw) > transcript.MaxLine {
 		return fmt.Errorf("%s is longer than %d bytes", path.Base(name), transcript.MaxLine)
