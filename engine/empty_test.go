@@ -47,6 +47,32 @@ func TestEmptyAgain(t *testing.T) {
 	}
 }
 
+// A server that has the same fault again and again with the same messages will have it again: the
+// failure says which message to go without. One that is only overloaded is waited for.
+func TestTheSameFaultAgain(t *testing.T) {
+	for cause, stuck := range map[string]bool{"cannot identify image": true, "the server is overloaded": false} {
+		err := scrollback.Errorf(scrollback.Unavailable, "test", "acme could not answer: it has a fault of its own (status 500)")
+		err.Cause = cause
+		fault := modeltest.Step{Err: err.Because(scrollback.ErrUpstream)}
+		r := enginetest.New(t, enginetest.Options{NoFolds: true, NoTitleCalls: true}, modeltest.Say("noted"), fault, fault, fault, fault,
+			modeltest.Say("noted"))
+		id := r.NewConversation()
+		r.Ask(id, "one").Done(t, scrollback.TurnComplete, "stop")
+		for i, q := range []engine.TurnRequest{{Message: enginetest.Say("poison")}, {}, {}, {Message: enginetest.Say("go on")}} {
+			q.Conversation = id
+			e := r.Run(q)
+			e.Done(t, scrollback.TurnFailed, "")
+			f, _ := enginetest.Last[scrollback.ErrorEvent](e)
+			if want := stuck && i >= 2; f.Failure.Permanent != want || (f.Failure.Suspect == 3) != want {
+				t.Errorf("%s, turn %d: %+v", cause, i, f.Failure)
+			}
+		}
+		if stuck {
+			r.Run(engine.TurnRequest{Conversation: id, Without: &[]int64{3}}).Done(t, scrollback.TurnComplete, "stop")
+		}
+	}
+}
+
 // An answer of thoughts that are not shown alone, and one that was cut before it said
 // anything, are told as what they are; a call without a name is answered, and the model goes on.
 func TestNothingToShow(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -329,6 +330,42 @@ func (lt *liveTurn) empty(ctx context.Context) error {
 	return err
 }
 
+// faultsMost is how many turns may end with the same fault of a server, before its cause is
+// looked for in what it is sent.
+const faultsMost = 3
+
+// passing are words of faults that pass, whatever is sent.
+var passing = regexp.MustCompile(`(?i)overload|unavailable|loading|capacity|time(?:d )?[ -]?out|too many|busy|maintenance|temporar|out of memory|\(status (?:408|409|425|429|502|503|504|529)\)`)
+
+// judgeAgain says of a fault that a server has now had several times, in the same words and with
+// the same messages, that it will have it again: many refuse what they cannot read as if they had
+// a fault of their own.
+func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
+	if f.Permanent || !f.Upstream || f.Code != scrollback.Unavailable || f.Advice != scrollback.AdviceRetry || f.Cause == "" || passing.MatchString(f.Message+" "+f.Cause) {
+		return
+	}
+	from := lt.suspect()
+	if from == 0 {
+		return
+	}
+	lt.mu.Lock()
+	b := lt.head.Branch
+	lt.mu.Unlock()
+	before, err := lt.e.store.Turns.Troubled(context.Background(), b.ID, from, b.HeadSeq)
+	if err != nil {
+		return // only the advice lacks
+	}
+	same := 1
+	for _, one := range before {
+		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Message == f.Message && one.Failure.Cause == f.Cause {
+			same++
+		}
+	}
+	if same >= faultsMost {
+		f.Permanent, f.Advice = true, scrollback.AdviceLeaveOut
+	}
+}
+
 var emptyAnswers = []string{answerEmpty, "the model's answer was empty again"}
 
 // record is a call of this turn as the books keep it.
@@ -360,6 +397,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	if f.State != scrollback.TurnInterrupted || f.FinishReason != "" {
 		lt.e.o.Log.Log(context.Background(), lt.e.o.failure(), "a turn failed", "turn", lt.turn.ID, "conversation", lt.turn.Conversation, "error", err)
 		f.Failure = scrollback.FailureOf(err)
+		lt.judgeAgain(f.Failure)
 		if f.Failure.Permanent {
 			f.Failure.Suspect = lt.suspect()
 		}

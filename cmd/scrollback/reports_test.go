@@ -47,6 +47,8 @@ func TestReportedFiles(t *testing.T) {
 		"01-claude-nul":                           {[]int{4, 6}, "only NUL bytes"},
 		"02-glued":                                {[]int{6}, "of which only a part is there"},
 		"03-surrogate":                            {[]int{4}, ""},
+		"04-same-id-two-folders/stub":             {[]int{4}, ""},
+		"11-codex-rewritten/sessions":             {[]int{4}, "only what the person said"},
 		"07-ide-envelope":                         {[]int{7}, ""},
 		"09-raw-newline":                          {[]int{4}, ""},
 		"09-raw-newline/generic-utf16.jsonl":      {[]int{2}, ""},
@@ -70,6 +72,18 @@ func TestReportedFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A message without a time is found by the day of the conversation that it is in.
+func TestReportedTime(t *testing.T) {
+	_, _, _, data := importing(t, filepath.Join(settled(t), "32-chatgpt-null-time/conversations.json"))
+	for query, want := range map[string]string{"ferry on:2024-03-01": "When does the ferry sail?", "ferry on:2024-03-02": ""} {
+		var stdout, stderr bytes.Buffer
+		code := run(context.Background(), []string{"--data", data, "--tz", "UTC", "search", query}, strings.NewReader(""), &stdout, &stderr)
+		if code != 0 || !strings.Contains(stdout.String(), want) || want == "" && strings.Contains(stdout.String(), "ferry") {
+			t.Errorf("%s: exit %d: %s%s", query, code, stdout.String(), stderr.String())
+		}
 	}
 }
 

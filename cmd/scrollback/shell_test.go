@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -214,4 +215,36 @@ func TestChatResized(t *testing.T) {
 		t.Errorf("the cursor does not go up:\n%q", w.raw()[before:])
 	}
 	w.keys("\x1b\x04")
+}
+
+// What was said does nothing to a terminal, whichever command shows it; a file gets it as it is.
+func TestNothingSaidDoesSomethingToATerminal(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	const bad = "red \u009b31m \u202e \u2066 \x1b[2J end"
+	line, err := json.Marshal(map[string]string{"role": "user", "content": bad})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
+	write(t, file, append(line, "\n"+`{"role":"assistant","content":"ok"}`+"\n"...))
+	output(t, data, "import", file)
+	ref := regexp.MustCompile(`history:[0-9a-f-]{36}`).FindString(output(t, data, "clear", "latest"))
+	for _, args := range [][]string{{"show", "latest"}, {"show", "latest", "--json"}, {"context", "read", ref}, {"context", "tail", ref},
+		{"context", "grep", "latest", "red"}, {"archive", "latest", "-o", "-"},
+		{"export", "latest", "-o", "-", "--format", "jsonl"}, {"export", "latest", "-o", "-", "--format", "mtm"}, {"search", "red"},
+		{"list", "--json"}, {"list"}} {
+		w := inTerminal(t, data, nil, args...)
+		if code := w.ends(); code != 0 {
+			t.Errorf("%v: exit %d", args, code)
+		}
+		w.shows("red")
+		wrote := w.raw()
+		if strings.ContainsAny(wrote, "\u009b\u202e\u2066") || strings.Contains(wrote, "\x1b[2J") {
+			t.Errorf("%v writes %q", args, wrote)
+		}
+	}
+	if got := output(t, data, "export", "latest", "-o", "-", "--format", "jsonl"); !strings.Contains(got, "\u202e") {
+		t.Errorf("a pipe gets %q", got)
+	}
 }

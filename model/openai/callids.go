@@ -170,11 +170,11 @@ func (c *chat) taken(b wire.Beside) wire.Beside {
 }
 
 var (
-	aboutIDs   = regexp.MustCompile(`tool[ _]?call[ _]?ids?\b|tool_calls?\S*\bid\b|\bcall_id\b|tool_use\S*\bids?\b|tool_use ids`)
-	lengthOf   = regexp.MustCompile(`(?:max(?:imum)?[ _]?length(?: of)?|maximum of|at most|length of|up to|exceeds?|<=|limit(?: of| is)?)[^\d]{0,12}(\d+)|(\d+) char`)
-	exactNine  = regexp.MustCompile(`length (?:of|is|must be|=)? ?9\b|(?:9|nine)[- ](?:alphanumeric|char)`)
-	badPattern = regexp.MustCompile(`pattern|invalid character|must be a-z|only contain`)
-	repeats    = regexp.MustCompile(`must be unique|duplicate`)
+	aboutIDs   = regexp.MustCompile(`tool[ _-]?call[ _-]?ids?\b|tool_calls?\S*\bid\b|\bcall[ _]ids?\b|tool_use\S*\bids?\b|tool[ _]?use[ _]?ids?\b|\bids? of (?:[a-z]+ ){0,2}calls?\b|\bcalls? .{0,30}\bsame id\b`)
+	lengthOf   = regexp.MustCompile(`(?:max(?:imum)?[ _]?length(?: of)?|maximum of|at most|no more than|no longer than|longer than|shorter than|less than or equal to|length of|up to|exceeds?|<=|limit(?: of| is)?)[^\d]{0,12}(\d+)|(\d+) char`)
+	exactNine  = regexp.MustCompile(`\balphanumeric\b|exactly 9\b|length (?:of|is|must be|=)? ?9\b|(?:9|nine)[- ](?:alphanumeric|char)`)
+	badPattern = regexp.MustCompile(`pattern|(?:invalid|illegal|unsupported|special) (?:char|format)|allowed char|must be a-z|(?:only|must) (?:contain|consist)|regex|does not match`)
+	repeats    = regexp.MustCompile(`\bunique\b|duplicate|\bsame id\b|repeated|already (?:been )?used|more than once`)
 )
 
 // judge recognises what servers refuse about the calls and thoughts of a conversation.

@@ -69,6 +69,12 @@ func TestCallIDsGoBackUntilRefused(t *testing.T) {
 	for _, c := range []struct{ words, form, id string }{
 		{"Invalid 'messages[1].tool_calls[0].id': string too long. " +
 			"Expected a string with maximum length 64, but got a string with length 1217.", "call ids over 64 characters", long},
+		{"The function call id is too long: it may have no more than 40 characters", "call ids over 40 characters", long},
+		{"Value at 'messages.2.member.content.1.member.toolUse.toolUseId' failed to satisfy constraint: Member must have length " +
+			"less than or equal to 64", "call ids over 64 characters", long},
+		{"toolUseId failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+", oddIDs, "f:0"},
+		{"Invalid tool-call-id: only contains illegal characters", oddIDs, "f:0"},
+		{"tool_call_id must be alphanumeric", notNineIDs, "call_x"},
 		{"Tool call id was call_x but must be a-z, A-Z, 0-9, with a length of 9.", notNineIDs, "call_x"},
 		{"messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", oddIDs, "f:0"},
 	} {

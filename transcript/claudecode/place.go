@@ -117,7 +117,33 @@ func (t *thread) leaf() int {
 		return t.after(t.last, t.lastAt)
 	}
 	if n := len(t.lines); n > 0 {
-		return t.after(n-1, n)
+		return t.after(t.below(n-1), n)
 	}
 	return -1
+}
+
+// below is the newest of what hangs on a node, or itself: lines that were written at the same
+// moment may stand in another order than they came in.
+func (t *thread) below(i int) int {
+	var newest map[int]int // child by parent
+	for at := range t.lines {
+		if t.parent[at] == i && at != i {
+			newest = map[int]int{}
+			break
+		}
+	}
+	if newest == nil {
+		return i
+	}
+	for at, p := range t.parent {
+		newest[p] = at
+	}
+	for range t.lines { // no circle goes on for longer
+		at, ok := newest[i]
+		if !ok {
+			break
+		}
+		i = at
+	}
+	return i
 }

@@ -62,10 +62,14 @@ func TestForms(t *testing.T) {
 	files["names in capitals"] = `[{"role":"User","content":"one"},{"role":"ASSISTANT","content":"two"},{"role":" Human ","content":"three"}]`
 	files["a prompt"] = `{"prompt":"one","completion":"two"}` + "\n" + `{"prompt":"three","completion":"four"}`
 	files["an instruction"] = `[{"instruction":"add","input":"1 2","output":"3"},{"instruction":"greet","input":"","output":"hi"}]`
-	files["talks"] = `{"conversations":[{"id":"a","messages":[{"role":"user","content":"one"}]},{"id":"b","messages":[{"role":"user","content":"two"}]}]}`
-	files["responses"] = `{"model":"m","instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"one"}]},` +
-		`{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},` +
-		`{"type":"function_call_output","call_id":"c","output":"ok"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"two"}]}]}`
+	files["talks"] = `{"conversations":[{"id":"a","messages":[{"role":"user","content":"one"}]},` +
+		`{"id":"b","messages":[{"role":"user","content":"two"}]}]}`
+	files["responses"] = `{"model":"m","instructions":"Be brief.","input":[` +
+		`{"role":"user","content":[{"type":"input_text","text":"one"}]},` +
+		`{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},` +
+		`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},` +
+		`{"type":"function_call_output","call_id":"c","output":"ok"},` +
+		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"two"}]}]}`
 	for name, want := range map[string]string{
 		"names in capitals": "|user one;|assistant two;|user three",
 		"a prompt":          "|user one;|assistant two;2|user three;2|assistant four",
@@ -112,8 +116,10 @@ func TestInstructionsAndTimes(t *testing.T) {
 		}
 	}
 	for field, want := range map[string]int64{
-		`"created_at":1709280000000`: 1709280000000, `"created_at":1709280000`: 1709280000000, `"timestamp":"2024-03-01T08:00:00Z"`: 1709280000000,
-		`"create_time":1709280000.5`: 1709280000500, `"createdAt":"2024-03-01T08:00:00.000Z"`: 1709280000000, `"date":"in spring"`: 0, `"time":7`: 7,
+		`"created_at":1709280000000`: 1709280000000, `"created_at":1709280000`: 1709280000000,
+		`"timestamp":"2024-03-01T08:00:00Z"`:     1709280000000,
+		`"create_time":1709280000.5`:             1709280000500,
+		`"createdAt":"2024-03-01T08:00:00.000Z"`: 1709280000000, `"date":"in spring"`: 0, `"time":7`: 7,
 	} {
 		_, entries, bad := read(t, `{"role":"user","content":"one",`+field+`}`)
 		if len(entries) != 1 || len(bad) > 0 || entries[0].Message.CreatedAt != want {
