@@ -217,16 +217,24 @@ func (c *purgeCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(p, func(w io.Writer) error {
-			fmt.Fprintf(w, "%s  %s messages and %s artifacts removed\n", p.ID, columns.Thousands(p.Removed), columns.Thousands(int64(p.Artifacts)))
+			fmt.Fprintf(w, "%s  %s and %s removed\n", p.ID, several(p.Removed, "message"), several(int64(p.Artifacts), "artifact"))
 			if p.Kept > 0 {
-				fmt.Fprintf(w, "%s messages stay, because forks inherit them; only the forks can read them\n", columns.Thousands(p.Kept))
+				fmt.Fprintf(w, "%s kept, because forks inherit what was said; only the forks can read it\n", several(p.Kept, "message"))
 			}
 			if p.Waiting > 0 {
-				fmt.Fprintf(w, "%s artifacts are too new to remove; the next doctor --repair removes their bytes\n", columns.Thousands(int64(p.Waiting)))
+				fmt.Fprintf(w, "%s too new to remove; the next doctor --repair removes the bytes\n", several(int64(p.Waiting), "artifact"))
 			}
 			return nil
 		})
 	})
+}
+
+// several is a number of things, of which one has no plural.
+func several(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return columns.Thousands(n) + " " + thing + "s"
 }
 
 // changed prints a conversation that a command changed.

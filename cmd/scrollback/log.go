@@ -16,6 +16,9 @@ import (
 // logged are the commands whose standard error is a log: they run on, and nobody need be there.
 var logged = map[string]bool{"serve": true, "watch": true, "mcp": true}
 
+// receipted is logged where the receipt of the compaction says it too.
+const receipted = "no model gave a summary; compacting without one"
+
 // plain says what is logged to the person who waits for a command: a sentence in their
 // language, once, without the time, the level and the ids, which mean nothing to them.
 type plain struct {
@@ -42,6 +45,9 @@ func (p plain) WithGroup(string) slog.Handler      { return p }
 
 // Handle implements slog.Handler.
 func (p plain) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == receipted {
+		return nil
+	}
 	line, colon := r.Message, ": "
 	if inChinese() {
 		line, colon = usage.Logged(line), "："

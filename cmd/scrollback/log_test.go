@@ -9,13 +9,14 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// A person reads sentences, once each and in their language, and no lines of a log.
+// A person reads sentences, once each and in their language, no lines of a log, and nothing that
+// the receipt of a compaction says already.
 func TestPlainLog(t *testing.T) {
 	for _, c := range []struct{ lang, want string }{
 		{"en_US.UTF-8", "scrollback: what a server taught was not kept: m/one: the disk is full\n" +
-			"scrollback: no model gave a summary; compacting without one: it is slow\n"},
+			"scrollback: a model for summaries is not available: m/two: it is not known\n"},
 		{"zh_CN.UTF-8", "scrollback: 从服务器学到的信息未能保存：m/one：内部错误：the disk is full\n" +
-			"scrollback: 没有模型给出摘要；不用摘要进行压缩：it is slow\n"},
+			"scrollback: 用于摘要的模型不可用：m/two：请求有误：it is not known\n"},
 	} {
 		t.Setenv("LC_ALL", c.lang)
 		var out strings.Builder
@@ -25,7 +26,8 @@ func TestPlainLog(t *testing.T) {
 				"error", scrollback.Errorf(scrollback.Internal, "store.Put", "%w", errors.New("the disk\nis full")))
 		}
 		log.Info("nobody asked")
-		log.Warn("no model gave a summary; compacting without one", "conversation", "01a2", "calls", 2, "reason", "it is slow")
+		log.Warn("a model for summaries is not available", "model", "m/two", "error", scrollback.ParamErrorf("x", "model", "it is not known"))
+		log.Warn(receipted, "conversation", "01a2", "calls", 2, "reason", "it is slow")
 		if out.String() != c.want {
 			t.Errorf("%s: %q, want %q", c.lang, out.String(), c.want)
 		}

@@ -172,6 +172,8 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 		s.long = len(whole) > s.most
 		if all := append(bytes.Clone(line), whole...); json.Unmarshal(all, &fields) == nil {
 			line, err = all, nil
+		} else if all = bytes.TrimSpace(all); bytes.HasPrefix(all, []byte("[")) && json.Valid(all) {
+			fields, err = map[string]json.RawMessage{"history": all}, nil // a checkpoint of old versions is its turns alone
 		} else if s.mended(all) {
 			return true
 		} else {

@@ -292,6 +292,10 @@ func TestSessions(t *testing.T) {
 	if string(call.Opaque) != `"c2ln"` {
 		t.Errorf("the signature became %s", call.Opaque)
 	}
+	old := load(t, "[\n"+`{"role":"user","parts":[{"text":"q"}]},`+"\n"+`{"role":"model","parts":[{"text":"done"}]}]`+"\n")
+	if short(old.path) != "u:q | a:done" || len(old.bad) > 0 {
+		t.Errorf("a checkpoint of old versions gave %s, bad %+v", short(old.path), old.bad)
+	}
 	for _, no := range []string{``, `{"role":"user","content":"x"}`, `{"conversation":{}}`, `[1]`, `text`,
 		`{"type":"mode","mode":"normal","sessionId":"of Claude Code"}`, `{"parentUuid":null,"sessionId":"of Claude Code","message":{"cut`} {
 		if (geminicli.Format{}).Sniff([]byte(no)) {
