@@ -44,7 +44,7 @@ func (s *scan) feed(ctx context.Context, buf []byte) {
 	s.settle(buf)
 	pos, counted, line := 0, 0, s.line
 	for pos < len(buf) && ctx.Err() == nil {
-		end := window(buf, pos)
+		end := window(buf, pos, s.re.most)
 		at, to, ok := s.find(ctx, buf[pos:end])
 		if !ok {
 			pos = end
@@ -82,7 +82,7 @@ func (s *scan) feed(ctx context.Context, buf []byte) {
 // any reports whether a line of buf matches.
 func (t *tally) any(ctx context.Context, buf []byte) bool {
 	for pos := 0; pos < len(buf) && ctx.Err() == nil; {
-		end := window(buf, pos)
+		end := window(buf, pos, t.re.most)
 		if _, _, ok := t.find(ctx, buf[pos:end]); ok {
 			return true
 		}
@@ -92,11 +92,11 @@ func (t *tally) any(ctx context.Context, buf []byte) bool {
 }
 
 // window is where a stretch of whole lines from pos ends.
-func window(buf []byte, pos int) int {
-	if len(buf)-pos <= windowBytes {
+func window(buf []byte, pos, most int) int {
+	if len(buf)-pos <= most {
 		return len(buf)
 	}
-	if i := bytes.LastIndexByte(buf[pos:pos+windowBytes], '\n'); i >= 0 {
+	if i := bytes.LastIndexByte(buf[pos:pos+most], '\n'); i >= 0 {
 		return pos + i + 1
 	}
 	if i := bytes.IndexByte(buf[pos:], '\n'); i >= 0 {
@@ -109,7 +109,7 @@ func window(buf []byte, pos int) int {
 // clock now and then.
 func (t *tally) find(ctx context.Context, lines []byte) (from, to int, ok bool) {
 	var at []int
-	if len(lines) <= windowBytes {
+	if len(lines) <= t.re.most {
 		at = t.re.find(lines)
 	} else {
 		at = t.re.findReader(&runes{left: lines, stop: func() bool { return ctx.Err() != nil }})
@@ -132,7 +132,7 @@ type runes struct {
 }
 
 func (r *runes) ReadRune() (rune, int, error) {
-	if r.n++; r.n%4096 == 0 && r.stop() {
+	if r.n++; r.n%256 == 0 && r.stop() {
 		return 0, 0, io.EOF
 	}
 	if len(r.left) == 0 {
@@ -181,7 +181,7 @@ func (s *scan) stream(ctx context.Context, r io.Reader) error {
 	for seen := false; ; {
 		n, err := fill(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		end := errors.Is(err, io.EOF)
+		end := err == io.EOF //nolint:errorlint // an end that something else wraps is that of a connection
 		if err != nil && !end {
 			return err
 		}

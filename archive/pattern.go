@@ -17,6 +17,10 @@ import (
 // programMax bounds a compiled pattern, so that a line cannot take for ever.
 const programMax = 10_000
 
+// smallProgram is how large a compiled pattern may be for a whole window to be matched between two looks
+// at the clock. What a byte takes grows with it: up to 150 µs.
+const smallProgram = 250
+
 // pattern finds matches within lines. The quick one compares a literal beginning
 // in either case by its length in bytes, so it does not see that the Kelvin sign
 // is a k; where a spelling of another length occurs, the plain one is used.
@@ -25,6 +29,7 @@ type pattern struct {
 	plain *regexp.Regexp
 	odd   [][]byte
 	needs needles
+	most  int    // bytes that are matched at once
 	sieve *sieve // nil: every message may match
 }
 
@@ -76,6 +81,7 @@ func compile(q scrollback.GrepQuery) (*pattern, error) {
 		return nil, scrollback.ParamErrorf(op, param, "pattern is too big: its repetitions multiply")
 	}
 	p := &pattern{odd: oddFolds(tree, nil), needs: newNeedles(tree, func(rune) bool { return false })}
+	p.most = windowBytes * smallProgram / max(len(prog.Inst), smallProgram)
 	p.sieve = newSieve(tree, p.odd)
 	if p.quick, err = quick.Compile(tree.String()); err != nil {
 		return nil, scrollback.ParamErrorf(op, param, "%w", err)

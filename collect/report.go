@@ -40,6 +40,7 @@ type Found struct {
 	MoreProblems  int            `json:"more_problems,omitempty"` // that are not listed
 
 	told bool // something that was read is a conversation here
+	came map[scrollback.ConversationID]bool
 }
 
 // Problem is what could not be read, and why. Line is set if it is one line of a file.
@@ -105,6 +106,16 @@ func (r *Report) Add(o Report) {
 			{&sum.Masked, f.Masked}, {&sum.BadLines, f.BadLines}, {&sum.MoreProblems, f.MoreProblems}} {
 			*n.to += n.more
 		}
+		for id := range f.came {
+			if sum.came[id] {
+				sum.Conversations-- // both have a part of it
+				continue
+			}
+			if sum.came == nil {
+				sum.came = map[scrollback.ConversationID]bool{}
+			}
+			sum.came[id] = true
+		}
 		sum.Messages, sum.Bytes, sum.told = sum.Messages+f.Messages, sum.Bytes+f.Bytes, sum.told || f.told
 		sum.leave(f.Left)
 		for _, p := range f.Problems {
@@ -135,7 +146,11 @@ func (f *Found) problem(p Problem) {
 func (f *Found) took(place string, s transcript.Session, out transfer.ImportResult) {
 	f.Masked += out.Masked
 	for _, c := range out.Conversations {
-		if c.Created || c.Messages > 0 {
+		if (c.Created || c.Messages > 0) && !f.came[c.ID] { // each once, however many sessions have a part of it
+			if f.came == nil {
+				f.came = map[scrollback.ConversationID]bool{}
+			}
+			f.came[c.ID] = true
 			f.Conversations++
 		}
 		f.Messages += c.Messages

@@ -3,6 +3,7 @@ package compact
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -54,8 +55,13 @@ type outcome struct {
 // fail notes why a call gave no summary.
 func (o *outcome) fail(result scrollback.CompactionResult, err error) {
 	o.result, o.why, o.log = result, scrollback.Shown(err), err.Error()
-	if result == scrollback.ResultEmptySummary {
-		o.why = clip(err.Error())
+	var u minutes.Unusable
+	var other minutes.OtherLanguage
+	switch {
+	case errors.As(err, &other):
+		o.why = other.Shown
+	case errors.As(err, &u):
+		o.why = u.Shown
 	}
 	if n := len(o.calls); n > 0 {
 		o.tries = append(o.tries, scrollback.Try{Model: o.calls[n-1].model, Result: o.result, Why: o.why})
@@ -224,21 +230,21 @@ func hear(ctx context.Context, w Summarizer, q model.Request, made *call) (strin
 			finish = d.Finish
 		}
 		if d.Call != nil {
-			return "", minutes.Unusable("it called a tool")
+			return "", minutes.Unusable{Complaint: "it called a tool", Shown: "the model called a tool instead of answering"}
 		}
 		if text.WriteString(d.Text); text.Len() > answerMax {
-			return "", minutes.Unusable("it did not end")
+			return "", minutes.Unusable{Complaint: "it did not end", Shown: "the answer did not end"}
 		}
 	}
 	switch finish {
 	case scrollback.FinishStop:
 		return text.String(), nil
 	case scrollback.FinishLength:
-		return "", minutes.Unusable("it was cut off at its longest")
+		return "", minutes.Unusable{Complaint: "it was cut off at its longest", Shown: "the summary reached the most tokens that an answer may have, and was cut off"}
 	case "":
 		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run", "the stream was cut off").Because(scrollback.ErrUpstream)
 	}
-	return "", minutes.Unusable("it ended for another reason than being done (" + finish + ")")
+	return "", minutes.Unusable{Complaint: "it ended for another reason than being done (" + finish + ")", Shown: fmt.Sprintf("the answer ended early (%s)", clip(finish))}
 }
 
 // bound returns the most tokens that a model's part of the summary may have.

@@ -469,7 +469,7 @@ func TestCallsLeft(t *testing.T) {
 		}
 		r := recordOf("hello")
 		r.calls = left
-		if out := summarize(context.Background(), r, ws); len(out.calls) != want || !strings.HasPrefix(out.why, "it was not minutes") {
+		if out := summarize(context.Background(), r, ws); len(out.calls) != want || out.why != "the answer did not have the form of a summary" {
 			t.Errorf("with %d left there were %d calls, %q", left, len(out.calls), out.why)
 		}
 	}

@@ -21,7 +21,7 @@ type ContextRequest struct {
 	Message    scrollback.Parts
 	WebSearch  bool
 	PlainMarks bool
-	Zone       *time.Location // as in [TurnRequest]
+	Zone       *time.Location // as in [TurnRequest]; without a message nil adds nothing that was not told yet
 	Without    *[]int64       // as in [TurnRequest]
 	Overrides  Overrides
 }
@@ -65,6 +65,13 @@ func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scro
 		if err := a.rehearse(ctx, &asked); err != nil {
 			return scrollback.Manifest{}, err
 		}
+	}
+	if !draft && q.Zone != nil && head.Environment == nil { // what the first request tells, with the date there
+		env, _, err := v.e.environment(ctx, head.Conversation, sh, q.Zone)
+		if err != nil {
+			return scrollback.Manifest{}, err
+		}
+		asked.Head.Environment = env
 	}
 	return v.e.sight.Manifest(ctx, asked)
 }

@@ -186,7 +186,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	folds := e.folds()
 	e.folder = fold.New(s, a, e.resolver, folds)
-	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open, Afford: e.gate.Afford}
+	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open, Afford: e.gate.Afford, Watch: o.Watch}
 	roots := slices.Clone(o.Roots)
 	if o.Place != nil {
 		roots = append(roots, o.Place.Roots...)
@@ -201,7 +201,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 // was asked before.
 func (e *Engine) folds() fold.Options {
 	operator := e.As(scrollback.Operator())
-	out := fold.Options{Beside: e.beside, Afford: e.gate.Afford, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager, Log: e.o.Log,
+	out := fold.Options{Beside: e.beside, Afford: e.gate.Afford, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager, Log: e.o.Log, Watch: e.o.Watch,
 		Open: func(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
 			return operator.door.head(ctx, id, scrollback.AccessWrite)
 		}}

@@ -156,6 +156,13 @@ func TestDateWhereThePersonIs(t *testing.T) {
 	midnight := now.Truncate(24 * time.Hour).Add(24*time.Hour - time.Minute)
 	r.Clock.Store(midnight.UnixMilli())
 	east := time.FixedZone("east", 8*3600)
+	for zone, want := range map[*time.Location]string{east: midnight.In(east).Format("2 January 2006") + " (UTC+08:00)", nil: ""} {
+		m, err := r.Context(t.Context(), c, engine.ContextRequest{Content: true, Zone: zone})
+		shown, _ := json.Marshal(m)
+		if err != nil || !strings.Contains(string(shown), want) || want == "" && strings.Contains(string(shown), "(UTC") {
+			t.Errorf("before the first message in the zone %v: %v\n%s", zone, err, shown)
+		}
+	}
 	if text := ask("one", east); !strings.Contains(text, midnight.In(east).Format("2 January 2006")+" (UTC+08:00)") {
 		t.Errorf("in the east a model is told %s", text)
 	}

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
@@ -69,6 +70,12 @@ func (w *watched) said() string {
 	for _, s := range w.spans.Ended() {
 		fmt.Fprintln(&b, s.Name(), s.Attributes(), s.Events(), s.Status())
 	}
+	return b.String() + w.metrics()
+}
+
+// metrics is everything that is told in the metrics.
+func (w *watched) metrics() string {
+	var b strings.Builder
 	var m metricdata.ResourceMetrics
 	if err := w.reader.Collect(context.Background(), &m); err != nil {
 		w.t.Fatal(err)
@@ -180,5 +187,74 @@ func TestWatchedCompaction(t *testing.T) {
 	}
 	if !strings.Contains(w.said(), "scrollback.compaction.tokens_before") {
 		t.Error("nothing is told about a compaction")
+	}
+}
+
+// A model is counted by its name once it has answered; names that callers make up make no series
+// of their own, even where a server answers to all of them.
+func TestCallersMakeNoSeries(t *testing.T) {
+	w := newWatched(t)
+	ctx := w.watch.Turn(t.Context(), "01a1fb8d-0000-7000-8000-000000000000")
+	ask := func(name string, heard bool) {
+		_, call := watch.Asked(ctx, name)
+		if heard {
+			call.Heard()
+			call.Ended("stop", scrollback.Usage{InputTokens: 7, OutputTokens: 3}, nil)
+			return
+		}
+		call.Ended("", scrollback.Usage{}, scrollback.Errorf(scrollback.Unavailable, "test", "down"))
+	}
+	ask("ollama/real", true)
+	ask("ollama/real", false)
+	for i := range 300 {
+		ask(fmt.Sprintf("ollama/silent-%d", i), false)
+	}
+	if said := w.metrics(); strings.Contains(said, "silent") || !strings.Contains(said, "ollama/real") {
+		t.Error("models that never answered have series, or the one that did has none")
+	}
+	for i := range 300 {
+		ask(fmt.Sprintf("ollama/eager-%d", i), true)
+	}
+	var m metricdata.ResourceMetrics
+	if err := w.reader.Collect(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, one := range m.ScopeMetrics[0].Metrics {
+		if h, ok := one.Data.(metricdata.Histogram[float64]); ok && one.Name == "gen_ai.client.operation.duration" {
+			n = len(h.DataPoints)
+		}
+	}
+	if n < 60 || n > 70 {
+		t.Errorf("%d series of calls", n)
+	}
+}
+
+// A compaction by hand is told by itself, with the summary that a model was asked for; and so is a
+// title.
+func TestWatchedOutsideTurns(t *testing.T) {
+	w := newWatched(t)
+	r := enginetest.New(t, enginetest.Options{Watch: w.watch, Summaries: true, NoFolds: true, Titles: engine.TitlesModel},
+		modeltest.Step{Reply: func(model.Request) []model.Delta {
+			return []model.Delta{{Text: strings.Repeat("a long answer about nothing much. ", 60)}}
+		}})
+	id := r.NewConversation()
+	for range 4 {
+		r.Ask(id, strings.Repeat("a long question about nothing much. ", 30)).Done(t, scrollback.TurnComplete, "stop")
+		r.Engine.Rest()
+	}
+	made, err := r.View.Compact(t.Context(), id, engine.CompactRequest{Force: true})
+	if err != nil || made.Result != scrollback.ResultCompacted {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	tree := w.tree()
+	if !strings.Contains(tree, "\ncompact\n  chat ") {
+		t.Errorf("the spans are\n%s", tree)
+	}
+	if !strings.Contains(tree, "\nchat ") {
+		t.Errorf("no call for a title in\n%s", tree)
+	}
+	if !strings.Contains(w.said(), "scrollback.compactions {DataPoints:[{Attributes:{") {
+		t.Errorf("the compaction is not counted:\n%s", w.said())
 	}
 }

@@ -17,12 +17,13 @@ import (
 
 // Keep stores bytes as an artifact, its media type judged by what it holds.
 func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollback.Artifact, error) {
-	var head bytes.Buffer
-	kind, err := mimetype.DetectReader(io.TeeReader(io.LimitReader(r, 3072), &head))
+	// Not by the library's own reader, to which a file that is cut off has ended.
+	head, err := io.ReadAll(io.LimitReader(r, 3072))
 	if err != nil {
 		return scrollback.Artifact{}, scrollback.Wrap(scrollback.Invalid, "intake.Keep", err)
 	}
-	id, size, err := in.put(ctx, io.MultiReader(&head, r), in.Limits.ArtifactBytes)
+	kind := mimetype.Detect(head)
+	id, size, err := in.put(ctx, io.MultiReader(bytes.NewReader(head), r), in.Limits.ArtifactBytes)
 	if errors.Is(err, scrollback.ErrTooLarge) {
 		err = scrollback.ParamErrorf("intake.Keep", "file", "an attachment has at most %d bytes (limits.attachment_bytes)", in.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
 	}

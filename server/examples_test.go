@@ -57,6 +57,34 @@ func TestExamples(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(sheets)) {
 		x.send(name)
 	}
+	for _, name := range slices.Sorted(maps.Keys(sheets)) {
+		for _, b := range sheets[name].Bodies {
+			x.instead(name, b)
+		}
+	}
+}
+
+// instead sends the example of an operation with another body.
+func (x *examples) instead(name string, b spec.Body) {
+	x.Helper()
+	e, err := x.sheets[name].Example.Filled(func(operation string) json.RawMessage { return x.sent[operation] })
+	if err != nil {
+		x.Fatal(err)
+	}
+	e.Body, e.Headers = b.Body, nil
+	method, template := x.doc.find(name)
+	req := requestOf(x.T, method, template, e)
+	w := httptest.NewRecorder()
+	x.at.ServeHTTP(w, req)
+	if w.Code != x.sheets[name].Example.Status || strings.Contains(w.Body.String(), `"type":"error"`) {
+		x.Errorf("%s, %s: status %d\n%s", name, b.Name, w.Code, w.Body)
+	}
+	x.doc.conforms(method, req.URL.RequestURI(), w)
+	x.body(name, template, method, e)
+	body := x.doc.Paths[template][strings.ToLower(method)].RequestBody
+	if shown := string(body.Content["application/json"].Examples); !strings.Contains(shown, b.Summary) {
+		x.Errorf("%s, %s: the document does not show it: %s", name, b.Name, shown)
+	}
 }
 
 // examples are sent in an order in which each finds what it names.

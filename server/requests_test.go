@@ -198,4 +198,7 @@ func TestReadOnly(t *testing.T) {
 	if resp, body := send(t, "GET", s.URL+"/api/conversations", ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
+	if _, body := send(t, "GET", s.URL+"/api/session", ""); !strings.Contains(body, `"read_only":true`) {
+		t.Errorf("nobody has a key, and yet: %s", body)
+	}
 }

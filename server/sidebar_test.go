@@ -375,3 +375,40 @@ func TestSidebarOfTenThousand(t *testing.T) {
 	d.typed(".filter input", "Conversation 7777 ")
 	d.until("found", titles+` === 'Conversation 7777 · 对话'`)
 }
+
+// A server that only reads is told of as such, and the page offers nothing that it would refuse.
+// A window that is made narrow is not covered by what stood beside the conversation, and the map
+// of a short conversation is short.
+func TestPageReadOnly(t *testing.T) {
+	url, _, _ := longTalkOver(t, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/api/session" {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"name":"operator","role":"read","projects":[],"key_needed":false,"read_only":true}`))
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	d := &desk{T: t, ctx: browser(t), url: url}
+	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 900)); err != nil {
+		t.Fatal(err)
+	}
+	d.do("read", chromedp.Navigate(url), chromedp.WaitVisible(".row a"), chromedp.Click(".row a"),
+		chromedp.WaitVisible(".msg .ways .do"))
+	d.is("what the composer says", `document.querySelector('.composer textarea').placeholder`,
+		"This server is read-only: nothing can be written")
+	d.is("what is offered of messages", `[...new Set([...document.querySelectorAll('.msg .ways .do button')]`+
+		`.map(b => b.getAttribute('aria-label')))].sort().join('|')`, "Copy|More|Show the text as the model reads it")
+	offered, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/palette.js').then((m) => `+
+		`m.available().map((c) => c.name).join())`, chromedp.EvalAwaitPromise))
+	const want = "switch,receipts,setup,latest,export,usage,settings,projects,opentrash,sidebar,theme,language,keys"
+	if err != nil || offered != want {
+		t.Errorf("the palette offers %s (%v), not %s", offered, err, want)
+	}
+	d.until("the map knows what is in view", `document.querySelector('.minimap').getAttribute('aria-valuetext').includes('to #600 of')`)
+	d.do("narrow", chromedp.EmulateViewport(390, 844))
+	d.until("nothing covers it", `innerWidth === 390 && !document.querySelector('.page.with-sidebar')`)
+	d.do("wide again", chromedp.EmulateViewport(1360, 900))
+	d.until("the sidebar is back", `document.querySelector('.page.with-sidebar') !== null`)
+}

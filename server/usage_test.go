@@ -84,10 +84,11 @@ func TestUsage(t *testing.T) {
 		return fmt.Sprintf(`document.querySelectorAll('.totals dd')[%d].innerText.replace(/\s+/g, ' ')`, n)
 	}
 	d.do("usage", chromedp.Navigate(d.url+"/#:usage"), chromedp.WaitVisible(".plot canvas"))
-	d.is("calls", figure(0), "136 16 of them summaries")
-	d.is("cost", figure(3), "€1.54 + $3.08 €0.04 + $0.08 for summaries")
+	d.is("calls", figure(0), "136 16 of them asked for summaries")
+	d.is("cost", figure(3), "€1.54 + $3.08 €0.04 + $0.08 of it for summaries")
 	d.is("estimated", figure(4), "22% the rest as reported")
-	d.is("the days", `document.querySelector('.head .facts').textContent.includes('days in UTC')`, "true")
+	d.is("the days", `document.querySelector('.head .facts').textContent.includes('days in ' + `+
+		`Intl.DateTimeFormat().resolvedOptions().timeZone)`, "true")
 	d.is("models", `[...document.querySelectorAll('.usage section:nth-of-type(2) tbody th')].map(x => x.textContent).join().slice(0, 46)`,
 		"ollama/qwen3:32b,provider/large,provider/small")
 	d.is("a title is text", `document.querySelector('.usage section:nth-of-type(4) tbody tr:last-child a').textContent`,
@@ -107,24 +108,24 @@ func TestUsage(t *testing.T) {
 	d.comes("the table", `document.querySelectorAll('.values tbody tr').length`, "30")
 	d.eval(`document.querySelector('.values summary').click()`)
 	d.press(`.ranges [role="radio"]:nth-child(1)`)
-	d.comes("seven days", figure(0), "32 4 of them summaries")
+	d.comes("seven days", figure(0), "32 4 of them asked for summaries")
 	d.press(`.ranges [role="radio"]:nth-child(3)`)
 	d.comes("a year, by weeks", `document.querySelector('.chart h2').textContent + `+
 		`document.querySelector('.plot').getAttribute('aria-valuemax')`, "Tokens by week53")
 	d.picture("usage year")
 	d.press(`.ranges [role="radio"]:nth-child(4)`)
-	day := time.Now().UTC().AddDate(0, 0, -2).Format(time.DateOnly)
+	day := time.Now().AddDate(0, 0, -2).Format(time.DateOnly)
 	d.eval(`[...document.querySelectorAll('.ranges input')].forEach(i => { i.value = '` + day + `'; i.dispatchEvent(new Event('input', { ` +
 		`bubbles: true })); })`)
 	d.press(`.ranges form button`)
-	d.comes("one day", figure(0), "4 0 of them summaries")
+	d.comes("one day", figure(0), "4 0 of them asked for summaries")
 	csv := `(async () => { const { csv, sums } = await import('/assets/state/usage.js'); return csv(sums.value); })()`
 	text, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](csv, chromedp.EvalAwaitPromise))
 	if err != nil || !strings.Contains(text, "model,provider/large,1,") || !strings.Contains(text, "day,"+day+",") {
 		t.Errorf("the CSV is %q, %v", text, err)
 	}
 	d.press(`.ranges [role="radio"]:nth-child(2)`)
-	d.comes("thirty days", figure(0), "136 16 of them summaries")
+	d.comes("thirty days", figure(0), "136 16 of them asked for summaries")
 	fill := `(() => { const c = document.querySelector('.plot canvas'); if (!c || !c.width) return ''; const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; const seen = {};
 		for (let i = 0; i < p.length; i += 4) if (p[i + 3] === 255) { const at = p.slice(i, i + 3).join(); seen[at] = (seen[at] || 0) + 1; }
 		return (Object.entries(seen).sort((a, b) => b[1] - a[1])[0] || [''])[0]; })()` // the colour of most of the canvas
@@ -138,7 +139,7 @@ func TestUsage(t *testing.T) {
 	d.do("usage in Chinese", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(".plot canvas"))
 	d.is("nothing is wider than the phone", `document.documentElement.scrollWidth <= innerWidth && `+
 		`document.querySelector('.place').scrollWidth <= document.querySelector('.place').clientWidth`, "true")
-	d.is("its figures", figure(0), "136 其中摘要 16 次")
+	d.is("its figures", figure(0), "136 其中请求摘要 16 次")
 	axe(t, d.ctx, "usage, phone")
 }
 

@@ -113,7 +113,8 @@ func TestZones(t *testing.T) {
 			t.Errorf("usage from %d to %d%s is %q, want %q", c.from, c.to, c.more, got, c.want)
 		}
 	}
-	for _, path := range []string{"/api/search?q=heron&tz=", "/api/usage?tz="} {
+	path := "/api/conversations/" + string(conversation.ID) + "/context?tz="
+	for _, path := range []string{"/api/search?q=heron&tz=", "/api/usage?tz=", path} {
 		for _, zone := range []string{"Mars/Olympus", "Local", "../../etc/passwd"} {
 			res, err := http.Get(srv.URL + path + url.QueryEscape(zone))
 			if err != nil {

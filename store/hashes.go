@@ -145,11 +145,12 @@ func (h Hashes) Refill(ctx context.Context, progress func(made int64)) (made int
 }
 
 // Keep is Fill beside those who use the store, with pauses, by one server at a time. It returns when
-// there is nothing to be made, another server makes it, or ctx ends; what is left is made later.
-func (h Hashes) Keep(ctx context.Context, log *slog.Logger) {
+// there is nothing to be made, which is done, or another server makes it, or ctx ends; what is left is
+// made later.
+func (h Hashes) Keep(ctx context.Context, log *slog.Logger) (done bool) {
 	claim, err := h.s.Claims.Take(ctx, "", hashWork)
 	if err == nil && claim == nil {
-		return
+		return false
 	}
 	defer claim.Release()
 	var made int64
@@ -162,4 +163,5 @@ func (h Hashes) Keep(ctx context.Context, log *slog.Logger) {
 	if err == nil && made > 0 {
 		log.Info("made the hashes of older messages", "messages", made)
 	}
+	return err == nil
 }

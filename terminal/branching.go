@@ -30,7 +30,14 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		if c.o.Listed != nil {
 			c.o.Listed(c.listed)
 		}
-		if err := (Listing{Zone: c.o.Zone}).Conversations(w, items, nil); err != nil {
+		l := Listing{Zone: c.o.Zone}
+		if c.o.Listing != nil {
+			l = c.o.Listing(items)
+			if l.Width > 0 {
+				l.Width = room(l.Width)
+			}
+		}
+		if err := l.Conversations(w, items, nil); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)

@@ -29,6 +29,9 @@ type Options struct {
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
 	Save func(ctx context.Context, id scrollback.ConversationID, name string) error
+	// Listing is how a list of these conversations is written; nil writes whole ids.
+	Listing func([]scrollback.Conversation) Listing
+
 	// Listed is told which conversations a list showed, by its numbers; nil is not.
 	Listed func([]scrollback.ConversationID)
 	Files  Files // completes references on a screen; nil does not
@@ -321,7 +324,16 @@ func (s Shown) Unwrap() error { return s.Err }
 func Explain(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {
-		return columns.Plain(known.Err.Error())
+		return columns.Plain(unprefixed(known.Err))
 	}
 	return columns.Plain(err.Error())
+}
+
+// unprefixed is the text of err without the operations of the errors that it wraps, which are for logs.
+func unprefixed(err error) string {
+	text := err.Error()
+	for known := (*scrollback.Error)(nil); errors.As(err, &known) && known.Err != nil; err = known.Err {
+		text = strings.Replace(text, known.Op+": ", "", 1)
+	}
+	return text
 }

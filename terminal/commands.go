@@ -178,7 +178,7 @@ func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	return Pinned(w, ms)
+	return Pinned(w, c.o.Texts, ms)
 }
 
 func (c *chat) refs(ctx context.Context, w io.Writer, _ string) error {
@@ -186,7 +186,7 @@ func (c *chat) refs(ctx context.Context, w io.Writer, _ string) error {
 	if err != nil {
 		return err
 	}
-	if err := Refs(w, refs, c.o.Zone); err != nil || next == "" {
+	if err := Refs(w, c.o.Texts, refs, c.o.Zone); err != nil || next == "" {
 		return err
 	}
 	_, err = fmt.Fprintln(w, "…")
@@ -198,7 +198,7 @@ func (c *chat) grep(ctx context.Context, w io.Writer, pattern string) error {
 	if err != nil {
 		return err
 	}
-	return Grep(w, found)
+	return Grep(w, c.o.Texts, found)
 }
 
 func (c *chat) search(ctx context.Context, w io.Writer, words string) error {
@@ -206,7 +206,7 @@ func (c *chat) search(ctx context.Context, w io.Writer, words string) error {
 	if err != nil {
 		return err
 	}
-	return Hits(w, found, c.o.Texts.Behind, c.o.Zone)
+	return Hits(w, c.o.Texts, found, c.o.Zone)
 }
 
 // model shows the model, or sets another for the conversation, which then overrides

@@ -136,7 +136,7 @@ func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 		return err
 	}
 	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore), columns.Thousands(r.TokensAfter))
-	if why := t.Why(r); why != "" {
+	if why := t.Extracted(r); why != "" {
 		fmt.Fprintln(w, why)
 	}
 	for _, ref := range r.Refs {
@@ -180,9 +180,9 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Lo
 }
 
 // Pinned lists pinned messages.
-func Pinned(w io.Writer, ms []scrollback.Message) error {
+func Pinned(w io.Writer, t words.Texts, ms []scrollback.Message) error {
 	if len(ms) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing is pinned.")
+		_, err := fmt.Fprintln(w, t.NoPins)
 		return err
 	}
 	var rows [][]string

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Listing is how a list of conversations is written.
@@ -83,9 +84,9 @@ func Branches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) 
 }
 
 // Refs lists what a conversation mentions, with times in a zone.
-func Refs(w io.Writer, refs []scrollback.RefEntry, zone *time.Location) error {
+func Refs(w io.Writer, t words.Texts, refs []scrollback.RefEntry, zone *time.Location) error {
 	if len(refs) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing is compacted or attached.")
+		_, err := fmt.Fprintln(w, t.NoRefs)
 		return err
 	}
 	var rows [][]string
@@ -100,7 +101,7 @@ func Refs(w io.Writer, refs []scrollback.RefEntry, zone *time.Location) error {
 }
 
 // Grep writes matching lines and how many there are.
-func Grep(w io.Writer, found scrollback.GrepResult) error {
+func Grep(w io.Writer, t words.Texts, found scrollback.GrepResult) error {
 	for _, m := range found.Matches {
 		where := fmt.Sprintf("#%d", m.Seq)
 		if m.Ref != nil {
@@ -116,19 +117,18 @@ func Grep(w io.Writer, found scrollback.GrepResult) error {
 	}
 	partial := ""
 	switch {
+	case len(found.Unread) > 1:
+		partial = fmt.Sprintf(t.MoreUnread, found.Unread[0])
 	case len(found.Unread) > 0:
-		partial = "; could not be read: " + string(found.Unread[0])
-		if len(found.Unread) > 1 {
-			partial += " and others"
-		}
+		partial = fmt.Sprintf(t.Unread, found.Unread[0])
 	case found.Partial:
-		partial = "; the search ran out of time, so there may be more"
+		partial = t.CutShort
 	}
-	matches := "matches"
+	matches := t.Matches
 	if found.Total == 1 {
-		matches = "match"
+		matches = t.Match
 	}
-	_, err := fmt.Fprintf(w, "%s %s%s\n", columns.Thousands(found.Total), matches, partial)
+	_, err := fmt.Fprintf(w, matches+"%s\n", columns.Thousands(found.Total), partial)
 	return err
 }
 
@@ -143,14 +143,14 @@ func whereFrom(o *scrollback.Origin) string {
 	return " · " + columns.Clip(o.Tool, 40) + " (" + columns.Clip(o.GitBranch, 60) + ")"
 }
 
-// Hits writes what a search found, best first, and behind it, as behind says it, how much of
-// the log is in the index of search, if that is not all. Times are in a zone.
-func Hits(w io.Writer, found scrollback.SearchResult, behind string, zone *time.Location) error {
+// Hits writes what a search found, best first, and behind it how much of the log is in the
+// index of search, if that is not all. Times are in a zone.
+func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.Location) error {
 	if found.Indexed != nil {
-		defer fmt.Fprintf(w, behind+"\n", 100**found.Indexed)
+		defer fmt.Fprintf(w, t.Behind+"\n", 100**found.Indexed)
 	}
 	if len(found.Hits) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing found.")
+		_, err := fmt.Fprintln(w, t.NoHits)
 		return err
 	}
 	for _, h := range found.Hits {
@@ -159,7 +159,7 @@ func Hits(w io.Writer, found scrollback.SearchResult, behind string, zone *time.
 			where = "  " + string(*h.Ref)
 		}
 		if !h.OnPath {
-			where = " · on an abandoned branch"
+			where = t.Abandoned
 		}
 		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt, zone), whereFrom(h.Origin), where)
 		for _, m := range h.Before {

@@ -144,7 +144,7 @@ func (p *Printer) show(ev scrollback.Event) error {
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.ResultCompacted {
 			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, columns.Thousands(ev.TokensBefore), columns.Thousands(ev.TokensAfter))
-			if why := p.Texts.Why(ev.Receipt); why != "" {
+			if why := p.Texts.Extracted(ev.Receipt); why != "" {
 				p.Note("%s", why)
 			}
 		}

@@ -110,7 +110,7 @@ func TestZones(t *testing.T) {
 				return Listing{Zone: zone}.Conversations(w, []scrollback.Conversation{{UpdatedAt: at}}, nil)
 			},
 			"branches": func(w io.Writer) error { return Branches(w, []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
-			"refs":     func(w io.Writer) error { return Refs(w, []scrollback.RefEntry{{CreatedAt: at}}, zone) },
+			"refs":     func(w io.Writer) error { return Refs(w, words.Texts{}, []scrollback.RefEntry{{CreatedAt: at}}, zone) },
 			"receipts": func(w io.Writer) error {
 				return Receipts(w, words.Texts{}, []scrollback.Receipt{{CreatedAt: at}}, zone)
 			},
@@ -124,5 +124,43 @@ func TestZones(t *testing.T) {
 				t.Errorf("%s in %s: %v %q, want %s", what, name, err, b.String(), want)
 			}
 		}
+	}
+}
+
+// What a command says when it finds nothing, and what it counts, is in the person's language.
+func TestNothingFoundInBothLanguages(t *testing.T) {
+	for _, texts := range []words.Texts{words.English, words.Chinese} {
+		for want, show := range map[string]func(w io.Writer) error{
+			texts.NoPins: func(w io.Writer) error { return Pinned(w, texts, nil) },
+			texts.NoRefs: func(w io.Writer) error { return Refs(w, texts, nil, time.UTC) },
+			texts.NoHits: func(w io.Writer) error { return Hits(w, texts, scrollback.SearchResult{}, time.UTC) },
+			fmt.Sprintf(texts.Match, "1") + fmt.Sprintf(texts.MoreUnread, "history:a"): func(w io.Writer) error {
+				return Grep(w, texts, scrollback.GrepResult{Total: 1, Unread: []scrollback.Ref{"history:a", "history:b"}})
+			},
+			fmt.Sprintf(texts.Matches, "2,000") + texts.CutShort: func(w io.Writer) error {
+				return Grep(w, texts, scrollback.GrepResult{Total: 2000, Partial: true})
+			},
+		} {
+			var b strings.Builder
+			if err := show(&b); err != nil || want == "" || b.String() != want+"\n" {
+				t.Errorf("%s: %v %q, want %q", texts.Language, err, b.String(), want)
+			}
+		}
+	}
+}
+
+// An error is explained without the operations of those that it wraps.
+func TestExplainNamesNoOperation(t *testing.T) {
+	inner := scrollback.ParamErrorf("scrollback.Ref", "ref", "%q is not a ref", "x")
+	for _, err := range []error{
+		scrollback.ParamErrorf("archive.open", "ref", "%w", inner),
+		fmt.Errorf("somewhere: %w", scrollback.ParamErrorf("archive.open", "ref", "%w", scrollback.ParamErrorf("b.Op", "ref", "%w", inner))),
+	} {
+		if got := Explain(err); got != `"x" is not a ref` {
+			t.Errorf("%v is explained as %q", err, got)
+		}
+	}
+	if got := Explain(scrollback.ParamErrorf("a.Op", "file", "%s: %w", "f.ipynb", inner)); got != `f.ipynb: "x" is not a ref` {
+		t.Errorf("it is explained as %q", got)
 	}
 }

@@ -16,6 +16,7 @@ type Document struct {
 	dec  *json.Decoder
 	in   *paced
 	bare bool // the items stand by themselves
+	list bool // the file is one list, with nothing behind it
 	err  error
 
 	shapes shapes // of the items
@@ -35,6 +36,7 @@ func NewDocument(r io.Reader, most int) *Document {
 func NewList(r io.Reader, most int) *Document {
 	d := begin(r, most)
 	d.bare = d.in.next() != '['
+	d.list = !d.bare
 	return d
 }
 
@@ -117,7 +119,7 @@ func (d *Document) Next() (string, error) {
 // early is an error in the middle of a document, where the end of the file is not its own: a decoder
 // has the same word for both.
 func early(err error) error {
-	if errors.Is(err, io.EOF) {
+	if Ended(err) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
@@ -160,7 +162,7 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 			}
 		}
 		_, err := d.dec.Token()
-		if d.bare && errors.Is(err, io.EOF) {
+		if d.bare && Ended(err) {
 			err = nil
 		}
 		if err = early(err); err == nil {
@@ -168,6 +170,10 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 		}
 		if d.err = err; err != nil {
 			yield(nil, err)
+			return
+		}
+		if d.list {
+			d.salvage(&damage{"the list ends before the file does"}, yield)
 		}
 	}
 }
@@ -189,7 +195,7 @@ func (d *Document) Fault(err error) (Bad, bool) {
 		return Bad{}, false
 	case errors.As(err, new(*damage)):
 		return Bad{Line: d.begins, Reason: err.Error()}, true
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case Ended(err), errors.Is(err, io.ErrUnexpectedEOF):
 		return Bad{Line: d.Line(), Reason: "the file ends early"}, true
 	case errors.As(err, &syntax):
 		return Bad{Line: d.Line(), Reason: "malformed JSON: " + syntax.Error()}, true
@@ -243,7 +249,7 @@ func (p *paced) Read(b []byte) (int, error) {
 		p.breaks = append(p.breaks, p.at+int64(from-1))
 	}
 	p.left, p.at = p.left-n, p.at+int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !Ended(err) {
 		p.err = err
 	}
 	return n, err

@@ -95,7 +95,7 @@ func (r *Records) line() (textLine, error) {
 		if full {
 			continue
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil && !Ended(err) {
 			return l, err
 		}
 		r.n++
@@ -177,7 +177,7 @@ func (r *Records) join(l textLine) (bool, error) {
 	var lines []textLine
 	for len(lines) < maxJoined {
 		next, err := r.line()
-		if errors.Is(err, io.EOF) {
+		if Ended(err) {
 			break
 		}
 		if err != nil {

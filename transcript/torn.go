@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // damage is an error about a place in a list where no whole item stands.
@@ -35,7 +38,7 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 		yield(nil, cause)
 		return
 	}
-	early := errors.Is(cause, io.EOF) || errors.Is(cause, io.ErrUnexpectedEOF)
+	early := Ended(cause) || errors.Is(cause, io.ErrUnexpectedEOF)
 	text, dropped := withoutNUL(rest)
 	counted := 0
 	stand := func(at int) {
@@ -90,13 +93,89 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 // to keep.
 func Mend(torn []byte, depth int) json.RawMessage {
 	torn, _ = withoutNUL(torn)
+	p := wholePart(torn, depth)
+	return p.closed(torn, nil)
+}
+
+// MendAround is [Mend] for a value that goes on behind the damage. Where that is in a container as deep as
+// depth, a list of records or an object of them, it takes along the whole records behind: those that begin as
+// the ones before it do.
+func MendAround(torn []byte, depth int) json.RawMessage {
+	torn, _ = withoutNUL(torn)
+	p := wholePart(torn, depth)
+	if p.end < 0 || len(p.open) != depth {
+		return p.closed(torn, nil)
+	}
+	keyed := p.open[depth-1] == '}'
+	var shapes shapes
+	for _, record := range membersOf(append(bytes.Clone(torn[p.begins:p.end]), p.open[depth-1]), keyed) {
+		shapes.learn(record)
+	}
+	rest := torn[p.end:]
+	var more []byte
+	s := newSplitter(&shapes, rest, true)
+	for at := s.salvage(0); at >= 0; at = s.salvage(at) {
+		value, n, _ := s.value(at)
+		key := keyBefore(rest[:at])
+		if slices.Contains(shapes, shapeOf(value)) && (key != nil || !keyed) {
+			more = append(more, ',')
+			if keyed {
+				more = append(append(more, key...), ':')
+			}
+			more = append(more, value...)
+		}
+		at += n
+	}
+	return p.closed(torn, more)
+}
+
+// membersOf are the values of a list or of an object.
+func membersOf(container []byte, keyed bool) (out []json.RawMessage) {
+	if !keyed {
+		_ = json.Unmarshal(container, &out) // it is whole
+		return out
+	}
+	var object map[string]json.RawMessage
+	_ = json.Unmarshal(container, &object)
+	return slices.Collect(maps.Values(object))
+}
+
+// keyBefore is the key, with its quotes, before the value that follows a text; nil if none is whole.
+func keyBefore(text []byte) []byte {
+	text, ok := bytes.CutSuffix(bytes.TrimRight(text[max(0, len(text)-2*maxKey):], " \t\r\n"), []byte(":"))
+	if text = bytes.TrimRight(text, " \t\r\n"); !ok || len(text) < 2 {
+		return nil
+	}
+	begin := bytes.LastIndexByte(text[:len(text)-1], '"')
+	if begin < 0 || text[len(text)-1] != '"' || !json.Valid(text[begin:]) {
+		return nil
+	}
+	return text[begin:]
+}
+
+// part is what is whole of a torn value.
+type part struct {
+	end    int    // of the last whole value in it; -1 without one
+	begins int    // the innermost container that it is in
+	open   []byte // what closes the containers that it is in, the innermost last
+}
+
+// wholePart finds the last value that is whole in containers no deeper than depth.
+func wholePart(torn []byte, depth int) part {
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(torn, new(json.RawMessage)); errors.As(err, &syntax) && syntax.Offset > 0 {
+		torn = torn[:min(int(syntax.Offset), len(torn))]
+		if last := len(torn) - 1; last >= 0 && strings.HasPrefix(syntax.Error(), "invalid") {
+			torn = torn[:last] // where the damage is seen
+		}
+	}
 	var open []byte // what would close the containers, the innermost last
-	var kept []byte // of those that are open where the last whole value ends
-	end := -1
+	var from []int  // where they begin
+	p := part{end: -1}
 	quoted, escaped, key := false, false, false
 	whole := func(at int) { // a value ends before at
 		if n := len(open); n > 0 && n <= depth {
-			end, kept = at, append(kept[:0], open...)
+			p.end, p.begins, p.open = at, from[n-1], append(p.open[:0], open...)
 		}
 	}
 	for i, c := range torn {
@@ -112,9 +191,9 @@ func Mend(torn []byte, depth int) json.RawMessage {
 			}
 		case quoted:
 		case c == '{':
-			open, key = append(open, '}'), true
+			open, from, key = append(open, '}'), append(from, i), true
 		case c == '[':
-			open, key = append(open, ']'), false
+			open, from, key = append(open, ']'), append(from, i), false
 		case c == ':':
 			key = false
 		case c == ',':
@@ -124,26 +203,26 @@ func Mend(torn []byte, depth int) json.RawMessage {
 			key = len(open) > 0 && open[len(open)-1] == '}'
 		case c == '}' || c == ']':
 			if len(open) == 0 || open[len(open)-1] != c {
-				return mended(torn, end, kept)
+				return p
 			}
-			open = open[:len(open)-1]
+			open, from = open[:len(open)-1], from[:len(from)-1]
 			whole(i + 1)
 		}
 	}
-	return mended(torn, end, kept)
+	return p
 }
 
 // scalarEnds reports whether a byte may be the last one of a number, true, false or null.
 func scalarEnds(c byte) bool { return c >= '0' && c <= '9' || c == 'e' || c == 'l' }
 
-// mended is the beginning of a torn text with its containers closed.
-func mended(torn []byte, end int, open []byte) json.RawMessage {
-	if end < 0 {
+// closed is what is whole of a torn text, with more behind it and its containers closed.
+func (p part) closed(torn, more []byte) json.RawMessage {
+	if p.end < 0 {
 		return nil
 	}
-	out := bytes.Clone(torn[:end])
-	for i := len(open) - 1; i >= 0; i-- {
-		out = append(out, open[i])
+	out := append(bytes.Clone(torn[:p.end]), more...)
+	for i := len(p.open) - 1; i >= 0; i-- {
+		out = append(out, p.open[i])
 	}
 	if !json.Valid(out) {
 		return nil

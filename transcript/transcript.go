@@ -20,6 +20,10 @@ import (
 // MaxLine bounds one line of a file, in bytes.
 const MaxLine = 64 << 20
 
+// Ended reports whether an error is the end of a file. One that wraps [io.EOF] is not: it is that of
+// what the file comes through, which has ended before the file.
+func Ended(err error) bool { return err == io.EOF } //nolint:errorlint // see above
+
 // Importer reads one format.
 type Importer interface {
 	// Name is the format's name on the command line and over HTTP.
@@ -67,6 +71,7 @@ type Entry struct {
 	End          *End               // nothing more of the conversation follows
 	Bad          *Bad
 	Gap          bool
+	Near         int64 // in Unix ms: when the first message with a time was said, of one before it that has none; set by who reads the entries
 }
 
 // AgentOf is where a sub-agent was started: by a call in another conversation of the same

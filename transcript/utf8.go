@@ -65,7 +65,7 @@ func (d decoded) Open(name string) (fs.File, error) {
 	}
 	var head [4]byte
 	n, err := io.ReadFull(f, head[:])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != nil && !Ended(err) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return f, nil // reading it says so again
 	}
 	if seeker, ok := f.(io.Seeker); ok && wideEncoding(head[:n]) == nil {

@@ -66,7 +66,7 @@ func bring(ctx context.Context, t *Transfer, v *engine.View, b *bringing) (Impor
 		return im.out, scrollback.ParamErrorf(op, "file", "%s cannot be read: %s", b.Session.Name, b.Bad)
 	}
 	var failed error
-	for entry, err := range b.Tool.Read(ctx, b.Place, b.Session.Session) {
+	for entry, err := range dated(b.Tool.Read(ctx, b.Place, b.Session.Session)) {
 		if err == nil {
 			err = canceled(ctx)
 		}

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -178,7 +179,7 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	if err != nil {
 		return err
 	}
-	m.CreatedAt = c.when(m)
+	m.CreatedAt = c.when(m, cmp.Or(entry.Near, im.q.Changed))
 	if entry.Gap && !c.fresh {
 		found, err := im.across(ctx, c, e)
 		if err != nil || found {
@@ -229,12 +230,15 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	return nil
 }
 
-// when is the time of a file's message. One without was said when the one before it was, or when
-// the conversation began; never when it was imported, if anything is known.
-func (c *importing) when(m scrollback.Message) int64 {
+// when is the time of a file's message. One without was said when the one before it was, or near
+// the time that is given, or when the conversation began; never when it was imported, if anything
+// is known.
+func (c *importing) when(m scrollback.Message, near int64) int64 {
 	switch {
 	case m.CreatedAt != 0:
 		c.dated = m.CreatedAt
+	case c.dated == 0 && near != 0:
+		c.dated = near
 	case c.dated == 0 && c.Created:
 		c.dated = c.head.Conversation.CreatedAt
 	}

@@ -98,6 +98,7 @@ type ImportRequest struct {
 	Mask      bool
 	ByFolder  bool
 	Again     bool
+	Changed   int64                // when the file was last changed, in Unix ms: the time of what has none in it; 0 if unknown
 	Progress  func(messages int64) // may be nil
 }
 
@@ -189,7 +190,7 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 	}
 	im.format = format.Name()
 	read, empty := 0, []transcript.Entry(nil) // what has only a title makes no conversation by itself
-	for entry, err := range format.Read(&ctxReader{ctx, r}) {
+	for entry, err := range dated(format.Read(&ctxReader{ctx, r})) {
 		if err == nil && q.Mask {
 			im.out.Masked += mask.Entry(&entry)
 		}

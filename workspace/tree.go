@@ -20,8 +20,9 @@ const (
 	maxListed  = 10_000    // entries read of one folder
 	maxFolders = 2_000     // folders read of one root
 	maxIgnore  = 256 << 10 // bytes of one ignore file
+	maxPattern = 4096      // bytes of a pattern in it: no path is longer
 	maxDepth   = 40
-	maxMatches = 2_000_000 // names compared with patterns in one root
+	maxMatches = 2_000_000 // names compared with patterns in one root, long ones counted by their length
 )
 
 // ignoreFiles say what is left out, in every folder.
@@ -94,8 +95,12 @@ type walker struct {
 	root     *os.Root
 	tree     *tree
 	patterns []gitignore.Pattern
+	weight   int // of the patterns
 	matches  int // done so far
 }
+
+// usualPattern is how long a pattern is, in bytes, that counts as one.
+const usualPattern = 64
 
 // list adds what one folder holds and returns the folders in it.
 func (w *walker) list(folder string) []string {
@@ -152,7 +157,7 @@ func (w *walker) list(folder string) []string {
 // afford is the part of a folder that may still be compared with the patterns, each of
 // which looks at every name of a path with depth names.
 func (w *walker) afford(found []fs.DirEntry, depth int) []fs.DirEntry {
-	each := len(w.patterns) * depth
+	each := w.weight * depth
 	if n := (maxMatches - w.matches) / max(each, 1); len(found) > n {
 		slices.SortFunc(found, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 		found, w.tree.more = found[:max(n, 0)], true
@@ -177,7 +182,8 @@ func (w *walker) ignored(name string, domain []string) []gitignore.Pattern {
 	}
 	var out []gitignore.Pattern
 	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimRight(line, "\r\n"); line != "" && !strings.HasPrefix(line, "#") {
+		if line = strings.TrimRight(line, "\r\n"); line != "" && !strings.HasPrefix(line, "#") && len(line) <= maxPattern {
+			w.weight += 1 + len(line)/usualPattern
 			out = append(out, gitignore.ParsePattern(line, domain))
 		}
 	}

@@ -256,6 +256,27 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
+// Patterns count by their length: a few long ones cost as much as many short ones. One that is longer
+// than any path is left out.
+func TestLongPatterns(t *testing.T) {
+	root := t.TempDir()
+	long := strings.Repeat("*a", maxPattern/2)
+	ignore := strings.Repeat(long+"\n", 60) + strings.Repeat("*", maxPattern+1) + "\n"
+	if err := os.WriteFile(filepath.Join(root, ".gitignore"), []byte(ignore), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const files = 600
+	for i := range files {
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("%04d", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := walk(t.Context(), root, 2*files)
+	if n, want := len(tree.entries), maxMatches/(60*(1+maxPattern/usualPattern)); n != want || !tree.more {
+		t.Errorf("%d entries, want %d; more %v", n, want, tree.more)
+	}
+}
+
 // Patterns without end cost no time without end: what cannot be held against them is
 // left out, and said to be.
 func TestManyPatterns(t *testing.T) {

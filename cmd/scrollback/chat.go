@@ -57,6 +57,7 @@ func (c *chatCmd) Run(g *globals) error {
 		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON, Zone: g.zone,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: console.Reflows(),
 			Save:       a.save,
+			Listing:    func(items []scrollback.Conversation) terminal.Listing { return a.listing(g, items, nil) },
 			Listed:     a.lists.Keep,
 			Explain:    explain,
 			Files:      a.files,

@@ -68,7 +68,7 @@ func (c *pinCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"messages": ms}, func(w io.Writer) error { return terminal.Pinned(w, ms) })
+		return g.print(map[string]any{"messages": ms}, func(w io.Writer) error { return terminal.Pinned(w, language(), ms) })
 	})
 }
 

@@ -37,9 +37,9 @@ func (c *listCmd) Run(g *globals) error {
 		}
 		return g.print(listed{items, cursor, agents}, func(w io.Writer) error {
 			if len(items) == 0 {
-				hint := "No conversations here."
+				hint := language().NoneHere
 				if c.Project == "" && !c.Trash && c.Cursor == "" {
-					hint = "No conversations yet. Start one: scrollback run \"Hello\""
+					hint = fmt.Sprintf(language().NoTalks, `scrollback run "Hello"`)
 				}
 				_, err := fmt.Fprintln(w, hint)
 				return err

@@ -94,7 +94,8 @@ func TestChangedMessageIsNotPassedOn(t *testing.T) {
 	}
 	raw(t, data, `UPDATE messages SET parts = replace(parts, 'bollard', 'boulder') WHERE seq = 1`)
 	for _, args := range [][]string{{"export", "latest", "-o", filepath.Join(t.TempDir(), "x.bundle")}, {"archive", "latest"},
-		{"export", "latest", "--format", "jsonl"}, {"clear", "latest"}} {
+		{"export", "latest", "--format", "jsonl"}, {"export", "latest", "--format", "mtm"}, {"export", "latest", "--format", "ipynb"},
+		{"export", "latest", "--format", "gemini-cli"}, {"export", "latest", "--format", "codex"}, {"clear", "latest"}} {
 		code, out, errs := inside(t, data, args...)
 		if code != 1 || out != "" || !strings.Contains(errs, "message #1 (") || !strings.Contains(errs, "is not as it was stored") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, errs)

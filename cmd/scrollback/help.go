@@ -25,6 +25,9 @@ func (c *helpCmd) Run(ctx *kong.Context) error {
 	if err == nil {
 		err = about.Error
 	}
+	if err != nil && about != nil {
+		return scrollback.ParamErrorf("scrollback", "command", "%s", usage.MeantAt(err, about))
+	}
 	if err != nil {
 		return scrollback.ParamErrorf("scrollback", "command", "%w", err)
 	}

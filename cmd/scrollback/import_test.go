@@ -189,7 +189,7 @@ func TestImportSeveral(t *testing.T) {
 		t.Errorf("a dry run says %+v", r)
 	}
 	out, _ := p.run(0, "import", packs)
-	if !strings.Contains(out, "2 sources: 2 conversations, 4 new messages\n") {
+	if !strings.Contains(out, "2 sources: 4 new messages in 2 conversations\n") {
 		t.Errorf("a folder of archives:\n%s", out)
 	}
 
@@ -201,7 +201,7 @@ func TestImportSeveral(t *testing.T) {
 
 	p = importer{t, filepath.Join(dir, "several")}
 	out, errs := p.run(2, "import", packs, loose, filepath.Join(dir, "not there"))
-	const sum = "4 sources: 3 conversations, 6 new messages; 1 source failed\n"
+	const sum = "4 sources: 6 new messages in 3 conversations; 1 source failed\n"
 	if !strings.Contains(out, sum) || !strings.Contains(errs, "not there is not there") {
 		t.Errorf("several:\n%s%s", out, errs)
 	}
@@ -239,8 +239,22 @@ func TestImportSeveral(t *testing.T) {
 	// A folder with nothing to read is an error of its own.
 	other := filepath.Join(dir, "other")
 	pack(t, filepath.Join(other, "photos.zip"), "sea.jpg", "blue")
-	if _, errs := p.run(2, "import", other); !strings.Contains(errs, "nothing in "+other+" could be read") {
-		t.Errorf("a folder without conversations: %s", errs)
+	if _, errs := p.run(2, "import", other); strings.Count(errs, "\n") != 2 || !strings.Contains(errs, "photos.zip is a conversation of") {
+		t.Errorf("a folder without conversations is told of once: %s", errs)
+	}
+	none := filepath.Join(dir, "none")
+	put(t, filepath.Join(none, "sea.txt"), "blue")
+	if _, errs := p.run(2, "import", other, none); !strings.Contains(errs, "nothing in "+none) {
+		t.Errorf("a folder without anything: %s", errs)
+	}
+
+	// Of one conversation in two files, and of one that is here, each counts once.
+	p = importer{t, filepath.Join(dir, "twice")}
+	again := filepath.Join(dir, "again")
+	pack(t, filepath.Join(again, "claude.zip"), "conversations.json", claudeExport)
+	if out, _ = p.run(0, "import", filepath.Join(packs, "claude.zip"), filepath.Join(again, "claude.zip")); !strings.Contains(out,
+		"2 sources: 2 new messages in 1 conversation\n") {
+		t.Errorf("one conversation in two files:\n%s", out)
 	}
 }
 

@@ -135,9 +135,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if err != nil {
 		if inChinese() {
-			fmt.Fprintf(stderr, "scrollback: %s\n（scrollback help 列出命令）\n", usage.Misread(err.Error()))
+			fmt.Fprintf(stderr, "scrollback: %s\n（scrollback help 列出命令）\n", usage.Misread(usage.Meant(err)))
 		} else {
-			fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
+			fmt.Fprintf(stderr, "scrollback: %s\n(scrollback help lists the commands)\n", usage.Meant(err))
 		}
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +32,7 @@ func TestMetricsTracesAndLog(t *testing.T) {
 		"SCROLLBACK_LOG_LEVEL=info", "SCROLLBACK_LOG_FORMAT=json"})
 	id := s.conversation()
 	s.chat(id, "What about the tulips?")
+	s.do(http.MethodPost, "/api/conversations/"+string(id)+"/clear", nil, nil)
 	s.do(http.MethodGet, "/api/search?q=tulips", nil, nil)
 	s.do(http.MethodGet, "/api/nothing/tulips", nil, nil)
 
@@ -49,6 +52,17 @@ func TestMetricsTracesAndLog(t *testing.T) {
 			t.Errorf("the metrics have no %s", part)
 		}
 	}
+	for name, labels := range documentedMetrics(t) {
+		line := regexp.MustCompile(`(?m)^` + name + `(_count)?[{ ].*$`).FindString(string(shown))
+		if line == "" {
+			t.Errorf("the metrics have no %s", name)
+		}
+		for _, label := range labels {
+			if label != "error_type" && !strings.Contains(line, label+`="`) {
+				t.Errorf("%s has no label %s: %s", name, label, line)
+			}
+		}
+	}
 	deadline := time.After(time.Minute)
 	for told := ""; !strings.Contains(told, "invoke_agent scrollback"); {
 		select {
@@ -65,7 +79,7 @@ func TestMetricsTracesAndLog(t *testing.T) {
 	traces := sent.String()
 	mu.Unlock()
 	log := s.stderr.String()
-	if !strings.Contains(log, `"route":"POST /api/conversations/{id}/chat","status":200`) {
+	if !strings.Contains(log, `"method":"POST","route":"/api/conversations/{id}/chat","status":200`) {
 		t.Errorf("the log has no line for the chat:\n%s", log)
 	}
 	for name, text := range map[string]string{"metrics": string(shown), "traces": traces, "log": log} {
@@ -73,4 +87,28 @@ func TestMetricsTracesAndLog(t *testing.T) {
 			t.Errorf("the %s have what was said", name)
 		}
 	}
+}
+
+// documentedMetrics are the metrics that the guide lists, with their labels.
+func documentedMetrics(t *testing.T) map[string][]string {
+	guide, err := os.ReadFile("../../docs/guides/watching.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile("`([a-z_]+)`")
+	out := map[string][]string{}
+	rows := regexp.MustCompile("(?m)^\\| `((?:http|scrollback|gen_ai)_[a-z_]+)` \\|([^|]*)\\|")
+	for _, row := range rows.FindAllStringSubmatch(string(guide), -1) {
+		labels := []string{}
+		for _, l := range quoted.FindAllStringSubmatch(row[2], -1) {
+			if l[1] != "input" && l[1] != "output" {
+				labels = append(labels, l[1])
+			}
+		}
+		out[row[1]] = labels
+	}
+	if len(out) != 7 {
+		t.Fatalf("the guide lists %d metrics", len(out))
+	}
+	return out
 }

@@ -33,7 +33,7 @@ func (c *searchCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(found, func(w io.Writer) error { return terminal.Hits(w, found, language().Behind, g.zone) })
+		return g.print(found, func(w io.Writer) error { return terminal.Hits(w, language(), found, g.zone) })
 	})
 }
 
@@ -85,7 +85,7 @@ func (c *contextListCmd) Run(g *globals) error {
 			page.Next = &next
 		}
 		return g.print(page, func(w io.Writer) error {
-			if err := terminal.Refs(w, refs, g.zone); err != nil || next == "" {
+			if err := terminal.Refs(w, language(), refs, g.zone); err != nil || next == "" {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
@@ -182,6 +182,6 @@ func (c *contextGrepCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(found, func(w io.Writer) error { return terminal.Grep(w, found) })
+		return g.print(found, func(w io.Writer) error { return terminal.Grep(w, language(), found) })
 	})
 }

@@ -105,7 +105,8 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
-// A list fits a terminal of 80 columns, with ids that still name one conversation each.
+// A list fits a terminal of 80 columns, with ids that still name one conversation each; in a chat
+// too.
 func TestListFits(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -133,6 +134,16 @@ func TestListFits(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
+	chat := inTerminal(t, data, nil, "chat")
+	chat.shows("Ask anything")
+	chat.says("/resume", "/resume")
+	chat.shows("/resume N")
+	row := regexp.MustCompile(`(?m)1  [0-9a-f-]{13,35}  .*  a long title.*…\s*$`).FindString(chat.text())
+	if row == "" || displayed(strings.TrimSpace(row)) > 79 {
+		t.Errorf("in a chat the list is\n%s", chat.text())
+	}
+	chat.keys("\x04")
+	chat.ends()
 	if piped := output(t, data, "list"); !regexp.MustCompile(`(?m)^1  [0-9a-f-]{36}  `).MatchString(piped) {
 		t.Errorf("through a pipe the list is\n%s", piped)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
@@ -45,7 +46,10 @@ func (c *importCmd) Run(g *globals) error {
 	}
 	if len(all) == 1 && len(all[0].Packs) == 0 {
 		err := c.one(g, all[0])
-		if !more || !all[0].Nothing(err) {
+		if all[0].Nothing(err) {
+			all[0].Deeper(g.ctx, c.From)
+		}
+		if !all[0].Nothing(err) || !more && len(all[0].Deep) == 0 {
 			return err
 		}
 	}
@@ -74,21 +78,27 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 	program := g.gathering(a)
 	sum := gather.Begin(c.DryRun)
 	var first error
-	one := func(p gather.Place) (brought bool, err error) {
-		out, failed := c.bring(g, a, p)
+	told := 0 // files of a folder that were refused
+	one := func(p *gather.Place) (brought bool, err error) {
+		out, failed := c.bring(g, a, *p)
 		if g.ctx.Err() != nil {
 			return false, failed
 		}
-		if failed != nil && p.Nothing(failed) && (p.Found || len(p.Packs)+len(p.Loose) > 0) {
+		if failed != nil && p.Nothing(failed) && !p.Found && len(p.Deep) == 0 {
+			p.Deeper(g.ctx, c.From)
+		}
+		if failed != nil && p.Nothing(failed) && (p.Found || len(p.Packs)+len(p.Loose)+len(p.Deep) > 0) {
 			if p.Found {
 				sum.Skip(program, p.Name, failed)
 				g.tell(p.Name, failed)
+				told++
 			}
 			return false, nil
 		}
 		if out.Close(program, p.Name, failed); failed != nil {
-			first = cmp.Or(first, failed)
-			defer g.tell(p.Name, failed)
+			if first = cmp.Or(first, failed); g.JSON || !out.Explained() {
+				defer g.tell(p.Name, failed)
+			}
 		}
 		sum.Join(out)
 		if g.JSON {
@@ -99,18 +109,20 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 		}
 		return true, program.Show(g.stdout, out)
 	}
-	for _, p := range all {
+	for i := range all {
+		p := &all[i]
+		told = 0
 		brought, err := one(p)
 		files := p.Packs
 		if !brought {
-			files = slices.Concat(p.Loose, p.Packs)
+			files = slices.Concat(p.Loose, p.Packs, p.Deep)
 		}
 		for _, f := range files {
 			if err != nil {
 				break
 			}
 			var more bool
-			more, err = one(f)
+			more, err = one(&f)
 			brought = brought || more
 		}
 		if err != nil {
@@ -121,8 +133,9 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 			empty := gather.Begin(c.DryRun)
 			empty.Close(program, p.Name, failed)
 			sum.Join(empty)
-			first = cmp.Or(first, failed)
-			fmt.Fprintf(g.stderr, "%s\n", columns.Plain(explain(failed)))
+			if first = cmp.Or(first, failed); told == 0 { // else its files have told
+				fmt.Fprintf(g.stderr, "%s\n", columns.Plain(explain(failed)))
+			}
 		}
 	}
 	err := g.print(sum, func(w io.Writer) error { return program.Sum(w, sum) })
@@ -154,7 +167,7 @@ func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result,
 	case kept:
 		return in.Bring(g.gathering(open))
 	case c.DryRun:
-		return out, scrollback.ParamErrorf("scrollback", "dry_run", "--dry-run is for what tools keep: a file of another format is imported or not")
+		return c.survey(g, p)
 	}
 	load := func(a *app) error {
 		o, err := c.Options(g.gathering(nil), gather.Every, c.Project)
@@ -185,6 +198,37 @@ func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result,
 	return out, err
 }
 
+// survey says what an import of a file would read.
+func (c *importCmd) survey(g *globals, p gather.Place) (gather.Result, error) {
+	program, none := g.gathering(nil), gather.Begin(true)
+	o, err := c.Options(program, gather.Every, c.Project)
+	if err != nil {
+		return none, err
+	}
+	q := o.Import
+	q.Format, q.Name, q.AsCopy, q.Into = c.From, filepath.Base(p.Name), c.AsCopy, scrollback.ConversationID(c.Into)
+	f, err := g.input(p.Name)
+	if err != nil {
+		return none, err
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return none, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+	}
+	var found transfer.Survey
+	if err = program.Open(false, func(t *transfer.Transfer, v *engine.View) (err error) {
+		found, err = t.Survey(g.ctx, v, f, q)
+		return err
+	}); err != nil {
+		return none, err
+	}
+	return gather.Surveyed(p.Name, size, found), nil
+}
+
 // load imports one file, and shows how far it is on a terminal.
 func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.ImportResult, error) {
 	f, err := g.input(name)
@@ -192,6 +236,9 @@ func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.
 		return transfer.ImportResult{}, err
 	}
 	defer f.Close()
+	if info, err := os.Stat(name); err == nil && name != "-" {
+		q.Changed = info.ModTime().UnixMilli()
+	}
 	if isTerminal(g.stderr) {
 		counted := &countedFile{ReadSeeker: f}
 		if size, err := f.Seek(0, io.SeekEnd); err == nil {

@@ -197,10 +197,17 @@ func ours(name string, v any) bool {
 	return false
 }
 
-// maxSettings bounds a file of settings.
-const maxSettings = 64 << 20
+// Bounds of a file of settings, in bytes. One in the current folder may be anybody's, and the libraries
+// for all but plain JSON go a call deeper with each bracket: too deep a stack ends the program.
+const (
+	maxSettings = 64 << 20
+	maxNested   = 256 << 10
+)
 
-var errForm = errors.New("it is not in the form that is known")
+var (
+	errForm = errors.New("it is not in the form that is known")
+	errSize = errors.New("it is too large")
+)
 
 // read reads a file of settings. Errors show nothing of what is in it.
 func read(name string) (v any, err error) {
@@ -209,15 +216,26 @@ func read(name string) (v any, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
 	if err != nil {
 		return nil, err
+	}
+	if len(text) > maxSettings {
+		return nil, errSize
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil
 	}
 	table := map[string]any{}
-	switch filepath.Ext(name) {
+	ext := filepath.Ext(name)
+	if ext != ".toml" && ext != ".yaml" && json.Unmarshal(text, &table) == nil {
+		return table, nil
+	}
+	if len(text) > maxNested {
+		return nil, errSize
+	}
+	clear(table)
+	switch ext {
 	case ".toml":
 		err = toml.Unmarshal(text, &table)
 	case ".yaml":

@@ -10,10 +10,22 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 )
 
-// Unusable says why an answer cannot be used as a summary.
-type Unusable string
+// Unusable says why an answer cannot be used as a summary: in full to the model that is asked
+// once more, and in a person's words to whoever reads the receipt.
+type Unusable struct {
+	Complaint string // to the model
+	Shown     string // to a person
+}
 
-func (u Unusable) Error() string { return string(u) }
+func (u Unusable) Error() string { return u.Complaint }
+
+// Reasons as a person reads them, where several complaints come to the same.
+const (
+	shownForm    = "the answer did not have the form of a summary"
+	shownEmpty   = "the answer was empty"
+	shownRefusal = "the model refused to write a summary"
+	shownThought = "the answer held the model's thoughts beside the summary"
+)
 
 // OtherLanguage is an answer that is fine but for its language.
 type OtherLanguage struct {
@@ -34,18 +46,23 @@ const shownRunes = 160
 // Accept brings an answer into the form, whatever marks it came with, and checks that it
 // is a summary: [Unusable] if it is not, [OtherLanguage] if only its language is wrong.
 func (f Form) Accept(answer string, j Judge) (string, error) {
+	// Reading it takes a while for each of its lines, and counting only what is left of it.
+	if most := 16*j.Bound + 64<<10; int64(len(answer)) > most {
+		return "", Unusable{fmt.Sprintf("it was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound),
+			fmt.Sprintf("the answer was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound)}
+	}
 	text, left := dropThoughts(cleaned(answer))
 	switch {
 	case left:
-		return "", Unusable("it contained thoughts beside the minutes")
+		return "", Unusable{"it contained thoughts beside the minutes", shownThought}
 	case text == "":
-		return "", Unusable("it was empty")
+		return "", Unusable{"it was empty", shownEmpty}
 	case repeatsRecord(text):
-		return "", Unusable("it repeated the record")
+		return "", Unusable{"it repeated the record", "the answer repeated the conversation instead of summarizing it"}
 	}
 	if inner, ok := f.unwrap(text); ok {
 		if text, left = dropThoughts(inner); left {
-			return "", Unusable("it contained thoughts beside the minutes")
+			return "", Unusable{"it contained thoughts beside the minutes", shownThought}
 		}
 	}
 	p := f.parse(text)
@@ -62,17 +79,17 @@ func (f Form) complete(p *parsed, text string) error {
 	heading := func(i int) string { return "## " + f.Sections[i].Heading }
 	switch {
 	case p.last < 0 && refusal.MatchString(text):
-		return Unusable("it refused to write minutes")
+		return Unusable{"it refused to write minutes", shownRefusal}
 	case p.last < 0:
-		return Unusable("it was not minutes: it had none of the headings, of which the first is " + heading(0))
+		return Unusable{"it was not minutes: it had none of the headings, of which the first is " + heading(0), shownForm}
 	case len(missing) > 0 && !p.came[len(p.came)-1] && (p.open || dangles(p.ends)):
-		return Unusable("it broke off under " + heading(p.last))
+		return Unusable{"it broke off under " + heading(p.last), "the summary broke off in the middle"}
 	case len(p.others) > 0 && len(missing) > 0:
-		return Unusable(fmt.Sprintf("it had the heading %q, which was not asked for, and not %s", clip.Line(p.others[0], shownRunes), heading(missing[0])))
+		return Unusable{fmt.Sprintf("it had the heading %q, which was not asked for, and not %s", clip.Line(p.others[0], shownRunes), heading(missing[0])), shownForm}
 	case 2*len(missing) > len(p.came):
-		return Unusable(fmt.Sprintf("%d of the %d headings were missing, %s first", len(missing), len(p.came), heading(missing[0])))
+		return Unusable{fmt.Sprintf("%d of the %d headings were missing, %s first", len(missing), len(p.came), heading(missing[0])), shownForm}
 	case p.repeated > 1:
-		return Unusable("its headings came more than once")
+		return Unusable{"its headings came more than once", shownForm}
 	}
 	return nil
 }
@@ -101,16 +118,16 @@ func (f Form) judge(p *parsed, j Judge) (string, error) {
 	text := strings.TrimSuffix(b.String(), "\n")
 	switch n := int64(j.Count(text)); {
 	case len(said) == 0:
-		return "", Unusable("it said nothing")
+		return "", Unusable{"it said nothing", shownEmpty}
 	case len(said) <= 2 && refusal.MatchString(said[0]):
-		return "", Unusable("it refused to write minutes")
+		return "", Unusable{"it refused to write minutes", shownRefusal}
 	case 2*code > len(strings.Join(said, "")):
-		return "", Unusable("it was code instead of minutes")
+		return "", Unusable{"it was code instead of minutes", "the answer was code instead of a summary"}
 	case n > j.Bound:
-		return "", Unusable(fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, j.Bound))
+		return "", Unusable{fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, j.Bound), fmt.Sprintf("the summary was %d tokens long, and at most %d are allowed", n, j.Bound)}
 	}
 	if want := j.Language; !inLanguage(strings.Join(said, "\n"), want) {
-		return "", OtherLanguage{Unusable("it was not in the language the person writes in (" + languages[want] + ")"), text}
+		return "", OtherLanguage{Unusable{"it was not in the language the person writes in (" + languages[want] + ")", "the summary was not in the language of the conversation"}, text}
 	}
 	return text, nil
 }
@@ -305,11 +322,38 @@ type units struct{ han, kana, hangul, cyrillic, words float64 }
 
 func (n *units) all() float64 { return n.han + n.kana + n.hangul + n.cyrillic + n.words }
 
-// notProse finds what has the same language in any text: code, quotations, names of
+// fenced finds code in a text.
+var fenced = regexp.MustCompile("(?s)```.*?```")
+
+// notProse finds in a line what has the same language in any text: code, quotations, names of
 // files, identifiers.
-var notProse = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|\\S*[/\\\\_=<>{}@.:][\\w/\\\\]\\S*|[A-Za-z]*\\d\\w*")
+var notProse = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|\\S*[/\\\\_=<>{}@.:][\\w/\\\\]\\S*|[A-Za-z]*\\d\\w*")
+
+// Of a text, no more is read than says what it is written in, and no more of it at a time than
+// notProse is quick with: for each match it may look for the end of a quotation up to the end.
+const (
+	readBytes  = 64 << 10
+	pieceBytes = 512
+)
 
 func (n *units) read(text string) {
+	text = clip.Bytes(fenced.ReplaceAllString(clip.Bytes(text, 4*readBytes), " "), readBytes)
+	for line := range strings.Lines(text) {
+		for line != "" {
+			piece := clip.Bytes(line, pieceBytes)
+			if piece == "" {
+				piece = line // which is no text
+			}
+			if at := strings.LastIndexAny(piece, " \t"); at > 0 && len(piece) < len(line) {
+				piece = piece[:at]
+			}
+			n.readPiece(piece)
+			line = line[len(piece):]
+		}
+	}
+}
+
+func (n *units) readPiece(text string) {
 	word := false
 	for _, c := range notProse.ReplaceAllString(text, " ") {
 		is := unicode.IsLetter(c)

@@ -352,3 +352,23 @@ func refuses(t *testing.T, a asked, c answerCase) {
 		t.Errorf("%s: of\n%s\ncame (%v)\n%s\nwant it refused: %s", c.name, c.answer, err, got, c.why)
 	}
 }
+
+// What an answer and a text are read for is bounded by their length, whatever is in them: some of these
+// took seconds for 25 KB, and four times as long for twice as much.
+func TestHostileTexts(t *testing.T) {
+	for _, bit := range []string{`@"`, `[1,`, `{"a":`, "eyJ", "a\n", "# a\n", "```\n", "“a", "`a", ". ", "\xff\xbf"} {
+		text := strings.Repeat(bit, 300_000/len(bit))
+		run := []scrollback.Message{{Role: scrollback.RoleUser, Parts: scrollback.Say(text)}}
+		if got := Spoken(run); got != "" && got != "en" {
+			t.Errorf("%q is %q", bit, got)
+		}
+		count := func(s string) int { return len(s) / 4 }
+		if _, err := Rolling("en").Accept(text, Judge{Count: count, Bound: 1000}); err == nil || !strings.Contains(err.Error(), "bytes long") {
+			t.Errorf("%q: %v", bit, err)
+		}
+	}
+	han := strings.Repeat(`他说"好"，`, 2000)
+	if got := Spoken([]scrollback.Message{{Role: scrollback.RoleUser, Parts: scrollback.Say(han)}}); got != "zh" {
+		t.Errorf("a long Chinese text is %q", got)
+	}
+}

@@ -53,6 +53,7 @@ type Options struct {
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Eager         bool     // write the file of a segment when it is folded
 	Log           *slog.Logger
+	Watch         *watch.Watch // nil watches nothing
 }
 
 // Folder folds what conversations show until it fits. It is safe for concurrent use.
@@ -229,7 +230,7 @@ func (f *Folder) Fold(ctx context.Context, head *store.Head, q Folding) (scrollb
 
 // fold is [Folder.Fold], and says whether it folded only the oldest piece of what is live.
 func (f *Folder) fold(ctx context.Context, head *store.Head, q Folding) (made scrollback.Receipt, piece bool, err error) {
-	ctx, done := watch.Part(ctx, "compact")
+	ctx, done := watch.Part(f.o.Watch.In(ctx), "compact")
 	defer func() {
 		watch.Compacted(ctx, made)
 		done(err)
@@ -357,7 +358,7 @@ func (f *Folder) writers(ctx context.Context, c scrollback.Conversation, own set
 				return
 			}
 		}
-		out = append(out, compact.Summarizer{Model: m, Budget: sh.Budget.Tokens, Reserve: sh.Budget.Reserve, Dialect: sh.Facts.Dialect})
+		out = append(out, compact.Summarizer{Model: watch.Model(m), Budget: sh.Budget.Tokens, Reserve: sh.Budget.Reserve, Dialect: sh.Facts.Dialect})
 	}
 	add(own.Model)
 	for _, name := range f.o.SummaryModels {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/title"
 )
@@ -35,6 +36,7 @@ type Namer struct {
 	Open func(context.Context, scrollback.ConversationID) (store.Head, error)
 	// Afford returns why no model may be asked for a key in a project; nil if it may be.
 	Afford func(ctx context.Context, key scrollback.KeyID, project string) error
+	Watch  *watch.Watch // nil watches nothing
 }
 
 // Ask asks a model for a title, unless somebody else has or does, and stores what it gives
@@ -77,7 +79,7 @@ func (n *Namer) Ask(ctx context.Context, head store.Head, sh setting.Resolved) e
 	if sh.Thinking.Off() {
 		r.Thinking = sh.Thinking
 	}
-	made, err := title.Ask(ctx, sh.Model, r)
+	made, err := title.Ask(n.Watch.In(ctx), watch.Model(sh.Model), r)
 	given := store.Entitle{Conversation: head.ID, From: scrollback.TitlePrompt, To: scrollback.TitleAsked, Usage: n.cost(head.ID, sh, made)}
 	if name, ok := title.Judge(made.Answer); ok && err == nil {
 		given.Title, given.To = name, scrollback.TitleModel

@@ -12,6 +12,7 @@ package watch
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -33,6 +34,33 @@ type Watch struct {
 	open               metric.Int64UpDownCounter
 	tokens             metric.Int64Histogram
 	calls, first       metric.Float64Histogram
+
+	answered struct {
+		sync.Mutex
+		names map[string]bool
+	}
+}
+
+// Metrics name the models that have answered, and no more than so many: callers may name any, and
+// some servers answer to every name. The others are counted together; spans have their names.
+const (
+	modelsMost  = 64
+	otherModels = "other"
+)
+
+// counted is by what name a model is counted, once it has answered or again.
+func (w *Watch) counted(name string, answers bool) string {
+	a := &w.answered
+	a.Lock()
+	defer a.Unlock()
+	if !a.names[name] && (!answers || len(a.names) >= modelsMost) {
+		return otherModels
+	}
+	if a.names == nil {
+		a.names = map[string]bool{}
+	}
+	a.names[name] = true
+	return name
 }
 
 // New makes a watch. Both providers are needed; those of the noop packages do nothing.
@@ -72,6 +100,15 @@ func (w *Watch) Turn(ctx context.Context, id scrollback.ConversationID) context.
 	ctx, _ = w.tracer.Start(ctx, "invoke_agent scrollback", trace.WithAttributes(attribute.String("gen_ai.operation.name", "invoke_agent"),
 		attribute.String("gen_ai.agent.name", "scrollback"), attribute.String("gen_ai.conversation.id", string(id))))
 	w.open.Add(ctx, 1)
+	return context.WithValue(ctx, watchKey{}, w)
+}
+
+// In is ctx in which what happens outside turns is told too: a compaction by hand, a title. A
+// turn's own ctx stays as it is.
+func (w *Watch) In(ctx context.Context) context.Context {
+	if w == nil || from(ctx) != nil {
+		return ctx
+	}
 	return context.WithValue(ctx, watchKey{}, w)
 }
 
@@ -143,7 +180,14 @@ type Call struct {
 	w     *Watch
 	model []attribute.KeyValue
 	began time.Time
+	name  string
 	heard bool
+}
+
+// labels are what a call is counted by.
+func (c *Call) labels(more ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributes(append([]attribute.KeyValue{c.model[0], c.model[1],
+		attribute.String("gen_ai.request.model", c.w.counted(c.name, c.heard))}, more...)...)
 }
 
 // Asked begins the span of a call to a model, by its full name.
@@ -153,7 +197,7 @@ func Asked(ctx context.Context, name string) (context.Context, *Call) {
 		return ctx, nil
 	}
 	provider, _, _ := strings.Cut(name, "/")
-	c := &Call{w: w, began: time.Now(), model: []attribute.KeyValue{attribute.String("gen_ai.operation.name", "chat"),
+	c := &Call{w: w, began: time.Now(), name: name, model: []attribute.KeyValue{attribute.String("gen_ai.operation.name", "chat"),
 		attribute.String("gen_ai.provider.name", provider), attribute.String("gen_ai.request.model", name)}}
 	c.ctx, _ = w.tracer.Start(ctx, "chat "+name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(c.model...))
 	return c.ctx, c
@@ -166,7 +210,7 @@ func (c *Call) Heard() {
 	}
 	c.heard = true
 	after := time.Since(c.began).Seconds()
-	c.w.first.Record(c.ctx, after, metric.WithAttributes(c.model...))
+	c.w.first.Record(c.ctx, after, c.labels())
 	span := trace.SpanFromContext(c.ctx)
 	span.AddEvent("first token")
 	span.SetAttributes(attribute.Float64("gen_ai.response.time_to_first_chunk", after))
@@ -182,14 +226,14 @@ func (c *Call) Ended(finish string, used scrollback.Usage, err error) {
 		span.SetAttributes(attribute.StringSlice("gen_ai.response.finish_reasons", []string{finish}))
 	}
 	span.SetAttributes(usage(used)...)
-	how := c.model
+	var how []attribute.KeyValue
 	if err != nil {
-		how = append(how[:len(how):len(how)], attribute.String("error.type", string(scrollback.CodeOf(err))))
+		how = append(how, attribute.String("error.type", string(scrollback.CodeOf(err))))
 	}
-	c.w.calls.Record(c.ctx, time.Since(c.began).Seconds(), metric.WithAttributes(how...))
+	c.w.calls.Record(c.ctx, time.Since(c.began).Seconds(), c.labels(how...))
 	for kind, n := range map[string]int64{"input": used.InputTokens, "output": used.OutputTokens} {
 		if n > 0 {
-			c.w.tokens.Record(c.ctx, n, metric.WithAttributes(append(c.model[:len(c.model):len(c.model)], attribute.String("gen_ai.token.type", kind))...))
+			c.w.tokens.Record(c.ctx, n, c.labels(attribute.String("gen_ai.token.type", kind)))
 		}
 	}
 	end(span, err)

@@ -6,20 +6,23 @@
 //
 // Invariants: what bytes are is judged by the bytes; nothing is decoded that claims more
 // pixels than the bound, wherever in the file it claims them; one image at a time is
-// decoded; a scaled image stands upright; the same bytes give the same bytes.
+// decoded, for a bounded time; a scaled image stands upright; the same bytes give the same bytes.
 //
 // It may not know messages, artifacts or files.
 package picture
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"image"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"strings"
+	"time"
 
 	"github.com/gabriel-vasile/mimetype"
 	"golang.org/x/image/webp"
@@ -49,6 +52,7 @@ type Picture struct {
 type Fitter struct {
 	limits Limits
 	gate   chan struct{} // one image at a time is decoded
+	time   time.Duration // that decoding it may take
 }
 
 // New makes a fitter.
@@ -65,7 +69,7 @@ func New(l Limits) *Fitter {
 	if l.Memory == 0 {
 		l.Memory = 400 << 20
 	}
-	return &Fitter{limits: l, gate: make(chan struct{}, 1)}
+	return &Fitter{limits: l, gate: make(chan struct{}, 1), time: decodeTime}
 }
 
 // Fit returns an image as it is to be kept: unchanged where it fits, else scaled down.
@@ -93,7 +97,7 @@ func (f *Fitter) Fit(ctx context.Context, b []byte) (Picture, error) {
 	case <-ctx.Done():
 		return Picture{}, scrollback.Wrap(scrollback.Canceled, op, context.Cause(ctx))
 	}
-	return f.scale(out, s)
+	return f.scale(ctx, out, s)
 }
 
 // Measure tells the media type of an image and its size in pixels, as it is shown, from
@@ -121,10 +125,12 @@ func (f *Fitter) check(s shape) error {
 }
 
 // scale decodes an image and makes it fit; was is the image as it came.
-func (f *Fitter) scale(was Picture, s shape) (Picture, error) {
-	img, err := decode(was.Bytes, s)
+func (f *Fitter) scale(ctx context.Context, was Picture, s shape) (Picture, error) {
+	r, stop := pace(ctx, was.Bytes, f.time)
+	defer stop()
+	img, err := decode(r, s)
 	if err != nil {
-		return was, err
+		return was, cmp.Or(r.late(), err)
 	}
 	canvas := image.Rect(0, 0, s.width, s.height)
 	for side := min(f.limits.Side, max(s.width, s.height)); side > 0; side = side * 3 / 4 {
@@ -143,8 +149,7 @@ func (f *Fitter) scale(was Picture, s shape) (Picture, error) {
 	return was, scrollback.Errorf(scrollback.Invalid, op, "the image cannot be made small enough")
 }
 
-func decode(b []byte, s shape) (image.Image, error) {
-	r := bytes.NewReader(b)
+func decode(r io.Reader, s shape) (image.Image, error) {
 	var img image.Image
 	var err error
 	switch s.format {

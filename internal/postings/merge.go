@@ -183,7 +183,7 @@ func (c *cursor) advance() (ok bool, err error) {
 		return true, nil
 	}
 	b, err := c.next()
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF { //nolint:errorlint // an end that something else wraps is that of a connection
 		return false, nil
 	}
 	if err != nil {

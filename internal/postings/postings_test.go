@@ -410,6 +410,24 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// Blocks that could not be read are no end of them: a segment without these would be kept for good.
+func TestMergeOfBlocksThatCannotBeRead(t *testing.T) {
+	h := build(t, sample(64), 512)
+	for _, wrong := range []error{io.ErrUnexpectedEOF, fmt.Errorf("the connection was closed: %w", io.EOF)} {
+		one := h.source(t)
+		next, read := one.Next, 0
+		one.Next = func() (Block, error) {
+			if read++; read > 1 {
+				return Block{}, wrong
+			}
+			return next()
+		}
+		if err := Merge([]Source{one}, Join([]Source{one}), 64, func(Block) error { return nil }); !errors.Is(err, wrong) {
+			t.Errorf("%v: merged, %v", wrong, err)
+		}
+	}
+}
+
 func BenchmarkBuild(b *testing.B) {
 	docs := sample(64)
 	b.ReportAllocs()

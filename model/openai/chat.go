@@ -129,6 +129,7 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 	out := wire.Message{Role: string(it.Role), Name: it.Name}
 	c.ids.item(it)
 	var results []wire.Message
+	var before []int // how much of the content stands before each thought
 	for _, p := range it.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
@@ -151,17 +152,19 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 		case scrollback.ToolResult:
 			results = append(results, wire.Message{Role: "tool", ToolCallID: c.ids.result(p.CallID), Content: wire.Content{{Type: "text", Text: p.Text}}})
 		case scrollback.Reasoning: // below
+			before = append(before, len(out.Content))
 		}
 	}
 	if it.Role == scrollback.RoleTool {
 		return results, nil
 	}
+	apart := out.Content
 	out.Content = plain(out.Content)
 	if len(out.Content) == 0 && len(out.ToolCalls) == 0 {
 		return nil, nil // a message is never empty
 	}
 	if it.Role == scrollback.RoleAssistant {
-		m.reason(c, &out, it)
+		m.reason(c, &out, it, apart, before)
 		if len(out.Content) == 0 && m.d.noNull {
 			out.Content = wire.NoText()
 		}

@@ -76,6 +76,12 @@ func sentBack(t *testing.T, by string, said scrollback.Parts, known scrollback.L
 
 const madeCall = `{"tool_calls":[{"index":0,"id":"a1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 
+// interleaved is a content in which thoughts stand between texts.
+const interleaved = `{"type":"thinking","thinking":[{"type":"text","text":"ab"}],"closed":true},{"type":"text","text":"hi"},` +
+	`{"type":"thinking","thinking":[{"type":"text","text":"c"}],"signature":"M1"},` +
+	`{"type":"thinking","thinking":[{"type":"text","text":"de"}]},` +
+	`{"type":"text","text":"ho"}`
+
 // What a server put on a message beside its text and calls, signatures and encrypted thoughts
 // above all, goes back with that message as it came, streamed or not, to the model that made
 // it and to no other.
@@ -123,6 +129,15 @@ func TestChatFieldsBesideThoughts(t *testing.T) {
 			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"b"}],"signature":"M=","closed":true}]}`,
 			`{"content":"hi"}`, madeCall), "ab|hi",
 			[]string{`{"type":"thinking","thinking":[{"type":"text","text":"ab"}],"closed":true,"signature":"M="}`, `"text":"hi"`}},
+		"Mistral, thoughts between texts": {wholly("tool_calls", `{"content":[`+interleaved+`],`+madeCall[1:]), "abcde|hi\nho",
+			[]string{`"content":[` + interleaved + `]`}},
+		"Mistral, thoughts between texts, in pieces": {streamed("tool_calls",
+			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]}`,
+			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"b"}],"closed":true}]}`,
+			`{"content":"h"}`, `{"content":[{"type":"text","text":"i"}]}`,
+			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"c"}],"signature":"M1"},`+
+				`{"type":"thinking","thinking":[{"type":"text","text":"de"}]}]}`,
+			`{"content":"ho"}`, madeCall), "abcde|hi\nho", []string{`"content":[` + interleaved + `]`}},
 		"nothing that is not a thought": {wholly("stop", `{"content":"hi","images":[{"url":"SIG"}],"audio":null,"padding":"S1"}`), "|hi",
 			[]string{`{"role":"assistant","content":"hi"}`}},
 	} {

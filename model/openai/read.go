@@ -228,7 +228,27 @@ func (s *reader) count(u *wire.Usage) {
 	}
 }
 
+// delta takes a piece of a message. Of thoughts and texts in one content, each is taken by itself:
+// they go back in the order in which they came.
 func (s *reader) delta(d wire.Delta) error {
+	for len(d.Content) > 1 && d.Content.Thought() != "" {
+		n := 1
+		for n < len(d.Content) && d.Content[n].Type != "thinking" && d.Content[n-1].Type != "thinking" {
+			n++
+		}
+		if n == len(d.Content) {
+			break
+		}
+		if err := s.delta(wire.Delta{Content: d.Content[:n]}); err != nil {
+			return err
+		}
+		if d.Content[n-1].Type == "thinking" && d.Content[n].Type == "thinking" {
+			if err := s.close(); err != nil {
+				return err
+			}
+		}
+		d.Content = d.Content[n:]
+	}
 	for _, a := range d.Annotations {
 		if c := a.URLCitation; c != nil {
 			s.found.Page(scrollback.Source{Title: c.Title, URL: c.URL, Text: c.Content})

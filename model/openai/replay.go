@@ -57,8 +57,9 @@ func keptBeside(b wire.Beside) wire.Beside {
 
 // reason puts reasoning back into an answer, to the model that made it: its words if the
 // server wants them, what came beside them in any case. A call that has none of this model's
-// gets what stands for it if its absence is refused.
-func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
+// gets what stands for it if its absence is refused. Before each thought stands some of what was said,
+// part by part: that is where those that came in the content go back to.
+func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire.Content, before []int) {
 	calls := len(out.ToolCalls) > 0
 	replay := m.d.replay
 	if m.preserves() {
@@ -70,13 +71,15 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 	var text strings.Builder
 	var back thought
 	var beside fragments
-	var chunks wire.Content
-	found := false
+	var woven wire.Content
+	found, thoughts, at := false, 0, 0
 	for _, p := range it.Parts {
 		r, ok := p.(scrollback.Reasoning)
 		if !ok || !m.own(it) {
 			continue
 		}
+		here := before[thoughts]
+		thoughts++
 		var t thought
 		if json.Unmarshal(r.Opaque, &t) != nil {
 			t = thought{}
@@ -96,7 +99,8 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 			t.Chunk = nil
 		}
 		if r.Text != "" {
-			chunks = append(chunks, wire.ContentPart{Type: "thinking", Thinking: wire.Thoughts{{Type: "text", Text: r.Text}}, Beside: c.taken(t.Chunk)})
+			woven, at = append(woven, said[at:here]...), here
+			woven = append(woven, wire.ContentPart{Type: "thinking", Thinking: wire.Thoughts{{Type: "text", Text: r.Text}}, Beside: c.taken(t.Chunk)})
 		}
 		if t.Field != "" && (back.Field == "" || t.Field != fieldless) {
 			back.Field = t.Field
@@ -138,7 +142,13 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item) {
 	case fieldless:
 	case inContent:
 		if c.may(thinkingChunks) {
-			out.Content = append(chunks, out.Content...)
+			switch {
+			case len(woven) == 0:
+			case at == 0:
+				out.Content = append(woven, out.Content...)
+			default:
+				out.Content = append(woven, said[at:]...)
+			}
 		}
 	case "reasoning":
 		if c.may("reasoning") {

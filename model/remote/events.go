@@ -156,7 +156,7 @@ func (a *Answer) lines() iter.Seq2[[]byte, error] {
 				_, _ = r.Discard(taken) // as much as is there
 				continue
 			}
-			if err != nil && !errors.Is(err, io.EOF) {
+			if err != nil && err != io.EOF { //nolint:errorlint // an end that something else wraps is that of a connection
 				yield(nil, err)
 				return
 			}

@@ -94,21 +94,21 @@ func galleryOf(ctx context.Context, r model.Request) *gallery {
 }
 
 var (
-	imageWords = regexp.MustCompile(`\bimages?\b|\bpictures?\b|\bphotos?\b|image_url|image/|\bgif\b|\bwebp\b|媒体类型|图片|图像`)
-	badWords   = regexp.MustCompile(`\b(?:in|un)(?:valid|supported|readable|recogni[sz]ed|known|processable)\b|\bnot (?:be )?(?:supported|valid|allowed|processed?|accepted|decoded?|opened|read|a valid|identif\w+)|n't support|does not support|` +
+	imageWords = regexp.MustCompile(`\bimages?\b|\bpictures?\b|\bphotos?\b|image_url|image/|\bgifs?\b|\bwebp\b|\baspect ratio\b|\b(?:height|width) (?:or|and) (?:height|width)\b|\bpixels\b|\bmultimodal\b|\bmedia (?:data|type)|媒体类型|图片|图像`)
+	badWords   = regexp.MustCompile(`\b(?:in|un)(?:valid|supported|readable|recogni[sz]ed|known|processable)\b|\bnot (?:[a-z]+ ){0,2}(?:a )?(?:valid|match)\b|\bnot (?:be )?(?:supported|valid|allowed|processed?|accepted|decoded?|opened|read|a valid|identif\w+)|n't support|does not support|` +
 		`\b(?:could not|cannot|can't|unable to|fail(?:ed|s|ure)?(?: to)?)\b|\bcorrupt|\btruncated\b|\bbroken\b|\bmalformed\b|\bmust be\b|\bshould be\b|\bonly\b|\bexceed|\btoo (?:large|big|small|long)\b|\blarger than\b|\bsmaller than\b|不支持|无效|格式|过大|超过`)
-	countWords = regexp.MustCompile(`\bat most\b|\btoo many\b|\bmax(?:imum|imal)?\b|\bup to\b|\bno more than\b|\bmore than\b|\bonly (?:supports?|one|a single|\d)|\blimit|\bexceed|\bnumber of\b|\bcount\b|\ballowed\b|一张|最多|超过`)
-	manyWords  = regexp.MustCompile(`\bimages\b|image\(s\)|\bpictures\b|\bphotos\b|\bimage count\b|\b(?:image|picture|photo) (?:limit|per)\b|\bone image\b|\bsingle image\b|\bimage_urls?\b|图片|图像`)
+	countWords = regexp.MustCompile(`\bat most\b|\btoo many\b|\bmax(?:imum|imal)?\b|\bup to\b|\bno more than\b|\bmore than\b|\bonly (?:supports?|one|a single|\d)|\blimit|\bexceed|\bmultiple\b|\d ?> ?\d|\bthan supported\b|\bnumber of\b|\bcount\b|\ballowed\b|一张|最多|超过`)
+	manyWords  = regexp.MustCompile(`\bimages\b|image\(s\)|\bpictures\b|\bphotos\b|\bimage (?:count|inputs?|parts?)\b|\b(?:image|picture|photo) (?:limit|per)\b|\bone image\b|\bsingle image\b|\bimage_urls?\b|图片|图像`)
 	otherSize  = regexp.MustCompile(`\bpixels?\b|\bpx\b|\bdimensions?\b|\bbytes?\b|\d ?[kmg]i?b\b|\bwidth\b|\bheight\b|\bresolution\b|\bimage size\b|\bsize of\b|\btokens?\b|\bformats?\b|\btypes?\b`)
 	pixelBound = regexp.MustCompile(`(\d{3,6}) ?(?:pixels?|px)\b|\b(?:pixels?|px):? (\d{3,6})\b|(\d{3,6}) ?[x×*] ?\d{3,6}`)
 	sizeSigns  = regexp.MustCompile(`\bpixels?\b|\bdimensions?\b|\bbytes?\b|\d ?[kmg]i?b\b|\btoo (?:large|big)\b|\bresolution\b|过大`)
 	tornSigns  = regexp.MustCompile(`\b(?:decod|pars|truncated|corrupt|broken|incomplete)`)
-	mediaNames = regexp.MustCompile(`\b(?:image/)?(gif|webp|bmp|tiff?|heic|heif|avif|svg(?:\+xml)?|jpe?g|png|ico)\b`)
+	mediaNames = regexp.MustCompile(`\b(?:image/)?(gif|webp|bmp|tiff?|heic|heif|avif|svg(?:\+xml)?|jpe?g|png|ico)s?\b`)
 	refusing   = regexp.MustCompile(`\b(?:not|n't|un) ?supported\b|\bunsupported\b|n't support\b|not support\b|不支持`)
 	allowing   = regexp.MustCompile(`\bsupport(?:s|ed)?\b|\bfollowing\b|\bonly\b|\bmust be\b|\bshould be\b|\bone of\b|\ballowed\b|\baccept(?:s|ed)?\b|\bvalid\b|\buse\b|支持|仅`)
 	noPart     = regexp.MustCompile("unknown variant|expected .?.?(?:text|string)|unrecogni[sz]ed|extra (?:inputs|fields)|not permitted|unknown (?:field|parameter|type|part)|" +
-		"(?:unsupported|invalid) (?:content|message|part)|content type|does not match|(?:image_url|input_image|images?['\"`]?) (?:is|are) not|must be (?:a )?(?:text|string)")
-	figures = regexp.MustCompile(`\b\d{1,4}\b`)
+		"(?:unsupported|invalid) (?:content|message|part)|content type|content does not match|(?:image_url|input_image|images?['\"`]?) (?:is|are) not (?:[a-z]+ )?(?:support|allow|permit|accept|avail|enabl|implement|one of)|must be (?:a )?(?:text|string)")
+	figures = regexp.MustCompile(`(?:^|[^\w.\-])(\d{1,4})\b(?:[^\w.]|\.\D|\.?$)`)
 )
 
 // imageLesson recognises what a server says about the images of a request: that there are
@@ -117,7 +117,7 @@ var (
 // first, and of them those that are not what they claim to be. images is the parameter that
 // images are sent in, if they can be left out.
 func imageLesson(p Problem, words string, g *gallery, images string) *model.Lesson {
-	if g == nil || len(g.images) == 0 || sightless.MatchString(words) && !badImage.MatchString(p.Code) {
+	if g == nil || len(g.images) == 0 || sightless.MatchString(words) && !badImage.MatchString(p.Code) && !strings.Contains(words, "multiple images") {
 		return nil
 	}
 	switch {
@@ -153,6 +153,34 @@ func imageLesson(p Problem, words string, g *gallery, images string) *model.Less
 	return &model.Lesson{NoImages: strings.Join(slices.Compact(marks), " ")}
 }
 
+// nothingSaid are words that only say that something is wrong with a request.
+var nothingSaid = regexp.MustCompile(`^(?:<?\d{3}>? ?)?(?:[a-z_ ]*: ?)?(?:(?:the |your )?request contains an |an? )?(?:invalid|bad|malformed|illegal)[ _](?:argument|request|input|data|content|value)s?(?:[ _]error)?[.!]?$|` +
+	`^.{0,40}\bprocess(?:ed|ing)?\b.{0,40}$|^.{0,8}$`)
+
+// unexplained are the images that a refusal may be about that does not say what it is about: those
+// that are not what they claim to be.
+func unexplained(p Problem, words string, g *gallery) *model.Lesson {
+	if g == nil || p.Param != "" || !nothingSaid.MatchString(strings.TrimSpace(words)) {
+		return nil
+	}
+	switch p.Status {
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+	default:
+		return nil
+	}
+	var marks []string
+	for _, image := range g.images {
+		if b := g.bytes(image); b != nil && !sound(image, b) {
+			marks = append(marks, mark(image))
+		}
+	}
+	if len(marks) == 0 {
+		return nil
+	}
+	slices.Sort(marks)
+	return &model.Lesson{NoImages: strings.Join(slices.Compact(marks), " ")}
+}
+
 // mostImages reads how many images a server takes, from a sentence that says that more than
 // that were sent. One that says no figure may take half of them.
 func mostImages(words string, sent int) (n int, ok bool) {
@@ -161,9 +189,9 @@ func mostImages(words string, sent int) (n int, ok bool) {
 		if !manyWords.MatchString(s) || !countWords.MatchString(s) || otherSize.MatchString(s) {
 			continue
 		}
-		found := figures.FindAllString(s, -1)
+		found := figures.FindAllStringSubmatch(s, -1)
 		for _, f := range found {
-			if k, err := strconv.Atoi(f); err == nil && k < sent && (k > 0 || len(found) == 1) && (!ok || k < n) {
+			if k, err := strconv.Atoi(f[1]); err == nil && k < sent && (k > 0 || len(found) == 1) && (!ok || k < n) {
 				n, ok = k, true
 			}
 		}
@@ -171,7 +199,7 @@ func mostImages(words string, sent int) (n int, ok bool) {
 			return n, true
 		}
 		switch {
-		case strings.Contains(s, "one image"), strings.Contains(s, "single image"), strings.Contains(s, "一张"):
+		case strings.Contains(s, "one image"), strings.Contains(s, "single image"), strings.Contains(s, "multiple images"), strings.Contains(s, "一张"):
 			half = 1
 		case half == 0 && (strings.Contains(s, "too many") || strings.Contains(s, "exceed") || strings.Contains(s, "超过")):
 			half = sent / 2
@@ -183,6 +211,9 @@ func mostImages(words string, sent int) (n int, ok bool) {
 // refusedMedia is which types of the images a server refuses: those it names as refused, or
 // all that are not among those it names as taken.
 func refusedMedia(words string, images []scrollback.Image) []string {
+	if strings.Contains(words, "not match") { // the type is taken, and something else is called by it
+		return nil
+	}
 	words = refusing.ReplaceAllString(words, "~")
 	split := len(words)
 	if at := allowing.FindStringIndex(words); at != nil {

@@ -61,24 +61,38 @@ func sees(r model.Request) (names []string) {
 // takes is shown at once, and from then on.
 func TestImagesThatAreRefused(t *testing.T) {
 	for words, want := range map[string]string{
-		"At most 1 image(s) may be provided in one request.":                                                "new",
-		"at most 2 image(s) may be provided in one prompt":                                                  "torn new",
-		"Too many images provided. This model supports up to 3 images":                                      "gif torn new",
-		"Total images: 4, max allowed: 2.":                                                                  "torn new",
-		"too many images and documents: 4 + 0 > 3":                                                          "gif torn new",
-		"Too many images in the request":                                                                    "torn new",
-		"The request exceeds the maximum number of images (1)":                                              "new",
-		"this model only supports a single image":                                                           "new",
-		"Unsupported image format: image/gif":                                                               "old torn new",
-		"Unsupported content-type image/gif. Only jpg/jpeg and png images are accepted":                     "old torn new",
-		"You uploaded an unsupported image. Please use one of: ['png', 'jpeg', 'webp']":                     "old torn new",
-		"image/gif is not supported":                                                                        "old torn new",
-		"You uploaded an unsupported image. Please use one of: ['png', 'jpeg', 'gif', 'webp']":              "old gif new",
-		"Could not process image":                                                                           "old gif new",
-		"Unable to process input image. Please retry":                                                       "old gif new",
-		"Failed to decode image: image file is truncated (5 bytes not processed)":                           "old gif new",
-		"At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels": "gif torn new",
-		"图片格式不支持":                                                                                           "old gif new",
+		"At most 1 image(s) may be provided in one request.":                                                   "new",
+		"at most 2 image(s) may be provided in one prompt":                                                     "torn new",
+		"Too many images provided. This model supports up to 3 images":                                         "gif torn new",
+		"Total images: 4, max allowed: 2.":                                                                     "torn new",
+		"too many images and documents: 4 + 0 > 3":                                                             "gif torn new",
+		"Too many images in the request":                                                                       "torn new",
+		"The request exceeds the maximum number of images (1)":                                                 "new",
+		"this model only supports a single image":                                                              "new",
+		"Unsupported image format: image/gif":                                                                  "old torn new",
+		"Unsupported content-type image/gif. Only jpg/jpeg and png images are accepted":                        "old torn new",
+		"You uploaded an unsupported image. Please use one of: ['png', 'jpeg', 'webp']":                        "old torn new",
+		"image/gif is not supported":                                                                           "old torn new",
+		"You uploaded an unsupported image. Please use one of: ['png', 'jpeg', 'gif', 'webp']":                 "old gif new",
+		"Could not process image":                                                                              "old gif new",
+		"Unable to process input image. Please retry":                                                          "old gif new",
+		"Failed to decode image: image file is truncated (5 bytes not processed)":                              "old gif new",
+		"At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels":    "gif torn new",
+		"multiple images are not supported":                                                                    "new",
+		"Images: 4 > 2":                                                                                        "torn new",
+		"maximum number of image inputs is 1":                                                                  "new",
+		"prompt contains more images than supported (1)":                                                       "new",
+		"Llama 3.2 supports only one image per request. Found 4":                                               "new",
+		"圖片數量超過限制，最多1張":                                                                                        "new",
+		"The image data you provided does not represent a valid image. Please use: ['image/png', 'image/gif']": "old gif new",
+		"messages.2.content.1: Image does not match the provided media type image/png":                         "old gif new",
+		"Provided image is not valid.":                                                                         "old gif new",
+		"height or width must be larger than 28":                                                               "old gif new",
+		"absolute aspect ratio must be smaller than 200, got 3000.0":                                           "old gif new",
+		"animated GIFs are not supported":                                                                      "old torn new",
+		"Multimodal data is corrupted":                                                                         "old gif new",
+		"Request contains an invalid argument.":                                                                "old gif new",
+		"图片格式不支持":                                                                                              "old gif new",
 	} {
 		asked := 0
 		srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -120,7 +134,7 @@ func TestImagesThatAreRefused(t *testing.T) {
 // Refusals that are about something else, and images that are not sent, teach nothing of
 // images; what is not shown is named.
 func TestImagesThatAreNotRefused(t *testing.T) {
-	for _, words := range []string{"temperature is not supported", "the image service is overloaded",
+	for _, words := range []string{"temperature is not supported", "Invalid 'messages[0].name'", "the role tool is invalid", "the image service is overloaded",
 		"messages: at least one message is required",
 		"Invalid 'tools[0].name': only letters are allowed"} {
 		srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {

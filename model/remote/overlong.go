@@ -12,8 +12,8 @@ import (
 // the number of images, does not count.
 var (
 	aboutInput = regexp.MustCompile(`\b(?:prompts?|prompt_tokens|inputs?|input_tokens|context|requests?|messages?|conversation|history|sequence|tokens?|text|query|payload|body|contents?)\b|` +
-		`max_seq_len|max_model_len|输入|提示|上下文|消息|请求|内容|文本`)
-	tooMuch = regexp.MustCompile(`\btoo (?:long|large|big|many)\b|\bexceed(?:s|ed|ing)?\b|\b(?:longer|larger|greater|bigger|more) (?:[a-z]+ )?than\b|\bover(?:flow|flows|flowed| the)\b|` +
+		`max_seq_len|max_model_len|n_ctx|输入|提示|上下文|消息|请求|内容|文本|对话|会话`)
+	tooMuch = regexp.MustCompile(`\btoo (?:long|large|big|many)\b|\bexceed(?:s|ed|ing)?\b|\b(?:longer|larger|greater|bigger|more) (?:[a-z]+ )?than\b|\b(?:n_ctx|context|window)[^.;]{0,40}smaller than\b|[\d,]+ tokens > ?[\d,]+|\bonly [\d,]+ (?:tokens )?(?:fit|are allowed|remain)|\bover(?:flow|flows|flowed| the)\b|` +
 		`\b(?:above|beyond|surpass(?:es|ed)?)\b|\b(?:not|n't|cannot) fit\b|\b(?:must|should|has to|have to|needs? to|can) (?:not )?be (?:less|fewer|smaller|shorter|lower|at most|no more|under|below|within|<=?)(?:[^a-z]|\b)|` +
 		`\bonly (?:[a-z]+ )?[\d,]+ tokens\b|\bat most [\d,]+ (?:[a-z]+ )?tokens\b|\bruns? out of\b|\bmust have (?:less|fewer|at most|no more)\b|\breduce the length\b|\b(?:only )?supports? (?:only|up to|at most|a maximum of) [\d,]+ (?:[a-z]+ )?tokens\b|` +
 		`\blimited to [\d,]+\b|\bis (?:bigger|full)\b|\bshorten (?:the|your)\b|\bshorter (?:input|prompt|message|conversation|context|text|query)|\bmax(?:imum)?:? (?:[a-z]+ ){0,3}(?:is|was):? [\d,]+|\blimit (?:was |is |has been )?reached\b|\[1, ?\d{3,}\]|超过|超出|超长|过长|太长|过大`)
@@ -168,17 +168,44 @@ var (
 	sizeWords  = regexp.MustCompile(`request|prompt|input|contains|count|got|given|sent|provided|total|you|messages`)
 )
 
-// minuteLimit is what servers say that count tokens by the minute: what they allow, and what
-// the request asks for.
-var minuteLimit = regexp.MustCompile(`\blimit:? ([\d,]+)[,;]? (?:(?:used|current):? [\d,]+[,;]? )?requested:? ([\d,]+)`)
+// What servers say that count tokens by the minute: that they do, how many tokens they allow, and
+// how many the request asks for.
+var (
+	byMinute     = regexp.MustCompile(`tokens?[ _-]?(?:per|a|/)[ _-]?min|\btpm\b`)
+	minuteAllows = regexp.MustCompile(`\blimit(?:ed)?(?: is| of| to|:|=)? ?([\d,]+)`)
+	ofMinute     = regexp.MustCompile(`(\d[\d,]*\d) (?:[a-z]+ )?(?:tokens?[ _-]?(?:per|a|/)[ _-]?min|tpm\b)`)
+	minuteAsked  = regexp.MustCompile(`\b(?:requested|requires|needs|(?:request|prompt|input) (?:of|has|with|is|contains))[:=]? ?(?:about |~)?([\d,]+)`)
+	askedBefore  = regexp.MustCompile(`(\d[\d,]*\d) (?:tokens )?(?:(?:were|was|are|is) )?(?:requested|needed|required)\b`)
+)
 
 // neverFits recognises a request that asks for more tokens than its server gives in any
-// minute: waiting does not help, and only a shorter one does.
-func neverFits(words string) (limit, requested int64, ok bool) {
-	m := minuteLimit.FindStringSubmatch(words)
-	if m == nil || !strings.Contains(words, "token") && !strings.Contains(words, "tpm") {
+// minute: waiting does not help, and only a shorter one does. What the server does not say of
+// the request's size its weight says.
+func neverFits(words string, weight int64) (limit, requested int64, ok bool) {
+	if !byMinute.MatchString(words) && !(strings.Contains(words, "token") && strings.Contains(words, "limit")) {
 		return 0, 0, false
 	}
-	limit, requested = figure(m[1]), figure(m[2])
-	return limit, requested, limit >= leastSize && requested > limit
+	limit, requested = least(words, minuteAllows, ofMinute), least(words, minuteAsked, askedBefore)
+	if limit < leastSize {
+		return 0, 0, false
+	}
+	if requested == 0 && byMinute.MatchString(words) && weight > limit+limit/4 { // weights are estimates
+		return limit, 0, true
+	}
+	return limit, requested, requested > limit
+}
+
+// least is the smallest figure that the first of the patterns finds which finds any; 0 for none.
+func least(words string, patterns ...*regexp.Regexp) (n int64) {
+	for _, pattern := range patterns {
+		for _, m := range pattern.FindAllStringSubmatch(words, -1) {
+			if k := figure(m[1]); k >= leastSize && (n == 0 || k < n) {
+				n = k
+			}
+		}
+		if n > 0 {
+			break
+		}
+	}
+	return n
 }

@@ -2,10 +2,12 @@ package remote_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
 // A request that does not fit is recognised by what the words say, of which most are not in
@@ -49,6 +51,11 @@ func TestTooLongInAnyWords(t *testing.T) {
 		{"The input (8500 tokens) is longer than the model's context length (8192 tokens).", 8192, 8500, false},
 		{"token limit exceeded", 0, 0, false},
 		{"输入内容过长，超过模型最大上下文长度", 0, 0, false},
+		{"請求超過模型的最大上下文長度", 0, 0, false},
+		{"对话过长，请新建对话", 0, 0, false},
+		{"n_ctx 8192 is smaller than n_tokens 9000", 8192, 9000, false},
+		{"9000 tokens > 8192 maximum", 8192, 9000, false},
+		{"Requested 40000 tokens, but only 32768 fit the model's window", 32768, 40000, false},
 	} {
 		body, err := json.Marshal(map[string]any{"error": map[string]any{"message": c.words}})
 		if err != nil {
@@ -129,7 +136,15 @@ func TestNeverFits(t *testing.T) {
 	for _, c := range []struct {
 		body             string
 		limit, requested int64
-	}{{large, 8000, 9445}, {used, 10000, 12500}} {
+	}{
+		{large, 8000, 9445},
+		{used, 10000, 12500},
+		{`{"error":"Request of 9000 tokens exceeds your limit of 8000 tokens per minute"}`, 8000, 9000},
+		{`{"error":"This request requires 9445 tokens but the limit is 8000 TPM"}`, 8000, 9445},
+		{`{"error":{"message":"Rate limit exceeded: tokens per minute limit 8000, this request has 9445"}}`, 8000, 9445},
+		{`{"error":{"message":"tokens per minute: limit=8000 requested=9445"}}`, 8000, 9445},
+		{`{"error":{"message":"TPM limit is 8000 but 9445 requested"}}`, 8000, 9445},
+	} {
 		for _, status := range []int{0, 400, 413, 429} {
 			err := classify(status, c.body)
 			l := model.LessonOf(err)
@@ -137,6 +152,24 @@ func TestNeverFits(t *testing.T) {
 				l.Limit != c.limit || l.Requested != c.requested {
 				t.Errorf("%d: %v %+v", status, err, l)
 			}
+		}
+	}
+}
+
+// Where a server says only what it gives in a minute, a request that is heavier never fits: it
+// is too long, and a lighter one has to wait.
+func TestNeverFitsByItsWeight(t *testing.T) {
+	const words = "This request would exceed your organization's rate limit of 10,000 input tokens per minute."
+	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte(`{"type":"error","error":{"type":"rate_limit_error","message":"` + words + `"}}`))
+	})
+	for weight, want := range map[int64]scrollback.Code{15000: scrollback.OverBudget, 9000: scrollback.RateLimited} {
+		r := model.Request{Items: []scrollback.Item{{Role: scrollback.RoleUser, Weight: scrollback.Weight{Tokens: weight}}}}
+		_, err := ask(client(remote.Options{Retries: -1}), srv.URL, r)
+		l := model.LessonOf(err)
+		if scrollback.CodeOf(err) != want || (l != nil && l.Limit == 10000) != (want == scrollback.OverBudget) {
+			t.Errorf("%d tokens: %v %+v", weight, err, l)
 		}
 	}
 }

@@ -35,14 +35,14 @@ func (c *Client) problem(p Problem, x Exchange) error {
 // classify says what is wrong: by its code, else by its words, else by its status. Missing
 // credit goes before rate limits, and those before a request that is too long.
 func (c *Client) classify(p Problem, x Exchange) error {
-	words := strings.ToLower(p.Message)
+	words := simplified.Replace(strings.ToLower(p.Message))
 	is := func(t table) bool { return t.matches(p, words) }
 	if x.Judge != nil && (!p.Page || x.JudgePages) {
 		if err := x.Judge(p); err != nil {
 			return c.said(err, p)
 		}
 	}
-	limit, requested, never := neverFits(words)
+	limit, requested, never := neverFits(words, x.weight)
 	if l, ok := tooLong(p, words); !never && ok && l.Requested > l.Limit && l.Limit > 0 {
 		limit, requested, never = l.Limit, l.Requested, true
 	}
@@ -115,8 +115,15 @@ func (c *Client) lesson(p Problem, words string, x Exchange) error {
 	if name := refusedParam(p, words, slices.Concat(x.Params, x.Once)); name != "" {
 		return c.said(Refusing(c.o.Provider, name), p)
 	}
+	if l := unexplained(p, words, x.shown); l != nil {
+		return taught(*l, "%s does not take an image of the request", c.o.Provider)
+	}
 	return nil
 }
+
+// simplified writes what servers say of requests in traditional characters in simplified ones.
+var simplified = strings.NewReplacer("過", "过", "長", "长", "輸", "输", "請", "请", "訊息", "消息", "對", "对", "會", "会", "話", "话", "內", "内", "圖", "图", "數", "数",
+	"張", "张", "達", "达", "檔", "档", "額", "额", "頻", "频", "餘", "余", "鐘", "钟", "違", "违", "規", "规", "無", "无")
 
 // overlong is the error of a request that is too long.
 func (c *Client) overlong(p Problem, l model.Lesson) error {

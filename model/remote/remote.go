@@ -111,7 +111,8 @@ type Exchange struct {
 	// the server; an answer that ends without a finish reason was cut off.
 	Read func(a *Answer) error
 
-	shown *gallery // the images it was planned with
+	shown  *gallery // the images it was planned with
+	weight int64    // of its items in tokens, by our estimate
 }
 
 // maxLessons bounds how often one request is changed after what a server said.
@@ -128,7 +129,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 			return
 		}
 		for try := 0; ; try++ {
-			x.shown = galleryOf(ctx, Shown(r, known))
+			x.shown, x.weight = galleryOf(ctx, Shown(r, known)), weightOf(r)
 			began, err := c.once(ctx, x, r.Bounds.Full(), yield)
 			if err == nil {
 				return
@@ -169,6 +170,14 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 			}
 		}
 	}
+}
+
+// weightOf is how many tokens the items of a request have, by our estimate.
+func weightOf(r model.Request) (tokens int64) {
+	for i := range r.Items {
+		tokens += r.Items[i].Weight.Tokens
+	}
+	return tokens
 }
 
 // adopt takes over what changes how a request is written, and says whether

@@ -25,6 +25,7 @@ type visit struct {
 	ends   int64 // when what let the caller in expires, in Unix ms; 0: never
 	until  int64 // when the caller's key expires; a sign-in may end before that
 	needed bool  // requests need a key here
+	reads  bool  // nobody may change anything here
 	cookie string
 	from   origin
 }
@@ -63,6 +64,7 @@ type Who struct {
 	Projects  []string          `json:"projects"`             // empty for all
 	ExpiresAt int64             `json:"expires_at,omitempty"` // of the key or the sign-in, in Unix ms
 	KeyNeeded bool              `json:"key_needed"`           // a request without a key is refused here
+	ReadOnly  bool              `json:"read_only,omitempty"`  // the server changes nothing, whoever asks
 }
 
 // WhoIs describes who sent the request of a context.
@@ -72,7 +74,7 @@ func WhoIs(ctx context.Context) Who {
 }
 
 func (v visit) who() Who {
-	w := Who{Name: v.caller.Name, Role: v.caller.Access, Projects: []string{}, ExpiresAt: v.ends, KeyNeeded: v.needed}
+	w := Who{Name: v.caller.Name, Role: v.caller.Access, Projects: []string{}, ExpiresAt: v.ends, KeyNeeded: v.needed, ReadOnly: v.reads}
 	if !v.caller.AllProjects {
 		w.Projects = append(w.Projects, v.caller.Projects...)
 	}

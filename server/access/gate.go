@@ -56,7 +56,7 @@ func New(o Options) *Gate {
 // a page of this server; and gives each its caller, if the path needs one.
 func (g *Gate) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := visit{from: g.origin(r), needed: !g.o.Open}
+		v := visit{from: g.origin(r), needed: !g.o.Open, reads: g.o.ReadOnly}
 		if v.from.host != r.Host {
 			r = r.WithContext(r.Context()) // a copy; the checks below compare the Host with the Origin
 			r.Host = v.from.host

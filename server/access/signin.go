@@ -23,7 +23,7 @@ func (g *Gate) SignIn(ctx context.Context, secret string) (*http.Cookie, Who, er
 	}
 	v.caller, v.ends = k.Caller(), ends
 	if g.o.ReadOnly {
-		v.caller = v.caller.Reading(OnlyReads)
+		v.caller, v.reads = v.caller.Reading(OnlyReads), true
 	}
 	return v.from.cookie(value, time.UnixMilli(ends)), v.who(), nil
 }

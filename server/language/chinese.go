@@ -422,6 +422,7 @@ var chinese = map[string]string{
 	"the image is damaged: it ends too early":                                                               "图片已损坏：内容不完整",
 	"message %d belongs to a cell of more than %d bytes, which no notebook can hold: export another format": "消息 %s 所在的单元格超过 %s 字节，笔记本无法容纳：请改用其他格式导出",
 	"the image of %d×%d pixels is too large to be scaled down":                                              "%s×%s 像素的图片太大，无法缩小",
+	"the image takes too long to decode":                                                                    "解码这张图片耗时过长",
 	"an image has an artifact or an address, not both":                                                      "一张图片只能有附件或地址之一",
 	"images at addresses are not allowed here (remote_images)":                                              "这里不允许使用网址图片（remote_images）",
 	// Sub-agents.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/felixge/httpsnoop"
 	"github.com/prometheus/client_golang/prometheus"
@@ -120,7 +121,7 @@ func Logged(log *slog.Logger, mux http.Handler) http.Handler {
 			return
 		}
 		seen := httpsnoop.CaptureMetrics(mux, w, r)
-		line := []any{"method", r.Method, "route", r.Pattern, "status", seen.Code, "ms", seen.Duration.Milliseconds(), "bytes", seen.Written}
+		line := []any{"method", r.Method, "route", strings.TrimPrefix(r.Pattern, r.Method+" "), "status", seen.Code, "ms", seen.Duration.Milliseconds(), "bytes", seen.Written}
 		if id := w.Header().Get("X-Request-Id"); id != "" {
 			line = append(line, "request", id)
 		}

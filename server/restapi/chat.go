@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/restapi/shown"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
@@ -183,6 +184,10 @@ func (a *api) run(ctx context.Context, in *struct {
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "application/json")
+		l := language.Of(hc.Header("Accept-Language"))
+		for i := range out.Compactions {
+			out.Compactions[i] = l.Receipt(out.Compactions[i])
+		}
 		_ = marshal(hc.BodyWriter(), out) // the reply is stored; the client may be gone
 	}}, nil
 }

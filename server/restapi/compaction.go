@@ -60,13 +60,18 @@ func (a *api) compaction() {
 		Summary: "What the next request would show, and what it leaves out"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
-			Content bool `query:"content"`
+			Content bool   `query:"content"`
+			Zone    string `query:"tz" maxLength:"64" doc:"The time zone of the person, such as Europe/Madrid: the model is told the date there."`
 		}) (*body[scrollback.Manifest], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return seen(scrollback.Manifest{}, err)
 			}
-			return seen(a.as(ctx).Context(ctx, id, engine.ContextRequest{Content: in.Content}))
+			zone, err := scrollback.ParseZone(in.Zone)
+			if err != nil {
+				return seen(scrollback.Manifest{}, err)
+			}
+			return seen(a.as(ctx).Context(ctx, id, engine.ContextRequest{Content: in.Content, Zone: zone}))
 		})
 	previews(a)
 	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",

@@ -162,7 +162,7 @@ type frames struct {
 	at    int64 // the number that comments carry; negative: none
 	beats *time.Timer
 
-	language language.Language // of errors
+	language language.Language // of errors and reasons
 }
 
 func newFrames(w http.ResponseWriter, stop func()) *frames {
@@ -194,9 +194,13 @@ func (f *frames) end() {
 }
 
 func (f *frames) event(n int, ev scrollback.Event) error {
-	if fault, ok := ev.(scrollback.ErrorEvent); ok {
-		fault.Failure = f.language.Failure(fault.Failure)
-		ev = fault
+	switch said := ev.(type) {
+	case scrollback.ErrorEvent:
+		said.Failure = f.language.Failure(said.Failure)
+		ev = said
+	case scrollback.CompactionEvent:
+		said.Receipt = f.language.Receipt(said.Receipt)
+		ev = said
 	}
 	data, err := scrollback.EncodeEvent(ev)
 	if err != nil { // an event that cannot be encoded must not hide those after it

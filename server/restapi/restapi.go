@@ -203,6 +203,12 @@ func translated(ctx huma.Context, _ string, v any) (any, error) {
 	case *failure:
 		v.in(l)
 		ctx.SetHeader("Content-Language", l.Tag)
+	case scrollback.Receipt:
+		return l.Receipt(v), nil
+	case receiptList:
+		for i := range v.Receipts {
+			v.Receipts[i] = l.Receipt(v.Receipts[i])
+		}
 	case shown.MessagePage:
 		for i, t := range v.Turns {
 			if t.Error != nil {

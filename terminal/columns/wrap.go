@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -10,6 +11,20 @@ import (
 // tab is what a tab is shown as: a screen counts columns, and a tab has no fixed
 // width.
 const tab = "    "
+
+// characters are those of a text as a person counts them. The library's own iterator also looks for the
+// ends of sentences, and so reads on to the end of the text at each of many quotation marks.
+func characters(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for state := -1; text != ""; {
+			var one string
+			one, text, _, state = uniseg.FirstGraphemeClusterInString(text, state)
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
 
 // Wrap cuts one line into rows of at most width columns, where the rules of
 // Unicode allow a line to break; a piece that is too wide by itself is cut anywhere.
@@ -30,16 +45,16 @@ func Wrap(line string, width int) []string {
 		if used > 0 && used+displaywidth.String(strings.TrimRight(piece, " ")) > width {
 			end()
 		}
-		for g := uniseg.NewGraphemes(piece); g.Next(); {
-			w := displaywidth.String(g.Str())
+		for g := range characters(piece) {
+			w := displaywidth.String(g)
 			if used+w > width && used > 0 {
-				if g.Str() == " " { // hangs over the edge, and separates what may follow
+				if g == " " { // hangs over the edge, and separates what may follow
 					row.WriteByte(' ')
 					continue
 				}
 				end()
 			}
-			row.WriteString(g.Str())
+			row.WriteString(g)
 			used += w
 		}
 	}
@@ -55,9 +70,12 @@ func Crop(row string, width int) string {
 	used := 0
 	for row != "" {
 		text, rest, styled := strings.Cut(row, "\x1b[")
-		for g := uniseg.NewGraphemes(text); g.Next() && used+Width(g.Str()) <= width; {
-			b.WriteString(g.Str())
-			used += Width(g.Str())
+		for g := range characters(text) {
+			if used+Width(g) > width {
+				break
+			}
+			b.WriteString(g)
+			used += Width(g)
 		}
 		if !styled {
 			break
@@ -73,8 +91,11 @@ func Crop(row string, width int) string {
 // the end of the row, the cursor stands in the last piece of it.
 func BreaksBefore(row string, x, width int) (breaks int) {
 	at, used := 0, 0
-	for g := uniseg.NewGraphemes(Unstyled(row)); g.Next() && at < max(x, 1); {
-		n := Width(g.Str())
+	for g := range characters(Unstyled(row)) {
+		if at >= max(x, 1) {
+			break
+		}
+		n := Width(g)
 		if used+n > width {
 			breaks, used = breaks+1, 0
 		}

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -51,6 +52,17 @@ type Texts struct {
 	Results     map[scrollback.CompactionResult]string
 	Unchanged   string // text of a result
 	NoReceipts  string
+	NoPins      string
+	NoRefs      string
+	NoHits      string
+	NoTalks     string // how to begin one
+	NoneHere    string // of a list that leaves others out
+	Match       string // one line was found
+	Matches     string // lines that were found
+	Unread      string // what could not be searched
+	MoreUnread  string // the same, and more like it
+	CutShort    string // a search that ran out of time
+	Abandoned   string // of a hit
 	NewFolder   string // path
 	Cleared     string // marks a receipt, as do the next two
 	Checked     string
@@ -132,6 +144,7 @@ type TroubleTexts struct {
 	Nobody  string            // no messages
 	Mark    string            // a state beside what was said
 	Why     string            // a state, the reason
+	Instead string            // why extracts stand for what was compacted
 	Advice  map[scrollback.Advice]string
 	Setting map[scrollback.Advice]string // the same where a setting is known, which it takes
 }
@@ -179,6 +192,14 @@ func (t Texts) Result(r scrollback.CompactionResult) string {
 	return cmp.Or(t.Results[r], string(r))
 }
 
+// Reason says in the language why something of a file was skipped, or a summary not used.
+func (t Texts) Reason(english string) string {
+	if t.Language == Chinese.Language {
+		return language.Chinese.Reason(english)
+	}
+	return english
+}
+
 // Why says why a model that was asked gave no summary; empty if it did.
 func (t Texts) Why(r scrollback.Receipt) string {
 	if r.SummaryResult == "" {
@@ -187,7 +208,17 @@ func (t Texts) Why(r scrollback.Receipt) string {
 	if r.SummaryWhy == "" {
 		return t.Result(r.SummaryResult)
 	}
-	return fmt.Sprintf(t.Trouble.Why, t.Result(r.SummaryResult), columns.Clip(r.SummaryWhy, whyWidth))
+	return fmt.Sprintf(t.Trouble.Why, t.Result(r.SummaryResult), columns.Clip(t.Reason(r.SummaryWhy), whyWidth))
+}
+
+// Extracted says that extracts stand for what was compacted because a model that was asked gave
+// no summary, and why; empty if none was asked, or it gave one.
+func (t Texts) Extracted(r scrollback.Receipt) string {
+	why := t.Why(r)
+	if why == "" || r.SummaryBy != scrollback.SummaryExtractive {
+		return why
+	}
+	return fmt.Sprintf(t.Trouble.Instead, why)
 }
 
 // Of is the table for a locale as the environment names it, in the order

@@ -68,6 +68,23 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// A compaction without a model's summary says what stands in its place, and why.
+func TestExtracted(t *testing.T) {
+	r := scrollback.Receipt{Result: scrollback.ResultCompacted, SummaryBy: scrollback.SummaryExtractive,
+		SummaryResult: scrollback.ResultEmptySummary, SummaryWhy: "the answer was empty"}
+	for want, texts := range map[string]Texts{
+		"extracts of the messages stand for them: the model gave no usable summary: the answer was empty": English,
+		"改用消息原文的摘录：模型没有给出可用的摘要：回答为空":                                                                      Chinese,
+	} {
+		if got := texts.Extracted(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := English.Extracted(scrollback.Receipt{SummaryBy: scrollback.SummaryExtractive}); got != "" {
+		t.Errorf("where no model was asked: %q", got)
+	}
+}
+
 // What is stored with references has Chinese for all of it, with the same verbs.
 func TestReferencesInChinese(t *testing.T) {
 	verbs := regexp.MustCompile(`%[a-z0-9]+`)

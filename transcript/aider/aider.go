@@ -65,6 +65,7 @@ func (Tool) Sniff(name string, head []byte) bool {
 	if path.Base(name) == file {
 		return true
 	}
+	head = bytes.TrimLeft(head, "\x00")
 	line, _, _ := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF"))), []byte("\n"))
 	return started.Match(line)
 }
@@ -84,7 +85,12 @@ func (Tool) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcript
 			yield(transcript.Session{}, err)
 			return
 		}
-		if !history(p.FS, name) {
+		known, err := history(p.FS, name)
+		if err != nil {
+			yield(transcript.Session{}, err)
+			return
+		}
+		if !known {
 			return
 		}
 		at := max(0, info.ModTime().UnixMilli())
@@ -94,18 +100,22 @@ func (Tool) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcript
 	}
 }
 
-// history reports whether a file is one of Aider's, by its name or its first line.
-func history(files fs.FS, name string) bool {
+// history reports whether a file is one of Aider's, by its name or its first line. Where that cannot
+// be read, nothing says that it is none.
+func history(files fs.FS, name string) (bool, error) {
 	if path.Base(name) == file {
-		return true
+		return true, nil
 	}
 	f, err := files.Open(name)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	head, err := io.ReadAll(io.LimitReader(f, 512))
-	return err == nil && Tool{}.Sniff(name, head)
+	if (Tool{}).Sniff(name, head) {
+		return true, nil
+	}
+	return false, err
 }
 
 // Read implements transcript.Tool.

@@ -113,6 +113,29 @@ func TestSections(t *testing.T) {
 	})
 }
 
+// NUL bytes, which a crash leaves behind, cost nothing but themselves, and are told of.
+func TestNUL(t *testing.T) {
+	files := fstest.MapFS{file: {Data: []byte("\x00\x00\x00# aider chat started at 2026-01-05 09:30:00\n#### a\x00  \n\nb\n" +
+		strings.Repeat("\x00", 100) + "#### c  \n\nd\n")}}
+	all, got := script(t, transcript.Place{FS: files, Name: "."}, long)
+	var bad []string
+	for _, e := range all {
+		if e.Bad != nil {
+			bad = append(bad, e.Bad.Reason)
+		}
+	}
+	same(t, bad, []string{"3 NUL bytes were dropped", "1 NUL bytes were dropped", "100 NUL bytes were dropped"})
+	said := strings.Join(got, "\n")
+	for _, want := range []string{"user | a\n", "assistant | b\n", "user | c\n", "assistant | d\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "\x00") || !(aider.Tool{}).Sniff("talk.md", []byte("\x00\x00# aider chat started at 2026-01-05 09:30:00\n")) {
+		t.Errorf("not without NUL bytes: %q", said)
+	}
+}
+
 func TestHomes(t *testing.T) {
 	m := transcript.Machine{System: "linux", Home: "/home/u", Folders: []string{"/work/a"}, Getenv: func(name string) string {
 		return map[string]string{"AIDER_CHAT_HISTORY_FILE": "/log/aider.md"}[name]

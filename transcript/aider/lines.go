@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -18,12 +17,15 @@ import (
 // lines reads a file to its end.
 func (r *reader) lines(ctx context.Context, in *bufio.Reader) {
 	for !r.gone {
-		line, whole, err := readLine(in)
+		line, dropped, whole, err := readLine(in)
 		r.at++
+		if dropped > 0 {
+			r.emit(transcript.Entry{Bad: &transcript.Bad{Line: r.at, Reason: fmt.Sprintf("%d NUL bytes were dropped", dropped)}})
+		}
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil && !transcript.Ended(err) {
 			if !errors.Is(err, errLong) {
 				r.fail(err)
 				return
@@ -47,22 +49,28 @@ func (r *reader) lines(ctx context.Context, in *bufio.Reader) {
 
 var errLong = fmt.Errorf("longer than %d bytes", transcript.MaxLine)
 
-// readLine reads a line without its end, and whether it has one; a long one is skipped.
-func readLine(in *bufio.Reader) (line []byte, whole bool, err error) {
+// readLine reads a line without its end and without NUL bytes, which a crash leaves in a file that
+// was being written; it returns how many these were, and whether the line has an end. A long one
+// is skipped.
+func readLine(in *bufio.Reader) (line []byte, dropped int, whole bool, err error) {
 	long := false
 	for {
 		piece, err := in.ReadSlice('\n')
+		if n := bytes.Count(piece, []byte{0}); n > 0 {
+			dropped += n
+			piece = bytes.ReplaceAll(piece, []byte{0}, nil)
+		}
 		if long = long || len(line)+len(piece) > transcript.MaxLine; !long {
 			line = append(line, piece...)
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case long && (err == nil || errors.Is(err, io.EOF)):
-			return nil, true, errLong
+		case long && (err == nil || transcript.Ended(err)):
+			return nil, dropped, true, errLong
 		}
 		whole = bytes.HasSuffix(line, []byte("\n"))
-		return bytes.TrimRight(line, "\r\n"), whole, err
+		return bytes.TrimRight(line, "\r\n"), dropped, whole, err
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 	"io"
 	"iter"
 	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
@@ -85,7 +86,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		f := &file{d: transcript.NewDocument(r, MaxMessage), yield: yield}
 		for {
 			name, err := f.d.Next()
-			if errors.Is(err, io.EOF) {
+			if transcript.Ended(err) {
 				return
 			}
 			if err == nil {
@@ -95,9 +96,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 				return
 			}
 			if err != nil {
-				if bad, ok := f.d.Fault(err); ok {
-					yield(transcript.Entry{Bad: &bad}, nil)
-				} else {
+				if err = f.damaged(err); err != nil && !errors.Is(err, errStopped) {
 					yield(transcript.Entry{}, err)
 				}
 				return
@@ -117,6 +116,51 @@ type file struct {
 	left   left
 	path   []int64 // seqs of what was yielded and is on the current path
 	draft  bool    // the newest has no seq
+
+	branches bool // they were read, with what requests leave out
+	messages bool // all were read, as far as the list says
+}
+
+// early is how the fault of a document begins that is cut off.
+const early = "the file ends early"
+
+// missing says of a file that ends early what it does not have.
+func (f *file) missing() string {
+	n := len(f.path)
+	switch {
+	case !f.messages && n > 0 && f.head > f.path[n-1]:
+		return fmt.Sprintf("the messages after #%d are missing, up to #%d", f.path[n-1], f.head)
+	case !f.messages && n == 0:
+		return "its messages are missing"
+	case !f.branches:
+		return "its branches are missing, and with them which messages requests leave out"
+	case !f.messages:
+		return "messages of other branches may be missing"
+	}
+	return "all messages are there, and the compactions behind them are missing"
+}
+
+// damaged says what is wrong with the document, or returns the error if it is not the document's.
+func (f *file) damaged(err error) error {
+	bad, ok := f.d.Fault(err)
+	if !ok {
+		return err
+	}
+	if strings.HasPrefix(bad.Reason, early) {
+		bad.Reason = early + ": " + f.missing()
+	}
+	return f.emit(transcript.Entry{Bad: &bad})
+}
+
+// finish brings the path back to where the conversation stood, and tells what requests leave out
+// there.
+func (f *file) finish() error {
+	if !f.draft {
+		if err := f.back(f.head + 1); err != nil { // other branches may go on from there
+			return err
+		}
+	}
+	return f.leaveOut(f.left.current)
 }
 
 func (f *file) emit(e transcript.Entry) error {
@@ -134,20 +178,24 @@ func (f *file) bad(format string, args ...any) error {
 func (f *file) field(name string) error {
 	switch name {
 	case "messages":
+		torn := false // the rest of the file is read for whole messages
 		for raw, err := range f.d.Items() {
-			if err == nil {
+			switch {
+			case err != nil:
+				torn = true
+				err = f.damaged(err)
+			case !torn || isMessage(raw):
 				err = f.message(raw)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if !f.draft {
-			if err := f.back(f.head + 1); err != nil { // other branches may go on from there
-				return err
-			}
+		f.messages = !torn
+		if err := f.finish(); err != nil || !torn {
+			return err
 		}
-		return f.leaveOut(f.left.current)
+		return errStopped // nothing is left to be read
 	case "branches":
 		for raw, err := range f.d.Items() {
 			if err != nil {
@@ -158,6 +206,9 @@ func (f *file) field(name string) error {
 					return err
 				}
 			}
+		}
+		if f.branches = true; f.messages { // a file in another order
+			return f.leaveOut(f.left.current)
 		}
 		return nil
 	case "receipts", "refs": // they follow from the messages
@@ -188,6 +239,12 @@ func (f *file) field(name string) error {
 			Model: c.Model, Instructions: c.Instructions, Policy: c.Policy, Settings: c.Settings, Meta: c.Meta}})
 	}
 	return nil
+}
+
+// isMessage tells a message from what else stands behind the damage of a file.
+func isMessage(raw json.RawMessage) bool {
+	var m struct{ Role string }
+	return json.Unmarshal(raw, &m) == nil && m.Role != ""
 }
 
 // message takes a message, and goes back to where it belongs first.

@@ -237,8 +237,22 @@ func TestBadArchives(t *testing.T) {
 	whole := write(t)
 	cut := whole[:strings.Index(whole, "all of it")]
 	if out := load(t, strings.NewReader(cut)); len(out.all) != 3 || len(out.bad) != 1 ||
-		!strings.HasPrefix(out.bad[0].Reason, "the file ends early") {
+		out.bad[0].Reason != "the file ends early: the messages after #2 are missing, up to #3" {
 		t.Errorf("cut off: %d messages, bad %v", len(out.all), out.bad)
+	}
+	for before, want := range map[string]string{
+		`"messages":[`: "the file ends early: its messages are missing",
+		`"receipts":[`: "the file ends early: all messages are there, and the compactions behind them are missing",
+		`"refs":[`:     "the file ends early: all messages are there, and the compactions behind them are missing",
+	} {
+		out := load(t, strings.NewReader(whole[:strings.Index(whole, before)]))
+		if len(out.bad) != 1 || out.bad[0].Reason != want {
+			t.Errorf("cut off before %s: bad %v", before, out.bad)
+		}
+	}
+	torn := strings.Replace(whole, `"role":"tool"`, `"role":"to`, 1)
+	if out := load(t, strings.NewReader(torn)); len(out.all) != 4 || len(out.bad) == 0 {
+		t.Errorf("torn in a message: %d messages, bad %v", len(out.all), out.bad)
 	}
 	newer := strings.Replace(whole, `"version":1`, `"version":2`, 1)
 	if out := load(t, strings.NewReader(newer)); len(out.all) != 0 || len(out.bad) != 1 || !strings.Contains(out.bad[0].Reason, "version 2") {
@@ -247,6 +261,35 @@ func TestBadArchives(t *testing.T) {
 	broken := strings.Replace(whole, `"role":"tool"`, `"role":"robot"`, 1)
 	if out := load(t, strings.NewReader(broken)); len(out.all) != 4 || len(out.bad) != 1 || out.bad[0].Line != 8 {
 		t.Errorf("a message of no role: %d messages, bad %v", len(out.all), out.bad)
+	}
+}
+
+// A file that is cut between its messages and what requests leave out says so; one that has them in
+// this order, and whole, leaves them out.
+func TestLeftOutBehindMessages(t *testing.T) {
+	const text = `{"archive":{"format":"scrollback","version":1},"conversation":{"id":"x","messages":2},"messages":[` +
+		`{"seq":1,"role":"user","branch":"b","parts":[{"type":"text","text":"one"}]},` +
+		`{"seq":2,"role":"assistant","branch":"b","parts":[{"type":"text","text":"two"}]}],"branches":[`
+	read := func(text string) (without []int, bad []string) {
+		for e, err := range (archived.Format{}).Read(strings.NewReader(text)) {
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case e.Bad != nil:
+				bad = append(bad, e.Bad.Reason)
+			case e.Without != nil:
+				without = *e.Without
+			}
+		}
+		return without, bad
+	}
+	without, bad := read(text + `{"id":"b","head_seq":2,"current":true,"without":[1]}]}`)
+	if !slices.Equal(without, []int{1}) || len(bad) > 0 {
+		t.Errorf("whole: without %v, bad %q", without, bad)
+	}
+	_, bad = read(text)
+	if len(bad) != 1 || bad[0] != "the file ends early: its branches are missing, and with them which messages requests leave out" {
+		t.Errorf("cut: %q", bad)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
@@ -83,7 +82,7 @@ func readAt(r io.ReadSeeker, at int64, b []byte) error {
 	if err == nil {
 		_, err = io.ReadFull(r, b)
 	}
-	if errors.Is(err, io.EOF) {
+	if transcript.Ended(err) {
 		err = io.ErrUnexpectedEOF // it had that size a moment ago
 	}
 	return scrollback.Wrap(scrollback.Unavailable, "archived.CheckSeal", err)

@@ -95,7 +95,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		f := &file{d: transcript.NewDocument(r, transcript.MaxLine), yield: yield, top: fields{}}
 		for {
 			name, err := f.d.Next()
-			if errors.Is(err, io.EOF) {
+			if transcript.Ended(err) {
 				break
 			}
 			if err == nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"iter"
 	"maps"
@@ -139,7 +138,7 @@ func (t *telling) load() error {
 		}
 		l, bad, err := in.next()
 		switch {
-		case errors.Is(err, io.EOF):
+		case transcript.Ended(err):
 			return nil
 		case err != nil:
 			return err

@@ -36,25 +36,76 @@ func (t *telling) words(text string) (string, string) {
 	for _, l := range left {
 		if strings.HasPrefix(text, l.tag) {
 			t.leave(l.kind)
+			tag, _, _ := strings.Cut(text[1:], ">")
+			if _, rest := opened(text, tag); rest != "" { // what the person said behind it
+				return t.words(rest)
+			}
 			return "", ""
 		}
 	}
+	said, kind, rest := t.noted(text)
+	if kind == "" {
+		return t.spoken(text)
+	}
+	if rest == "" {
+		return said, kind
+	}
+	behind, also := t.words(rest)
+	switch {
+	case behind == "":
+		return said, kind
+	case also == "":
+		kind = "" // there is talk in it
+	}
+	return strings.TrimSpace(said + "\n\n" + behind), kind
+}
+
+// noted is what a person did beside talking, if a text begins with that, what it is, and what
+// stands behind it.
+func (t *telling) noted(text string) (said, kind, rest string) {
+	tags := []string{"command-name", "command-message", "command-args", "command-contents"}
 	switch {
 	case strings.HasPrefix(text, "<command-name>"), strings.HasPrefix(text, "<command-message>"):
 		if name := between(text, "command-name"); name != "" {
-			return strings.TrimSpace(name + " " + between(text, "command-args")), eventCommand
+			return strings.TrimSpace(name + " " + between(text, "command-args")), eventCommand, behind(text, tags...)
 		}
 	case strings.HasPrefix(text, "<bash-input>"):
-		return "!" + between(text, "bash-input"), eventBash
+		return "!" + between(text, "bash-input"), eventBash, behind(text, "bash-input")
 	case strings.HasPrefix(text, "<bash-stdout>"), strings.HasPrefix(text, "<bash-stderr>"):
 		out := strings.TrimSpace(between(text, "bash-stdout") + "\n" + between(text, "bash-stderr"))
 		if out == "" {
 			t.leave("empty")
 		}
-		return out, eventOutput
+		return out, eventOutput, behind(text, "bash-stdout", "bash-stderr")
 	case strings.HasPrefix(text, "<user-memory-input>"):
-		return "#" + between(text, "user-memory-input"), eventMemory
+		return "#" + between(text, "user-memory-input"), eventMemory, behind(text, "user-memory-input")
 	}
+	return "", "", ""
+}
+
+// behind is what follows the elements with these names that a text begins with.
+func behind(text string, tags ...string) string {
+	for {
+		at := slices.IndexFunc(tags, func(tag string) bool { return strings.HasPrefix(text, "<"+tag+">") })
+		if at < 0 {
+			return text
+		}
+		closed, rest := opened(text, tags[at])
+		if !closed {
+			return "" // cut off: all of it belongs to the element
+		}
+		text = rest
+	}
+}
+
+// opened says whether the element that a text begins with is closed, and what follows it.
+func opened(text, tag string) (closed bool, rest string) {
+	_, rest, closed = strings.Cut(text, "</"+tag+">")
+	return closed, strings.TrimSpace(rest)
+}
+
+// spoken is what a person said in a text, without the reminders of the tool.
+func (t *telling) spoken(text string) (string, string) {
 	bare := t.unremind(text, true)
 	if strings.TrimSpace(bare) == "" {
 		if bare == text {

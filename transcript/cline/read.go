@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"iter"
 	"path"
@@ -191,7 +190,7 @@ func (t *talk) finish(fault *transcript.Bad) {
 func (t *talk) document(f io.Reader) *transcript.Bad {
 	in := bufio.NewReader(transcript.UTF8(f))
 	head, err := in.Peek(512)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !transcript.Ended(err) {
 		t.r.fail(err)
 		return nil
 	}
@@ -202,7 +201,7 @@ func (t *talk) document(f io.Reader) *transcript.Bad {
 	for {
 		name, err := d.Next()
 		switch {
-		case errors.Is(err, io.EOF):
+		case transcript.Ended(err):
 			return nil
 		case err != nil:
 			return t.fault(d, err)

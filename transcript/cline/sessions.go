@@ -34,12 +34,20 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 	return func(yield func(transcript.Session, error) bool) {
 		tasks, runs, err := found(p)
 		for _, dir := range roots(p.FS, tasks) {
-			if ctx.Err() != nil || !yield(taskSession(p, dir), nil) {
+			if ctx.Err() != nil {
+				yield(transcript.Session{}, ctx.Err())
+				return
+			}
+			if !yield(taskSession(p, dir), nil) {
 				return
 			}
 		}
 		for _, name := range runs {
-			if ctx.Err() != nil || !yield(runSession(p.FS, name), nil) {
+			if ctx.Err() != nil {
+				yield(transcript.Session{}, ctx.Err())
+				return
+			}
+			if !yield(runSession(p.FS, name), nil) {
 				return
 			}
 		}

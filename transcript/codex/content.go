@@ -3,8 +3,10 @@ package codex
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -119,6 +121,11 @@ func (t *teller) user(l *line, it item) {
 	text := n.entry.Message.Parts.Text()
 	if !told && t.injected(text) {
 		t.surroundings(it)
+		if beside, ok := n.peeled(); ok {
+			t.leave("reminder")
+			t.saidBy(beside)
+			return
+		}
 		t.doubt = &n
 		return
 	}
@@ -161,6 +168,44 @@ func (t *teller) injected(text string) bool {
 	}
 	m := element.FindStringSubmatch(text)
 	return t.events && m != nil && strings.Contains(m[1], "_") && strings.HasSuffix(text, "</"+m[1]+">")
+}
+
+// peeled is a message without what the harness put into it, and whether there is talk beside that.
+func (n *node) peeled() (node, bool) {
+	out := *n
+	out.entry.Message.Parts, out.entry.Bytes = slices.Clone(n.entry.Message.Parts), maps.Clone(n.entry.Bytes)
+	for i := len(out.entry.Message.Parts) - 1; i >= 0; i-- {
+		p, ok := out.entry.Message.Parts[i].(scrollback.Text)
+		if !ok {
+			continue
+		}
+		if p.Text = peel(p.Text); p.Text == "" {
+			out.drop(i)
+		} else {
+			out.entry.Message.Parts[i] = p
+		}
+	}
+	return out, strings.TrimSpace(out.entry.Message.Parts.Text()) != ""
+}
+
+// peel is a text without the elements of the harness that it begins with. One that is not
+// closed goes on to the end.
+func peel(text string) string {
+	for {
+		trimmed := strings.TrimSpace(text)
+		if !slices.ContainsFunc(harness, func(begin string) bool { return strings.HasPrefix(trimmed, begin) }) {
+			return trimmed
+		}
+		end := "</INSTRUCTIONS>"
+		if m := element.FindStringSubmatch(trimmed); m != nil {
+			end = "</" + m[1] + ">"
+		}
+		at := strings.LastIndex(trimmed, end)
+		if at < 0 {
+			return ""
+		}
+		text = trimmed[at+len(end):]
+	}
 }
 
 // confirm takes the event that repeats what a person said.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -40,17 +41,55 @@ func openRollout(fsys fs.FS, name string) (io.ReadCloser, error) {
 	if err != nil || !strings.HasSuffix(name, ".zst") {
 		return f, err
 	}
-	dec, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+	file := &source{File: f}
+	dec, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &unpacked{io.LimitReader(dec, maxUnpacked), dec, f}, nil
+	return &unpacked{&bounded{dec, maxUnpacked}, dec, file}, nil
+}
+
+// errUnpacked is about a packed rollout that is longer than what is read of one.
+var errUnpacked = fmt.Errorf("it unpacks to more than %d bytes; what is behind that is not read", int64(maxUnpacked))
+
+// bounded reads so many bytes, and fails with [errUnpacked] where there are more.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		if n, err := io.ReadFull(b.r, make([]byte, 1)); n == 0 {
+			return 0, err
+		}
+		return 0, errUnpacked
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// source is a packed file, and why it could not be read: that is no damage of what is packed in it.
+type source struct {
+	fs.File
+	err error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(b []byte) (int, error) {
+	n, err := s.File.Read(b)
+	if err != nil && !transcript.Ended(err) {
+		s.err = err
+	}
+	return n, err
 }
 
 type unpacked struct {
 	io.Reader
 	dec  *zstd.Decoder
-	file fs.File
+	file *source
 }
 
 func (u *unpacked) Close() error {
@@ -59,15 +98,21 @@ func (u *unpacked) Close() error {
 }
 
 // eachLine reads a rollout, until a reader of its lines has had enough. A packed one that is
-// damaged ends with a bad line.
+// damaged, or unpacks to too much, ends with a bad line.
 func eachLine(r io.Reader, packed bool, do func(line) bool) error {
+	from, _ := r.(*unpacked)
 	in := transcript.NewRecords(r)
 	var began int64 // of lines without a time
 	first := true
 	for {
 		rec, err := in.Next()
 		switch {
-		case errors.Is(err, io.EOF):
+		case transcript.Ended(err):
+			return nil
+		case err != nil && from != nil && from.file.err != nil:
+			return from.file.err
+		case errors.Is(err, errUnpacked):
+			do(line{n: in.Line(), ordinal: -1, bad: err.Error()})
 			return nil
 		case err != nil && packed:
 			do(line{n: in.Line(), ordinal: -1, bad: "damaged: " + err.Error()})

@@ -28,10 +28,12 @@ type file struct {
 	changed int64  // Unix ms
 	head    *head  // once it was read
 	bad     string // why it cannot be read
+	copy    string // what a program that syncs folders put into its name; empty for the tool's own
 }
 
-// rolloutName has the local time, the thread, and what tells the files of a thread apart.
-var rolloutName = regexp.MustCompile(`^rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(_[0-9a-fA-F-]{1,36})?\.jsonl(\.zst)?$`)
+// rolloutName has the local time, the thread, what tells the files of a thread apart, and what
+// Syncthing puts before the ending of a copy that differs.
+var rolloutName = regexp.MustCompile(`^rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(_[0-9a-fA-F-]{1,36})?(\.sync-conflict-[0-9A-Za-z-]{1,40})?\.jsonl(\.sync-conflict-[0-9A-Za-z-]{1,40})?(\.zst)?$`)
 
 // Bounds of what is looked through.
 const (
@@ -128,6 +130,9 @@ func rollout(name string, e fs.DirEntry) *file {
 func (f *file) named(m []string) {
 	f.thread, f.begun = strings.ToLower(m[2]), m[1]
 	f.id = cmp.Or(strings.ToLower(strings.TrimPrefix(m[3], "_")), f.thread)
+	if f.copy = m[4] + m[5]; f.copy != "" {
+		f.id += f.copy // what goes on from the thread goes on from the tool's own file
+	}
 }
 
 // know reads the head of a file. What has none is the thread that its name says.
@@ -217,12 +222,17 @@ func (t *threads) family(id string) []string {
 	return out
 }
 
-// inOrder are the files of a thread in the order they were begun: the last is the current one.
+// inOrder are the files of a thread in the order they were begun, copies before the tool's own:
+// the last is the current one.
 func inOrder(fsys fs.FS, files []*file) []*file {
 	out := slices.Clone(files)
 	slices.SortStableFunc(out, func(a, b *file) int {
 		x, y := a.know(fsys).time(), b.know(fsys).time()
 		switch {
+		case (a.copy == "") != (b.copy == "") && a.copy != "":
+			return -1
+		case (a.copy == "") != (b.copy == ""):
+			return 1
 		case x != y:
 			return int(max(-1, min(1, x-y)))
 		case a.changed != b.changed:

@@ -89,6 +89,15 @@ func TestRequestInItsEnvelope(t *testing.T) {
 			[]string{"# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request for Codex:\n\n", "IMAGE"},
 			[]string{"", "Done"},
 		},
+		"beside where it works": {
+			[]string{"<environment_context>\n  <cwd>/w</cwd>\n</environment_context>\n\nmend the test"},
+			[]string{"mend the test", "Done"},
+		},
+		"an element beside instructions and where it works": {
+			[]string{"# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nTabs.\n</INSTRUCTIONS>",
+				"<environment_context>\n  <cwd>/w</cwd>\n</environment_context>", "mend the test"},
+			[]string{"mend the test", "Done"},
+		},
 		"an envelope alone":  {[]string{ide}, []string{"Done"}},
 		"no mark, but words": {[]string{ide + "mend the test"}, []string{ide + "mend the test", "Done"}},
 		"a person's own headings": {

@@ -180,7 +180,10 @@ func madeAt(id string) (int64, bool) {
 
 // thread reads the files of a thread: those that a revert left first, the current one last.
 func (r *reader) thread(id, name string) error {
-	files := r.currentLast(id)
+	files, err := r.newestCopyLast(r.currentLast(id))
+	if err != nil {
+		return err
+	}
 	t := newTeller(id)
 	for i, f := range files {
 		current := i == len(files)-1
@@ -199,6 +202,34 @@ func (r *reader) thread(id, name string) error {
 	}
 	r.tell(t)
 	return nil
+}
+
+// newestCopyLast puts, where there are copies of the current file that a program which syncs folders
+// has left beside it, the one at the end that has the newest line: an older copy then changes
+// nothing, and one that went on is a branch. Of equally new ones the tool's own is the current one.
+func (r *reader) newestCopyLast(files []*file) ([]*file, error) {
+	if !slices.ContainsFunc(files, func(f *file) bool { return f.copy != "" }) {
+		return files, nil
+	}
+	own := files[len(files)-1]
+	best, newest := len(files)-1, int64(-1)
+	for i, f := range slices.Backward(files) {
+		if f != own && strings.TrimSuffix(f.id, f.copy) != strings.TrimSuffix(own.id, own.copy) {
+			continue // a revert's
+		}
+		at := int64(0)
+		if err := r.lines(f, func(l line) bool {
+			at = max(at, l.at)
+			return true
+		}); err != nil {
+			return nil, err
+		}
+		if at > newest {
+			best, newest = i, at
+		}
+	}
+	last := files[best]
+	return append(slices.Delete(slices.Clone(files), best, best+1), last), nil
 }
 
 // stateFile is the tool's index of its threads. It is asked only which of a thread's files is

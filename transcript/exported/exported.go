@@ -221,9 +221,9 @@ func (f Format) salvaged(p transcript.Place, s transcript.Session, assets *Asset
 	return true
 }
 
-// mended yields what is whole of an item that is damaged at its end.
+// mended yields what is whole of an item that is damaged.
 func (f Format) mended(it item, assets *Assets, seen map[string]bool, yield func(transcript.Entry, error) bool) bool {
-	whole := transcript.Mend(it.torn, f.Depth)
+	whole := transcript.MendAround(it.torn, f.Depth)
 	if whole == nil {
 		return true
 	}
@@ -238,6 +238,15 @@ func (f Format) mended(it item, assets *Assets, seen map[string]bool, yield func
 		return true
 	}
 	seen[t.ID] = true
+	known := map[string]bool{}
+	for i := range t.Nodes {
+		known[t.Nodes[i].ID] = true
+	}
+	for i := range t.Nodes[1:] { // what follows a message that is lost follows the one before that
+		if n := &t.Nodes[i+1]; n.Parent != "" && !known[n.Parent] {
+			n.Parent = t.Nodes[i].ID
+		}
+	}
 	return entries(it, t, yield)
 }
 
@@ -304,7 +313,7 @@ func lines(in *bufio.Reader) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		for n := 1; ; n++ {
 			line, long, err := readLine(in)
-			if err != nil && !errors.Is(err, io.EOF) {
+			if err != nil && !transcript.Ended(err) {
 				yield(item{}, err)
 				return
 			}

@@ -62,7 +62,7 @@ func (f Format) session(p transcript.Place, name string, d fs.DirEntry) (transcr
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, false
-	case err != nil && f.Named != nil && f.Named(path.Base(name)):
+	case err != nil && (f.Named != nil && f.Named(path.Base(name)) || f.Sniff(path.Base(name), head)):
 		s.Bad = err.Error()
 		return s, true
 	case err != nil:

@@ -55,15 +55,22 @@ func (Format) Sniff(head []byte) bool {
 	var first map[string]json.RawMessage
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	if json.Unmarshal(line, &first) == nil && len(first) > 0 {
-		return first["sessionId"] != nil && first["type"] == nil || first["history"] != nil && first["role"] == nil
+		return first["sessionId"] != nil && first["type"] == nil || isHistory(first["history"]) && first["role"] == nil
 	}
-	return bytes.Contains(head, []byte(`"sessionId"`)) && !bytes.Contains(head, []byte(`"parentUuid"`)) || bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`))
+	return bytes.Contains(head, []byte(`"sessionId"`)) && !bytes.Contains(head, []byte(`"parentUuid"`)) || bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`)) && bytes.Contains(head, []byte(`"parts"`))
+}
+
+// isHistory reports whether a value is a list of what was said as the API has it: other programs
+// have histories of their own.
+func isHistory(raw json.RawMessage) bool {
+	var list []struct{ Parts json.RawMessage }
+	return json.Unmarshal(raw, &list) == nil && (len(list) == 0 || list[0].Parts != nil)
 }
 
 // Read implements transcript.Importer.
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		s := &session{yield: yield, header: map[string]json.RawMessage{}, at: map[string]int{}}
+		s := &session{yield: yield, most: transcript.MaxLine, header: map[string]json.RawMessage{}, at: map[string]int{}}
 		s.lines(bufio.NewReaderSize(transcript.UTF8(r), 64<<10))
 		s.end()
 	}
@@ -80,7 +87,7 @@ func (s *session) lines(in *bufio.Reader) {
 		case errors.Is(err, errLongLine):
 			s.bad("longer than %d bytes", transcript.MaxLine)
 			continue
-		case err != nil && !errors.Is(err, io.EOF):
+		case err != nil && !transcript.Ended(err):
 			s.fail(err)
 			return
 		}
@@ -106,7 +113,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if long && (err == nil || errors.Is(err, io.EOF)) {
+		if long && (err == nil || transcript.Ended(err)) {
 			return nil, errLongLine
 		}
 		return line, err
@@ -120,6 +127,8 @@ type session struct {
 	line  int
 
 	headless bool // the header is lost
+	most     int  // bytes of a document that are read
+	long     bool // it has more
 
 	header map[string]json.RawMessage
 	path   []*record      // as the session stands
@@ -155,11 +164,12 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 	err := json.Unmarshal(line, &fields)
 	if err != nil && s.line == 1 && rest != nil {
 		// The older form is one document, which may span many lines.
-		whole, readErr := io.ReadAll(io.LimitReader(rest, transcript.MaxLine))
+		whole, readErr := io.ReadAll(io.LimitReader(rest, int64(s.most)+1))
 		if readErr != nil {
 			s.fail(readErr)
 			return true
 		}
+		s.long = len(whole) > s.most
 		if all := append(bytes.Clone(line), whole...); json.Unmarshal(all, &fields) == nil {
 			line, err = all, nil
 		} else if all = bytes.TrimSpace(all); bytes.HasPrefix(all, []byte("[")) && json.Valid(all) {
@@ -218,7 +228,7 @@ func (s *session) mended(all []byte) bool {
 		if err == nil {
 			raw, err = d.Value()
 		}
-		if errors.Is(err, io.EOF) {
+		if transcript.Ended(err) {
 			break
 		}
 		if err != nil {
@@ -233,6 +243,9 @@ func (s *session) mended(all []byte) bool {
 		return false
 	}
 	maps.Copy(s.header, header)
+	if s.long && len(damaged) > 0 {
+		damaged[len(damaged)-1].Reason = fmt.Sprintf("longer than %d bytes; of the messages behind them none is read", s.most)
+	}
 	for _, bad := range damaged {
 		s.emit(transcript.Entry{Bad: &bad})
 	}

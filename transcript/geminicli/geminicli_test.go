@@ -631,3 +631,19 @@ func TestSignatureAlone(t *testing.T) {
 		t.Errorf("%+v", got[1].Message.Parts[1])
 	}
 }
+
+// A history of another program is not taken for a checkpoint.
+func TestOtherHistories(t *testing.T) {
+	for file, want := range map[string]bool{
+		`{"history":[{"role":"user","parts":[{"text":"hi"}]}]}`:                                  true,
+		"{\n  \"history\": [\n    {\"role\": \"user\", \"parts\": [{\"text\": \"hi\"}]}\n  ]\n}": true,
+		`{"history":[]}`: true,
+		`{"history":[{"message":{"role":"user","content":"hi"},"contextItems":[]}]}`:          false,
+		`{"conversation_id":"q","history":[{"user":{"content":{"Prompt":{"prompt":"hi"}}}}]}`: false,
+		"{\n  \"history\": [\n    {\"role\": \"user\", \"content\": \"hi\"}\n  ]\n}":          false,
+	} {
+		if got := (geminicli.Format{}).Sniff([]byte(file)); got != want {
+			t.Errorf("%s: %v", file, got)
+		}
+	}
+}

@@ -241,7 +241,7 @@ func (c *counting) Read(p []byte) (int, error) {
 		c.lines += strings.Count(string(p[:n]), "\n")
 		c.open = p[n-1] != '\n'
 	}
-	c.eof = c.eof || errors.Is(err, io.EOF)
+	c.eof = c.eof || transcript.Ended(err)
 	return n, err
 }
 

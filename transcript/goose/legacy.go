@@ -2,8 +2,6 @@ package goose
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -21,7 +19,7 @@ func fromFile(p transcript.Place, s transcript.Session) ([]*conversation, error)
 	for {
 		rec, err := in.Next()
 		switch {
-		case errors.Is(err, io.EOF):
+		case transcript.Ended(err):
 			c.arrange()
 			return []*conversation{c}, nil
 		case err != nil:

@@ -28,7 +28,7 @@ type form struct {
 }
 
 // lists are the fields in which a record has a whole conversation.
-var lists = []string{"messages", "conversations", "conversation", "contents"}
+var lists = []string{"messages", "conversations", "conversation", "contents", "input"}
 
 // listOf is the list of messages that an object has, or nil.
 func listOf(object map[string]json.RawMessage) (out []json.RawMessage) {
@@ -61,18 +61,30 @@ func sniffForms(head []byte) bool {
 		return sniffForms(rest)
 	case bytes.HasPrefix(head, []byte("{")):
 		d := transcript.NewDocument(bytes.NewReader(head), transcript.MaxLine)
+		seen := map[string]bool{}
 		for {
 			name, err := d.Next()
 			if err != nil {
-				return false
+				return seen["prompt"] && (seen["completion"] || seen["response"]) || seen["instruction"] && (seen["output"] || seen["response"]) ||
+					seen["question"] && seen["answer"]
 			}
-			if name == "messages" || name == "conversations" || name == "conversation" || name == "contents" {
+			seen[name] = true
+			if name == "messages" || name == "conversations" || name == "conversation" || name == "contents" || name == "input" {
 				at := bytes.Index(head, []byte(`"`+name+`"`))
 				rest := bytes.TrimLeft(head[max(at, 0)+len(name)+2:], " \t\r\n:")
+				if name == "input" && !bytes.HasPrefix(rest, []byte("[")) { // of another form
+					if _, err := d.Value(); err != nil {
+						return false
+					}
+					continue
+				}
 				if !bytes.HasPrefix(rest, []byte("[")) {
 					return false
 				}
 				seen := transcript.ItemFields(rest)
+				if seen["messages"] {
+					return sniffForms(bytes.TrimLeft(rest[1:], " \t\r\n"))
+				}
 				return seen["role"] && (seen["content"] || seen["parts"] || seen["tool_calls"]) || seen["from"] && seen["value"]
 			}
 			if _, err := d.Value(); err != nil {
@@ -91,6 +103,7 @@ func forms(raw json.RawMessage, talks *int) []form {
 			id = strconv.Itoa(*talks)
 		}
 		for _, m := range list {
+			m = item(m)
 			out = append(out, form{message: m, source: id})
 		}
 		return out
@@ -115,6 +128,29 @@ func forms(raw json.RawMessage, talks *int) []form {
 	}
 	list := listOf(object)
 	if list == nil {
+		list = pairOf(object)
+	}
+	if list == nil {
+		var out []form
+		for _, name := range lists { // of conversations, not of messages
+			var inner []map[string]json.RawMessage
+			if json.Unmarshal(object[name], &inner) != nil {
+				continue
+			}
+			for i := range inner {
+				if listOf(inner[i]) == nil {
+					continue
+				}
+				one, err := json.Marshal(inner[i])
+				if err != nil {
+					continue
+				}
+				out = append(out, forms(one, talks)...)
+			}
+		}
+		if out != nil {
+			return out
+		}
 		return []form{{message: bytes.Clone(raw)}}
 	}
 	text := func(names ...string) string {
@@ -128,11 +164,91 @@ func forms(raw json.RawMessage, talks *int) []form {
 	}
 	id := text("id", "conversation_id")
 	out := talk(id, list)
-	about := &scrollback.Conversation{Title: text("title"), Instructions: text("system", "instructions")}
+	about := &scrollback.Conversation{Title: text("title"), Instructions: cmp.Or(text("system", "instructions"), systemOf(object))}
 	if about.Title != "" || about.Instructions != "" {
 		out = append([]form{{entry: transcript.Entry{Source: out[0].source, Conversation: about}}}, out...)
 	}
 	return out
+}
+
+// pairOf are the two messages of a line that has a question and its answer, as files for
+// fine-tuning do; nil if it is none.
+func pairOf(object map[string]json.RawMessage) []json.RawMessage {
+	text := func(name string) string {
+		var s string
+		if json.Unmarshal(object[name], &s) != nil {
+			return ""
+		}
+		return s
+	}
+	for _, names := range [][3]string{{"prompt", "completion"}, {"prompt", "response"}, {"instruction", "output", "input"}, {"instruction", "response", "context"},
+		{"question", "answer"}} {
+		asked, answer := text(names[0]), text(names[1])
+		if strings.TrimSpace(asked) == "" || strings.TrimSpace(answer) == "" {
+			continue
+		}
+		if more := text(names[2]); names[2] != "" && more != "" {
+			asked += "\n\n" + more
+		}
+		user, err := plainJSON(map[string]any{"role": "user", "content": asked})
+		assistant, err2 := plainJSON(map[string]any{"role": "assistant", "content": answer})
+		if err == nil && err2 == nil {
+			return []json.RawMessage{user, assistant}
+		}
+	}
+	return nil
+}
+
+// item is a message of OpenAI's responses: calls, results and thoughts stand beside what is said
+// there. Others stay as they are.
+func item(raw json.RawMessage) json.RawMessage {
+	var it struct {
+		Type, Name, Role  string
+		CallID            string `json:"call_id"`
+		Arguments, Output json.RawMessage
+		Summary           json.RawMessage
+	}
+	if json.Unmarshal(raw, &it) != nil || it.Role != "" {
+		return raw
+	}
+	var m any
+	switch it.Type {
+	case "function_call":
+		m = map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{"id": it.CallID,
+			"function": map[string]any{"name": it.Name, "arguments": it.Arguments}}}}
+	case "function_call_output":
+		m = map[string]any{"role": "tool", "tool_call_id": it.CallID, "content": it.Output}
+	case "reasoning":
+		words := textOf(it.Summary)
+		if words == "" {
+			return raw
+		}
+		m = map[string]any{"role": "assistant", "reasoning_content": words}
+	default:
+		return raw
+	}
+	out, err := plainJSON(m)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+// systemOf are instructions that stand in parts: Anthropic's, Bedrock's and Gemini's.
+func systemOf(object map[string]json.RawMessage) string {
+	for _, name := range []string{"system", "systemInstruction", "system_instruction"} {
+		raw := object[name]
+		var of struct {
+			Parts json.RawMessage `json:"parts"`
+		}
+		if json.Unmarshal(raw, &of) == nil && len(of.Parts) > 0 {
+			raw = of.Parts
+		}
+		if words := textOf(raw); strings.TrimSpace(words) != "" {
+			return words
+		}
+	}
+	return ""
 }
 
 // said is what a message has in the forms of others.
@@ -247,7 +363,6 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 	return plainJSON(parts)
 }
 
-// plainJSON is json.Marshal without escapes for HTML.
 // detailed are OpenRouter's details of reasoning, which its servers want back in order.
 func detailed(raw json.RawMessage) (out []json.RawMessage) {
 	if json.Unmarshal(raw, &out) != nil || len(out) == 0 {
@@ -265,6 +380,7 @@ func spoken(text string, thought bool, signature json.RawMessage) map[string]any
 	return partly(map[string]any{"type": kind, "text": text}, signature)
 }
 
+// plainJSON is json.Marshal without escapes for HTML.
 func plainJSON(v any) (json.RawMessage, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

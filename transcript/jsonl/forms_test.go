@@ -59,7 +59,19 @@ func TestForms(t *testing.T) {
 	files["anthropic"] = `{"system":"Be brief.","messages":[{"role":"user","content":"one"},{"role":"assistant","content":` +
 		`[{"type":"tool_use","id":"t","name":"look","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"it"}]}]}`
+	files["names in capitals"] = `[{"role":"User","content":"one"},{"role":"ASSISTANT","content":"two"},{"role":" Human ","content":"three"}]`
+	files["a prompt"] = `{"prompt":"one","completion":"two"}` + "\n" + `{"prompt":"three","completion":"four"}`
+	files["an instruction"] = `[{"instruction":"add","input":"1 2","output":"3"},{"instruction":"greet","input":"","output":"hi"}]`
+	files["talks"] = `{"conversations":[{"id":"a","messages":[{"role":"user","content":"one"}]},{"id":"b","messages":[{"role":"user","content":"two"}]}]}`
+	files["responses"] = `{"model":"m","instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"one"}]},` +
+		`{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},` +
+		`{"type":"function_call_output","call_id":"c","output":"ok"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"two"}]}]}`
 	for name, want := range map[string]string{
+		"names in capitals": "|user one;|assistant two;|user three",
+		"a prompt":          "|user one;|assistant two;2|user three;2|assistant four",
+		"an instruction":    "|user add\n\n1 2;|assistant 3;2|user greet;2|assistant hi",
+		"talks":             "a|user one;b|user two",
+		"responses":         "|user one;|assistant (hm);|assistant c=f{};|tool c:ok;|assistant two",
 		"messages.json":     "|system Be brief.;|user How wide is the gate?;|assistant Twelve metres.",
 		"chat-request.json": `|user How wide is the gate?;|assistant c1=measure{"gate":1};|tool c1:12;|assistant Twelve metres.`,
 		"finetune.jsonl":    "|user Name a knot.;|assistant Bowline.;2|user Another.;2|assistant Clove hitch.",
@@ -77,6 +89,35 @@ func TestForms(t *testing.T) {
 		got, bad := told(t, files[name])
 		if strings.Join(got, ";") != want || bad != 0 {
 			t.Errorf("%s: %q with %d bad, want %q", name, strings.Join(got, ";"), bad, want)
+		}
+	}
+}
+
+// What a request tells a model for all of it is kept, in whichever form it stands, and so are the
+// times of messages under the names that others give them.
+func TestInstructionsAndTimes(t *testing.T) {
+	for _, about := range []string{`"system":"Be brief."`, `"system":[{"type":"text","text":"Be brief."}]`, `"system":[{"text":"Be brief."}]`,
+		`"systemInstruction":{"parts":[{"text":"Be brief."}]}`, `"instructions":"Be brief."`} {
+		told := ""
+		for e, err := range (jsonl.Format{}).Read(strings.NewReader(`{` + about + `,"messages":[{"role":"user","content":"one"}]}`)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Conversation != nil {
+				told = e.Conversation.Instructions
+			}
+		}
+		if told != "Be brief." {
+			t.Errorf("%s: instructions %q", about, told)
+		}
+	}
+	for field, want := range map[string]int64{
+		`"created_at":1709280000000`: 1709280000000, `"created_at":1709280000`: 1709280000000, `"timestamp":"2024-03-01T08:00:00Z"`: 1709280000000,
+		`"create_time":1709280000.5`: 1709280000500, `"createdAt":"2024-03-01T08:00:00.000Z"`: 1709280000000, `"date":"in spring"`: 0, `"time":7`: 7,
+	} {
+		_, entries, bad := read(t, `{"role":"user","content":"one",`+field+`}`)
+		if len(entries) != 1 || len(bad) > 0 || entries[0].Message.CreatedAt != want {
+			t.Errorf("%s: %+v, bad %v", field, entries, bad)
 		}
 	}
 }

@@ -71,7 +71,36 @@ type row struct {
 	CreatedAt      json.RawMessage   `json:"created_at,omitempty"`
 	Meta           json.RawMessage   `json:"meta,omitempty"`
 
+	times // read, and not written
+
 	Turns []scrollback.TurnEntry `json:"turns,omitempty"` // written, and not read
+}
+
+// times are what others call the time of a message.
+type times struct {
+	Timestamp  json.RawMessage `json:"timestamp,omitempty"`
+	CreateTime json.RawMessage `json:"create_time,omitempty"`
+	Created    json.RawMessage `json:"createdAt,omitempty"`
+	Time       json.RawMessage `json:"time,omitempty"`
+	Date       json.RawMessage `json:"date,omitempty"`
+}
+
+// any is the first that there is and can be read: of what is not ours, another meaning is no fault.
+func (t times) any() json.RawMessage {
+	for _, raw := range []json.RawMessage{t.Timestamp, t.CreateTime, t.Created, t.Time, t.Date} {
+		if ms, err := parseTime(raw); err == nil && ms > 0 {
+			return raw
+		}
+	}
+	return nil
+}
+
+// time is when a message was said, by its own name or another's.
+func (w *row) time() json.RawMessage {
+	if len(w.CreatedAt) > 0 && string(w.CreatedAt) != "null" {
+		return w.CreatedAt
+	}
+	return w.any()
 }
 
 type header struct {
@@ -89,7 +118,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		in, source, talks := transcript.NewRecords(r), "", 0
 		for {
 			rec, err := in.Next()
-			if errors.Is(err, io.EOF) {
+			if transcript.Ended(err) {
 				return
 			}
 			if err != nil {
@@ -143,6 +172,7 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 		e.Source = w.ConversationID
 	}
 	w.Role = cmp.Or(w.Role, w.From)
+	w.Role = strings.ToLower(strings.TrimSpace(w.Role))
 	if called := roles[w.Role]; called != "" {
 		w.Role = string(called)
 	}
@@ -152,7 +182,7 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	}
 	e.Message = scrollback.Message{ID: scrollback.MessageID(w.ID), Role: role, Name: w.Name, Model: w.Model,
 		Usage: w.Usage, Status: w.Status, Meta: w.Meta}
-	if e.Message.CreatedAt, err = parseTime(w.CreatedAt); err != nil || e.Message.CreatedAt < 0 {
+	if e.Message.CreatedAt, err = parseTime(w.time()); err != nil || e.Message.CreatedAt < 0 {
 		return bad("created_at: %v", cmp.Or(err, errors.New("before 1970")))
 	}
 	switch w.Status {
@@ -186,14 +216,24 @@ func blank(parts scrollback.Parts) bool {
 	return true
 }
 
-// parseTime reads Unix ms or RFC 3339.
+// leastSeconds and mostSeconds bound numbers that are Unix seconds: as ms they would be days of early 1970.
+const leastSeconds, mostSeconds = 1e9, 1e11
+
+// parseTime reads Unix ms, Unix seconds or RFC 3339.
 func parseTime(b json.RawMessage) (int64, error) {
 	if len(b) == 0 || string(b) == "null" {
 		return 0, nil
 	}
 	var ms int64
-	if json.Unmarshal(b, &ms) == nil {
-		return ms, nil
+	var number float64
+	if json.Unmarshal(b, &number) == nil {
+		if number >= leastSeconds && number < mostSeconds {
+			return int64(number * 1000), nil
+		}
+		if json.Unmarshal(b, &ms) == nil {
+			return ms, nil
+		}
+		return int64(number), nil
 	}
 	var s string
 	if json.Unmarshal(b, &s) != nil {

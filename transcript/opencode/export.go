@@ -3,7 +3,6 @@ package opencode
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 
@@ -30,7 +29,7 @@ func fromExport(files fs.FS, name string) ([]*stored, error) {
 	}
 	for {
 		field, err := doc.Next()
-		if errors.Is(err, io.EOF) {
+		if transcript.Ended(err) {
 			s.order()
 			return s.whole(name)
 		}

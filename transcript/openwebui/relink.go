@@ -10,7 +10,7 @@ import (
 )
 
 // relinked gives a parent to messages that have lost theirs. An answer follows the last question
-// before it. In a conversation whose answers have lost their parents, a question without one follows
+// before it, or, if it names another that is lost, the answer to that. In a conversation whose answers have lost their parents, a question without one follows
 // the message before it; elsewhere it begins another branch.
 func relinked(messages map[string]message) map[string]message {
 	orphans := map[string]bool{}
@@ -42,6 +42,9 @@ func relinked(messages map[string]message) map[string]message {
 		up := before
 		if m.Role == "assistant" {
 			up = cmp.Or(asked, before)
+			if last := messages[before]; m.Parent != "" && last.Role == "assistant" && last.Parent != m.Parent {
+				up = before // what it answers was asked behind that, and is lost
+			}
 		}
 		if orphans[id] && up != "" {
 			m.Parent = up

@@ -23,6 +23,11 @@ func TestLostParents(t *testing.T) {
 			 "a2":{"id":"a2","parentId":null,"role":"assistant","content":"Ninety.","timestamp":4}`,
 			[]string{"user | Deep?", "assistant | Eight.", "user | Long?", "assistant | Ninety."},
 		},
+		"a question that is lost": {
+			`"u1":{"id":"u1","role":"user","content":"Deep?","timestamp":1},"b1":{"id":"b1","parentId":"u1","role":"assistant","content":"Eight.","timestamp":2},
+			 "a2":{"id":"a2","parentId":"u2","role":"assistant","content":"Ninety.","timestamp":4}`,
+			[]string{"user | Deep?", "assistant | Eight.", "assistant | Ninety."},
+		},
 		"all": {
 			`"u1":{"id":"u1","role":"user","content":"Deep?","timestamp":1},"b1":{"id":"b1","role":"assistant","content":"Eight.","timestamp":2},
 			 "u2":{"id":"u2","role":"user","content":"Long?","timestamp":3},"a2":{"id":"a2","role":"assistant","content":"Ninety.","timestamp":4}`,

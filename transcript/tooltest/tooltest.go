@@ -41,6 +41,8 @@ func Run(t *testing.T, c Case) {
 	t.Run("Contract", func(t *testing.T) { v.contract(t) })
 	t.Run("Again", func(t *testing.T) { v.again(t) })
 	t.Run("Early", func(t *testing.T) { v.early(t) })
+	t.Run("Cut", func(t *testing.T) { v.cut(t) })
+	t.Run("Gone", func(t *testing.T) { v.gone(t) })
 	t.Run("Prefixes", func(t *testing.T) { v.prefixes(t) })
 	t.Run("Mutants", func(t *testing.T) { v.mutants(t) })
 }

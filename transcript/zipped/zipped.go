@@ -125,7 +125,7 @@ type file struct {
 // Read implements fs.File.
 func (f *file) Read(b []byte) (int, error) {
 	n, err := f.File.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != nil && !transcript.Ended(err) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = said(f.name, err)
 	}
 	return n, err
@@ -164,7 +164,7 @@ func (m *meter) ReadAt(b []byte, at int64) (int, error) {
 		return 0, errLong
 	}
 	n, err := m.r.ReadAt(b, at)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !transcript.Ended(err) {
 		m.err = err
 	}
 	return n, err

@@ -40,12 +40,12 @@ func (c *Doctor) Look(p Program) error {
 	if err != nil {
 		return err
 	}
-	return p.Print(map[string]any{"agents": agents}, func(w io.Writer) error { return drawAgents(w, agents) })
+	return p.Print(map[string]any{"agents": agents}, func(w io.Writer) error { return drawAgents(w, agents, p.Zone) })
 }
 
 // drawAgents prints a table of what was found, what stands in the way, and how to register
-// this program.
-func drawAgents(w io.Writer, agents []collect.Agent) error {
+// this program. Times are in a zone.
+func drawAgents(w io.Writer, agents []collect.Agent, zone *time.Location) error {
 	rows := [][]string{{"tool", "sessions", "behind", "size", "newest there", "newest here", "here", "mcp"}}
 	var absent, notes []string
 	for _, a := range agents {
@@ -66,7 +66,7 @@ func drawAgents(w io.Writer, agents []collect.Agent) error {
 			continue
 		}
 		rows = append(rows, []string{a.Tool, columns.Thousands(int64(a.Sessions)), columns.Thousands(int64(a.Behind)), sizeOf(a.Bytes),
-			when(a.Newest), when(a.NewestHere), columns.Thousands(int64(a.Here)), registered})
+			when(a.Newest, zone), when(a.NewestHere, zone), columns.Thousands(int64(a.Here)), registered})
 		notes = append(notes, notesOfAgent(a, found, looked)...)
 	}
 	if len(rows) > 1 {
@@ -120,10 +120,10 @@ func notesOfAgent(a collect.Agent, found, looked []string) (notes []string) {
 	return notes
 }
 
-// when is a time for a person, or a dash.
-func when(ms int64) string {
+// when is a time for a person in a zone, or a dash.
+func when(ms int64, zone *time.Location) string {
 	if ms == 0 {
 		return "-"
 	}
-	return time.UnixMilli(ms).Format("2006-01-02 15:04")
+	return time.UnixMilli(ms).In(zone).Format("2006-01-02 15:04")
 }

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
@@ -39,6 +40,9 @@ type Program struct {
 	Open           func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error
 	Print          func(v any, human func(w io.Writer) error) error
 	Explain        func(err error) string
+	Say            func(format string) string // a format in the person's language
+	Reason         func(string) string        // why something was skipped, in the person's language
+	Zone           *time.Location             // of the times that are shown
 }
 
 // Flags say what is brought from other tools, and how. The config file says the rest.

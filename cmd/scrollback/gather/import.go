@@ -136,8 +136,13 @@ func nothing(o collect.Options) error {
 	if len(names) == 0 {
 		names = collect.Names(o.Tools)
 	}
-	if o.Path != "" {
+	if info, err := os.Stat(o.Path); err == nil && !info.IsDir() {
 		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", ")).Because(ErrNothing)
+	}
+	if o.Path != "" {
+		return scrollback.ParamErrorf("scrollback", "file",
+			"nothing in %s is a conversation of %s; a folder is looked through %d levels deep, for what these tools keep, archives and files that end in %s", o.Path,
+			strings.Join(names, ", "), collect.MaxDeep, strings.Join(looseEndings, ", ")).Because(ErrNothing)
 	}
 	if len(names) > 1 {
 		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists all places tried", strings.Join(names, ", "))

@@ -25,12 +25,28 @@ type Result struct {
 
 	found collect.Report
 	shown bool // a person was told of it meanwhile
+
+	counts map[scrollback.ConversationID]int64 // new messages of the conversations of all sources
+	unread struct {                            // in a dry run: what would be read of them
+		conversations int
+		messages      int64
+	}
+}
+
+// count takes the result's conversations, each once however many files have a part of it.
+func (r *Result) count() {
+	if r.counts == nil {
+		r.counts = map[scrollback.ConversationID]int64{}
+	}
+	for _, c := range r.Conversations {
+		r.counts[c.ID] += c.Messages
+	}
 }
 
 // Source is what came of one source. In a dry run the counts are of what would be read.
 type Source struct {
 	Source        string `json:"source"`
-	Conversations int    `json:"conversations"` // that it has, or of which it has a part
+	Conversations int    `json:"conversations"` // that it has, or of which it has a part; each once
 	Messages      int64  `json:"messages"`      // that are new here
 	Error         *Fault `json:"error,omitempty"`
 }
@@ -61,6 +77,18 @@ func Loaded(name string, out transfer.ImportResult) Result {
 	return r
 }
 
+// Surveyed is the result of a dry run of a file of one format, with its name as it was given.
+func Surveyed(name string, bytes int64, s transfer.Survey) Result {
+	r := Begin(true)
+	f := collect.Found{Tool: s.Format, Places: []string{name}, Sessions: 1, New: 1, Conversations: s.Conversations, Messages: s.Messages,
+		Bytes: bytes, Masked: s.Masked, Left: s.Left, BadLines: len(s.Skipped) + s.MoreSkipped, MoreProblems: s.MoreSkipped}
+	for _, b := range s.Skipped {
+		f.Problems = append(f.Problems, collect.Problem{Place: name, Line: b.Line, Reason: b.Reason})
+	}
+	r.survey(collect.Report{DryRun: true, Tools: []collect.Found{f}})
+	return r
+}
+
 // Empty reports whether nothing was found, not even something that failed.
 func (r Result) Empty() bool {
 	return len(r.Conversations) == 0 && len(r.Skipped) == 0 && len(r.Tools) == 0
@@ -68,14 +96,16 @@ func (r Result) Empty() bool {
 
 // Close says of the result that it is that of a source, and why it failed, if it did.
 func (r *Result) Close(p Program, name string, err error) {
-	s := Source{Source: name, Conversations: len(r.Conversations)}
-	for _, c := range r.Conversations {
-		s.Messages += c.Messages
+	r.count()
+	s := Source{Source: name, Conversations: len(r.counts)}
+	for _, n := range r.counts {
+		s.Messages += n
 	}
 	if r.DryRun {
 		for _, f := range r.Tools {
-			s.Conversations, s.Messages = s.Conversations+f.Conversations, s.Messages+f.Messages
+			r.unread.conversations, r.unread.messages = r.unread.conversations+f.Conversations, r.unread.messages+f.Messages
 		}
+		s.Conversations, s.Messages = s.Conversations+r.unread.conversations, s.Messages+r.unread.messages
 	}
 	if err != nil {
 		s.Error = &Fault{scrollback.CodeOf(err), columns.Plain(p.Explain(err))}
@@ -91,10 +121,21 @@ func (r *Result) Skip(p Program, name string, why error) {
 // Join adds the result of another source.
 func (r *Result) Join(o Result) {
 	r.Add(o.ImportResult)
+	if r.counts == nil {
+		r.counts = map[scrollback.ConversationID]int64{}
+	}
+	for id, n := range o.counts {
+		r.counts[id] += n
+	}
+	r.unread.conversations += o.unread.conversations
+	r.unread.messages += o.unread.messages
 	r.found.Add(o.found)
 	r.Tools = r.found.Tools
 	r.Sources = append(r.Sources, o.Sources...)
 }
+
+// Explained reports whether showing the result says why sessions of tools failed.
+func (r Result) Explained() bool { return r.found.Failed() > 0 && !r.Empty() && !r.shown }
 
 // Failed counts the sources that failed.
 func (r Result) Failed() (n int) {
@@ -114,21 +155,30 @@ func (p Program) Show(w io.Writer, r Result) error {
 	case len(r.found.Tools) > 0 || r.DryRun:
 		return p.found(w, r.found)
 	}
-	return Imported(w, p.Stderr, r.ImportResult)
+	return p.Imported(w, r.ImportResult)
 }
 
 // Sum prints what came of several sources.
 func (p Program) Sum(w io.Writer, r Result) error {
-	conversations, messages := 0, int64(0)
-	for _, s := range r.Sources {
-		conversations, messages = conversations+s.Conversations, messages+s.Messages
+	what, conversations, messages, same := "new message", 0, int64(0), 0
+	for _, n := range r.counts {
+		if messages += n; n > 0 {
+			conversations++
+		} else {
+			same++
+		}
 	}
-	what := "new message"
 	if r.DryRun {
-		what = "message"
+		what, conversations, messages = "message", r.unread.conversations, r.unread.messages
 	}
-	line := fmt.Sprintf("%s: %s, %s", counted(len(r.Sources), "source", "sources"), counted(conversations, "conversation", "conversations"),
-		counted(int(messages), what, what+"s"))
+	line := counted(len(r.Sources), "source", "sources") + ": nothing new"
+	if messages > 0 {
+		line = fmt.Sprintf("%s: %s in %s", counted(len(r.Sources), "source", "sources"), counted(int(messages), what, what+"s"),
+			counted(conversations, "conversation", "conversations"))
+	}
+	if same > 0 {
+		line += "; " + counted(same, "conversation was here already", "conversations were here already")
+	}
 	if n := r.Failed(); n > 0 {
 		line += "; " + counted(n, "source", "sources") + " failed"
 	}

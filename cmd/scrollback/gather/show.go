@@ -19,16 +19,27 @@ import (
 // maxNamed is how many bad lines are named.
 const maxNamed = 20
 
-// Imported prints what an import added, and to errs which lines were bad.
-func Imported(w, errs io.Writer, out transfer.ImportResult) error {
+// The formats of what is said beside an import's table, which [Program.Say] translates.
+const (
+	sayLine     = "line %d skipped: %s"
+	sayMore     = "and %s more"
+	sayUnsealed = "the archive is unsealed (an older program wrote it): whether it was changed cannot be told"
+	sayAtLine   = "%s, line %d"
+	sayProblem  = "%s: %s: %s"
+	sayToolMore = "%s: and %s more"
+)
+
+// Imported prints what an import added, and on standard error which lines were bad.
+func (p Program) Imported(w io.Writer, out transfer.ImportResult) error {
+	errs := p.Stderr
 	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
-		fmt.Fprintf(errs, "line %d skipped: %s\n", b.Line, columns.Clip(b.Reason, 200))
+		fmt.Fprintf(errs, p.Say(sayLine)+"\n", b.Line, columns.Clip(p.Reason(b.Reason), 200))
 	}
 	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
-		fmt.Fprintf(errs, "and %s more\n", columns.Thousands(int64(more)))
+		fmt.Fprintf(errs, p.Say(sayMore)+"\n", columns.Thousands(int64(more)))
 	}
 	if out.Unsealed {
-		fmt.Fprintln(errs, "the archive is unsealed (an older program wrote it): whether it was changed cannot be told")
+		fmt.Fprintln(errs, p.Say(sayUnsealed))
 	}
 	for _, c := range out.Conversations {
 		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
@@ -40,7 +51,8 @@ func Imported(w, errs io.Writer, out transfer.ImportResult) error {
 		}
 	}
 	if a := out.Asked; a != nil {
-		if _, err := fmt.Fprintf(w, "%s, %s of models, cost %s\n", counted(a.Summaries, "summary", "summaries"), counted(a.Calls, "call", "calls"), strconv.FormatFloat(a.Cost, 'f', -1, 64)); err != nil {
+		if _, err := fmt.Fprintf(w, "models were asked for summaries in %s, and %s could be used; cost %s\n", counted(a.Calls, "call", "calls"),
+			counted(a.Summaries, "summary", "summaries"), strconv.FormatFloat(a.Cost, 'f', -1, 64)); err != nil {
 			return err
 		}
 	}
@@ -50,6 +62,22 @@ func Imported(w, errs io.Writer, out transfer.ImportResult) error {
 		}
 	}
 	return nil
+}
+
+// withoutRepeats leaves out lines whose reason the failure of their whole session has named.
+func withoutRepeats(all []collect.Problem) (out []collect.Problem) {
+	whole := map[[2]string]string{}
+	for _, b := range all {
+		if b.Line == 0 {
+			whole[[2]string{b.Place, b.Session}] += b.Reason + "\n"
+		}
+	}
+	for _, b := range all {
+		if b.Line == 0 || !strings.Contains(whole[[2]string{b.Place, b.Session}], fmt.Sprintf("line %d: %s\n", b.Line, b.Reason)) {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // counted is a number and what it counts.
@@ -79,7 +107,7 @@ func (p Program) file(ch collect.Change) error {
 	if _, err := fmt.Fprintln(p.Stdout, name); err != nil {
 		return err
 	}
-	return Imported(p.Stdout, p.Stderr, ch.ImportResult)
+	return p.Imported(p.Stdout, ch.ImportResult)
 }
 
 // found prints what was found of each tool, and what could not be read.
@@ -103,15 +131,16 @@ func (p Program) found(w io.Writer, r collect.Report) error {
 		if notes := notesOf(f); len(notes) > 0 {
 			fmt.Fprintf(w, "%s: %s\n", f.Tool, strings.Join(notes, "; "))
 		}
-		for _, b := range f.Problems[:min(len(f.Problems), maxNamed)] {
+		problems := withoutRepeats(f.Problems)
+		for _, b := range problems[:min(len(problems), maxNamed)] {
 			where := columns.Plain(filepath.Join(b.Place, filepath.FromSlash(b.Session)))
 			if b.Line > 0 {
-				where += fmt.Sprintf(", line %d", b.Line)
+				where = fmt.Sprintf(p.Say(sayAtLine), where, b.Line)
 			}
-			fmt.Fprintf(p.Stderr, "%s: %s: %s\n", f.Tool, where, columns.Clip(b.Reason, 300))
+			fmt.Fprintf(p.Stderr, p.Say(sayProblem)+"\n", f.Tool, where, columns.Clip(p.Reason(b.Reason), 300))
 		}
-		if more := len(f.Problems) + f.MoreProblems - maxNamed; more > 0 {
-			fmt.Fprintf(p.Stderr, "%s: and %s more\n", f.Tool, columns.Thousands(int64(more)))
+		if more := len(problems) + f.MoreProblems - maxNamed; more > 0 {
+			fmt.Fprintf(p.Stderr, p.Say(sayToolMore)+"\n", f.Tool, columns.Thousands(int64(more)))
 		}
 	}
 	if r.DryRun {

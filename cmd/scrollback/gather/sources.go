@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/all"
 )
 
 // ErrNothing is the reason of an error about a source without a conversation that could be read.
@@ -21,6 +24,7 @@ type Place struct {
 	Found bool    // it was not named itself, but is in a folder that was
 	Packs []Place // of a folder: the archives in it
 	Loose []Place // of a folder in which no tool finds anything: files that may be of another format
+	Deep  []Place // of the same: folders below it that a tool keeps its own in; see [Place.Deeper]
 }
 
 // Bounds of what is looked for in a folder.
@@ -76,6 +80,28 @@ func Expand(name string) Place {
 		return nil
 	})
 	return p
+}
+
+// Deeper looks below a folder in which nothing was found for folders that tools keep
+// conversations in: only those that --from names, if it does.
+func (p *Place) Deeper(ctx context.Context, from string) {
+	if info, err := os.Stat(p.Name); err != nil || !info.IsDir() {
+		return
+	}
+	root, err := filepath.EvalSymlinks(p.Name) // the one that was named may be a link
+	if err != nil {
+		return
+	}
+	tools := all.Tools()
+	if from != "" && from != Every {
+		named := strings.Split(from, ",")
+		tools = slices.DeleteFunc(tools, func(t transcript.Tool) bool { return !slices.Contains(named, t.Name()) })
+	}
+	for _, name := range collect.Deeper(ctx, tools, root) {
+		if rel, err := filepath.Rel(root, name); err == nil {
+			p.Deep = append(p.Deep, Place{Name: filepath.Join(p.Name, rel), Found: true})
+		}
+	}
 }
 
 // Nothing reports whether an error only says that there was no conversation in a source. Of

@@ -73,7 +73,7 @@ func (p Program) change(ch collect.Change) {
 	}
 	for _, one := range ch.Conversations {
 		if one.Messages > 0 {
-			fmt.Fprintf(p.Stdout, "%s  %s  %s  %s  %s\n", time.Now().Format(time.TimeOnly), ch.Tool, one.ID, counted(int(one.Messages), "new message", "new messages"), columns.Plain(ch.Folder))
+			fmt.Fprintf(p.Stdout, "%s  %s  %s  %s  %s\n", time.Now().In(p.Zone).Format(time.TimeOnly), ch.Tool, one.ID, counted(int(one.Messages), "new message", "new messages"), columns.Plain(ch.Folder))
 		}
 	}
 }

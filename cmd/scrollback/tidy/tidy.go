@@ -12,8 +12,13 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 )
 
-// every is how often a server looks for what is to be done.
-const every = time.Hour
+// How often a server looks for what is to be done; and again is when it looks after somebody else
+// had the work: that may have been a server that was killed a moment ago, of which this one was
+// started in the place.
+const (
+	every = time.Hour
+	again = 30 * time.Second
+)
 
 // Run tidies up until ctx ends, at once and then every hour. What has been in the trash for
 // so many days is purged; after 0 days nothing is.
@@ -39,17 +44,22 @@ func Run(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger)
 	}
 }
 
-// MakeHashes makes the hashes of messages that an older program stored until ctx ends: at once, and
-// then every hour, because another server that had begun may be gone, and a move may have brought more.
+// MakeHashes makes the hashes of messages that an older program stored until ctx ends: at once, soon
+// again where it could not make all, and then every hour, because a move may have brought more.
 func MakeHashes(ctx context.Context, s *local.Scrollback, log *slog.Logger) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+	makeHashes(ctx, func() bool { return s.Store.Hashes.Keep(ctx, log) })
+}
+
+func makeHashes(ctx context.Context, keep func() (done bool)) {
 	for {
-		s.Store.Hashes.Keep(ctx, log)
+		pause := again
+		if keep() {
+			pause = every
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"regexp"
@@ -63,6 +64,7 @@ var misread = []struct {
 	says string
 }{
 	{regexp.MustCompile(`^unexpected argument (\S+)`), "多余的参数 $1"},
+	{regexp.MustCompile(`^unknown command (.+?)(,|$)`), "未知的命令 $1$2"},
 	{regexp.MustCompile(`^unknown flag (\S+?)(,|$)`), "未知的选项 $1$2"},
 	{regexp.MustCompile(`, did you mean one of (.*)\?$`), "，您是指以下之一吗：$1？"},
 	{regexp.MustCompile(`, did you mean (.*)\?$`), "，您是指 $1 吗？"},
@@ -73,6 +75,26 @@ var misread = []struct {
 	{regexp.MustCompile(`^(\S+): expected (.*) but got (.*)$`), "$1：应为 $2，而不是 $3"},
 	{regexp.MustCompile(`^(\S+) must be one of (.*) but got (.*)$`), "$1 必须是 $2 之一，而不是 $3"},
 	{regexp.MustCompile(`^(\S+): missing value.*$`), "$1：缺少值"},
+}
+
+// Format returns what says the formats of the command line in a person's language.
+func Format(chinese bool) func(string) string {
+	return func(english string) string {
+		if !chinese {
+			return english
+		}
+		return cmp.Or(formats[english], english)
+	}
+}
+
+// formats are those of what is said beside the tables of an import.
+var formats = map[string]string{
+	"line %d skipped: %s": "跳过第 %d 行：%s",
+	"and %s more":         "另有 %s 处",
+	"the archive is unsealed (an older program wrote it): whether it was changed cannot be told": "归档没有封印（由旧版程序写出）：无法判断是否被更改",
+	"%s, line %d":     "%s，第 %d 行",
+	"%s: %s: %s":      "%s：%s：%s",
+	"%s: and %s more": "%s：另有 %s 处",
 }
 
 // sentences are those of the command line and of the chat.
@@ -113,13 +135,14 @@ var sentences = map[string]string{
 	"%s was not written: others kept changing it":                                     "%s 没有写入：其他程序一直在更改它",
 	"there is nothing to compress: no cell of the notebook says anything":             "没有可压缩的内容：笔记本的单元格都是空的",
 	"the notebook could not be compressed: %s":                                        "无法压缩笔记本：%s",
-	"cell %d: %w": "单元格 %s：%s",
+	"cell %d: %w":                     "单元格 %s：%s",
+	"%s: %w":                          "%s：%s",
+	"the notebook cannot be read: %w": "无法读取笔记本：%s",
 	"what was cell %d has been changed or removed; it and those below it were not run":                          "原来的单元格 %s 已被更改或删除；它和下面的单元格没有运行",
 	"the cell is not in the notebook":                                                                           "单元格不在笔记本中",
 	"name a file or a folder, or the tools whose files to find: --from all":                                     "请指定文件或文件夹，或要查找其文件的工具：--from all",
 	"name a file: %q is not one of the tools (%s)":                                                              "请指定文件：%s 不是这些工具之一（%s）",
 	"name a file: %s keeps nothing on this machine by itself":                                                   "请指定文件：%s 不会自行在本机保存内容",
-	"--dry-run is for what tools keep: a file of another format is imported or not":                             "--dry-run 用于工具保存的内容：其他格式的文件只能导入或不导入",
 	"--project-by is folder, not %q":                                                                            "--project-by 只能是 folder，不能是 %s",
 	"%q is neither a tool (%s) nor a folder that is there":                                                      "%s 既不是工具（%s），也不是存在的文件夹",
 	"%q is neither a tool (%s) nor an absolute folder":                                                          "%s 既不是工具（%s），也不是绝对路径的文件夹",
@@ -131,27 +154,28 @@ var sentences = map[string]string{
 	"nothing in %s could be read as a conversation":                                                             "%s 中没有可作为对话读取的内容",
 	"%d of %d sessions could not be imported":                                                                   "有 %s 个会话（共 %s 个）无法导入",
 	"nothing in %s is a conversation of %s":                                                                     "%s 中没有 %s 的对话",
-	"no conversations of %s were found; scrollback doctor agents --json lists all places tried":                 "没有找到 %s 的对话；scrollback doctor agents --json 列出查找过的位置",
-	"no conversations of %s in %s":                                                                              "没有 %s 的对话，查找过 %s",
-	"--watch imports, and --read-only changes nothing: leave one out":                                           "--watch 会导入，而 --read-only 不做任何更改：请去掉其中一个",
-	"--poll is a time from 1s, such as 30s or 5m, not %q":                                                       "--poll 是从 1s 起的一段时间，例如 30s 或 5m，不能是 %s",
-	"import.project_by is folder, not %q":                                                                       "import.project_by 只能是 folder，不能是 %s",
-	"import.poll is a time from 1s, such as 30s or 5m, not %q":                                                  "import.poll 是从 1s 起的一段时间，例如 30s 或 5m，不能是 %s",
-	"unknown tool %q (%s)":                                                                                      "未知的工具 %s（%s）",
-	"%s is neither a folder nor a file":                                                                         "%s 既不是文件夹也不是文件",
-	"%s is not there":                                                                                           "%s 不存在",
-	"%s may not be read: the rights are missing":                                                                "%s 无法读取：没有权限",
-	"there are more than %d sessions":                                                                           "会话超过 %s 个",
-	"nothing could be read; line %d: %s":                                                                        "没有可读取的内容；第 %s 行：%s",
-	"a bundle is binary: name a file with -o, or pipe it on":                                                    "bundle 是二进制文件：请用 -o 指定文件，或通过管道传递",
-	"%s: the file's name must end in one of %s":                                                                 "%s：文件名必须以 %s 之一结尾",
-	"cannot write to %s: %w":                                                                                    "无法写入 %s：%s",
-	"--%s %q is not a day: write it as 2026-01-31":                                                              "--%s %s 不是日期：请写成 2026-01-31 的形式",
-	"%q is not a seq: 0, 1, 2 …":                                                                                "%s 不是消息号：0、1、2 ……",
-	"there is no branch %d: the list has %d":                                                                    "没有第 %s 个分支：列表共有 %s 个",
-	"--from %s is later than --to %s":                                                                           "--from %s 晚于 --to %s",
-	"there is no number %d in the last list here, which has %d: run scrollback list again":                      "此终端上一次的列表没有第 %d 个，共 %d 个：请重新运行 scrollback list",
-	"--from %s has not come yet: today is %s":                                                                   "--from %s 还没有到：今天是 %s",
+	"nothing in %s is a conversation of %s; a folder is looked through %d levels deep, for what these tools keep, archives and files that end in %s": "%s 中没有 %s 的对话；文件夹会查找 %s 层：这些工具保存的内容、归档文件，以及以 %s 结尾的文件",
+	"no conversations of %s were found; scrollback doctor agents --json lists all places tried":                                                      "没有找到 %s 的对话；scrollback doctor agents --json 列出查找过的位置",
+	"no conversations of %s in %s":                                                         "没有 %s 的对话，查找过 %s",
+	"--watch imports, and --read-only changes nothing: leave one out":                      "--watch 会导入，而 --read-only 不做任何更改：请去掉其中一个",
+	"--poll is a time from 1s, such as 30s or 5m, not %q":                                  "--poll 是从 1s 起的一段时间，例如 30s 或 5m，不能是 %s",
+	"import.project_by is folder, not %q":                                                  "import.project_by 只能是 folder，不能是 %s",
+	"import.poll is a time from 1s, such as 30s or 5m, not %q":                             "import.poll 是从 1s 起的一段时间，例如 30s 或 5m，不能是 %s",
+	"unknown tool %q (%s)":                                                                 "未知的工具 %s（%s）",
+	"%s is neither a folder nor a file":                                                    "%s 既不是文件夹也不是文件",
+	"%s is not there":                                                                      "%s 不存在",
+	"%s may not be read: the rights are missing":                                           "%s 无法读取：没有权限",
+	"there are more than %d sessions":                                                      "会话超过 %s 个",
+	"nothing could be read; line %d: %s":                                                   "没有可读取的内容；第 %s 行：%s",
+	"a bundle is binary: name a file with -o, or pipe it on":                               "bundle 是二进制文件：请用 -o 指定文件，或通过管道传递",
+	"%s: the file's name must end in one of %s":                                            "%s：文件名必须以 %s 之一结尾",
+	"cannot write to %s: %w":                                                               "无法写入 %s：%s",
+	"--%s %q is not a day: write it as 2026-01-31":                                         "--%s %s 不是日期：请写成 2026-01-31 的形式",
+	"%q is not a seq: 0, 1, 2 …":                                                           "%s 不是消息号：0、1、2 ……",
+	"there is no branch %d: the list has %d":                                               "没有第 %s 个分支：列表共有 %s 个",
+	"--from %s is later than --to %s":                                                      "--from %s 晚于 --to %s",
+	"there is no number %d in the last list here, which has %d: run scrollback list again": "此终端上一次的列表没有第 %d 个，共 %d 个：请重新运行 scrollback list",
+	"--from %s has not come yet: today is %s":                                              "--from %s 还没有到：今天是 %s",
 	"there is no database at %s: check its name (--store, SCROLLBACK_STORE or store in the config file); run, chat, import and serve make one": "%s 处没有数据库：请检查名称（--store、SCROLLBACK_STORE 或配置文件中的 store）；run、chat、import 和 serve 会新建数据库",
 	"there is no conversation in the project %s yet":                             "项目 %s 中还没有对话",
 	"there are no conversations yet":                                             "还没有对话",

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -93,12 +94,36 @@ func TestSaid(t *testing.T) {
 			"h:1 没有程序在监听：PostgreSQL 在那里运行吗？"},
 		{scrollback.Errorf(scrollback.Internal, "x", "the disk is gone"), "内部错误：the disk is gone"},
 		{scrollback.ParamErrorf("x", "x", "没有命令 /x"), "没有命令 /x"},
+		{scrollback.ParamErrorf("x", "file", "%s: %w", "a.ipynb",
+			scrollback.Errorf(scrollback.Invalid, "ipynb.Open", "the notebook cannot be read: %w", errors.New("line 3"))), "a.ipynb：无法读取笔记本：line 3"},
 		{scrollback.ParamErrorf("x", "command", `--limit: expected a valid 64 bit int but got "abc"`), `--limit：应为整数，而不是 "abc"`},
 		{scrollback.ParamErrorf("x", "command", "unexpected argument lst, did you mean \"list\"?"), `多余的参数 lst，您是指 "list" 吗？`},
+		{scrollback.ParamErrorf("x", "command", "unknown command lst, did you mean \"list\"?"), `未知的命令 lst，您是指 "list" 吗？`},
+		{scrollback.ParamErrorf("x", "command", "unknown command nope"), `未知的命令 nope`},
 	} {
 		known := c.err.(*scrollback.Error)
-		if got := Said(c.err, known.Err.Error()); got != c.want {
+		if got := Said(c.err, strings.ReplaceAll(known.Err.Error(), "ipynb.Open: ", "")); got != c.want {
 			t.Errorf("%v is said as %q, want %q", c.err, got, c.want)
+		}
+	}
+}
+
+// What is said beside the tables of an import has its Chinese, with the same verbs.
+func TestFormatsInChinese(t *testing.T) {
+	source, err := os.ReadFile("../gather/show.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verbs := regexp.MustCompile(`%[a-z]`)
+	said := regexp.MustCompile(`\tsay\w+ += "([^"]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(said) < 6 {
+		t.Errorf("only %d formats were found", len(said))
+	}
+	for _, m := range said {
+		zh := Format(true)(m[1])
+		in := func(s string) string { return strings.Join(verbs.FindAllString(s, -1), "") }
+		if zh == m[1] || in(zh) != in(m[1]) || Format(false)(m[1]) != m[1] {
+			t.Errorf("%q in Chinese is %q", m[1], zh)
 		}
 	}
 }

@@ -233,6 +233,12 @@ func (s *Sheet) exemplify(op *huma.Operation, sheets map[string]*Sheet) {
 		for media, c := range body.Content {
 			own := *c
 			own.Example = e.Body
+			if len(s.Bodies) > 0 {
+				own.Example, own.Examples = nil, map[string]*huma.Example{"1-usual": {Value: e.Body}}
+			}
+			for i, b := range s.Bodies {
+				own.Examples[strconv.Itoa(i+2)+"-"+b.Name] = &huma.Example{Summary: b.Summary, Value: b.Body}
+			}
 			body.Content[media] = &own
 		}
 		op.RequestBody = &body

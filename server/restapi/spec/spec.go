@@ -39,7 +39,15 @@ type Sheet struct {
 	Values      map[string][]string `json:"values,omitempty"`     // what a parameter may be
 	Returns     map[string]string   `json:"returns"`              // what a response holds, by its status
 	Errors      []int               `json:"errors,omitempty"`     // besides those that every such operation has
+	Bodies      []Body              `json:"bodies,omitempty"`     // what else may be sent, in the place of the example's
 	Example     Example             `json:"example"`
+}
+
+// Body is another body for the request of an example, without headers, that is answered with the same status.
+type Body struct {
+	Name    string          `json:"name"`
+	Summary string          `json:"summary"`
+	Body    json.RawMessage `json:"body"`
 }
 
 // folder is where the sheets are.

@@ -190,3 +190,41 @@ test('a long text that is pasted stands beside the message, and can be put into 
   await draft.submit(() => {});
   same(asked.find((r) => r.at.endsWith('/chat')).body.message, [{ type: 'text', text: 'What is this?' }, { type: 'text', text: 'y' }]);
 });
+
+test('a message that is on its way while nobody responds is there when the page is opened again', async () => {
+  const shelf = new Map();
+  memory.use({ getItem: (k) => shelf.get(k) ?? null, setItem: (k, v) => shelf.set(k, v), removeItem: (k) => shelf.delete(k) });
+  const stored = () => JSON.parse([...shelf].map(([, v]) => v).find((v) => v.includes('queue')) || '[]').find((e) => e.id === 'w');
+  thread.adopt(conversation('w'));
+  draft.show('w');
+  let respond = null;
+  const asked = serve({ 'POST /api/conversations/w/chat': () => new Promise((done) => { respond = () => done(chat.clone()); }), 'GET /api/conversations/w/messages': log });
+  draft.text.value = 'on its way';
+  const going = draft.submit(() => {});
+  await when(() => turn.running.value, 'the request');
+  for (let i = 0; !respond && i < 50; i++) await Promise.resolve();
+  same([draft.text.value, stored().queue.map((r) => r.text), queue.rows.value], ['', ['on its way'], []]);
+  same(stored().queue[0].key, asked.find((r) => r.at.endsWith('/chat')).headers['Idempotency-Key'], 'sent again it is the same message:');
+  respond();
+  await going;
+  is(!stored() || stored().queue.length === 0, 'what was taken waits no more');
+  memory.use(null);
+});
+
+test('a conversation that is left while nobody responds keeps the message', async () => {
+  thread.adopt(conversation('v'));
+  draft.show('v');
+  serve({ 'POST /api/conversations/v/chat': () => { throw new TypeError('no network'); }, 'GET /api/conversations/v/messages': log });
+  draft.text.value = 'lost?';
+  const going = draft.submit(() => {});
+  await when(() => turn.shaky.value, 'the second try');
+  thread.adopt(conversation('u'));
+  draft.show('u');
+  turn.leave();
+  await going;
+  same(queue.rows.value, []);
+  thread.adopt(conversation('v'));
+  draft.show('v');
+  same(queue.rows.value.map((r) => r.text), ['lost?']);
+  queue.take(queue.rows.value[0].key);
+});

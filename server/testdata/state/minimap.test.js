@@ -1,5 +1,5 @@
 import { is, same, serve, test } from './check.js';
-import { cards, dates, lines, load, scale, shape } from '/assets/state/minimap.js';
+import { cards, dates, lines, load, scale, shape, tall } from '/assets/state/minimap.js';
 
 const bins = (n, each, at) => Array.from({ length: n }, (_, i) => ({ first_seq: i * each + 1, last_seq: (i + 1) * each, at: at(i), bytes: (i % 5) * 100 * each, user: 1, assistant: 1 }));
 const day = 86400000;
@@ -11,6 +11,10 @@ test('a seq has a place, and the place that seq', () => {
     for (const seq of [1, Math.ceil(head / 3), head]) is(Math.abs(at.seq(at.y(seq)) - seq) <= 1, `${seq} of ${head} is at ${at.y(seq)}`);
     is(at.y(head + 1) <= height, 'the end is inside');
   }
+});
+
+test('a short conversation does not fill the map', () => {
+  same([tall(2, 700), tall(0, 700), tall(100, 700), tall(2, 30), tall(2, -10)], [48, 24, 700, 30, 0]);
 });
 
 test('strokes are as long as the messages are, within bounds', () => {

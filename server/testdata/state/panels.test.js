@@ -9,6 +9,20 @@ test('what has room is open at first', () => {
   }
 });
 
+test('what would cover the conversation in a narrower page is put away, and back where there is room', () => {
+  panels.begin(1300);
+  panels.panel.value = 'settings';
+  const after = (px) => { panels.resize(px); return [panels.sidebarOpen.value, panels.panel.value]; };
+  same([1100, 390, 380, 1100, 1300].map(after), [[true, null], [false, null], [false, null], [true, null], [true, 'settings']]);
+  panels.resize(390);
+  panels.toggleSidebar(true); // by hand, it stays while the phone is turned
+  same(after(420), [true, null]);
+  panels.begin(1300);
+  panels.panel.value = null;
+  panels.toggleSidebar(false);
+  same([390, 1300].map(after), [[false, null], [false, null]]);
+});
+
 test('the panel shows one thing, and closes by what opened it', () => {
   panels.togglePanel('receipts');
   same(panels.panel.value, 'receipts');

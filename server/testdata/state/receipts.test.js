@@ -42,9 +42,9 @@ test('people read what came of a compaction', async () => {
 test('why a model gave no summary has the server\'s reason in brackets', () => {
   const refused = receipt({ summary_result: 'empty_summary', summary_why: 'it was blank' });
   for (const [l, want, whole] of [
-    ['zh', '模型没有给出可用的摘要（it was blank）', '已压缩 #1–#1,200 · 32,674 → 2,337 个 token · 模型没有给出可用的摘要（it was blank）'],
+    ['zh', '模型没有给出可用的摘要（it was blank）', '已压缩 #1–#1,200 · 32,674 → 2,337 个 token · 改用消息原文的摘录：模型没有给出可用的摘要（it was blank）'],
     ['en', 'the model gave no usable summary (it was blank)',
-      'Compacted #1–#1,200 · 32,674 → 2,337 tokens · the model gave no usable summary (it was blank)'],
+      'Compacted #1–#1,200 · 32,674 → 2,337 tokens · extracts of the messages stand for them: the model gave no usable summary (it was blank)'],
   ]) {
     lang.value = l;
     same([receipts.why(refused), receipts.outcome(refused)], [want, whole]);

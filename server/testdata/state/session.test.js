@@ -1,7 +1,7 @@
 import { is, refusal, same, serve, test } from './check.js';
 import { get } from '/assets/state/api.js';
 import { banner } from '/assets/state/notices.js';
-import { admin, fault, locked, look, mayWrite, named, signIn, signOut, who } from '/assets/state/session.js';
+import { admin, cannot, fault, locked, look, mayWrite, named, signIn, signOut, who } from '/assets/state/session.js';
 
 const routes = {};
 const asked = serve(routes);
@@ -32,7 +32,13 @@ test('a key that ends while the page is open shuts it, without a complaint', asy
 test('whoever may only read is told so', async () => {
   routes['POST /api/session'] = { ...ada, role: 'read' };
   await signIn('sb-read');
-  same([mayWrite.value, admin.value], [false, false]);
+  same([mayWrite.value, admin.value, cannot.value], [false, false, 'readOnly']);
+  routes['GET /api/session'] = { name: 'operator', role: 'read', projects: [], key_needed: false, read_only: true };
+  await look();
+  same([mayWrite.value, cannot.value], [false, 'serverReads']);
+  routes['GET /api/session'] = ada;
+  await look();
+  same([mayWrite.value, cannot.value], [true, '']);
 });
 
 test('signing out shuts the page', async () => {

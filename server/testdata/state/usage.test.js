@@ -1,12 +1,13 @@
 import { same, serve, test } from './check.js';
-import { bar, barsOf, between, csv, grouped, look, show, span, spanOf, summed, sums } from '/assets/state/usage.js';
+import { bar, barsOf, between, csv, dayAt, grouped, look, show, span, spanOf, summed, sums, timeOf } from '/assets/state/usage.js';
 
 const DAY = 86400000;
 const at = Date.parse('2026-11-20T00:00Z');
 const used = (more) => ({ calls: 1, estimated_share: 0, input_tokens: 100, cached_tokens: 40, output_tokens: 10, reasoning_tokens: 5, total_tokens: 110, cost: 0, currency: '', ...more });
 
-test('a span is whole days in UTC, the last one today', () => {
-  const now = Date.parse('2026-11-22T23:59Z');
+test('a span is whole days where the person is, the last one today', () => {
+  const now = new Date(2026, 10, 22, 23, 59).getTime();
+  same([dayAt(now), timeOf(dayAt(now)), timeOf(dayAt(now) + DAY) - 1], [Date.parse('2026-11-22T00:00Z'), new Date(2026, 10, 22).getTime(), new Date(2026, 10, 23).getTime() - 1]);
   same(spanOf('7', now), { name: '7', from: Date.parse('2026-11-16T00:00Z'), to: Date.parse('2026-11-23T00:00Z') - 1 });
   same([(spanOf('30', now).to + 1 - spanOf('30', now).from) / DAY, (spanOf('year', now).to + 1 - spanOf('year', now).from) / DAY], [30, 365]);
   same([between('2026-11-20', '2026-11-21'), between('2026-11-21', '2026-11-20'), between('', '2026-11-20')], [{ name: 'dates', from: at, to: at + 2 * DAY - 1 }, null, null]);
@@ -38,6 +39,8 @@ const asked = serve({
 test('the books of a span are read by day, model, project and conversation', async () => {
   await show({ name: 'dates', from: at, to: at + DAY - 1 });
   same(asked.filter((r) => r.at === 'GET /api/usage').map((r) => new URLSearchParams(r.query).get('group_by')), ['day,purpose', 'model', 'project', 'conversation']);
+  const first = new URLSearchParams(asked.find((r) => r.at === 'GET /api/usage').query);
+  same([first.get('tz'), Number(first.get('from')), Number(first.get('to'))], [Intl.DateTimeFormat().resolvedOptions().timeZone, new Date(2026, 10, 20).getTime(), new Date(2026, 10, 21).getTime() - 1]);
   same([span.value.name, sums.value.total.calls, sums.value.summaries.costs, sums.value.conversations[0].title], ['dates', 1, { USD: 0.25 }, '=1+1, "x"']);
 });
 

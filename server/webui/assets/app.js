@@ -30,7 +30,7 @@ leftout.begin();
 // server, so that six pages that were left would keep the next one waiting.
 addEventListener('pagehide', () => feed.stop());
 addEventListener('pageshow', (e) => { if (e.persisted && !locked.value) feed.follow(true); });
-addEventListener('resize', () => { panels.width.value = innerWidth; });
+addEventListener('resize', () => panels.resize(innerWidth));
 
 // The address and the place follow each other.
 place.value = parse(location.hash);

@@ -24,7 +24,7 @@ function operation(doc, method, path, op, origin) {
   return {
     id: op.operationId, method: method.toUpperCase(), path, tag: (op.tags || [])[0], summary: op.summary, description: op.description,
     parameters: [...(op.parameters || [])].sort((a, b) => rank(a) - rank(b)),
-    body: body && { media: body[0], schema: body[1].schema, example: body[1].example, required: op.requestBody.required },
+    body: body && { media: body[0], schema: body[1].schema, example: sample(body[1]), required: op.requestBody.required },
     returns: responses.filter((r) => r.status < '3'),
     errors: responses.filter((r) => r.status >= '3'),
     curl: curl(method, path, op, body, origin),
@@ -34,6 +34,9 @@ function operation(doc, method, path, op, origin) {
 }
 
 const rank = (p) => ({ path: 0, query: 1, header: 2 })[p.in] ?? 3;
+
+// sample is the usual body of a request.
+const sample = (of) => of.example ?? Object.values(of.examples || {})[0]?.value;
 
 // exampleOf is what a response looks like: a status, and JSON, frames or a text.
 function exampleOf(res, op) {
@@ -63,7 +66,7 @@ function curl(method, path, op, body, origin) {
   }
   if (query.length) url += '?' + query.join('&');
   if (!/^https?:..(127\.|localhost|\[::1\])/.test(origin)) lines.unshift('-H "Authorization: Bearer $KEY"');
-  if (body && body[0] === 'application/json') lines.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(body[1].example ?? {}).replaceAll("'", "'\\''")}'`);
+  if (body && body[0] === 'application/json') lines.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(sample(body[1]) ?? {}).replaceAll("'", "'\\''")}'`);
   else if (body) lines.push('--data-binary @file');
   const streams = Object.values(op.responses || {}).some((r) => r.content && r.content['text/event-stream']);
   const verb = method === 'get' || (method === 'post' && body) ? '' : ` -X ${method.toUpperCase()}`;

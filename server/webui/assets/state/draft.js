@@ -15,6 +15,7 @@ import { pictured, typed } from './reference.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 import { wanted } from './web.js';
+import { t } from './words.js';
 
 export const text = signal('');
 export const editing = signal(null); // the message that is edited
@@ -35,7 +36,7 @@ export function save() {
   clearTimeout(saving);
   if (shown.value === null) return;
   const now = aside || { text: text.value, files: attach.keep(attach.attached(shown.value)) };
-  const rows = queue.rows.value.map((r) => ({ ...r, files: attach.keep(r.files) }));
+  const rows = queue.all(shown.value).map((r) => ({ ...r, files: attach.keep(r.files) }));
   const begins = shown.value === NEW ? fresh.value : {};
   const any = now.text.trim() || now.files.length || rows.length || Object.keys(begins).length;
   queue.remembered(rows, kept.write(shown.value, any ? { ...now, queue: rows, fresh: begins } : null));
@@ -189,10 +190,22 @@ export async function submit(sent) {
   if (more) text.value = more;
   sent();
   let fault = null;
-  const asking = turn.ask(c.id, attach.message(entry.text, entry.files), { failed: (err) => { fault = err; } });
+  const row = { key: turn.newKey(), ...entry, why: '' };
+  const over = queue.sends(c.id, row);
+  const asking = turn.ask(c.id, attach.message(entry.text, entry.files), { key: row.key, failed: (err) => { fault = err; }, taken: over, lost: () => left(c.id, row) });
   if (waits && more) submit(waits); // an Enter that came too early
-  if (await asking) made.delete(c.id);
+  const taken = await asking;
+  over();
+  if (taken) made.delete(c.id);
   else back(c.id, entry, fault);
+}
+
+// left is for a message whose conversation was left while nobody responded: it waits there.
+function left(id, row) {
+  const held = { ...row, why: t('offlineNet') };
+  if (here() === id) { queue.rows.value = [held, ...queue.rows.value.filter((r) => r.key !== row.key)]; return; }
+  const was = kept.read(id) || {};
+  kept.write(id, { ...was, queue: [{ ...held, files: attach.keep(row.files) }, ...(was.queue || []).filter((r) => r.key !== row.key)] });
 }
 
 // back is for a message that nobody took: it is still the writer's. Where another tab was first,

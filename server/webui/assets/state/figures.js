@@ -97,7 +97,7 @@ export function date(ms) {
 
 export const dayWithYear = (ms) => format('t', 'fulldate', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: 'short', year: 'numeric' })).format(new Date(ms));
 
-// A day of the books is counted in UTC, wherever it is read.
+// A day of the books is written as the midnight of its date in UTC; see usage.js.
 const utc = (key, fields) => (ms) => format('t', 'utc ' + key, (l) => new Intl.DateTimeFormat(l, { timeZone: 'UTC', ...fields })).format(new Date(ms));
 
 export const bookDay = utc('tick', { day: 'numeric', month: 'short' });

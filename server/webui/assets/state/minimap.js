@@ -37,6 +37,12 @@ export function scale(head, height) {
   };
 }
 
+const EACH = 24; // pixels for a message at most
+
+// tall is how much of a height the map of so many messages needs: a short conversation does not
+// fill it, so that its strokes and the box of what is in view stay near its size.
+export const tall = (head, height) => Math.max(0, Math.min(height, Math.max(1, head) * EACH));
+
 // most is what nine of ten stay below.
 const most = (xs) => xs.slice().sort((a, b) => a - b)[Math.floor(xs.length * 0.9)] || 1;
 

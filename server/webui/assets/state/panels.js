@@ -15,9 +15,23 @@ const wide = (px) => width.peek() >= px;
 export const narrow = () => !wide(800);
 export const covers = () => !wide(1200);
 
+let put = { sidebar: false, panel: null }; // what was put away because it no longer stood beside
+
 export function begin(px) {
   width.value = px;
+  put = { sidebar: false, panel: null };
   sidebarOpen.value = wide(800);
+}
+
+// resize takes the page's width. What stood beside the conversation and would cover it now is put
+// away, and is there again once there is room.
+export function resize(px) {
+  const [stood, beside] = [!narrow(), !covers()];
+  width.value = px;
+  if (stood && narrow() && sidebarOpen.value) { put.sidebar = true; sidebarOpen.value = false; }
+  if (!stood && !narrow()) { sidebarOpen.value = sidebarOpen.value || put.sidebar; put.sidebar = false; }
+  if (beside && covers() && panel.value) { put.panel = panel.value; panel.value = null; }
+  if (!beside && !covers()) { panel.value = panel.value || put.panel; put.panel = null; }
 }
 
 export function toggleSidebar(open = !sidebarOpen.value) { sidebarOpen.value = open; }

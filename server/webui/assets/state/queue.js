@@ -28,6 +28,23 @@ export function take(key) {
   return row;
 }
 
+const away = new Map(); // by conversation, the message that is on its way and that no server has yet
+
+// sends remembers a message that is on its way until the function that it returns is called: a
+// page that is closed meanwhile has it when it is opened again.
+export function sends(id, row) {
+  away.set(id, row);
+  rows.value = [...rows.value];
+  return () => {
+    if (away.get(id) !== row) return;
+    away.delete(id);
+    rows.value = [...rows.value];
+  };
+}
+
+// all are the messages that a conversation's page would have again: the one on its way is first.
+export const all = (id) => [...(away.has(id) ? [away.get(id)] : []), ...rows.value];
+
 const saved = new Set(); // keys of those that the browser remembers
 
 // remembered says which are remembered, and whether.
@@ -45,7 +62,9 @@ export async function send(key) {
   const at = rows.value.indexOf(row);
   take(key);
   let fault = null;
-  const taken = await turn.ask(id, message(row.text, row.files), { key: row.key, failed: (err) => { fault = err; } });
+  const over = sends(id, row);
+  const taken = await turn.ask(id, message(row.text, row.files), { key: row.key, failed: (err) => { fault = err; }, taken: over });
+  over();
   if (taken || of !== id) return;
   const why = fault ? (fault instanceof TypeError ? t('offlineNet') : fault.message) : '';
   rows.value = [...rows.value.slice(0, at), { ...row, why }, ...rows.value.slice(at)];

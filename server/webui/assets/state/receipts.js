@@ -57,7 +57,7 @@ export const why = (r) => because(t('summary.' + r.summary_result), r);
 
 // outcome says what came of a compaction.
 export const outcome = (r) => (r.result === 'compacted'
-  ? `${t('compacted', context.range(r))} · ${saved(r)}${r.summary_result ? ` · ${why(r)}` : ''}`
+  ? `${t('compacted', context.range(r))} · ${saved(r)}${r.summary_result ? ` · ${t('summary.instead', why(r))}` : ''}`
   : because(t('compaction.' + r.result), r));
 
 // title names a receipt in a few words.

@@ -10,6 +10,8 @@ export const trying = signal(false);
 
 // A reader may not write; a server that says nothing about roles leaves that to its errors.
 export const mayWrite = computed(() => !who.value || who.value.role !== 'read');
+// cannot says why nothing can be written: the server changes nothing, or the key may only read.
+export const cannot = computed(() => (mayWrite.value ? '' : who.value.read_only ? 'serverReads' : 'readOnly'));
 export const admin = computed(() => Boolean(who.value && who.value.role === 'admin'));
 export const named = computed(() => Boolean(who.value && who.value.key_needed && who.value.name));
 

@@ -73,10 +73,11 @@ export function leave() {
 export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 
 // ask sends a message, a text or a list of parts, or without one has the newest answered; it returns false when the
-// server did not take it, for the reason that failed is given. A key makes it the same message as before.
-export async function ask(id, message, { key = newKey(), failed = complain } = {}) {
+// server did not take it, for the reason that failed is given. A key makes it the same message as before. taken is
+// called once the server has it, lost where it is left while the server does not respond.
+export async function ask(id, message, { key = newKey(), failed = complain, taken: has = () => {}, lost = () => {} } = {}) {
   leave();
-  const at = { conversation: id, turn: null, last: 0, over: false, failed };
+  const at = { conversation: id, turn: null, last: 0, tries: 0, over: false, failed, has };
   asked.value = message === undefined ? null : { parts: typeof message === 'string' ? [{ type: 'text', text: message }] : message, at: Date.now() };
   const headers = { 'Idempotency-Key': key }; // so that sending again cannot say it twice
   searching.value = wanted();
@@ -84,6 +85,8 @@ export async function ask(id, message, { key = newKey(), failed = complain } = {
   const body = { message, web_search: searching.value || undefined, tz: zone(), without: at.without };
   const begin = (signal) => send('POST', convo(id, '/chat?html=1'), { body, headers, signal });
   const taken = await follow(at, begin);
+  if (taken && !at.turn && !at.over && at.tries > 0) lost();
+  else if (taken) has();
   if (!taken && !at.turn && reader === null) asked.value = null;
   return taken || at.turn !== null;
 }
@@ -112,6 +115,7 @@ async function follow(at, begin) {
   let tries = 0;
   let fault = null;
   while (!at.over && tries <= TRIES) {
+    at.tries = tries;
     if (tries > 0) {
       shaky.value = true;
       await new Promise((r) => setTimeout(r, Math.min(5000, 250 * 2 ** tries)));
@@ -171,6 +175,7 @@ async function take(at, frame) {
       break;
     case 'turn':
       at.turn = latest = ev.turn_id;
+      if (at.has) at.has();
       running.value = { conversation: at.conversation, turn: ev.turn_id };
       leftout.taken(at.conversation, at.without);
       await thread.catchUp(ev.seq);

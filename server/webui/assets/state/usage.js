@@ -1,8 +1,10 @@
-// What the calls to models have used, over some days of the books: those are days in UTC.
+// What the calls to models have used, over some days of the books, as they are days where the
+// person is. A day is the ms of its midnight in UTC, whatever the zone: so all are equally long.
 import { signal } from '../vendor/signals-core.mjs';
 import { get, query } from './api.js';
 import { titleFor } from './conversations.js';
 import { attempt } from './notices.js';
+import { zone } from './zone.js';
 
 const DAY = 86400000;
 const TOP = 20; // conversations
@@ -12,9 +14,13 @@ export const span = signal({ name: '30', from: 0, to: 0 }); // 7, 30, year or da
 export const sums = signal(null); // what summed returns; null until it is read
 export const bar = signal(-1); // which bar is looked at; -1 for none
 
+// dayAt is the day of a time where the person is, and timeOf when that day begins there.
+export const dayAt = (ms) => { const d = new Date(ms); return Date.UTC(d.getFullYear(), d.getMonth(), d.getDate()); };
+export const timeOf = (day) => { const d = new Date(day); return new Date(d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate()).getTime(); };
+
 // spanOf is so many days up to now.
 export function spanOf(name, now) {
-  const today = Math.floor(now / DAY) * DAY;
+  const today = dayAt(now);
   const days = { 7: 7, 30: 30, year: 365 }[name];
   return { name, from: today - (days - 1) * DAY, to: today + DAY - 1 };
 }
@@ -78,7 +84,7 @@ let asked = 0;
 export async function show(of) {
   const mine = ++asked;
   span.value = of;
-  const read = (group_by, more) => get('/api/usage' + query({ from: of.from, to: of.to, group_by, ...more })).then((r) => r.usage);
+  const read = (group_by, more) => get('/api/usage' + query({ from: timeOf(of.from), to: timeOf(of.to + 1) - 1, tz: zone(), group_by, ...more })).then((r) => r.usage);
   const got = await attempt(() => Promise.all([read('day,purpose'), read('model'), read('project'), read('conversation', { top: TOP })]));
   if (!got || mine !== asked) return;
   const [days, models, projects, conversations] = got;

@@ -38,7 +38,7 @@ export const en = {
   compactNow: 'Compact now', startAfresh: 'Start afresh', confirmAfresh: 'Compact everything so far? The originals are kept, and you can undo this.',
   yesAfresh: 'Compact everything', 'compaction.compacted': 'Compacted', 'compaction.noop': 'Nothing to compact: there are no earlier messages to replace.', 'compaction.inflated': 'Compacting would not have made the request smaller.',
   'compaction.empty_summary': 'The model gave no usable summary.', 'compaction.model_error': 'The model could not write a summary.', 'compaction.conflict': 'The context changed in the meantime; try again.',
-  because: (a, b) => `${a} (${b})`, compacting: 'compacting…', 'summary.empty_summary': 'the model gave no usable summary', 'summary.model_error': 'no summary from the model',
+  because: (a, b) => `${a} (${b})`, compacting: 'compacting…', 'summary.empty_summary': 'the model gave no usable summary', 'summary.model_error': 'no summary from the model', 'summary.instead': (why) => `extracts of the messages stand for them: ${why}`,
   cleared: 'Started afresh', undone: 'undone', checked: 'checked', setup: 'Settings', limitHint: 'In tokens; empty means the model’s own',
   instructionsHint: 'Sent at the start of every request', save: 'Save', saved: 'Saved', extractive: 'extracts',
   instructionsLabel: 'Instructions', reader: 'Original', readerDone: (n) => `Complete, ${n}`, readerSome: (a, b) => `${a} of ${b}`, line: (n) => `line ${n}`,
@@ -49,6 +49,6 @@ export const en = {
   editAsk: 'Edit and ask again', regenerate: 'Answer again', pin: 'Pin: the model still sees it after compaction', unpin: 'Unpin', forkHere: 'Continue from here in a new conversation', earlierVersion: 'Previous version',
   laterVersion: 'Next version', editing: (n) => `Editing #${n}; what followed stays on its own branch.`,
   otherBranch: 'another branch', isCompacted: 'compacted', offlineNet: 'The server is not responding.',
-  signIn: 'Sign in', signOut: 'Sign out', key: 'Key', signedIn: (name) => `Signed in with the key “${name}”`, readOnly: 'This key may read, not write',
+  signIn: 'Sign in', signOut: 'Sign out', key: 'Key', signedIn: (name) => `Signed in with the key “${name}”`, readOnly: 'This key may read, not write', serverReads: 'This server is read-only: nothing can be written',
   signInHint: 'This server asks for a key. Whoever runs it makes one with “scrollback keys add”.',
 };

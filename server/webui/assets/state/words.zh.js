@@ -38,7 +38,7 @@ export const zh = {
   compactNow: '立即压缩', startAfresh: '从这里重新开始', confirmAfresh: '要压缩到目前为止的全部内容吗？原文会保留，也可以撤销。',
   yesAfresh: '全部压缩', 'compaction.compacted': '已压缩', 'compaction.noop': '没有可压缩的内容：没有更早的消息了。', 'compaction.inflated': '压缩后请求也不会变小，因此没有压缩。',
   'compaction.empty_summary': '模型没有给出可用的摘要。', 'compaction.model_error': '模型未能生成摘要。', 'compaction.conflict': '上下文在此期间发生了变化，请重试。',
-  because: (a, b) => `${a}（${b}）`, compacting: '正在压缩……', 'summary.empty_summary': '模型没有给出可用的摘要', 'summary.model_error': '模型未能生成摘要',
+  because: (a, b) => `${a}（${b}）`, compacting: '正在压缩……', 'summary.empty_summary': '模型没有给出可用的摘要', 'summary.model_error': '模型未能生成摘要', 'summary.instead': (why) => `改用消息原文的摘录：${why}`,
   undone: '已撤销', checked: '已核对', cleared: '已重新开始', setup: '设置', limitHint: '模型窗口的 token 数；留空则使用模型自身的上限',
   instructionsHint: '每次请求都会最先发送', save: '保存', saved: '已保存', extractive: '摘录（未用模型）',
   instructionsLabel: '指令', reader: '原文', readerDone: (x) => `全文，共 ${x}`, readerSome: (a, b) => `${a} / ${b}`, line: (x) => `第 ${x} 行`,
@@ -49,6 +49,6 @@ export const zh = {
   editAsk: '修改并重新提问', regenerate: '重新回答', pin: '固定：压缩后模型仍能看到原文', unpin: '取消固定', forkHere: '从这里继续，另开新对话', earlierVersion: '上一个版本',
   laterVersion: '下一个版本', editing: (x) => `正在修改 #${x}；之后的内容会留在原来的分支上。`,
   otherBranch: '其他分支', isCompacted: '已压缩', offlineNet: '服务器没有响应。',
-  signIn: '登录', signOut: '退出登录', key: '密钥', signedIn: (name) => `已用密钥“${name}”登录`, readOnly: '此密钥只能阅读，不能写入',
+  signIn: '登录', signOut: '退出登录', key: '密钥', signedIn: (name) => `已用密钥“${name}”登录`, readOnly: '此密钥只能阅读，不能写入', serverReads: '此服务器为只读，不能写入',
   signInHint: '此服务器需要密钥。请运行服务器的人用 scrollback keys add 创建一个。',
 };

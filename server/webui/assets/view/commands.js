@@ -34,7 +34,7 @@ const pinned = (yes) => () => writing() && Boolean(settings().pinned) !== yes;
 const pin = (yes) => () => change({ settings: { ...settings(), pinned: yes } });
 
 export const begin = () => register([
-  { name: 'new', words: 'command.new', icon: 'plus', key: 'new', run: () => go(null) },
+  { name: 'new', words: 'command.new', icon: 'plus', key: 'new', when: () => mayWrite.value, run: () => go(null) },
   { name: 'switch', words: 'command.switch', icon: 'eye', key: 'switch', when: open, run: () => keyboard.run('switch') },
   { name: 'compact', words: 'command.compact', icon: 'compact', when: writing, run: receipts.compactNow },
   { name: 'afresh', words: 'command.afresh', icon: 'retry', sure: 'confirmAfresh', when: writing, run: receipts.startAfresh },

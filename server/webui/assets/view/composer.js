@@ -17,7 +17,7 @@ import { fresh } from '../state/fresh.js';
 import * as keyboard from '../state/keyboard.js';
 import { narrow, width } from '../state/panels.js';
 import { sees } from '../state/sees.js';
-import { mayWrite } from '../state/session.js';
+import { cannot, mayWrite } from '../state/session.js';
 import { conversation, opening } from '../state/thread.js';
 import * as turn from '../state/turn.js';
 import { t } from '../state/words.js';
@@ -135,7 +135,7 @@ export function Composer({ sent }) {
       <${Attached} id=${id} />
       <div class="box">
         <input ref=${file} type="file" multiple hidden onChange=${chosen} aria-label=${t('attach')} />
-        <textarea ref=${box} rows="1" value=${text.value} placeholder=${t(!mayWrite.value ? 'readOnly' : turn.running.value ? 'composer.write' : 'placeholder')} aria-label=${t('placeholder')} disabled=${!mayWrite.value}
+        <textarea ref=${box} rows="1" value=${text.value} placeholder=${t(cannot.value ? cannot.value : turn.running.value ? 'composer.write' : 'placeholder')} aria-label=${t('placeholder')} disabled=${!mayWrite.value}
           enterkeyhint="send" aria-autocomplete="list" aria-haspopup="listbox" aria-controls=${list ? 'offers' : null} aria-activedescendant=${list ? optionId(list.at) : null}
           onInput=${onInput} onCompositionEnd=${look} onClick=${look} onBlur=${() => files.close()} onPaste=${onPaste} onKeyDown=${onKeyDown} onKeyUp=${onKeyUp}></textarea>
         <div class="tools"><${Button} name="attach" label=${t('attach')} disabled=${!mayWrite.value} onClick=${() => file.current.click()} />

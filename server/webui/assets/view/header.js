@@ -75,7 +75,7 @@ function Fresh() {
 
 // Trashed says that what is open is in the trash.
 const Trashed = ({ c }) => html`<div class="banner trashed" role="status"><span>${t('side.inTrash')}</span>
-  <button type="button" class="link" onClick=${async () => { if (await restore(c)) thread.reread(); }}>${t('restore')}</button></div>`;
+  ${mayWrite.value && html`<button type="button" class="link" onClick=${async () => { if (await restore(c)) thread.reread(); }}>${t('restore')}</button>`}</div>`;
 
 // began is when a conversation's first message was said: of an imported one, before it was here.
 const began = (c) => Math.min(c.created_at, (shape.value && shape.value.from) || c.created_at);

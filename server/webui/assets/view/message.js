@@ -23,7 +23,7 @@ import { t } from '../state/words.js';
 function Gutter({ message: m, compacted }) {
   const about = [whole(m.created_at), m.model, t('tokens', m.tokens), compacted ? t('compactedHint') : ''].filter(Boolean).join(' · ');
   return html`<div class="gutter"><a class="seq" tabindex="-1" href=${href(m.conversation_id, m.seq)} title=${about}>#${num(m.seq)}</a>
-    ${pinnable(m) && pinned(m) && html`<button type="button" class="pinned" tabindex="-1" aria-label=${t('unpin')} title=${t('unpin')} onClick=${() => pin(m)}>${icon('pin')}</button>`}</div>`;
+    ${pinnable(m) && pinned(m) && html`<button type="button" class="pinned" tabindex="-1" disabled=${!mayWrite.value} aria-label=${t('unpin')} title=${t('unpin')} onClick=${() => pin(m)}>${icon('pin')}</button>`}</div>`;
 }
 
 // Looked are a message's parts in their order, with what its look-ups found; results are those

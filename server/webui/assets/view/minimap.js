@@ -5,7 +5,7 @@ import { manifest } from '../state/context.js';
 import { monthOf, num } from '../state/figures.js';
 import { lit } from '../state/lit.js';
 import { marks } from '../state/marks.js';
-import { cards, dates, lines, load, scale, seen, shape } from '../state/minimap.js';
+import { cards, dates, lines, load, scale, seen, shape, tall } from '../state/minimap.js';
 import { narrow } from '../state/panels.js';
 import { go } from '../state/place.js';
 import { theme } from '../state/theme.js';
@@ -22,12 +22,12 @@ function look() {
   const all = box.querySelectorAll('[data-seq]:not(a)');
   if (!all.length) return;
   const { top, bottom } = box.getBoundingClientRect();
-  const first = (past) => { // the first element for which past holds
-    let [lo, hi] = [0, all.length - 1];
+  const first = (past) => { // the first element for which past holds, or how many there are
+    let [lo, hi] = [0, all.length];
     while (lo < hi) { const mid = (lo + hi) >> 1; if (past(all[mid].getBoundingClientRect())) hi = mid; else lo = mid + 1; }
     return lo;
   };
-  const from = Number(all[first((r) => r.bottom > top)].dataset.seq);
+  const from = Number(all[Math.min(all.length - 1, first((r) => r.bottom > top))].dataset.seq);
   const to = Number(all[Math.max(0, first((r) => r.top >= bottom) - 1)].dataset.seq);
   const was = seen.value;
   if (from && (!was || was.from !== from || was.to !== to)) seen.value = { from, to: Math.max(from, to) };
@@ -48,7 +48,7 @@ function draw(el) {
   };
   const wide = width > 40;
   const [left, right] = wide ? [44, width - 12] : [2, width - 2];
-  const room = height - 2 * PAD;
+  const room = tall(s.head_seq, height - 2 * PAD);
   const at = scale(s.head_seq, room);
   const inside = (seq) => cards.value.some((c) => seq >= c.first_seq && seq <= c.last_seq);
   for (const c of cards.value) {
@@ -87,12 +87,15 @@ function draw(el) {
   to.fillStyle = colour('veil');
   to.lineWidth = 2;
   const [a, b] = [PAD + at.y(v.from) - 2, Math.max(14, at.y(v.to + 1) - at.y(v.from) + 4)];
-  const y = Math.min(a, height - PAD - b + 3);
+  const y = Math.min(a, PAD + room - b + 3);
   to.beginPath();
   to.roundRect(wide ? left - 5 : 1, y, wide ? right - left + 10 : width - 2, b, 4);
   to.fill();
   to.stroke();
 }
+
+// roomOf is how much of the map's height its messages take.
+const roomOf = (el) => tall(shape.value ? shape.value.head_seq : 0, el.clientHeight - 2 * PAD);
 
 export function Minimap() {
   const el = useRef(null);
@@ -121,7 +124,7 @@ export function Minimap() {
   }, []);
 
   useLayoutEffect(() => {
-    const again = () => { room.current = el.current.clientHeight - 2 * PAD; draw(el.current); };
+    const again = () => { room.current = roomOf(el.current); draw(el.current); };
     const watch = new ResizeObserver(again);
     watch.observe(el.current);
     const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -130,7 +133,7 @@ export function Minimap() {
   }, []);
   const drawn = [s, cards.value, seen.value, lit.value, marks.value, theme.value, manifest.value, c.pinned_seqs];
   useEffect(() => {
-    const soon = requestAnimationFrame(() => { if (el.current) { room.current = el.current.clientHeight - 2 * PAD; draw(el.current); } });
+    const soon = requestAnimationFrame(() => { if (el.current) { room.current = roomOf(el.current); draw(el.current); } });
     return () => cancelAnimationFrame(soon);
   }, drawn);
 

@@ -9,6 +9,7 @@ import * as keyboard from '../state/keyboard.js';
 import { forget, marks } from '../state/marks.js';
 import { pin, pinnable } from '../state/message.js';
 import { go } from '../state/place.js';
+import { mayWrite } from '../state/session.js';
 import * as thread from '../state/thread.js';
 import { t } from '../state/words.js';
 
@@ -43,7 +44,7 @@ const messageAt = (el) => { const at = standing(el); return at && thread.message
 
 function version(el, by) {
   const m = messageAt(el);
-  const v = m && versions(m);
+  const v = m && mayWrite.value && versions(m);
   const to = v && v.list[v.at + by];
   if (to) switchTo(to);
 }
@@ -52,7 +53,7 @@ function version(el, by) {
 export function keys(el) {
   const offs = [
     keyboard.on('next', () => step(el, 1)), keyboard.on('previous', () => step(el, -1)),
-    keyboard.on('pin', () => { const m = messageAt(el); if (m && pinnable(m)) pin(m); }),
+    keyboard.on('pin', () => { const m = messageAt(el); if (m && mayWrite.value && pinnable(m)) pin(m); }),
     keyboard.on('earlier', () => version(el, -1)), keyboard.on('later', () => version(el, 1)),
     keyboard.on('goto', () => { if (thread.conversation.value) asking.value = true; }),
   ];

@@ -7,6 +7,7 @@ import { costs, Tables } from './usagetables.js';
 import { bookRange, num, percent, short } from '../state/figures.js';
 import { between, csv, show, span, spanOf, sums } from '../state/usage.js';
 import { t } from '../state/words.js';
+import { zone } from '../state/zone.js';
 
 const names = ['7', '30', 'year', 'dates'];
 
@@ -56,7 +57,7 @@ function Totals({ s }) {
   const { total: a, summaries: b } = s;
   const priced = Object.keys(a.costs).length > 0;
   return html`<dl class="totals">
-    <${Figure} name=${t('usage.calls')} value=${num(a.calls)} fact=${t('usage.ofSummaries', num(b.calls))} />
+    <${Figure} name=${t('usage.calls')} value=${num(a.calls)} fact=${t(b.calls && !b.total ? 'usage.unbooked' : 'usage.ofSummaries', num(b.calls))} />
     <${Figure} name=${t('usage.input')} value=${short(a.input)} fact=${t('usage.fromCache', percent(a.input ? a.cached / a.input : 0))} />
     <${Figure} name=${t('usage.output')} value=${short(a.output)} fact=${t('usage.ofReasoning', short(a.reasoning))} />
     <${Figure} name=${t('usage.cost')} value=${costs(a.costs)} fact=${priced ? t('usage.forSummaries', Object.keys(b.costs).length ? costs(b.costs) : costs({ [Object.keys(a.costs)[0]]: 0 })) : t('usage.noPrice')} />
@@ -68,7 +69,7 @@ export function Usage() {
   const of = span.value;
   useEffect(() => { show(of.name === 'dates' && of.from ? of : spanOf(of.name === 'dates' ? '30' : of.name, Date.now())); }, []);
   return html`<header class="head"><div class="left"><${Menu} /><div class="name"><h1>${t('usage.title')}</h1>
-      ${of.from > 0 && html`<p class="facts">${bookRange(of.from, of.to)} · ${t('usage.utc')}</p>`}</div></div>
+      ${of.from > 0 && html`<p class="facts">${bookRange(of.from, of.to)} · ${t('usage.zone', zone() || 'UTC')}</p>`}</div></div>
     <${Range} />
     <div class="right"><button type="button" class="ghost text" disabled=${!s || !s.total.calls} title=${t('usage.csvHint')} aria-label=${t('usage.csvHint')} onClick=${save}>${icon('import')} ${t('usage.csv')}</button></div></header>
   <div class="place usage" aria-busy=${s === null}>${s === null ? html`<p class="wait">${t('usage.loading')}</p>`

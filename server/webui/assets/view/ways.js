@@ -13,6 +13,7 @@ import { factsOf, pin, pinnable, pinned, source } from '../state/message.js';
 import { say } from '../state/notices.js';
 import { href } from '../state/place.js';
 import { flip, raw } from '../state/raw.js';
+import { mayWrite } from '../state/session.js';
 import { t } from '../state/words.js';
 
 async function put(text) {
@@ -42,21 +43,22 @@ const asLink = async (m) => { if (await put(new URL(href(m.conversation_id, m.se
 
 function Versions({ of: v }) {
   return html`<span class="versions">
-    <button type="button" aria-label=${t('earlierVersion')} disabled=${v.at < 1} onClick=${() => switchTo(v.list[v.at - 1])}>‹</button>${v.at + 1}/${v.list.length}<button
-      type="button" aria-label=${t('laterVersion')} disabled=${v.at > v.list.length - 2} onClick=${() => switchTo(v.list[v.at + 1])}>›</button></span>`;
+    <button type="button" aria-label=${t('earlierVersion')} disabled=${v.at < 1 || !mayWrite.value} onClick=${() => switchTo(v.list[v.at - 1])}>‹</button>${v.at + 1}/${v.list.length}<button
+      type="button" aria-label=${t('laterVersion')} disabled=${v.at > v.list.length - 2 || !mayWrite.value} onClick=${() => switchTo(v.list[v.at + 1])}>›</button></span>`;
 }
 
 function Row({ message: m, began }) {
   const v = versions(m);
   const answer = m.role === 'assistant';
+  const mine = mayWrite.value;
   const facts = answer ? factsOf(m, began) : '';
   return html`<${Toolbar} cls="do" label=${t('message.ways', m.seq)}>
       ${v && html`<${Versions} of=${v} />`}
       <${Copy} message=${m} />
-      ${!answer && html`<${Button} name="pencil" label=${t('editAsk')} cls="small" onClick=${() => edit(m)} />`}
-      ${answer && html`<${Button} name="retry" label=${t('regenerate')} cls="small" onClick=${() => regenerate(m)} />`}
-      ${pinnable(m) && html`<${Button} name="pin" label=${pinned(m) ? t('unpin') : t('pin')} pressed=${pinned(m)} cls="small" onClick=${() => pin(m)} />`}
-      <${Button} name="fork" label=${t('forkHere')} cls="small" onClick=${() => fork(m)} />
+      ${mine && !answer && html`<${Button} name="pencil" label=${t('editAsk')} cls="small" onClick=${() => edit(m)} />`}
+      ${mine && answer && html`<${Button} name="retry" label=${t('regenerate')} cls="small" onClick=${() => regenerate(m)} />`}
+      ${mine && pinnable(m) && html`<${Button} name="pin" label=${pinned(m) ? t('unpin') : t('pin')} pressed=${pinned(m)} cls="small" onClick=${() => pin(m)} />`}
+      ${mine && html`<${Button} name="fork" label=${t('forkHere')} cls="small" onClick=${() => fork(m)} />`}
       <${Button} name="code" label=${t(raw(m) ? 'markup.drawn' : 'markup.raw')} pressed=${raw(m)} cls="small" onClick=${() => flip(m)} />
       ${answer && m.turn_id && html`<button type="button" class="ghost small saw" aria-label=${t('message.saw')} title=${t('message.saw')} onClick=${() => saw(m.turn_id, m.seq)}>${icon('eye')}<span>${t('message.saw')}</span></button>`}
       <${Menu} label=${t('message.more')} cls="ghost small" button=${icon('more')}>
