@@ -84,7 +84,7 @@ func TestImagesThatAreRefused(t *testing.T) {
 		"prompt contains more images than supported (1)":                                                    "new",
 		"Llama 3.2 supports only one image per request. Found 4":                                            "new",
 		"圖片數量超過限制，最多1張":                                                                                     "new",
-		"The image data you provided does not represent a valid image. Use image/png":                       "old gif new",
+		"The image data you provided does not represent a valid image. Try image/png, image/gif":            "old gif new",
 		"messages.2.content.1: Image does not match the provided media type image/png":                      "old gif new",
 		"Provided image is not valid.":                                                                      "old gif new",
 		"height or width must be larger than 28":                                                            "old gif new",

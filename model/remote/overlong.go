@@ -55,10 +55,23 @@ func overlong(words string) (limit, requested int64, inBytes, ok bool) {
 		}
 		return limit, requested, false, true
 	}
+	if foreignExcess.MatchString(words) && foreignInput.MatchString(words) && !foreignOthers.MatchString(words) {
+		limit, requested = sizes(words)
+		return limit, requested, false, true
+	}
 	limit, requested = weighed(words)
 	said := ofInput(words) // in more than one sentence
 	return limit, requested, false, limit > 0 || aboutInput.MatchString(said) && tooMuch.MatchString(said) && lengthLimit.MatchString(said)
 }
+
+// What servers say in other languages than English and Chinese: that there is too much, of what,
+// and of what else there may be too much.
+var (
+	foreignExcess = regexp.MustCompile(`[長长]すぎ|超えて|超[過过]|超えました|überschreitet|überschritten|초과|너무 (?:길|깁|긴)|превыша|слишком длин|\b(?:supera|excede|excedeu|sobrepasa|dépasse)\b|` +
+		`\b(?:demasiado larg[oa]|muito long[oa]|trop long(?:ue)?|zu lang|troppo lung[oa])\b`)
+	foreignInput  = regexp.MustCompile(`トークン|コンテキスト|プロンプト|入力|토큰|컨텍스트|프롬프트|입력|токен|контекст|запрос|\bcontexto?\b|\bcontexte\b|\bkontext|\bcontesto\b|\btokens?\b|\bprompt\b|\banfrage\b`)
+	foreignOthers = regexp.MustCompile(`画像|レート|分あたり|回数|이미지|분당|요청 수|изображен|в минуту|imagen|imagem|immagin|\bbild|por minuto|par minute|pro minute|al minuto|max_tokens|出力|출력`)
+)
 
 // lengthLimit is a bound in tokens.
 var lengthLimit = regexp.MustCompile(`\b(?:max(?:imum)?|limit)\b.{0,40}\btokens?\b|\btokens?\b.{0,20}\b(?:max(?:imum)?|limit)\b|上限`)

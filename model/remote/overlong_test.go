@@ -53,6 +53,12 @@ func TestTooLongInAnyWords(t *testing.T) {
 		{"输入内容过长，超过模型最大上下文长度", 0, 0, false},
 		{"請求超過模型的最大上下文長度", 0, 0, false},
 		{"对话过长，请新建对话", 0, 0, false},
+		{"La solicitud supera la longitud máxima de contexto (8192 tokens)", 8192, 0, false},
+		{"プロンプトが長すぎます。最大コンテキスト長は8192トークンです", 0, 0, false},
+		{"Die Anfrage überschreitet die maximale Kontextlänge von 8192 Token", 8192, 0, false},
+		{"입력이 너무 깁니다. 최대 8192 토큰", 8192, 0, false},
+		{"Запрос превышает максимальную длину контекста 8192 токенов", 8192, 0, false},
+		{"La requête dépasse la longueur maximale du contexte : 9000 > 8192", 8192, 9000, false},
 		{"n_ctx 8192 is smaller than n_tokens 9000", 8192, 9000, false},
 		{"9000 tokens > 8192 maximum", 8192, 9000, false},
 		{"Requested 40000 tokens, but only 32768 fit the model's window", 32768, 40000, false},
@@ -111,6 +117,9 @@ func TestNotTooLong(t *testing.T) {
 		{400, "the schema of function f exceeds the maximum depth of 5 in the request"},
 		{402, "This request requires more credits, or fewer max_tokens. You requested up to 8192 tokens, but can only afford 120."},
 		{400, "Unknown parameter: 'input[2].context'"},
+		{429, "1分あたりのトークン数が上限を超えました"},
+		{400, "画像が大きすぎます。入力の上限を超えています"},
+		{429, "분당 토큰 한도를 초과했습니다"},
 		{400, "messages: at most 100000 items are allowed in a request"},
 	} {
 		body, err := json.Marshal(map[string]any{"error": map[string]any{"message": c.words}})
