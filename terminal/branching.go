@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/title"
 )
 
@@ -53,6 +54,15 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 	return c.goOn(ctx, w, id)
 }
 
+// resumed says which conversation goes on, and how long it is.
+func resumed(t words.Texts, title string, messages int64) string {
+	title = columns.Clip(title, 60)
+	if messages == 1 {
+		return fmt.Sprintf(t.ResumedOne, title)
+	}
+	return fmt.Sprintf(t.Resumed, title, columns.Thousands(messages))
+}
+
 // goOn makes a conversation the current one.
 func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.ConversationID) error {
 	conv, err := c.o.View.Get(ctx, id)
@@ -60,7 +70,7 @@ func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.Conversation
 		return err
 	}
 	c.id = conv.ID
-	fmt.Fprintf(w, c.o.Texts.Resumed+"\n", columns.Clip(conv.Title, 60), columns.Thousands(conv.Messages))
+	fmt.Fprintln(w, resumed(c.o.Texts, conv.Title, conv.Messages))
 	c.checkModel(ctx)
 	return c.tail(ctx, w)
 }

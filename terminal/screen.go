@@ -92,7 +92,7 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(w.notes, c.o.Texts.Resumed+"\n", columns.Clip(conv.Title, 60), columns.Thousands(conv.Messages))
+	fmt.Fprintln(w.notes, resumed(c.o.Texts, conv.Title, conv.Messages))
 	if page.Next != nil {
 		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", columns.Thousands(*page.Next-1))
 	}

@@ -137,12 +137,20 @@ func MarkOf(meta json.RawMessage) string {
 // first parts, of which the last may be cut short in an answer. Tools write answers piece by
 // piece, and a copy of their file may have been made in between. Attachments are compared by
 // what a file says of them.
-func Begins(whole, part scrollback.Message) bool {
+//
+// Of an entry that is clipped, what results say is not compared.
+func Begins(whole scrollback.Message, e Entry) bool {
+	part := e.Message
 	n := len(part.Parts)
 	if whole.Role != part.Role || whole.Name != part.Name || n == 0 || n > len(whole.Parts) {
 		return false
 	}
 	for i, p := range part.Parts {
+		if w, ok := whole.Parts[i].(scrollback.ToolResult); ok && e.Clipped {
+			if r, ok := p.(scrollback.ToolResult); ok && w.CallID == r.CallID && w.IsError == r.IsError {
+				continue
+			}
+		}
 		if begins(whole.Parts[i], p, i == n-1 && part.Role == scrollback.RoleAssistant) {
 			continue
 		}

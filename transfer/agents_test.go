@@ -116,3 +116,43 @@ func TestBringWhatRealProgramsWrote(t *testing.T) {
 		})
 	}
 }
+
+// A copy of a session without the folder of its long outputs says no more than what is here.
+func TestCopyWithoutItsOutputs(t *testing.T) {
+	ctx := context.Background()
+	const from = "../transcript/claudecode/testdata/agents"
+	i := slices.IndexFunc(all.Tools(), func(tool transcript.Tool) bool { return tool.Name() == "claude-code" })
+	tool := all.Tools()[i]
+	r := enginetest.New(t, enginetest.Options{Limit: 1_000_000, NoFolds: true}, modeltest.Say("x"))
+	brings := func(without string) (new int64, gone int) {
+		t.Helper()
+		root := t.TempDir()
+		project := filepath.Join(root, "projects", "-w")
+		if err := os.CopyFS(project, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+		if without != "" {
+			found, err := filepath.Glob(filepath.Join(project, without))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%q is %v, %v", without, found, err)
+			}
+			if err := os.RemoveAll(found[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, s := range placesOf(t, tool, root) {
+			out, err := r.Transfer.Bring(ctx, r.View, s, transfer.ImportRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			new, gone = new+count(out), gone+out.Left["output_gone"]
+		}
+		return new, gone
+	}
+	if n, gone := brings(""); n == 0 || gone != 0 {
+		t.Fatalf("the whole of it: %d new messages, %d outputs are gone", n, gone)
+	}
+	if n, gone := brings("*/tool-results"); n != 0 || gone == 0 {
+		t.Errorf("a copy without its outputs: %d new messages, %d outputs are gone", n, gone)
+	}
+}

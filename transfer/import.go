@@ -253,7 +253,7 @@ func heard(entry transcript.Entry) (scrollback.Message, *said, error) {
 	if m.Role == scrollback.RoleUser && len(m.Parts) > 0 && len(m.Parts.Results()) == len(m.Parts) {
 		m.Role = scrollback.RoleTool
 	}
-	e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark), id: entry.Message.ID}
+	e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes, Clipped: entry.Clipped}, mark: transcript.MarkOf(mark), id: entry.Message.ID}
 	if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusInterrupted {
 		e.draft = scrollback.TurnID(entry.Message.ID)
 	}
@@ -380,7 +380,7 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	if m.Role != e.Message.Role || !again && at != 0 && at != m.CreatedAt {
 		return false, nil
 	}
-	if (again || at != 0 && m.mark != "") && transcript.Begins(m.Message, e.Message) {
+	if (again || at != 0 && m.mark != "") && transcript.Begins(m.Message, e.Entry) {
 		return true, nil // the copy was made while it was being written
 	}
 	if m.likeness == "" {

@@ -10,6 +10,7 @@ var Chinese = Texts{
 	Language:    "zh",
 	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",
 	Resumed:     "%s · %s 条消息",
+	ResumedOne:  "%s · 1 条消息",
 	Gone:        "模型 %s 在此不可用（%s），改用 %s 继续；/model 可更换",
 	Earlier:     "…… 之前还有 %s 条消息",
 	Ended:       "以后继续：scrollback chat %s",

@@ -13,6 +13,7 @@ var English = Texts{
 	Language:    "en",
 	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D quits",
 	Resumed:     "%s · %s messages",
+	ResumedOne:  "%s · 1 message",
 	Gone:        "%s cannot be asked here (%s); going on with %s, and /model sets another",
 	Earlier:     "… %s earlier messages",
 	Ended:       "To continue later: scrollback chat %s",

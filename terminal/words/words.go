@@ -27,6 +27,7 @@ type Texts struct {
 	Language    string // as a tag: en, zh
 	Greeting    string // model
 	Resumed     string // title, messages
+	ResumedOne  string // title, of a conversation of one message
 	Gone        string // model, why, the model instead
 	Earlier     string // number of messages not shown
 	Ended       string // conversation

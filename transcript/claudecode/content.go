@@ -13,8 +13,9 @@ import (
 
 // piece is a part with the bytes of an attachment.
 type piece struct {
-	part scrollback.Part
-	data []byte
+	part    scrollback.Part
+	data    []byte
+	clipped bool // a result of which the rest, kept in a file of its own, is gone
 }
 
 // block is one block of a message, of any type.
@@ -203,7 +204,7 @@ func (t *telling) result(l *line, b block) []piece {
 			out = append(out, p)
 		}
 	}
-	r.Text = t.whole(strings.Join(texts, "\n"))
+	r.Text, out[0].clipped = t.whole(strings.Join(texts, "\n"))
 	out[0].part = r
 	return out
 }
@@ -231,9 +232,9 @@ func (t *telling) attachment(b block) (piece, bool) {
 		t.leave("attachment_without_bytes")
 		return piece{}, false
 	case b.Type == "image":
-		return piece{scrollback.Image{MediaType: b.Source.MediaType, Size: int64(len(data))}, data}, true
+		return piece{part: scrollback.Image{MediaType: b.Source.MediaType, Size: int64(len(data))}, data: data}, true
 	}
-	return piece{scrollback.File{MediaType: b.Source.MediaType, Name: b.Title, Size: int64(len(data))}, data}, true
+	return piece{part: scrollback.File{MediaType: b.Source.MediaType, Name: b.Title, Size: int64(len(data))}, data: data}, true
 }
 
 // compacted is JSON without white space; an object if there is none.

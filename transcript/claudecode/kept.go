@@ -53,7 +53,7 @@ func (t *telling) ours(l *line) bool {
 		}
 	}
 	for i, p := range parts {
-		l.pieces = append(l.pieces, piece{p, bytes[i]})
+		l.pieces = append(l.pieces, piece{part: p, data: bytes[i]})
 		if _, ok := p.(scrollback.ToolResult); ok {
 			l.results++
 		}

@@ -143,6 +143,7 @@ func (d *deal) entry(i, n int, role scrollback.Role, pieces []piece) transcript.
 			}
 			e.Bytes[len(e.Message.Parts)] = p.data
 		}
+		e.Clipped = e.Clipped || p.clipped
 		e.Message.Parts = append(e.Message.Parts, p.part)
 	}
 	return e

@@ -188,24 +188,25 @@ func envelopeBehind(text string) int {
 const persisted = "<persisted-output>"
 
 // whole is all of a result: without reminders, and from where it was put if it was too large.
-func (t *telling) whole(text string) string {
+// It is clipped if it is no longer there.
+func (t *telling) whole(text string) (all string, clipped bool) {
 	if !strings.HasPrefix(text, persisted) {
-		return t.unremind(text, false)
+		return t.unremind(text, false), false
 	}
 	_, rest, found := strings.Cut(text, "saved to: ")
 	where, _, _ := strings.Cut(rest, "\n")
 	steps := strings.FieldsFunc(strings.TrimSpace(where), func(r rune) bool { return r == '/' || r == '\\' })
 	n := len(steps)
 	if !found || n < 3 || steps[n-2] != "tool-results" {
-		return text
+		return text, false
 	}
 	for _, folder := range []string{t.beside, path.Join(path.Dir(t.beside), steps[n-3])} { // a fork names the session that it comes from
 		if all, ok := t.output(path.Join(folder, "tool-results", steps[n-1]), path.Dir(t.beside)); ok {
-			return all
+			return all, false
 		}
 	}
 	t.leave("output_gone")
-	return text
+	return text, true
 }
 
 // output reads an output that lies within a project's folder.
