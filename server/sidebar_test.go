@@ -411,6 +411,9 @@ func TestPageReadOnly(t *testing.T) {
 	d.until("nothing covers it", `innerWidth === 390 && !document.querySelector('.page.with-sidebar')`)
 	d.do("wide again", chromedp.EmulateViewport(1360, 900))
 	d.until("the sidebar is back", `document.querySelector('.page.with-sidebar') !== null`)
+	d.do("first", chromedp.Navigate(url+"/#"), chromedp.WaitVisible(".composer .instruct"))
+	d.is("what can be pressed around an empty composer", `[...document.querySelectorAll('.composer button')].filter(b => !b.disabled)`+
+		`.map(b => b.getAttribute('aria-label') || b.innerText).join('|')`, "")
 }
 
 // The list of conversations writes times and dates as the rest of the page does: as they are written
@@ -434,4 +437,8 @@ func TestPageTimesAlike(t *testing.T) {
 	if err != nil || said != "3,235" {
 		t.Errorf("in Chinese 3235 is %q (%v)", said, err)
 	}
+	d.do("settings", chromedp.EmulateViewport(1360, 500), chromedp.Navigate(d.url+"/#:settings/models"), chromedp.WaitVisible(".preferences .numbers"))
+	d.is("the settings scroll at the edge of the window", `(() => { let x = document.querySelector('.preferences');
+		while (x && !['auto', 'scroll'].includes(getComputedStyle(x).overflowY)) x = x.parentElement;
+		return x && [Math.round(x.getBoundingClientRect().right - innerWidth), getComputedStyle(x).scrollbarWidth].join(' '); })()`, "0 thin")
 }
