@@ -411,4 +411,34 @@ func TestPageReadOnly(t *testing.T) {
 	d.until("nothing covers it", `innerWidth === 390 && !document.querySelector('.page.with-sidebar')`)
 	d.do("wide again", chromedp.EmulateViewport(1360, 900))
 	d.until("the sidebar is back", `document.querySelector('.page.with-sidebar') !== null`)
+	d.do("first", chromedp.Navigate(url+"/#"), chromedp.WaitVisible(".composer .instruct"))
+	d.is("what can be pressed around an empty composer", `[...document.querySelectorAll('.composer button')].filter(b => !b.disabled)`+
+		`.map(b => b.getAttribute('aria-label') || b.innerText).join('|')`, "")
+}
+
+// The list of conversations writes times and dates as the rest of the page does: as they are written
+// where the browser is. Figures of four digits have their separator in Chinese too.
+func TestPageTimesAlike(t *testing.T) {
+	d := newBooks(t, true)
+	d.do("times", chromedp.Navigate(d.url), chromedp.WaitVisible(".sidebar .new"))
+	for place, want := range map[string]string{"en-US": "03:05\u202fPM | May 30", "en-GB": "15:05 | 30 May", "de": "15:05 | 30 May"} {
+		got := chromedp.Evaluate[string](`Promise.all([import('/assets/state/dates.js'), import('/assets/state/figures.js')]).then(([d, f]) => {
+			const now = new Date(2026, 6, 9, 16, 5).getTime();
+			f.begin(['`+place+`']);
+			return [d.when(now - 3600e3, now), d.when(now - 40 * 86400e3, now)].join(' | ');
+		})`, chromedp.EvalAwaitPromise)
+		if said, err := chromedp.Run(d.ctx, got); err != nil || strings.ReplaceAll(said, "\u202f", " ") != strings.ReplaceAll(want, "\u202f", " ") {
+			t.Errorf("in %s: %q, want %q (%v)", place, said, want, err)
+		}
+	}
+	d.press(`.sidebar [lang="zh-CN"]`)
+	d.until("chinese", `document.documentElement.lang === 'zh-CN'`)
+	said, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/figures.js').then((f) => f.short(3235))`, chromedp.EvalAwaitPromise))
+	if err != nil || said != "3,235" {
+		t.Errorf("in Chinese 3235 is %q (%v)", said, err)
+	}
+	d.do("settings", chromedp.EmulateViewport(1360, 500), chromedp.Navigate(d.url+"/#:settings/models"), chromedp.WaitVisible(".preferences .numbers"))
+	d.is("the settings scroll at the edge of the window", `(() => { let x = document.querySelector('.preferences');
+		while (x && !['auto', 'scroll'].includes(getComputedStyle(x).overflowY)) x = x.parentElement;
+		return x && [Math.round(x.getBoundingClientRect().right - innerWidth), getComputedStyle(x).scrollbarWidth].join(' '); })()`, "0 thin")
 }

@@ -157,7 +157,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 		return err
 	}
 	if arg == "" {
-		if err := Branches(w, bs, c.o.Zone); err != nil {
+		if err := numberedBranches(w, bs, c.o.Zone); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintln(w, c.o.Texts.BranchHint)

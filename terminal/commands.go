@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/nearest"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
@@ -89,7 +90,38 @@ func (c *chat) command(ctx context.Context, line string) error {
 		_, err := c.w.said.Write(b.Bytes())
 		return err
 	}
+	if near := nearestCommand(name); near != "" {
+		return scrollback.ParamErrorf(op, "command", c.o.Texts.Meant, name, near)
+	}
 	return scrollback.ParamErrorf(op, "command", c.o.Texts.Unknown, name)
+}
+
+// commandSynonyms are names that commands have in other programs.
+var commandSynonyms = map[string]string{"/find": "/search", "/status": "/context", "/undo": "/rewind", "/back": "/rewind",
+	"/history": "/resume", "/list": "/resume", "/load": "/resume", "/export": "/save", "/reset": "/new", "/rename": "/title",
+	"/redo": "/retry", "/regenerate": "/retry", "/commands": "/help", "/bye": "/quit", "/q": "/quit"}
+
+// nearestCommand is the command that was probably meant, or empty.
+func nearestCommand(typed string) string {
+	if known := commandSynonyms[strings.ToLower(typed)]; known != "" {
+		return known
+	}
+	var names []string
+	for _, cmd := range commands() {
+		names = append(names, strings.TrimPrefix(cmd.name, "/"))
+	}
+	if near := nearest.Of(strings.TrimPrefix(typed, "/"), names); near != "" {
+		return "/" + near
+	}
+	return ""
+}
+
+// room is the width of what commands show; 0 where it is not drawn on a screen.
+func (c *chat) room() int {
+	if r, ok := c.w.said.(*rows); ok {
+		return r.width()
+	}
+	return 0
 }
 
 // begin leaves the conversation: the next message begins another one.
@@ -116,7 +148,7 @@ func (c *chat) help(_ context.Context, w io.Writer, _ string) error {
 		}
 		rows = append(rows, []string{name, c.o.Texts.Help[cmd.name]})
 	}
-	if err := columns.Table(w, rows); err != nil {
+	if err := columns.Fitted(w, rows, c.room()); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, c.o.Texts.Keys)
@@ -131,7 +163,7 @@ func (c *chat) showContext(ctx context.Context, w io.Writer, _ string) error {
 	if err != nil {
 		return err
 	}
-	return Context(w, m)
+	return Context(w, c.o.Texts, m)
 }
 
 // receipt writes what a compaction did, unless it failed.

@@ -14,12 +14,13 @@ import (
 
 // Context draws a window: what each layer weighs, as a bar and in tokens, what it
 // shows, and what is behind refs. Empty layers are left out.
-func Context(w io.Writer, m scrollback.Manifest) error {
+func Context(w io.Writer, texts words.Texts, m scrollback.Manifest) error {
+	t := texts.Window
 	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
-	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s)\n", columns.Plain(m.Model), m.Policy, columns.Thousands(m.Limit), m.LimitFrom)
-	fmt.Fprintf(w, "%s of %s tokens of the budget, %s; the first %.0f %% are the same as in the request before\n\n", columns.Thousands(m.Tokens), columns.Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
+	fmt.Fprintf(w, t.Head+"\n", columns.Plain(m.Model), m.Policy, columns.Thousands(m.Limit), named(t.Limits, m.LimitFrom))
+	fmt.Fprintf(w, t.Used+"\n\n", columns.Thousands(m.Tokens), columns.Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
 	for _, from := range m.Inherited {
-		fmt.Fprintf(w, "from the %s: %s tokens of instructions; %s\n\n", columns.Plain(from.From), columns.Thousands(from.Tokens), cmp.Or(strings.Join(from.Settings, ", "), "no settings"))
+		fmt.Fprintf(w, t.From+"\n\n", columns.Plain(from.From), columns.Thousands(from.Tokens), cmp.Or(strings.Join(from.Settings, ", "), t.NoSettings))
 	}
 	const width = 40
 	bar := func(tokens int64, cell string) string {
@@ -32,15 +33,15 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 	var rows [][]string
 	for _, l := range m.Layers {
 		if l.Tokens > 0 {
-			rows = append(rows, []string{string(l.Name), columns.Thousands(l.Tokens), share(l.Tokens), bar(l.Tokens, "█"), holds(l, m.Excluded)})
+			rows = append(rows, []string{named(t.Layers, l.Name), columns.Thousands(l.Tokens), share(l.Tokens), bar(l.Tokens, "█"), holds(t, l, m.Excluded)})
 		}
 	}
 	free := max(m.Budget-m.Tokens, 0)
-	rows = append(rows, []string{"free", columns.Thousands(free), share(free), bar(free, "·"), ""})
+	rows = append(rows, []string{t.Free, columns.Thousands(free), share(free), bar(free, "·"), ""})
 	if err := columns.Table(w, rows, 1, 2); err != nil {
 		return err
 	}
-	if err := references(w, m); err != nil || len(m.Excluded) == 0 {
+	if err := references(w, t, m); err != nil || len(m.Excluded) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -50,23 +51,23 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 		if x.Ref != nil {
 			ref = string(*x.Ref)
 		}
-		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), cmp.Or(reasons[x.Reason], x.Reason), ref})
+		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), named(t.Reasons, x.Reason), ref})
 	}
 	return columns.Table(w, rows)
 }
 
 // references lists what the messages of a window refer to.
-func references(w io.Writer, m scrollback.Manifest) error {
+func references(w io.Writer, t words.WindowTexts, m scrollback.Manifest) error {
 	var rows [][]string
 	for _, l := range m.Layers {
 		for _, it := range l.Items {
 			for _, r := range it.References {
 				how := r.Error
 				if r.Version > 0 {
-					how = fmt.Sprintf("version %d", r.Version)
+					how = fmt.Sprintf(t.Version, r.Version)
 				}
 				if r.SameAs > 0 {
-					how = fmt.Sprintf("unchanged since version %d in #%d", r.Version, r.SameAs)
+					how = fmt.Sprintf(t.Same, r.Version, r.SameAs)
 				}
 				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), columns.Clip(r.Source, 60), columns.Thousands(r.Tokens), columns.Clip(how, 80)})
 			}
@@ -79,12 +80,14 @@ func references(w io.Writer, m scrollback.Manifest) error {
 	return columns.Table(w, rows, 2)
 }
 
-// reasons are those of a manifest that people read in other words.
-var reasons = map[string]string{"folded": "compacted", "left_out": "left out", "not folded yet": "not compacted yet"}
+// named is what a name of a manifest is called in a table, or the name itself.
+func named[S ~string](table map[string]string, name S) string {
+	return cmp.Or(table[string(name)], string(name))
+}
 
 // holds says in a few words what a layer shows: messages by their seqs, those that
 // are compacted and still shown first, and how many placeholders there are.
-func holds(l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
+func holds(t words.WindowTexts, l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
 	var behind, first, last, kept, placeholders int64
 	for _, x := range excluded {
 		if x.Ref != nil {
@@ -113,7 +116,7 @@ func holds(l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
 		said = append(said, span(first, last))
 	}
 	if placeholders > 0 {
-		said = append(said, fmt.Sprintf("#1–#%d behind %d", behind, placeholders))
+		said = append(said, fmt.Sprintf(t.Behind, behind, placeholders))
 	}
 	return strings.Join(said, " ")
 }

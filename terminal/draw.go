@@ -72,6 +72,20 @@ func (l Listing) fit(rows [][]string) {
 
 // Branches lists branches, with times in a zone; the current one has a mark.
 func Branches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) error {
+	return columns.Table(w, branchRows(items, zone), 1, 3, 4, 5)
+}
+
+// numberedBranches lists branches where their numbers are enough to name them, and their ids would
+// not fit beside the rest.
+func numberedBranches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) error {
+	rows := branchRows(items, zone)
+	for i, row := range rows {
+		rows[i] = append(row[:2:2], row[3:]...)
+	}
+	return columns.Table(w, rows, 1, 2, 3, 4)
+}
+
+func branchRows(items []scrollback.BranchEntry, zone *time.Location) [][]string {
 	rows := [][]string{{"", "N", "BRANCH", "FROM", "TO", "MESSAGES", "CHANGED"}}
 	for i, b := range items {
 		mark := ""
@@ -80,7 +94,7 @@ func Branches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) 
 		}
 		rows = append(rows, []string{mark, fmt.Sprint(i + 1), string(b.ID), fmt.Sprintf("#%d", b.AtSeq), fmt.Sprintf("#%d", b.HeadSeq), columns.Thousands(b.Messages), columns.When(b.UpdatedAt, zone)})
 	}
-	return columns.Table(w, rows, 1, 3, 4, 5)
+	return rows
 }
 
 // Refs lists what a conversation mentions, with times in a zone.

@@ -33,7 +33,7 @@ func (p Pages) Page(w io.Writer, page scrollback.MessagePage) error {
 	for _, m := range page.Messages {
 		for _, x := range p.Excluded {
 			if x.FirstSeq == m.Seq && x.Ref != nil {
-				fmt.Fprintf(w, "── %s · %s · %s\n\n", span(x.FirstSeq, x.LastSeq), cmp.Or(reasons[x.Reason], x.Reason), *x.Ref)
+				fmt.Fprintf(w, "── %s · %s · %s\n\n", span(x.FirstSeq, x.LastSeq), named(p.Texts.Window.Reasons, x.Reason), *x.Ref)
 			}
 		}
 		if err := p.message(w, m); err != nil {

@@ -20,7 +20,7 @@ type rows struct {
 func (r *rows) Write(p []byte) (int, error) {
 	lines := strings.Split(r.last+string(p), "\n")
 	for i, line := range lines {
-		cut := columns.Wrap(line, r.width())
+		cut := columns.Hang(line, r.width())
 		if i == len(lines)-1 {
 			r.last = cut[len(cut)-1]
 			cut = cut[:len(cut)-1]

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,5 +163,75 @@ func TestExplainNamesNoOperation(t *testing.T) {
 	}
 	if got := Explain(scrollback.ParamErrorf("a.Op", "file", "%s: %w", "f.ipynb", inner)); got != `f.ipynb: "x" is not a ref` {
 		t.Errorf("it is explained as %q", got)
+	}
+}
+
+// The next request is described in the person's language: layers, where the window is known from, and
+// why messages are not in it.
+func TestContextInBothLanguages(t *testing.T) {
+	m := scrollback.Manifest{Model: "acme/x", Policy: "segments", Limit: 32768, LimitFrom: scrollback.LimitAssumed, Budget: 1000, Tokens: 250,
+		Layers:   []scrollback.ManifestLayer{{Name: scrollback.LayerMessages, Tokens: 250}},
+		Excluded: []scrollback.Excluded{{FirstSeq: 2, LastSeq: 2, Reason: scrollback.ExcludedLeftOut}}}
+	for _, c := range []struct {
+		texts words.Texts
+		want  []string
+	}{
+		{words.English, []string{"acme/x · policy segments · window 32,768 tokens (assumed)", "messages  250  25 %", "free", "#2  left out"}},
+		{words.Chinese, []string{"acme/x · 策略 segments · 窗口 32,768 个 token（暂定）", "消息  250  25 %", "空闲", "#2  不再发送"}},
+	} {
+		var b strings.Builder
+		if err := Context(&b, c.texts, m); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %q in\n%s", c.texts.Language, want, b.String())
+			}
+		}
+		if c.texts.Language == "zh" && strings.Contains(b.String(), "budget") {
+			t.Errorf("English in the Chinese:\n%s", b.String())
+		}
+	}
+}
+
+// Every layer and every way to know a window has its Chinese.
+func TestContextNamesAllInChinese(t *testing.T) {
+	for _, l := range scrollback.Layers() {
+		if words.Chinese.Window.Layers[string(l)] == "" {
+			t.Errorf("the layer %s has no Chinese", l)
+		}
+	}
+}
+
+// A command that is not known is answered with the one that was probably meant.
+func TestNearestCommand(t *testing.T) {
+	for typed, want := range map[string]string{"/find": "/search", "/Status": "/context", "/serach": "/search", "/comapct": "/compact",
+		"/undo": "/rewind", "/xyzzy": "", "/": ""} {
+		if got := nearestCommand(typed); got != want {
+			t.Errorf("%s is taken for %q, want %q", typed, got, want)
+		}
+	}
+	for _, to := range commandSynonyms {
+		if !slices.ContainsFunc(commands(), func(c command) bool { return c.name == to }) {
+			t.Errorf("%s is no command", to)
+		}
+	}
+}
+
+// The branches that a chat lists fit a terminal of the usual width, and a narrow one.
+func TestBranchesFit(t *testing.T) {
+	var b strings.Builder
+	all := []scrollback.BranchEntry{{ID: "01a21dbb-b006-7f11-a554-67636bf73768", Current: true, HeadSeq: 1200, Messages: 1200,
+		UpdatedAt: 1795795120246}}
+	if err := numberedBranches(&b, all, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range strings.Split(b.String(), "\n") {
+		if displaywidth.String(row) > room(60) {
+			t.Errorf("%q is wider than %d", row, room(60))
+		}
+	}
+	if !strings.Contains(b.String(), "*  1    #0  #1200     1,200  2026-11-2") {
+		t.Errorf("listed as\n%s", b.String())
 	}
 }

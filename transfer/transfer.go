@@ -308,7 +308,7 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		return last, nil
 	}
 	if looks := transcript.Unread(head); looks != "" && name == "" {
-		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file looks like %s, which cannot be read", looks)
+		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file looks like %s, which cannot be read", scrollback.Phrase(looks))
 	}
 	if name != "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))

@@ -59,7 +59,7 @@ func (c *contextShowCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(m, func(w io.Writer) error { return terminal.Context(w, m) })
+		return g.print(m, func(w io.Writer) error { return terminal.Context(w, g.texts(), m) })
 	})
 }
 

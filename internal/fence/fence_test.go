@@ -194,7 +194,7 @@ var rooms = map[string]entry{
 		not: "database/sql", net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
-	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words title", not: "database/sql",
+	"terminal": {rooms: ". engine internal/nearest terminal/columns terminal/markdown terminal/words title", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term"},
 	"terminal/columns": {libs: "github.com/clipperhouse/displaywidth github.com/rivo/uniseg", not: "context os database/sql"},
 	"terminal/markdown": {rooms: "internal/guarded internal/highlight internal/maths terminal/columns",

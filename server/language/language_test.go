@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -216,5 +217,26 @@ func TestWhatIsSaidElsewhereIsTranslated(t *testing.T) {
 				t.Errorf("%v is said as %q", err, said)
 			}
 		}
+	}
+}
+
+// What a file of another program is called has its Chinese, and stands within the sentence.
+func TestFilesOfOtherProgramsInChinese(t *testing.T) {
+	source, err := os.ReadFile("../../transcript/unread.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`\{"(an? [^"]+)", \[\]string`).FindAllStringSubmatch(string(source), -1)
+	if len(names) < 14 {
+		t.Fatalf("only %d names were found", len(names))
+	}
+	for _, m := range names {
+		if !language.Chinese.Has(m[1]) {
+			t.Errorf("%q has no Chinese", m[1])
+		}
+	}
+	said := scrollback.Errorf(scrollback.Invalid, "x", "the file looks like %s, which cannot be read", scrollback.Phrase("a chat of SillyTavern"))
+	if got := language.Chinese.Shown(said); got != "此文件看起来是 SillyTavern 的聊天，无法读取" {
+		t.Errorf("in Chinese it is %q", got)
 	}
 }

@@ -125,7 +125,7 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 		return &last, nil
 	}
 	if driver.Holds(last, now) {
-		return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "a turn is already open in conversation %s", w.c.ID)
+		return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "conversation %s is still being answered; if that program was killed, it can be asked again within 15 seconds", w.c.ID)
 	}
 	var entries []driver.Entry
 	if salvage != nil {

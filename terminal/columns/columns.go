@@ -14,6 +14,7 @@ package columns
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -62,6 +63,37 @@ func Table(w io.Writer, rows [][]string, right ...int) error {
 		}
 	}
 	return nil
+}
+
+// Fitted writes rows as Table does, in at most width columns: what has no room in the last column
+// goes on below, if the others leave it a third of the width. A width of 0 is any.
+func Fitted(w io.Writer, rows [][]string, width int, right ...int) error {
+	room := width
+	for i := range max(len(slices.MaxFunc(rows, func(a, b []string) int { return len(a) - len(b) }))-1, 0) {
+		widest := 0
+		for _, row := range rows {
+			if i < len(row) {
+				widest = max(widest, Width(row[i]))
+			}
+		}
+		room -= widest + 2
+	}
+	if width == 0 || room < width/3 {
+		return Table(w, rows, right...)
+	}
+	var out [][]string
+	for _, row := range rows {
+		last := len(row) - 1
+		for i, piece := range Wrap(row[last], room) {
+			next := make([]string, len(row))
+			if i == 0 {
+				copy(next, row)
+			}
+			next[last] = strings.TrimRight(piece, " ")
+			out = append(out, next)
+		}
+	}
+	return Table(w, out, right...)
 }
 
 // Clip is s on one line, at most width columns wide.

@@ -60,3 +60,42 @@ func TestTable(t *testing.T) {
 		t.Errorf("drawn as\n%q, want\n%q", b.String(), want)
 	}
 }
+
+// The last column goes on below itself where the width is known and leaves it room; the rows of the
+// others stay as they are.
+func TestFitted(t *testing.T) {
+	rows := [][]string{{"/a", "does one thing and then another"}, {"/longer 名", "短"}}
+	for width, want := range map[int]string{
+		0:  "/a          does one thing and then another\n/longer 名  短\n",
+		28: "/a          does one thing\n            and then another\n/longer 名  短\n",
+		14: "/a          does one thing and then another\n/longer 名  短\n",
+	} {
+		var b bytes.Buffer
+		if err := Fitted(&b, rows, width); err != nil || b.String() != want {
+			t.Errorf("in %d columns: %v\n%q, want\n%q", width, err, b.String(), want)
+		}
+	}
+}
+
+// A line that begins with spaces goes on below its text, as in the results of a search.
+func TestHang(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		width int
+		want  []string
+	}{
+		{"    #3 one two three", 12, []string{"    #3 one", "    two", "    three"}},
+		{"no spaces before it", 10, []string{"no spaces", "before it"}},
+		{"        too far", 10, nil},
+		{"   ", 10, []string{"   "}},
+		{"", 10, []string{""}},
+	} {
+		want := c.want
+		if want == nil {
+			want = Wrap(c.line, c.width)
+		}
+		if got := Hang(c.line, c.width); !slices.Equal(got, want) {
+			t.Errorf("%q in %d columns: %q, want %q", c.line, c.width, got, want)
+		}
+	}
+}

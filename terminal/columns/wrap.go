@@ -61,6 +61,22 @@ func Wrap(line string, width int) []string {
 	return append(rows, row.String())
 }
 
+// Hang cuts a line as Wrap does. One that begins with spaces goes on below where its text begins,
+// unless that is too far to the right.
+func Hang(line string, width int) []string {
+	line = strings.ReplaceAll(line, "\t", tab)
+	text := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(text)]
+	if text == "" || len(indent) > width/2 {
+		return Wrap(line, width)
+	}
+	rows := Wrap(text, width-len(indent))
+	for i := range rows {
+		rows[i] = indent + rows[i]
+	}
+	return rows
+}
+
 // Crop is the beginning of a row with styles, at most width columns wide. All of its styles stay.
 func Crop(row string, width int) string {
 	if Width(Unstyled(row)) <= width {

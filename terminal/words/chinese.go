@@ -4,6 +4,22 @@ import "github.com/scrollback-ai/scrollback"
 
 // Chinese is the same in Chinese.
 var Chinese = Texts{
+	Window: WindowTexts{
+		Head:       "%s · 策略 %s · 窗口 %s 个 token（%s）",
+		Used:       "%s / 预算 %s 个 token，占 %s；开头的 %.0f %% 与上一次请求相同",
+		From:       "来自 %s：%s 个 token 的指令；%s",
+		NoSettings: "没有设置",
+		Free:       "空闲",
+		Behind:     "#1–#%d，见 %d 个引用",
+		Version:    "第 %d 版",
+		Same:       "自第 %d 版起没有变化，见 #%d",
+		Layers: map[string]string{"instructions": "指令", "environment": "环境", "summary": "摘要", "placeholders": "引用",
+			"messages": "消息", "prompt": "提问", "request_only": "仅此请求"},
+		Limits: map[string]string{"request": "请求指定", "conversation": "对话设置", "project": "项目设置", "flag": "选项指定", "config": "配置文件",
+			"list": "服务器的模型列表", "refusal": "服务器拒绝时得知", "catalog": "内置目录", "assumed": "暂定"},
+		Reasons: map[string]string{"folded": "已压缩", scrollback.ExcludedLeftOut: "不再发送", "not folded yet": "尚未压缩",
+			"invalid": "空的或失败的回答", "unfinished": "中断的回答", "pinned, and no room": "已固定，但放不下"},
+	},
 	Reference: ReferenceTexts{Line: "%s：%s", Unchanged: "自第 %d 版起没有变化，见消息 #%d", Between: "；", Said: referencesInChinese},
 	Web: WebTexts{On: "之后每次提问都会先联网搜索；再次输入 /web 关闭", Off: "提问时不再联网搜索", Searching: "正在联网搜索……",
 		Searched: "已联网搜索：%s", Nothing: "没有找到结果", Failed: "未能联网搜索：%s", Sources: "来源："},
@@ -24,6 +40,7 @@ var Chinese = Texts{
 	Compacted:   "已压缩 #%d–#%d：%s → %s 个 token",
 	Nothing:     "还没有任何内容。",
 	Behind:      "搜索索引正在建立（已完成 %.0f%%）；尚未编入的消息也已查找，从最新的开始",
+	Meant:       "没有命令 %s，您是指 %s 吗？要发送以斜杠开头的一行，请写两个斜杠。",
 	Unknown:     "没有命令 %s；/help 列出全部命令。要发送以斜杠开头的一行，请写两个斜杠。",
 	Missing:     "%s 需要 %s",
 	Model:       "模型：%s",

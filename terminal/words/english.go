@@ -4,6 +4,18 @@ import "github.com/scrollback-ai/scrollback"
 
 // English is what is said in English.
 var English = Texts{
+	Window: WindowTexts{
+		Head:       "%s · policy %s · window %s tokens (%s)",
+		Used:       "%s of %s tokens of the budget, %s; the first %.0f %% are the same as in the request before",
+		From:       "from the %s: %s tokens of instructions; %s",
+		NoSettings: "no settings",
+		Free:       "free",
+		Behind:     "#1–#%d behind %d",
+		Version:    "version %d",
+		Same:       "unchanged since version %d in #%d",
+		Reasons: map[string]string{"folded": "compacted", scrollback.ExcludedLeftOut: "left out", "not folded yet": "not compacted yet",
+			"invalid": "an empty or failed reply", "unfinished": "an interrupted reply", "pinned, and no room": "pinned, and no room"},
+	},
 	Reference: ReferenceTexts{Line: "%s: %s", Unchanged: "unchanged since version %d, in message #%d", Between: "; ", Said: map[string]string{
 		"refused: no folder was granted": "refused: no folder was granted; --root or /add adds one",
 		"refused: outside the roots":     "refused: outside the roots; --root or /add adds one",
@@ -27,6 +39,7 @@ var English = Texts{
 	Compacted:   "compacted #%d–#%d: %s → %s tokens",
 	Nothing:     "Nothing has been said yet.",
 	Behind:      "the search index is being made (%.0f%% so far); what it lacks was searched too, the newest first",
+	Meant:       "No such command: %s; did you mean %s? To send a line that begins with a slash, type two.",
 	Unknown:     "No such command: %s; /help lists them. To send a line that begins with a slash, type two.",
 	Missing:     "%s needs %s",
 	Model:       "model: %s",

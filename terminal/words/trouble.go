@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -22,6 +23,9 @@ var WaysInChat = Ways{Back: "/rewind %d", Without: "/without %d"}
 // Failure is what went wrong with a turn, one line each: the reason, what the provider
 // said, and what can be done about it. again is what to type for another try, or empty.
 func (t Texts) Failure(f scrollback.Failure, again string, ways Ways) []string {
+	if t.Language == Chinese.Language {
+		f = language.Chinese.Failure(f)
+	}
 	lines := []string{columns.Plain(f.Message)}
 	if f.Cause != "" {
 		lines = append(lines, fmt.Sprintf(t.Trouble.Cause, columns.Plain(f.Cause)))

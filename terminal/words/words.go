@@ -42,6 +42,7 @@ type Texts struct {
 	Nothing     string
 	Behind      string // per cent of the messages that search has in its index
 	Unknown     string // command
+	Meant       string // command, the one that was probably meant
 	Missing     string // command, what it takes
 	Model       string // model
 	Titled      string // title
@@ -98,6 +99,23 @@ type Texts struct {
 	Trouble      TroubleTexts
 	Web          WebTexts
 	Reference    ReferenceTexts
+	Window       WindowTexts
+}
+
+// WindowTexts are about the next request. Layers, Limits and Reasons are by the names that
+// manifests have; what is not in them stays as it is.
+type WindowTexts struct {
+	Head       string // model, policy, tokens of the window, where that is known from
+	Used       string // tokens, tokens of the budget, share, per cent that are the same
+	From       string // project, tokens, settings
+	NoSettings string
+	Free       string
+	Behind     string // last message, placeholders
+	Version    string // of a file
+	Same       string // version, message
+	Layers     map[string]string
+	Limits     map[string]string
+	Reasons    map[string]string
 }
 
 // ReferenceTexts say what a reference of a prompt came to.

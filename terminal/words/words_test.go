@@ -115,3 +115,16 @@ func TestReferencesInChinese(t *testing.T) {
 		}
 	}
 }
+
+// Why a turn failed is said in Chinese, also where the sentence has values.
+func TestFailureInChinese(t *testing.T) {
+	err := scrollback.Errorf(scrollback.Refused, "x", "%s declines this request because of its rules on content", "custom")
+	said := scrollback.SentenceOf(err)
+	f := scrollback.Failure{Code: scrollback.Refused, Message: said.String(), Said: &said}
+	if got := Chinese.Failure(f, "", Ways{})[0]; got != "custom 因其内容规则拒绝了此请求" {
+		t.Errorf("in Chinese it is %q", got)
+	}
+	if got := English.Failure(f, "", Ways{})[0]; got != f.Message {
+		t.Errorf("in English it is %q", got)
+	}
+}

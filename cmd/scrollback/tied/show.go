@@ -156,7 +156,7 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 	case n.Behind > 0:
 		fmt.Fprintf(w, t.Notebook.Behind+"\n", n.Behind)
 	}
-	if err := terminal.Context(w, *n.Window); err != nil || len(n.Agents) == 0 {
+	if err := terminal.Context(w, t, *n.Window); err != nil || len(n.Agents) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)

@@ -21,7 +21,7 @@ var (
 	commandSynonyms = map[string][]string{
 		"list": {"ls", "conversations", "history"}, "trash": {"rm", "delete", "remove", "del"}, "search": {"find", "grep"},
 		"serve": {"server", "start", "web", "ui", "daemon"}, "run": {"ask", "prompt", "exec"}, "chat": {"new", "talk", "repl", "resume", "continue"},
-		"rename": {"mv", "title"}, "uncompact": {"undo"}, "show": {"cat", "view", "print", "get", "log"}, "usage": {"stats", "cost", "costs"},
+		"rename": {"mv", "title"}, "uncompact": {"undo"}, "show": {"cat", "view", "print", "get", "log", "tail", "head", "messages"}, "usage": {"stats", "cost", "costs"},
 		"doctor": {"check", "fsck"}, "restore": {"undelete"}, "fork": {"copy", "duplicate"}, "export": {"save", "dump"}, "import": {"load"},
 	}
 )

@@ -1,16 +1,9 @@
 // Dates as the list of conversations says them: the group that a time is in, and the time itself
 // in a word.
-import { lang, t } from './words.js';
+import { dateIn } from './figures.js';
+import { t } from './words.js';
 
 const DAY = 86400000;
-const locale = () => (lang.value === 'zh' ? 'zh-CN' : 'en-GB');
-
-const memo = new Map();
-function said(kind, options, ms) {
-  const at = `${kind} ${lang.value}`;
-  if (!memo.has(at)) memo.set(at, new Intl.DateTimeFormat(locale(), options));
-  return memo.get(at).format(ms);
-}
 
 // days is how many midnights lie between two times, here.
 export function days(ms, now) {
@@ -27,15 +20,15 @@ export function group(ms, now) {
   if (ago <= 30) return { key: 'month', label: t('side.month') };
   const d = new Date(ms);
   const year = d.getFullYear() === new Date(now).getFullYear();
-  return { key: `${d.getFullYear()}-${d.getMonth()}`, label: said(year ? 'month' : 'months', { month: 'long', ...(year ? {} : { year: 'numeric' }) }, ms) };
+  return { key: `${d.getFullYear()}-${d.getMonth()}`, label: dateIn({ month: 'long', ...(year ? {} : { year: 'numeric' }) }, ms) };
 }
 
 // when is a time in a word: the hour today, the day within a week, the date before.
 export function when(ms, now) {
   const ago = days(ms, now);
   if (Math.abs(now - ms) < 45000) return t('now');
-  if (ago <= 0) return said('hour', { hour: '2-digit', minute: '2-digit' }, ms);
-  if (ago <= 7) return said('weekday', { weekday: 'short' }, ms);
+  if (ago <= 0) return dateIn({ hour: '2-digit', minute: '2-digit' }, ms);
+  if (ago <= 7) return dateIn({ weekday: 'short' }, ms);
   const year = new Date(ms).getFullYear() === new Date(now).getFullYear();
-  return said(year ? 'day' : 'date', { day: 'numeric', month: 'short', ...(year ? {} : { year: 'numeric' }) }, ms);
+  return dateIn({ day: 'numeric', month: 'short', ...(year ? {} : { year: 'numeric' }) }, ms);
 }

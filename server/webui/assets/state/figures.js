@@ -32,7 +32,7 @@ export const percent = (x) => format('p', '', (l) => new Intl.NumberFormat(l, { 
 
 // short is a number in three digits and a unit; without a unit, as in 3,255 in Chinese, all of its digits.
 export const short = (n) => format('s', '', (l) => new Intl.NumberFormat(l, {
-  notation: 'compact', maximumSignificantDigits: 3, maximumFractionDigits: 0, roundingPriority: 'morePrecision',
+  notation: 'compact', useGrouping: 'always', maximumSignificantDigits: 3, maximumFractionDigits: 0, roundingPriority: 'morePrecision',
 })).format(n);
 
 // money is an amount in a currency; a code that is none stands behind the number.
@@ -67,6 +67,8 @@ export function clock(ms) {
 }
 
 export const whole = (ms) => format('t', 'whole', (l) => new Intl.DateTimeFormat(l, { dateStyle: 'full', timeStyle: 'medium' })).format(new Date(ms));
+// dateIn is a time in the fields that are asked for, as all dates of the page are written.
+export const dateIn = (fields, ms) => format('t', JSON.stringify(fields), (l) => new Intl.DateTimeFormat(l, fields)).format(ms);
 export const iso = (ms) => new Date(ms).toISOString();
 
 // ago is how long since, in one word or two.

@@ -20,12 +20,12 @@ export function Think() {
 
 export function Web() {
   if (!web.available.value) return null;
-  return html`<button type="button" class=${'pill web' + (web.on.value ? ' on' : '')} aria-label=${t('composer.web')} title=${t(web.on.value ? 'webOn' : 'webOff')} aria-pressed=${web.on.value}
+  return html`<button type="button" class=${'pill web' + (web.on.value ? ' on' : '')} aria-label=${t('composer.web')} title=${t(web.on.value ? 'webOn' : 'webOff')} aria-pressed=${web.on.value} disabled=${!mayWrite.value}
     onClick=${() => { web.on.value = !web.on.value; }}>${icon('web')}<span>${t('composer.web')}</span></button>`;
 }
 
 // Instruct opens the field for instructions.
-export const Instruct = ({ open, toggle }) => html`<button type="button" class=${'pill instruct' + (fresh.value.instructions ? ' on' : '')} aria-expanded=${open} aria-label=${t('composer.addInstructions')}
+export const Instruct = ({ open, toggle }) => html`<button type="button" class=${'pill instruct' + (fresh.value.instructions ? ' on' : '')} aria-expanded=${open} aria-label=${t('composer.addInstructions')} disabled=${!mayWrite.value}
   onClick=${toggle}>${icon('book')}<span>${t('composer.addInstructions')}</span></button>`;
 
 export function Instructions() {
