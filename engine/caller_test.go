@@ -237,7 +237,8 @@ var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limi
 	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.Fits": true, "View.PassLimits": true,
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Reader.On": true, "Reader.Named": true, "Reader.Here": true, "Reader.SeenProjects": true,
-	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true, "Transfer.Deleted": true} // the last three in transfer
+	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true, "Transfer.Deleted": true, // the last three in transfer
+	"Transfer.Survey": true} // of a file, and nothing that is stored
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.

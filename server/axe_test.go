@@ -66,6 +66,7 @@ func axe(t *testing.T, ctx context.Context, where string) {
 
 // The check finds what it is for: on a bad page it names the rules and the elements.
 func TestAxeFinds(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>bad</title><main><h1>Bad</h1><button id="nameless"></button>

@@ -152,6 +152,7 @@ func chooses(path string) chromedp.Action[chromedp.Void] {
 // Paths are offered after @ and taken with keys or the mouse, folder by folder; an input
 // method that is still composing is left alone.
 func TestPageCompletesPaths(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, modeltest.Say("fine"))
 	d.do("refs open", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url+"/#"+string(d.conversation())),
 		chromedp.WaitVisible(".head h1[title]"),
@@ -201,6 +202,7 @@ func chipsOf(message string) string {
 // What a message refers to stands below it as chips that open what was read; what was typed
 // is what is edited. A mark that leads out says so.
 func TestPageReferences(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, modeltest.Say("It opens at six."))
 	id := d.conversation()
 	d.do("chips", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url+"/#"+string(id)),
@@ -267,6 +269,7 @@ func transferred(event, at string, files map[string][]byte) string {
 // Images and files are pasted, dropped and chosen, shown before they are sent, taken away
 // again, and stand in the message; the first makes the conversation.
 func TestPageAttaches(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, modeltest.Say("A gate."))
 	green, red := painted(t, 320, 200, color.RGBA{15, 110, 102, 255}), painted(t, 200, 260, color.RGBA{179, 55, 43, 255})
 	d.do("attach nothing", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url), chromedp.WaitVisible(".opening"),
@@ -315,6 +318,7 @@ func TestPageAttaches(t *testing.T) {
 // Sub-agents stand below the conversation that they work for, which they lead back to; the
 // call that started one leads to it.
 func TestPageAgents(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, modeltest.Say("fine"))
 	task := `{"task":"Read the log of the harbour and say when the gate was opened.\nOne line a day."}`
 	call := scrollback.ToolCall{ID: "call-1", Name: "agent", Arguments: []byte(task)}

@@ -53,6 +53,7 @@ const (
 // The figures of the next request follow what is typed, say what sending it compacts, and
 // what sending then does is that; a request over its budget says so in words.
 func TestPageNext(t *testing.T) {
+	t.Parallel()
 	d, id := longDesk(t)
 	d.do("next open", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url+"/#"+string(id)),
 		chromedp.WaitVisible(".gauge .seg.messages"))
@@ -157,6 +158,7 @@ const queued = `[...document.querySelectorAll('.waiting li p')].map(x => x.inner
 // While an answer comes Enter lets a message wait, which an input method's Enter does not;
 // it is edited, taken out, and sent when the answer ends. Stop keeps it.
 func TestPageQueues(t *testing.T) {
+	t.Parallel()
 	first, second := make(chan struct{}), make(chan struct{})
 	gated := func(gate chan struct{}, text string) modeltest.Step {
 		s := modeltest.Say(text)
@@ -202,6 +204,7 @@ func TestPageQueues(t *testing.T) {
 // A draft, what is attached to it and what a conversation begins with live through a reload,
 // each where it was written.
 func TestPageKeepsDrafts(t *testing.T) {
+	t.Parallel()
 	d, id, _ := scripted(t, modeltest.Say("Fine."))
 	d.do("draft open", chromedp.Navigate(d.url), chromedp.WaitVisible(".instruct"), chromedp.Click(".instruct"),
 		chromedp.WaitVisible(".instructing textarea"),
@@ -230,6 +233,7 @@ func TestPageKeepsDrafts(t *testing.T) {
 // Without a server what is written stays and says so at its place; with the server back it is
 // sent, without a reload.
 func TestPageOffline(t *testing.T) {
+	t.Parallel()
 	d, id, line := scripted(t, modeltest.Say("Here again."))
 	d.do("line open", chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(".gauge"))
 	line(false)
@@ -249,6 +253,7 @@ func TestPageOffline(t *testing.T) {
 
 // Where another tab was first, a message waits for the answer there.
 func TestPageConflict(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	held := modeltest.Say("The other's answer.")
 	held.Gate = gate
@@ -270,6 +275,7 @@ func TestPageConflict(t *testing.T) {
 
 // The model is chosen by keys: found by its name, with windows and prices, taken with Enter.
 func TestPagePicksModel(t *testing.T) {
+	t.Parallel()
 	d, id, _ := scripted(t, modeltest.Say("Fine."))
 	d.do("model open", chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(".pill.model"))
 	d.eval(`import('/assets/state/models.js').then((m) => { m.models.value = [...m.models.value,

@@ -44,6 +44,7 @@ func empty(t *testing.T) *desk {
 // Somebody who has never been here opens the sample, finds a sentence in it, compacts it, sees
 // what the model sees, and removes it.
 func TestPageFirstSteps(t *testing.T) {
+	t.Parallel()
 	d := empty(t)
 	d.do("first page", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url),
 		chromedp.WaitVisible(".tour .strong"), chromedp.WaitVisible(writing))

@@ -19,6 +19,7 @@ import (
 // A page that was left lets go of its connection: browsers have six for a server, and keep
 // pages for the way back. On the way back it follows again what others do.
 func TestPageLetsGo(t *testing.T) {
+	t.Parallel()
 	d := &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
 	h := server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true)
 	var open, opened atomic.Int64

@@ -26,6 +26,7 @@ func refusing(word string) modeltest.Step {
 // A message that is refused for good is left out from the error: the next one goes without it. It
 // is marked, after a reload too, is taken back, and left out again where it is not the question.
 func TestPageGoesOnWithout(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, refusing("forbidden"))
 	id := d.conversation()
 	stored := func() []int64 {
@@ -76,6 +77,7 @@ func TestPageGoesOnWithout(t *testing.T) {
 
 // A message before the question that is refused is left out, and the question is answered at once.
 func TestPageAnswersWithout(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, refusing("forbidden"))
 	id := d.conversation()
 	d.rig.Ask(id, "Say the forbidden word.")

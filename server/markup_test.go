@@ -38,6 +38,7 @@ func until(script string) chromedp.Action[chromedp.Void] {
 // An answer is drawn block by block while it is written: what is closed stays the same nodes at
 // the same place, what is open is plain, and the stored message takes their place without a jump.
 func TestPageDrawsMarkdown(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	step := modeltest.Say(drawnAnswer...)
 	step.Gate = gate
@@ -121,6 +122,7 @@ func (d *desk) switches(id scrollback.ConversationID) {
 // What is written against the page is shown and does nothing: no program of it runs, nothing is
 // asked of another host, the content policy is not even called upon, and the page stays whole.
 func TestPageHostileMarkdown(t *testing.T) {
+	t.Parallel()
 	raw, err := os.ReadFile("markdown/testdata/vectors.json")
 	if err != nil {
 		t.Fatal(err)

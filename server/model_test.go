@@ -189,6 +189,7 @@ func (d *gauges) same(what string, sent model.Request, got request) {
 // and these to their messages, in place; what is looked for inside is counted, reached and
 // marked; a text that was cut shows its whole.
 func TestPageModelSees(t *testing.T) {
+	t.Parallel()
 	d := newGauges(t)
 	d.open()
 	d.is("the layers", `[...new Set([...document.querySelectorAll('.model .layer')].map(x => x.className.split(' ')[1]))].join(' ')`,
@@ -239,6 +240,7 @@ func TestPageModelSees(t *testing.T) {
 
 // J and K go from stop to stop, O opens what has the focus, P pins it.
 func TestPageModelKeys(t *testing.T) {
+	t.Parallel()
 	d := newGauges(t)
 	d.open()
 	d.eval(`(document.querySelector('.model').scrollTop = 0, document.activeElement.blur(), '')`)
@@ -263,6 +265,7 @@ const calm = `document.querySelector('.model[aria-busy="false"]')`
 // What the page shows is the request, byte for byte: the next one with the draft as it is
 // typed, and what a past turn sent, at each of its steps.
 func TestPageModelIsTheRequest(t *testing.T) {
+	t.Parallel()
 	d := newGauges(t)
 	d.open()
 	const draft = "Also write this up: 一页，用中文。"
@@ -314,6 +317,7 @@ func TestPageModelIsTheRequest(t *testing.T) {
 // The first message in view stays where it is when the eyes change, there and back; also one
 // that was compacted.
 func TestPageModelKeepsThePlace(t *testing.T) {
+	t.Parallel()
 	d := newGauges(t)
 	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(d.id)+"/100"), chromedp.WaitVisible("#m100"))
 	const at = `Math.round(document.querySelector('.scroll [data-seq="%d"]:not(.stand):not(.leaf)')?.getBoundingClientRect().top)`
@@ -343,6 +347,7 @@ func TestPageModelKeepsThePlace(t *testing.T) {
 
 // A window of a thousand messages is drawn in a few lines, and opens page by page.
 func TestPageModelLong(t *testing.T) {
+	t.Parallel()
 	chromium(t)
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 2_000_000}, enginetest.Chatter())
 	id := r.NewConversation()
@@ -374,6 +379,7 @@ func TestPageModelLong(t *testing.T) {
 
 // The view in every light, for eyes.
 func TestPageModelPictures(t *testing.T) {
+	t.Parallel()
 	if *pictures == "" {
 		t.Skip("no pictures are wanted")
 	}

@@ -102,6 +102,7 @@ func browser(t *testing.T) context.Context {
 // Chinese, answered from a compacted message, and the original is one click away.
 // Nothing is asked of another host.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	ctx := browser(t)
 	url, id, needles := longTalk(t)
 	n := needles[1]
@@ -139,6 +140,7 @@ func TestPage(t *testing.T) {
 // A message is pinned on the page, stays in the window when all is compacted, and its pin
 // is taken out again.
 func TestPagePins(t *testing.T) {
+	t.Parallel()
 	ctx := browser(t)
 	url, id, _ := longTalk(t)
 	pin, unpin := `#m599 .ways [aria-label^="Pin"]`, `#m599 .ways [aria-label="Unpin"]`
@@ -185,12 +187,14 @@ func TestPagePins(t *testing.T) {
 // A question is edited and asked again, its answer made again, the first version gone
 // back to, and the conversation forked, on the page.
 func TestPageBranches(t *testing.T) {
+	t.Parallel()
 	url, id, _ := longTalk(t)
 	branchesOnThePage(t, url, id)
 }
 
 // The same where what the server tells of itself comes before what it replies.
 func TestPageBranchesLate(t *testing.T) {
+	t.Parallel()
 	url, id, _ := longTalkOver(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasSuffix(r.URL.Path, "/rewind") && !strings.HasSuffix(r.URL.Path, "/messages") {
@@ -280,6 +284,7 @@ func branchesOnThePage(t *testing.T, url string, id scrollback.ConversationID) {
 // A turn that failed is shown after its question, with what the server said and what to do,
 // and stays there once it was answered again; a fork is in the list at once.
 func TestPageFailure(t *testing.T) {
+	t.Parallel()
 	refused := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey, "ACME_KEY")
 	refused.Cause = "no such key"
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: refused}, modeltest.Say("well then"))
@@ -330,6 +335,7 @@ func TestPageFailure(t *testing.T) {
 // a fork no longer lists what it undid, its parent does. A turn that failed with an answer
 // begun has one head.
 func TestPageReceipts(t *testing.T) {
+	t.Parallel()
 	said := modeltest.Step{Reply: func(q model.Request) []model.Delta {
 		if len(q.Tools) == 0 { // asked for a summary
 			return []model.Delta{{Text: "fine"}}
@@ -396,6 +402,7 @@ func TestPageReceipts(t *testing.T) {
 // The address and what is shown follow each other, forwards and back, and the theme and
 // the language are kept by the browser.
 func TestPageAddress(t *testing.T) {
+	t.Parallel()
 	ctx := browser(t)
 	url, id, _ := longTalk(t)
 	at := func(want string, steps ...chromedp.Action[chromedp.Void]) {

@@ -139,6 +139,7 @@ func (h *harbour) open() {
 // Everything is searched with one key; what was found says where it is and what stands around
 // it; filters narrow it, and after the jump what was found stays marked.
 func TestPalette(t *testing.T) {
+	t.Parallel()
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.gauges)), chromedp.WaitVisible("#m68"))
 	h.open()
@@ -191,6 +192,7 @@ func TestPalette(t *testing.T) {
 
 // The palette runs the page's commands, and goes to conversations by their titles.
 func TestPaletteCommands(t *testing.T) {
+	t.Parallel()
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.gauges)), chromedp.WaitVisible("#m68"))
 	h.open()
@@ -228,6 +230,7 @@ func TestPaletteCommands(t *testing.T) {
 // Lines are found by a regular expression in this conversation, a hit is pinned from afar, and
 // continued from in a new conversation.
 func TestPaletteActs(t *testing.T) {
+	t.Parallel()
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.berths)), chromedp.WaitVisible("#m4"))
 	h.open()
@@ -248,6 +251,7 @@ func TestPaletteActs(t *testing.T) {
 // The keys are listed by one of them, as the platform spells them, and single letters can be
 // switched off there.
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(".composer"))
 	press := `dispatchEvent(new KeyboardEvent('keydown', { key: '?', shiftKey: true, bubbles: true }))`

@@ -113,6 +113,7 @@ func coloured(scheme string) chromedp.Action[chromedp.Void] {
 // The pictures of the READMEs show what the page draws of a real turn: the look-up, the table,
 // the formula, the code, and the same turn as the model sees it; in both languages and themes.
 func TestPicturesOfTheREADMEs(t *testing.T) {
+	t.Parallel()
 	for _, s := range scenes {
 		t.Run(s.lang, func(t *testing.T) {
 			url, id := gallery(t, s)

@@ -73,6 +73,7 @@ func TestStoreFailsInsideATurn(t *testing.T) {
 
 // An answer that is only reasoning shows its words, in place of an error or of nothing.
 func TestPageOnlyReasoning(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, modeltest.Step{Deltas: []model.Delta{{Reasoning: "The tide tables say four o'clock."}}})
 	id := d.conversation()
 	d.do("thought", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(writing),

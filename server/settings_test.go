@@ -16,6 +16,7 @@ import (
 // Projects are set up on the page, and what is stored of one is taken away again without
 // touching its conversations.
 func TestPageProjects(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("projects", chromedp.Navigate(d.url+"/#:projects"), chromedp.WaitVisible(`.entries a[href="#:projects/harbour"]`))
 	d.do("a project", chromedp.Click(`.entries a[href="#:projects/harbour"]`), chromedp.WaitVisible(".paper textarea"),
@@ -54,6 +55,7 @@ func TestPageProjects(t *testing.T) {
 
 // What the page says of the policies' numbers, and their bounds, is what compaction takes.
 func TestPageKnowsThePolicies(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf[:1], modeltest.Say("fine"))
 	d.do("open", chromedp.Navigate(d.url), chromedp.WaitVisible(".rows .row"))
 	var says struct {
@@ -91,6 +93,7 @@ func TestPageKnowsThePolicies(t *testing.T) {
 
 // The settings say what this browser keeps and what the server does.
 func TestPageSettings(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
 	d.do("appearance", chromedp.Navigate(d.url+"/#:settings"), chromedp.WaitVisible(".pick"))
 	d.press(`[aria-label="Density"] button:nth-child(2)`)

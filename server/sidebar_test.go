@@ -87,6 +87,7 @@ func rowOf(title string) string { return `.rows a[title="` + title + `"]` }
 // The list as a person finds it: grouped, pinned first, in two languages, light and dark, wide
 // and narrow, and whatever titles say is only text.
 func TestSidebarLooks(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("sidebar", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
 	if got := d.eval(groups); !strings.HasPrefix(got, "Pinned|Today|Yesterday|Last 7 days|Last 30 days|") {
@@ -130,6 +131,7 @@ func (d *desk) typed(sel, text string) {
 // A conversation is renamed, pinned, moved, copied and put in the trash from its row, and what
 // is done shows in another browser's list.
 func TestSidebarActs(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	menu := func(title string) string { return `.row:has(a[title="` + title + `"]) > .more` }
 	const berth, letter = "Berth plan for the winter", "Letter to the pilots’ association"
@@ -209,6 +211,7 @@ func TestSidebarActs(t *testing.T) {
 // Several are chosen with Shift and put in the trash together; there they are restored, or
 // removed for ever once that was confirmed.
 func TestSidebarSeveral(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
 	d.pressItem(`.row:has(a[title="Berth plan for the winter"]) > .more`, "Select")
@@ -240,6 +243,7 @@ func TestSidebarSeveral(t *testing.T) {
 // All of it by keys: the list is one stop of the tab key, arrows move in it, and a row's menu
 // opens and closes where it was.
 func TestSidebarKeys(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
 	d.is("stops in the list", `document.querySelectorAll('.rows [tabindex="0"], .rows button:not([tabindex]), .rows `+
@@ -267,6 +271,7 @@ func TestSidebarKeys(t *testing.T) {
 
 // The address of a conversation that is not there says so, and writes nothing.
 func TestPageMissing(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
 	d.do("missing", chromedp.Navigate(d.url+"/#01a204b3-0000-7000-8000-000000000000"), chromedp.WaitVisible(".missing h2"))
 	d.is("a fault beside it", `document.querySelectorAll('.banner').length`, "0")
@@ -280,6 +285,7 @@ func TestPageMissing(t *testing.T) {
 // lost; the map of one that was begun on this page knows each message; arrows and Esc work in the
 // menu of the header.
 func TestPageBegins(t *testing.T) {
+	t.Parallel()
 	var refuse atomic.Bool
 	url, _, _ := longTalkOver(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -319,6 +325,7 @@ func TestPageBegins(t *testing.T) {
 // A transcript that is dropped on the sidebar is imported, and its result can be read: what came,
 // and which lines were skipped.
 func TestPageImports(t *testing.T) {
+	t.Parallel()
 	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(".rows .row"))
 	file := `{"id":"a1","role":"user","content":"When is high water?"}\n{"id":"a2","role":"assistant","content":"At six."}\nthis ` +
@@ -344,6 +351,7 @@ func TestPageImports(t *testing.T) {
 // Ten thousand conversations: the first paint reads a hundred, only what is in sight is drawn,
 // and the rest comes as one scrolls, down to the last.
 func TestSidebarOfTenThousand(t *testing.T) {
+	t.Parallel()
 	const all = 10_000
 	some := make([]onShelf, all)
 	for i := range some {
@@ -380,6 +388,7 @@ func TestSidebarOfTenThousand(t *testing.T) {
 // A window that is made narrow is not covered by what stood beside the conversation, and the map
 // of a short conversation is short.
 func TestPageReadOnly(t *testing.T) {
+	t.Parallel()
 	url, _, _ := longTalkOver(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/api/session" {
@@ -419,6 +428,7 @@ func TestPageReadOnly(t *testing.T) {
 // The list of conversations writes times and dates as the rest of the page does: as they are written
 // where the browser is. Figures of four digits have their separator in Chinese too.
 func TestPageTimesAlike(t *testing.T) {
+	t.Parallel()
 	d := newBooks(t, true)
 	d.do("times", chromedp.Navigate(d.url), chromedp.WaitVisible(".sidebar .new"))
 	for place, want := range map[string]string{"en-US": "03:05\u202fPM | May 30", "en-GB": "15:05 | 30 May", "de": "15:05 | 30 May"} {
@@ -427,17 +437,20 @@ func TestPageTimesAlike(t *testing.T) {
 			f.begin(['`+place+`']);
 			return [d.when(now - 3600e3, now), d.when(now - 40 * 86400e3, now)].join(' | ');
 		})`, chromedp.EvalAwaitPromise)
-		if said, err := chromedp.Run(d.ctx, got); err != nil || strings.ReplaceAll(said, "\u202f", " ") != strings.ReplaceAll(want, "\u202f", " ") {
+		said, err := chromedp.Run(d.ctx, got)
+		if err != nil || strings.ReplaceAll(said, "\u202f", " ") != strings.ReplaceAll(want, "\u202f", " ") {
 			t.Errorf("in %s: %q, want %q (%v)", place, said, want, err)
 		}
 	}
 	d.press(`.sidebar [lang="zh-CN"]`)
 	d.until("chinese", `document.documentElement.lang === 'zh-CN'`)
-	said, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/figures.js').then((f) => f.short(3235))`, chromedp.EvalAwaitPromise))
+	short := `import('/assets/state/figures.js').then((f) => f.short(3235))`
+	said, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](short, chromedp.EvalAwaitPromise))
 	if err != nil || said != "3,235" {
 		t.Errorf("in Chinese 3235 is %q (%v)", said, err)
 	}
-	d.do("settings", chromedp.EmulateViewport(1360, 500), chromedp.Navigate(d.url+"/#:settings/models"), chromedp.WaitVisible(".preferences .numbers"))
+	d.do("settings", chromedp.EmulateViewport(1360, 500), chromedp.Navigate(d.url+"/#:settings/models"),
+		chromedp.WaitVisible(".preferences .numbers"))
 	d.is("the settings scroll at the edge of the window", `(() => { let x = document.querySelector('.preferences');
 		while (x && !['auto', 'scroll'].includes(getComputedStyle(x).overflowY)) x = x.parentElement;
 		return x && [Math.round(x.getBoundingClientRect().right - innerWidth), getComputedStyle(x).scrollbarWidth].join(' '); })()`, "0 thin")

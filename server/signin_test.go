@@ -26,6 +26,7 @@ var pictures = flag.String("pictures", "", "write pictures of signing in to this
 // what others say in the open conversation, and what becomes of the others, it shows without
 // being asked.
 func TestPageSignsIn(t *testing.T) {
+	t.Parallel()
 	ctx := browser(t)
 	var clock atomic.Int64 // a browser keeps no cookie that has ended by its own
 	clock.Store(time.Now().UnixMilli())

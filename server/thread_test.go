@@ -85,6 +85,7 @@ func (d *desk) presses(what, sel string) {
 // A look-up of the model stands in the conversation with what it searched and found; pointing
 // at a find lights its original, and going there lights it up.
 func TestPageTrace(t *testing.T) {
+	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, lookedUp()...)
 	d.do("trace asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
 		chromedp.WaitVisible("#m240"),
@@ -125,6 +126,7 @@ func TestPageTrace(t *testing.T) {
 // and redoing say what they come to before they are done; as either can be taken back, what was
 // asked for has the focus.
 func TestPageReceipt(t *testing.T) {
+	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
 	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"),
 		chromedp.WaitVisible(".crease .link"))
@@ -168,6 +170,7 @@ func TestPageReceipt(t *testing.T) {
 // A link to a message that the current version lacks says so, shows it, and leads to the version
 // that has it; one to no message says where the conversation ends.
 func TestPageAstray(t *testing.T) {
+	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Another answer."))
 	branches, err := d.rig.Branches().List(t.Context(), id)
 	if err != nil {
@@ -193,6 +196,7 @@ func TestPageAstray(t *testing.T) {
 
 // A turn that failed before a word stands at its place, with what to do.
 func TestPageTroubled(t *testing.T) {
+	t.Parallel()
 	busy := scrollback.Errorf(scrollback.Refused, "test", "acme has too many requests").Advise(scrollback.AdviceWait, "")
 	busy.Cause = "429 Too Many Requests"
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Step{Err: busy},
@@ -211,6 +215,7 @@ func TestPageTroubled(t *testing.T) {
 // Keys go from message to message and to a number, and pin; numbers in answers show what they
 // name; what a search looked for stays marked until Esc.
 func TestPageThreadKeys(t *testing.T) {
+	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, lookedUp()...)
 	d.do("keys asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
 		chromedp.WaitVisible("#m240"),
@@ -254,6 +259,7 @@ func TestPageThreadKeys(t *testing.T) {
 // While something is read, nothing moves: neither when others speak nor when there is less room;
 // a reply that is being written is read on after a reload, and in another tab.
 func TestPageThreadStays(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	long := modeltest.Step{Gate: gate}
 	for i := range 6 {

@@ -79,6 +79,7 @@ func book(d *desk, id scrollback.ConversationID, model, currency string, nth int
 // The usage page adds up what was booked: totals, days, models, projects, conversations; by
 // mouse, by keyboard, as a table and as CSV; and with each theme.
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	d := newBooks(t, false)
 	figure := func(n int) string {
 		return fmt.Sprintf(`document.querySelectorAll('.totals dd')[%d].innerText.replace(/\s+/g, ' ')`, n)
@@ -145,6 +146,7 @@ func TestUsage(t *testing.T) {
 
 // Books without an entry say so.
 func TestUsageEmpty(t *testing.T) {
+	t.Parallel()
 	d := newBooks(t, true)
 	d.do("empty", chromedp.Navigate(d.url+"/#:usage"), chromedp.WaitVisible(".usage .none b"))
 	d.is("says so", `document.querySelector('.usage .none b').textContent`, "No model was asked in these days.")

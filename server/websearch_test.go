@@ -129,6 +129,7 @@ func getJSON(t *testing.T, url string, v any) {
 // On the page: the switch is there, a search is shown while it happens, its pages stand
 // under the answer as safe links, and again after a reload.
 func TestPageWebSearch(t *testing.T) {
+	t.Parallel()
 	ctx := browser(t)
 	s, gate := tides(t), make(chan struct{})
 	s.Wait = make(chan struct{})

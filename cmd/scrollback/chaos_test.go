@@ -236,7 +236,7 @@ func TestChaos(t *testing.T) {
 // may be set by SCROLLBACK_TEST_CHAOS.
 func TestChaosOnPostgres(t *testing.T) {
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
-	prompts := testlength.Of(60, 100)
+	prompts := testlength.Of(30, 100)
 	if s := os.Getenv("SCROLLBACK_TEST_CHAOS"); s != "" {
 		var err error
 		if prompts, err = strconv.Atoi(s); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // longestOf is the conversation of a folder with the most messages.
@@ -37,8 +38,9 @@ func flipped(from []byte, random *rand.Rand) (b []byte, at int) {
 	return b, at
 }
 
-// Of 200 bits that change at random, in the database, an archive and a bundle, each is harmless (what
-// was said is read as it was), reported by the doctor, or refused.
+// Of 200 bits that change at random (a third of them where tests are not long), in the database,
+// an archive and a bundle, each is harmless (what was said is read as it was), reported by the
+// doctor, or refused.
 func TestFlips(t *testing.T) {
 	t.Parallel()
 	data := aFolder(t)
@@ -68,8 +70,8 @@ func TestFlips(t *testing.T) {
 		if got := c.judge(whole); got != "harmless" {
 			t.Fatalf("%s as it is: %s", filepath.Base(c.file), got)
 		}
-		if testing.Short() {
-			c.times /= 10
+		if c.times = testlength.Of(c.times/3, c.times); testing.Short() {
+			c.times /= 3
 		}
 		for range c.times {
 			b, at := flipped(whole, random)

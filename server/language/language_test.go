@@ -235,7 +235,8 @@ func TestFilesOfOtherProgramsInChinese(t *testing.T) {
 			t.Errorf("%q has no Chinese", m[1])
 		}
 	}
-	said := scrollback.Errorf(scrollback.Invalid, "x", "the file looks like %s, which cannot be read", scrollback.Phrase("a chat of SillyTavern"))
+	said := scrollback.Errorf(scrollback.Invalid, "x", "the file looks like %s, which cannot be read",
+		scrollback.Phrase("a chat of SillyTavern"))
 	if got := language.Chinese.Shown(said); got != "此文件看起来是 SillyTavern 的聊天，无法读取" {
 		t.Errorf("in Chinese it is %q", got)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // patience is how long one mutant may be read before the test takes it for an endless
@@ -20,9 +22,9 @@ const patience = 2 * time.Minute
 func (v variant) mutants(t *testing.T) {
 	n := v.Mutants
 	if n == 0 {
-		n = 1500
+		n = testlength.Of(400, 1500)
 		if v.Disk {
-			n = 150
+			n = testlength.Of(60, 150)
 		}
 	}
 	for i := range n {
