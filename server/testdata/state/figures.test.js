@@ -56,6 +56,6 @@ test('days of the books are in UTC', () => {
 
 test('money and short numbers', () => {
   same([money(4.7, 'USD'), money(0.004, 'EUR'), money(0, 'USD'), money(3, 'POINTS'), short(8880000), short(620100), short(17)], ['$4.70', '€0.004', '$0.00', '3.00 POINTS', '8.88M', '620K', '17']);
-  same([spoken('zh', () => money(4.7, 'CNY')), spoken('zh', () => short(62000)), spoken('zh', () => short(3255)), spoken('en', () => short(3255))], ['¥4.70', '6.2万', '3255', '3.26K']);
+  same([spoken('zh', () => money(4.7, 'CNY')), spoken('zh', () => short(62000)), spoken('zh', () => short(3255)), spoken('en', () => short(3255))], ['¥4.70', '6.2万', '3,255', '3.26K']);
   lang.value = 'en';
 });
