@@ -40,11 +40,11 @@ func TestMain(m *testing.M) {
 	os.Setenv("SCROLLBACK_CONFIG", os.DevNull)                                   // not the tester's own
 	if os.Getenv(asProgram) == "" && filepath.Base(os.Args[0]) != "scrollback" { // as scripts call it
 		os.Setenv("XDG_CACHE_HOME", os.DevNull) // no list is remembered, unless a test says where
+		inParallel()
 	}
 	if os.Getenv(asProgram) != "" {
 		os.Exit(program())
 	}
-	inParallel()
 	testscript.Main(m, map[string]func(){"scrollback": func() { os.Exit(program()) }})
 }
 

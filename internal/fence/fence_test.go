@@ -116,7 +116,7 @@ var rooms = map[string]entry{
 	"transcript/codex": {rooms: ". transcript transcript/foreign transcript/tree", libs: "github.com/klauspost/compress/zstd",
 		not: "os database/sql"},
 
-	"transcript/tooltest":     {rooms: ". transcript", not: "database/sql"},
+	"transcript/tooltest":     {rooms: ". internal/testlength transcript", not: "database/sql"},
 	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
 
 	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
