@@ -16,7 +16,7 @@ import (
 
 // Why a summary was not used is said in the language of whoever reads it, also of what is stored.
 func TestWhyInTheLanguage(t *testing.T) {
-	rig := enginetest.New(t, enginetest.Options{Summaries: true}, modeltest.Say("noted"))
+	rig := enginetest.New(t, enginetest.Options{Summaries: true, NoFolds: true}, modeltest.Say("noted"))
 	o := server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}
 	srv := httptest.NewServer(server.Handler(rig.Engine, rig.Transfer, o, true))
 	t.Cleanup(srv.Close)
