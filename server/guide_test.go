@@ -125,8 +125,9 @@ func guideRow(listed, path string, names []string) (best string, missing []strin
 	var spelled []string
 	for p := short; ; {
 		spelled = append(spelled, p)
-		_, rest, ok := strings.Cut(strings.TrimPrefix(p, "…"), "/")
-		if _, rest, ok = strings.Cut(rest, "/"); !ok || rest == "" {
+		_, rest, _ := strings.Cut(strings.TrimPrefix(p, "…"), "/")
+		_, rest, ok := strings.Cut(rest, "/")
+		if !ok || rest == "" {
 			break
 		}
 		p = "…/" + rest
