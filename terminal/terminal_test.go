@@ -213,7 +213,7 @@ func TestNearestCommand(t *testing.T) {
 	}
 	for _, to := range commandSynonyms {
 		if !slices.ContainsFunc(commands(), func(c command) bool { return c.name == to }) {
-			t.Errorf("%s is no command", to)
+			t.Errorf("%s is not a command", to)
 		}
 	}
 }

@@ -35,6 +35,9 @@ func measure(ctx context.Context, s size) ([]row, error) {
 	}
 	defer p.end()
 	path, err := exec.LookPath("chromium")
+	if err != nil { // the one without windows draws the same
+		path, err = exec.LookPath("chromium-headless-shell")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("no chromium: apt-get install chromium: %w", err)
 	}

@@ -71,7 +71,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// source is a packed file, and why it could not be read: that is no damage of what is packed in it.
+// source is a packed file, and why it could not be read: what is packed in it is not damaged then.
 type source struct {
 	fs.File
 	err error

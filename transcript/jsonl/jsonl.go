@@ -85,7 +85,8 @@ type times struct {
 	Date       json.RawMessage `json:"date,omitempty"`
 }
 
-// any is the first that there is and can be read: of what is not ours, another meaning is no fault.
+// any is the first of them that is a time. Other programs may mean something else by these
+// names, which is passed over.
 func (t times) any() json.RawMessage {
 	for _, raw := range []json.RawMessage{t.Timestamp, t.CreateTime, t.Created, t.Time, t.Date} {
 		if ms, err := parseTime(raw); err == nil && ms > 0 {
