@@ -139,7 +139,7 @@ func TestListFits(t *testing.T) {
 	chat.shows("Ask anything")
 	chat.says("/resume", "/resume")
 	chat.shows("/resume N")
-	row := regexp.MustCompile(`(?m)1  [0-9a-f-]{13,35}  .*  a long title.*…\s*$`).FindString(chat.text())
+	row := regexp.MustCompile(`(?m)1  [0-9a-f-]{8,35}  .*  a long title.*…\s*$`).FindString(chat.text())
 	if row == "" || displayed(strings.TrimSpace(row)) > 79 {
 		t.Errorf("in a chat the list is\n%s", chat.text())
 	}
