@@ -19,11 +19,6 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 )
 
-// turns waits until a script is true on the page, where what it reads may not be there yet.
-func turns(script string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](`(() => { try { return ` + script + `; } catch { return false; } })()`)
-}
-
 // longDesk is a page on a conversation of 600 messages in a window of 8,000 tokens.
 func longDesk(t *testing.T) (*desk, scrollback.ConversationID) {
 	t.Helper()
@@ -73,7 +68,7 @@ func TestPageNext(t *testing.T) {
 	}
 	d.eval(typing(""))
 	paste(4)
-	d.do("next over", chromedp.WaitVisible(".foreseen"), turns(`document.querySelectorAll('.attached .slip').length === 4 && `+
+	d.do("next over", chromedp.WaitVisible(".foreseen"), until(`document.querySelectorAll('.attached .slip').length === 4 && `+
 		`document.querySelector('.sums .left.over') !== null && document.querySelector('.gauge .overflow') !== null`))
 	if got := d.eval(sumLeft); !strings.HasSuffix(got, " over") {
 		t.Errorf("over the budget it says %q", got)
@@ -81,7 +76,7 @@ func TestPageNext(t *testing.T) {
 	d.is("the bottom over the budget", bottom, at)
 	d.is("the legend over the budget", `document.querySelector('.budget .tally').innerText.includes('Over')`, "true")
 	d.eval(`document.querySelector('.attached .slip:last-of-type .ghost, .attached li:nth-last-child(2) .ghost').click()`)
-	d.do("next compacts", turns(`document.querySelector('.sums .left.over') === null && document.querySelectorAll('.attached `+
+	d.do("next compacts", until(`document.querySelector('.sums .left.over') === null && document.querySelectorAll('.attached `+
 		`.slip').length === 3`),
 		chromedp.WaitVisible(".foreseen"))
 	d.eval(`document.querySelector('.budget').dispatchEvent(new PointerEvent('pointerenter'))`)
@@ -94,7 +89,7 @@ func TestPageNext(t *testing.T) {
 	}
 	ranged, _, _ := strings.Cut(strings.TrimPrefix(foreseen, "Sending compacts "), ". ")
 	d.eval(pressEnter)
-	d.do("next sent", turns(`[...document.querySelectorAll('.crease')].some(x => x.innerText.includes(`+"`"+ranged+"`"+`))`),
+	d.do("next sent", until(`[...document.querySelectorAll('.crease')].some(x => x.innerText.includes(`+"`"+ranged+"`"+`))`),
 		chromedp.WaitVisible("#m602"),
 		chromedp.WaitNotPresent(".writing"))
 	d.eval(typing("Also write this up for the harbour office: one page, in Chinese, with the table."))
@@ -110,7 +105,7 @@ func TestPageNext(t *testing.T) {
 		`import('/assets/state/words.js').then(m => m.setLang('zh')), ` +
 		`import('/assets/state/sees.js').then(m => m.look('you')), import('/assets/state/panels.js').then(m => m.toggleSidebar(false))])`)
 	d.do("next dark Chinese", chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .composer div.tools`))
-	d.do("next phone", chromedp.EmulateViewport(390, 844), turns(`innerWidth === 390`))
+	d.do("next phone", chromedp.EmulateViewport(390, 844), until(`innerWidth === 390`))
 	d.is("wider than a phone", wide, "false")
 	d.eval(`import('/assets/state/sees.js').then(m => m.look('model'))`)
 	d.do("next phone model view", chromedp.WaitVisible(".composer.small"), chromedp.WaitNotVisible(".box"))
@@ -182,22 +177,22 @@ func TestPageQueues(t *testing.T) {
 	d.do("queue running", chromedp.WaitVisible("#m1"), chromedp.WaitVisible(".composer .stop"))
 	send("And then?")
 	send("And at the end?")
-	d.do("queue two", turns(`document.querySelectorAll('.waiting li').length === 2`))
+	d.do("queue two", until(`document.querySelectorAll('.waiting li').length === 2`))
 	d.is("what waits", queued, "Next, when this answer ends: And then?|Next, when this answer ends: And at the end?")
 	d.do("queue edited", chromedp.Click(`.waiting li:nth-child(2) [aria-label="Edit it"]`),
-		turns(`document.querySelectorAll('.waiting li').length === 1`))
+		until(`document.querySelectorAll('.waiting li').length === 1`))
 	d.is("what is edited", drafted, "And at the end?")
 	close(first)
 	d.do("queue sent", chromedp.WaitVisible("#m3"),
-		turns(`document.querySelector('#m3').innerText.includes('And then?') && document.querySelectorAll('.waiting li').length === 0`))
+		until(`document.querySelector('#m3').innerText.includes('And then?') && document.querySelectorAll('.waiting li').length === 0`))
 	d.is("the draft stays", drafted, "And at the end?")
 	d.eval(pressEnter)
-	d.do("queue reloaded", turns(`document.querySelectorAll('.waiting li').length === 1`), chromedp.Reload(),
+	d.do("queue reloaded", until(`document.querySelectorAll('.waiting li').length === 1`), chromedp.Reload(),
 		chromedp.WaitVisible(".waiting li"),
 		chromedp.WaitVisible(".composer .stop:not(:disabled)"), chromedp.KeyEvent(kb.Escape), chromedp.WaitVisible(".waiting .held"))
 	d.is("after Stop", queued, "Not sent yet: And at the end?")
 	d.do("queue by hand", chromedp.Click(".waiting .held .link"),
-		turns(`[...document.querySelectorAll('.msg.assistant')].pop().innerText.includes('The third answer.')`))
+		until(`[...document.querySelectorAll('.msg.assistant')].pop().innerText.includes('The third answer.')`))
 	d.is("nothing waits", `document.querySelectorAll('.waiting li').length`, "0")
 }
 
@@ -211,7 +206,7 @@ func TestPageKeepsDrafts(t *testing.T) {
 		chromedp.SendKeys(".instructing textarea", "Answer in one word."))
 	d.eval(typing("a new one"))
 	d.do("draft new", chromedp.Reload(),
-		turns(drafted+` === 'a new one' && document.querySelector('.instructing textarea').value === 'Answer in one word.'`))
+		until(drafted+` === 'a new one' && document.querySelector('.instructing textarea').value === 'Answer in one word.'`))
 	d.do("draft other", chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(".gauge"))
 	d.is("in another conversation", drafted, "")
 	d.eval(typing("half a thought"))
@@ -220,9 +215,9 @@ func TestPageKeepsDrafts(t *testing.T) {
 	d.is("after a reload", drafted+` + '|' + document.querySelector('.attached b').innerText`, "half a thought|Pasted text")
 	d.do("draft inline", chromedp.Click(".attached .why .link"), chromedp.WaitNotPresent(".attached"))
 	d.is("put inline", drafted+`.length`, fmt.Sprint(len("half a thought\n\n")+len(strings.Repeat("a long log ", 500))))
-	d.do("draft begun", chromedp.Navigate(d.url+"/#"), chromedp.WaitVisible(".instructing"), turns(drafted+` === 'a new one'`))
+	d.do("draft begun", chromedp.Navigate(d.url+"/#"), chromedp.WaitVisible(".instructing"), until(drafted+` === 'a new one'`))
 	d.eval(pressEnter)
-	d.do("draft sent", chromedp.WaitVisible("#m2"), turns(`location.hash.length > 30`), chromedp.WaitNotPresent(".instructing"))
+	d.do("draft sent", chromedp.WaitVisible("#m2"), until(`location.hash.length > 30`), chromedp.WaitNotPresent(".instructing"))
 	made := d.eval(`location.hash.slice(1)`)
 	c, err := d.rig.Get(t.Context(), scrollback.ConversationID(made))
 	if err != nil || c.Instructions != "Answer in one word." {
@@ -265,7 +260,7 @@ func TestPageConflict(t *testing.T) {
 	d.eval(other + pressEnter + `)`) // at once, before this tab can know
 	d.do("conflict waits", chromedp.WaitVisible(".waiting li, #m1"))
 	close(gate)
-	d.do("conflict over", turns(`document.querySelectorAll('.msg.user').length === 2 && `+
+	d.do("conflict over", until(`document.querySelectorAll('.msg.user').length === 2 && `+
 		`[...document.querySelectorAll('.msg.assistant')].length === 2`))
 	d.is("both are asked", `[...document.querySelectorAll('.msg.user .body')].map(x => `+
 		`x.innerText.trim()).sort().join()`, "from elsewhere,mine")
@@ -287,9 +282,9 @@ func TestPagePicksModel(t *testing.T) {
 	d.is("the list", `[...document.querySelectorAll('.picker li')].map(x => x.innerText.replace(/\s+/g, ' ').trim()).join('|')`,
 		"script 8k|large openai 200k $3 in · $15 out|small openai 128k $0.30 in · $1.20 out|offline built in 8k no cost")
 	d.is("the one in use", `document.querySelector('.picker [aria-checked="true"] b').innerText`, "script")
-	d.do("model found", chromedp.SendKeys(".picker input", "openai"), turns(`document.querySelectorAll('.picker li').length === 2`),
+	d.do("model found", chromedp.SendKeys(".picker input", "openai"), until(`document.querySelectorAll('.picker li').length === 2`),
 		chromedp.KeyEvent(kb.ArrowDown),
-		turns(`document.querySelector('.picker [aria-selected="true"] b').innerText === 'small'`))
+		until(`document.querySelector('.picker [aria-selected="true"] b').innerText === 'small'`))
 	d.is("for a screen reader", `document.getElementById(document.activeElement`+
 		`.getAttribute('aria-activedescendant')).innerText.includes('small')`, "true")
 	d.do("model left", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".picker"))

@@ -56,8 +56,8 @@ func TestPageFirstSteps(t *testing.T) {
 	})()`
 	d.is("nothing is stored by looking", held, "0")
 	d.do("sample", pressed(".tour .strong"), chromedp.WaitVisible(".samplebar"), chromedp.WaitVisible(`[data-seq="3000"]`),
-		chromedp.Poll[chromedp.Void](`document.querySelector('.minimap').getAttribute('aria-valuemax') === '3000'`))
-	d.do("the map is drawn in more than one colour", chromedp.Poll[chromedp.Void](`(() => {
+		until(`document.querySelector('.minimap').getAttribute('aria-valuemax') === '3000'`))
+	d.do("the map is drawn in more than one colour", until(`(() => {
 		const c = document.querySelector('.minimap canvas');
 		const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
 		const seen = new Set();
@@ -67,7 +67,7 @@ func TestPageFirstSteps(t *testing.T) {
 	d.do("map", chromedp.Evaluate[chromedp.Void](`(() => {
 		const m = document.querySelector('.minimap'), at = m.getBoundingClientRect();
 		m.dispatchEvent(new PointerEvent('pointerdown', { pointerId: 1, bubbles: true, clientY: at.top + at.height / 2, clientX: at.left + 20 }));
-	})()`), chromedp.Poll[chromedp.Void](`Math.abs(document.querySelector('.minimap').getAttribute('aria-valuenow') - 1500) < 60`))
+	})()`), until(`Math.abs(document.querySelector('.minimap').getAttribute('aria-valuenow') - 1500) < 60`))
 	d.do("removed", pressed(".samplebar .out"), chromedp.WaitVisible(".tour"), chromedp.WaitNotPresent(".samplebar"))
 	d.is("and nothing is left of it", held, "0")
 	d.do("first page on a phone", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(".tour"))

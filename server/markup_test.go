@@ -30,9 +30,9 @@ const (
 	lastDrawn   = `#m2 .markup`
 )
 
-// until waits until a script is true on the page.
+// until waits until a script is true on the page. What it asks for may not be there yet.
 func until(script string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](script)
+	return chromedp.Poll[chromedp.Void](`(() => { try { return ` + script + `; } catch { return false; } })()`)
 }
 
 // An answer is drawn block by block while it is written: what is closed stays the same nodes at

@@ -104,7 +104,7 @@ func (d *gauges) press(sel string) {
 // wait waits until a script is true on the page.
 func (d *gauges) wait(what, script string) {
 	d.Helper()
-	if _, err := chromedp.Run(d.ctx, chromedp.Poll[bool](`(async () => Boolean(await (`+script+`)))()`,
+	if _, err := chromedp.Run(d.ctx, chromedp.Poll[bool](`(async () => { try { return Boolean(await (`+script+`)); } catch { return false; } })()`,
 		chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(40*time.Second))); err != nil {
 		d.Fatalf("%s: %v\n%s", what, err, d.eval(`document.body.innerText.slice(0, 1500)`))
 	}

@@ -98,20 +98,22 @@ func newHarbour(t *testing.T) *harbour {
 	return h
 }
 
-// comes waits for a script to come to something.
+// comes waits for a script to come to something. What it asks for may not be there yet.
 func (d *desk) comes(what, script, want string) {
 	d.Helper()
 	end, cancel := context.WithTimeout(d.ctx, time.Minute)
 	defer cancel()
-	var got string
-	for got = d.eval(script); got != want; got = d.eval(script) {
-		if end.Err() != nil {
-			d.Fatalf("%s: %q, want %q", what, got, want)
+	look := "new Promise((done) => { const look = () => { try { done(String(" + script + ")); } catch (e) { done(String(e)); } }; "
+	got, err := chromedp.Run(end, chromedp.Evaluate[string](look+"look(); })", chromedp.EvalAwaitPromise))
+	for err == nil && got != want {
+		var next string
+		next, err = chromedp.Run(end, chromedp.Evaluate[string](look+"setTimeout(look, 50); })", chromedp.EvalAwaitPromise))
+		if err == nil {
+			got = next
 		}
-		if _, err := chromedp.Run(end, chromedp.Evaluate[string](`new Promise(r => setTimeout(() => r(''), 50))`,
-			chromedp.EvalAwaitPromise)); err != nil && end.Err() == nil {
-			d.Fatal(err)
-		}
+	}
+	if err != nil {
+		d.Fatalf("%s: %q, want %q: %v", what, got, want, err)
 	}
 }
 
