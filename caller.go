@@ -26,7 +26,8 @@ type Caller struct {
 // Reading is the caller with read access at most. bound says why.
 func (c Caller) Reading(bound string) Caller {
 	if c.Access > AccessRead {
-		c.Access, c.Bound = AccessRead, bound
+		c.Access = AccessRead
+		c.Bound = bound
 	}
 	return c
 }

@@ -190,7 +190,9 @@ func (v View) Leaving(without []int64) View {
 
 // Remember is v with o's memory of failed attempts, and nothing else of o.
 func (v View) Remember(o View) View {
-	v.RetryAt, v.Failures, v.AskAt = o.RetryAt, o.Failures, o.AskAt
+	v.RetryAt = o.RetryAt
+	v.Failures = o.Failures
+	v.AskAt = o.AskAt
 	return v
 }
 
@@ -271,8 +273,9 @@ type Origin struct {
 	GitBranch    string         `json:"git_branch,omitempty"` // the newest one there
 	Place        string         `json:"place,omitempty"`      // the folder or file that the tool keeps it in
 	Name         string         `json:"name,omitempty"`       // of the session in the place
-	Stamp        string         `json:"stamp,omitempty"`      // of the session when all of it was here; empty: to be read again
-	Shared       bool           `json:"shared,omitempty"`     // it has no message of its own
-	ImportedAt   int64          `json:"imported_at"`
-	GoneAt       int64          `json:"gone_at,omitempty"` // when the place no longer had it
+	// of the session when all of it was here; empty: to be read again
+	Stamp      string `json:"stamp,omitempty"`
+	Shared     bool   `json:"shared,omitempty"` // it has no message of its own
+	ImportedAt int64  `json:"imported_at"`
+	GoneAt     int64  `json:"gone_at,omitempty"` // when the place no longer had it
 }

@@ -18,7 +18,8 @@ func TestSettingsNames(t *testing.T) {
 		`{"folding":{"check_calls":1},"compaction":null}`:               {Compaction: map[string]float64{"check_calls": 1}},
 		`{}`:   {},
 		`null`: {},
-		`{"pinned":true,"recall_scope":"all","thinking":false,"new":[1]}`: {Pinned: true, RecallScope: ScopeAll, Thinking: &off},
+		`{"pinned":true,"recall_scope":"all","thinking":false,"new":[1]}`: {Pinned: true, RecallScope: ScopeAll,
+			Thinking: &off},
 	} {
 		var got Settings
 		if err := json.Unmarshal([]byte(text), &got); err != nil || !reflect.DeepEqual(got, want) {

@@ -47,7 +47,8 @@ func (c *Conversation) RetellEnvironment() {
 		return
 	}
 	env := *c.Environment
-	env.Told, env.Changed = EnvironmentState{}, true
+	env.Told = EnvironmentState{}
+	env.Changed = true
 	c.Environment = &env
 }
 
@@ -58,6 +59,7 @@ func (e *Environment) WithoutRoots() *Environment {
 		return nil
 	}
 	out := *e
-	out.First.Roots, out.Told.Roots = nil, nil
+	out.First.Roots = nil
+	out.Told.Roots = nil
 	return &out
 }

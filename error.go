@@ -34,10 +34,11 @@ var (
 	ErrNoModel      = errors.New("no such model")        // Invalid
 	ErrClosing      = errors.New("the server is shutting down")
 	ErrLostLease    = errors.New("another owner has this turn")
-	ErrDisplaced    = errors.New("the open database is not the one at its path") // Unavailable: until the program is started again
-	ErrNoRoom       = errors.New("there is no room left on the disk")            // Unavailable
-	ErrMoving       = errors.New("the store is being moved to another place")    // Unavailable: it can only be read
-	ErrObjects      = errors.New("the object store")                             // Unavailable
+	// Unavailable: until the program is started again
+	ErrDisplaced = errors.New("the open database is not the one at its path")
+	ErrNoRoom    = errors.New("there is no room left on the disk")         // Unavailable
+	ErrMoving    = errors.New("the store is being moved to another place") // Unavailable: it can only be read
+	ErrObjects   = errors.New("the object store")                          // Unavailable
 )
 
 // Error is the one error type of the product.
@@ -74,7 +75,8 @@ func (e *Error) Because(reason error) *Error {
 
 // Advise adds what a person can do about the error, and the setting that it is about.
 func (e *Error) Advise(a Advice, setting string) *Error {
-	e.Advice, e.Setting = a, setting
+	e.Advice = a
+	e.Setting = setting
 	return e
 }
 

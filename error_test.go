@@ -39,7 +39,8 @@ func codes(t *testing.T) []scrollback.Code {
 // The exit codes of the contract.
 func TestExitCodes(t *testing.T) {
 	want := map[scrollback.Code]int{
-		"invalid": 2, "refused": 1, "not_found": 3, "conflict": 4, "over_budget": 5, "rate_limited": 6, "canceled": 130, "internal": 1,
+		"invalid": 2, "refused": 1, "not_found": 3, "conflict": 4, "over_budget": 5, "rate_limited": 6, "canceled": 130,
+		"internal":    1,
 		"unavailable": 6,
 	}
 	for _, c := range codes(t) {
@@ -61,7 +62,8 @@ func TestShown(t *testing.T) {
 	const secret = "SELECT key FROM /home/me sk-123"
 	leak := errors.New(secret)
 	for _, err := range []error{
-		leak, nil, scrollback.Errorf(scrollback.Internal, secret, "%w", leak), scrollback.Errorf(scrollback.Unavailable, "op", "%w", leak),
+		leak, nil, scrollback.Errorf(scrollback.Internal, secret, "%w", leak),
+		scrollback.Errorf(scrollback.Unavailable, "op", "%w", leak),
 		scrollback.Errorf(scrollback.Unavailable, "op", "%w: %w", scrollback.ErrUpstream, leak),
 		&scrollback.Error{Code: scrollback.Internal, Op: secret},
 		&scrollback.Error{Code: scrollback.NotFound, Op: secret}, scrollback.Wrap(scrollback.Internal, "op", leak),
@@ -74,7 +76,8 @@ func TestShown(t *testing.T) {
 			t.Errorf("%v is shown as %q", err, got)
 		}
 	}
-	for _, why := range []error{scrollback.ErrUpstream, scrollback.ErrReplyBound, errors.Join(leak, scrollback.ErrUpstream)} {
+	for _, why := range []error{scrollback.ErrUpstream, scrollback.ErrReplyBound,
+		errors.Join(leak, scrollback.ErrUpstream)} {
 		err := scrollback.Errorf(scrollback.Unavailable, "op", "words of ours").Because(why)
 		err.Detail = secret
 		if got := scrollback.Shown(fmt.Errorf("%s: %w", secret, err)); got != "words of ours" {
@@ -96,11 +99,13 @@ func TestWrap(t *testing.T) {
 	}
 	known := scrollback.Errorf(scrollback.NotFound, "a", "x")
 	around := fmt.Errorf("around: %w", known)
-	if got := scrollback.Wrap(scrollback.Internal, "b", around); got != around || scrollback.CodeOf(got) != scrollback.NotFound {
+	if got := scrollback.Wrap(scrollback.Internal, "b", around); got != around ||
+		scrollback.CodeOf(got) != scrollback.NotFound {
 		t.Errorf("a known error became %v", got)
 	}
 	for err, want := range map[error]scrollback.Code{
-		nil: "", io.EOF: scrollback.Internal, context.Canceled: scrollback.Canceled, context.DeadlineExceeded: scrollback.Internal,
+		nil: "", io.EOF: scrollback.Internal, context.Canceled: scrollback.Canceled,
+		context.DeadlineExceeded:                                                    scrollback.Internal,
 		scrollback.Wrap(scrollback.Unavailable, "op", io.EOF):                       scrollback.Unavailable,
 		scrollback.Wrap(scrollback.Unavailable, "op", context.Canceled):             scrollback.Canceled,
 		scrollback.Errorf(scrollback.Conflict, "op", "%w", scrollback.ErrLostLease): scrollback.Conflict,
@@ -112,7 +117,8 @@ func TestWrap(t *testing.T) {
 	if err := scrollback.Wrap(scrollback.Unavailable, "op", io.EOF); !errors.Is(err, io.EOF) || err.Error() != "op: EOF" {
 		t.Errorf("wrapped as %v", err)
 	}
-	if err := scrollback.ParamErrorf("op", "limit", "too %s", "small"); err.Code != scrollback.Invalid || err.Param != "limit" ||
+	if err := scrollback.ParamErrorf("op", "limit", "too %s", "small"); err.Code != scrollback.Invalid ||
+		err.Param != "limit" ||
 		err.Error() != "op: too small" {
 		t.Errorf("%+v", err)
 	}

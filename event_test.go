@@ -18,13 +18,15 @@ import (
 
 // events is one of every type with the JSON it must have.
 var events = map[string]scrollback.Event{
-	`{"type":"turn","turn_id":"t","user_message_id":"m","seq":1}`: scrollback.TurnEvent{TurnID: "t", UserMessageID: "m", Seq: 1},
-	`{"type":"delta","content":"a<b & ","at":0}`:                  scrollback.DeltaEvent{Content: "a<b & "},
-	`{"type":"reasoning","content":"r","at":3}`:                   scrollback.ReasoningEvent{Content: "r", At: 3},
+	`{"type":"turn","turn_id":"t","user_message_id":"m","seq":1}`: scrollback.TurnEvent{TurnID: "t", UserMessageID: "m",
+		Seq: 1},
+	`{"type":"delta","content":"a<b & ","at":0}`: scrollback.DeltaEvent{Content: "a<b & "},
+	`{"type":"reasoning","content":"r","at":3}`:  scrollback.ReasoningEvent{Content: "r", At: 3},
 	`{"type":"tool_call","id":"c","name":"n","arguments":{"a":"<"}}`: scrollback.ToolCallEvent{ID: "c", Name: "n",
 		Arguments: json.RawMessage(`{"a":"<"}`)},
-	`{"type":"tool_result","call_id":"c","name":"n","text":"t"}`: scrollback.ToolResultEvent{CallID: "c", Name: "n", Text: "t"},
-	`{"type":"message","message_id":"m","seq":2}`:                scrollback.MessageEvent{MessageID: "m", Seq: 2},
+	`{"type":"tool_result","call_id":"c","name":"n","text":"t"}`: scrollback.ToolResultEvent{CallID: "c", Name: "n",
+		Text: "t"},
+	`{"type":"message","message_id":"m","seq":2}`: scrollback.MessageEvent{MessageID: "m", Seq: 2},
 	`{"type":"search","query":"q","results":[{"title":"t","url":"https://a.test","text":"x"}]}`: scrollback.SearchEvent{
 		Search: scrollback.Search{Query: "q", Results: []scrollback.Source{{Title: "t", URL: "https://a.test", Text: "x"}}}},
 	`{"type":"snapshot","content":"c","reasoning":"","tool_calls":[],"at":1}`: scrollback.SnapshotEvent{Content: "c",
@@ -33,13 +35,15 @@ var events = map[string]scrollback.Event{
 		`"tokens_after":3,` +
 		`"summary_by":"extractive","cost":0,"created_at":5,"duration_ms":0}`: scrollback.CompactionEvent{Receipt: scrollback.Receipt{
 		Result:   scrollback.ResultCompacted,
-		Segments: []scrollback.SegmentID{"s"}, Refs: []scrollback.Ref{"history:s"}, FirstSeq: 1, LastSeq: 2, TokensBefore: 9, TokensAfter: 3,
-		SummaryBy: scrollback.SummaryExtractive, CreatedAt: 5}},
+		Segments: []scrollback.SegmentID{"s"}, Refs: []scrollback.Ref{"history:s"}, FirstSeq: 1, LastSeq: 2, TokensBefore: 9,
+		TokensAfter: 3,
+		SummaryBy:   scrollback.SummaryExtractive, CreatedAt: 5}},
 	`{"type":"compacting","tokens":9,"budget":8}`: scrollback.CompactingEvent{Tokens: 9, Budget: 8},
 	`{"type":"usage","input_tokens":1,"cached_tokens":2,"cache_write_tokens":3,"output_tokens":4,"reasoning_tokens":5,"total_tokens":6,` +
 		`"cost":0.5,"currency":"USD","estimated":true}`: scrollback.UsageEvent{
-		Usage: scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5, TotalTokens: 6,
-			Cost: 0.5, Currency: "USD", Estimated: true}},
+		Usage: scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5,
+			TotalTokens: 6,
+			Cost:        0.5, Currency: "USD", Estimated: true}},
 	`{"type":"credits","amount":0.25,"currency":"USD"}`: scrollback.CreditsEvent{Amount: 0.25, Currency: "USD"},
 	`{"type":"meta","model":"m","thinking_ms":7,"cache_reuse":0.5,"tokens":1,"budget":2,"limit":3,"limit_from":"list"}`: scrollback.MetaEvent{
 		Model: "m", ThinkingMS: 7, CacheReuse: 0.5, Tokens: 1, Budget: 2, Limit: 3, LimitFrom: scrollback.LimitList},
@@ -63,8 +67,9 @@ func TestEvents(t *testing.T) {
 func TestEventsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := scrollback.SnapshotEvent{Content: awkward.Draw(t, "content"), Reasoning: awkward.Draw(t, "reasoning"),
-			At:        rapid.Int().Draw(t, "at"),
-			ToolCalls: []scrollback.ToolCall{{ID: "c", Name: "n", Arguments: json.RawMessage(`{}`), Opaque: payload(t, "opaque")}}}
+			At: rapid.Int().Draw(t, "at"),
+			ToolCalls: []scrollback.ToolCall{{ID: "c", Name: "n", Arguments: json.RawMessage(`{}`),
+				Opaque: payload(t, "opaque")}}}
 		b, err := scrollback.EncodeEvent(in)
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +90,8 @@ func implementors(t *testing.T, marker string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	//nolint:staticcheck // one folder, no build tags
-	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	pkgs, err := parser.ParseDir(token.NewFileSet(), ".",
+		func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

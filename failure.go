@@ -54,7 +54,10 @@ func FailureOf(err error) *Failure {
 		Upstream: errors.Is(err, ErrUpstream)}
 	var known *Error
 	if errors.As(err, &known) {
-		f.Cause, f.Advice, f.Setting, f.Suspect = known.Cause, known.Advice, known.Setting, known.Suspect
+		f.Cause = known.Cause
+		f.Advice = known.Advice
+		f.Setting = known.Setting
+		f.Suspect = known.Suspect
 	}
 	if f.Advice != "" {
 		return f
@@ -66,7 +69,8 @@ func FailureOf(err error) *Failure {
 	case f.Permanent:
 		f.Advice = AdviceLeaveOut
 	case f.Code == OverBudget:
-		f.Advice, f.Setting = AdviceRaiseLimit, "--limit"
+		f.Advice = AdviceRaiseLimit
+		f.Setting = "--limit"
 	case f.Code == RateLimited:
 		f.Advice = AdviceWait
 	case f.Code == Unavailable, f.Code == Canceled, f.Code == Conflict:
@@ -77,7 +81,8 @@ func FailureOf(err error) *Failure {
 
 // Err is the failure as an error again.
 func (f Failure) Err(op string) *Error {
-	err := &Error{Code: f.Code, Op: op, Err: errors.New(f.Message), Cause: f.Cause, Advice: f.Advice, Setting: f.Setting, Suspect: f.Suspect}
+	err := &Error{Code: f.Code, Op: op, Err: errors.New(f.Message), Cause: f.Cause, Advice: f.Advice, Setting: f.Setting,
+		Suspect: f.Suspect}
 	switch {
 	case f.Upstream && f.Permanent:
 		_ = err.Because(errors.Join(ErrUpstream, ErrPermanent))
@@ -87,7 +92,8 @@ func (f Failure) Err(op string) *Error {
 		_ = err.Because(ErrPermanent)
 	}
 	if f.Said != nil {
-		err.format, err.args = f.Said.Format, nil
+		err.format = f.Said.Format
+		err.args = nil
 		for _, arg := range f.Said.Args {
 			err.args = append(err.args, arg)
 		}
@@ -197,7 +203,8 @@ func SentenceOf(err error) Sentence {
 		return Sentence{Format: textInternal}
 	case Unavailable:
 		switch {
-		case errors.Is(known.Reason, ErrUpstream), errors.Is(known.Reason, ErrReplyBound), errors.Is(known.Reason, ErrObjects):
+		case errors.Is(known.Reason, ErrUpstream), errors.Is(known.Reason, ErrReplyBound),
+			errors.Is(known.Reason, ErrObjects):
 			return own // our own words; the provider's are in Detail
 		case errors.Is(err, ErrUpstream): // its text may hold theirs
 			return Sentence{Format: textModel}

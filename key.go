@@ -23,7 +23,8 @@ type Key struct {
 
 // Caller is who uses the key.
 func (k Key) Caller() Caller {
-	return Caller{Name: k.Name, Key: k.ID, Access: k.Role, AllProjects: len(k.Projects) == 0, Projects: slices.Clone(k.Projects)}
+	return Caller{Name: k.Name, Key: k.ID, Access: k.Role, AllProjects: len(k.Projects) == 0,
+		Projects: slices.Clone(k.Projects)}
 }
 
 // Ended says whether the key was revoked or has expired.

@@ -14,19 +14,23 @@ import (
 // golden are messages that use every field the hash covers.
 func golden() []scrollback.Message {
 	return []scrollback.Message{
-		{ID: "0190a", ConversationID: "c", Branch: "b", Seq: 1, Role: scrollback.RoleUser, Name: "Ann", Status: scrollback.StatusComplete,
+		{ID: "0190a", ConversationID: "c", Branch: "b", Seq: 1, Role: scrollback.RoleUser, Name: "Ann",
+			Status:    scrollback.StatusComplete,
 			CreatedAt: 1700000000000,
 			Meta:      json.RawMessage(`{"k":"<&>"}`),
-			Parts: scrollback.Parts{scrollback.Text{Text: "记住 <b> & \u2028"}, scrollback.Image{Artifact: "ab", MediaType: "image/png", Size: 3,
-				Width: 1, Height: 2}}},
+			Parts: scrollback.Parts{scrollback.Text{Text: "记住 <b> & \u2028"},
+				scrollback.Image{Artifact: "ab", MediaType: "image/png", Size: 3,
+					Width: 1, Height: 2}}},
 		{ID: "0190b", ConversationID: "c", Branch: "b", Seq: 2, TurnID: "t", Role: scrollback.RoleAssistant, Model: "p/m",
 			Status:    scrollback.StatusInterrupted,
 			CreatedAt: 1700000000001, Tokens: 9, Usage: &scrollback.Usage{InputTokens: 1},
 			Parts: scrollback.Parts{scrollback.Reasoning{Text: "r", Opaque: json.RawMessage(`{"sig":"=="}`)},
 				scrollback.ToolCall{ID: "1", Name: "f", Arguments: json.RawMessage(`{"a": 1}`)}}},
-		{ID: "0190c", ConversationID: "c", Branch: "b", Seq: 3, TurnID: "t", Role: scrollback.RoleTool, Status: scrollback.StatusComplete,
+		{ID: "0190c", ConversationID: "c", Branch: "b", Seq: 3, TurnID: "t", Role: scrollback.RoleTool,
+			Status:    scrollback.StatusComplete,
 			CreatedAt: 1700000000002,
-			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "f", Text: "x", Artifact: "cd", IsError: true, Recall: true},
+			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "f", Text: "x", Artifact: "cd", IsError: true,
+				Recall: true},
 				scrollback.File{Artifact: "ef", MediaType: "text/plain", Name: "n"}}},
 	}
 }
@@ -49,7 +53,8 @@ func TestHashGolden(t *testing.T) {
 	if err != nil || got != goldenHash {
 		t.Errorf("hash %s, %v; want %s", got, err, goldenHash)
 	}
-	if got, err := scrollback.HashMessages(nil); err != nil || got != "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
+	if got, err := scrollback.HashMessages(nil); err != nil ||
+		got != "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
 		t.Errorf("of nothing: %s, %v", got, err)
 	}
 	if sum := sha256.Sum256([]byte("a\nb\n")); scrollback.HashChildren([]string{"a", "b"}) != hex.EncodeToString(sum[:]) {
@@ -120,9 +125,11 @@ func TestRefSplit(t *testing.T) {
 			t.Errorf("%q splits into %q, %q, %v", ref, kind, id, err)
 		}
 	}
-	for _, ref := range []scrollback.Ref{"", "history", "history:", ":ab", "History:ab", "message:ab", " history:ab", "history: ab",
+	for _, ref := range []scrollback.Ref{"", "history", "history:", ":ab", "History:ab", "message:ab", " history:ab",
+		"history: ab",
 		"history:AB", "history:a/b",
-		"history:..", "artifact:../../etc", "history:a:b", "history:ab\n", "history:a\x00", "artifact:" + scrollback.Ref(long) + "a", "history:记",
+		"history:..", "artifact:../../etc", "history:a:b", "history:ab\n", "history:a\x00",
+		"artifact:" + scrollback.Ref(long) + "a", "history:记",
 		"history:xyz"} {
 		if kind, id, err := ref.Split(); err == nil || kind != "" || id != "" {
 			t.Errorf("%q splits into %q and %q", ref, kind, id)
@@ -148,22 +155,27 @@ func TestParseRole(t *testing.T) {
 }
 
 func TestSums(t *testing.T) {
-	a, b := scrollback.Weight{Tokens: 1, Bytes: 2, Images: 3}, scrollback.Weight{Tokens: 10, Bytes: 20, Images: 30}
+	a := scrollback.Weight{Tokens: 1, Bytes: 2, Images: 3}
+	b := scrollback.Weight{Tokens: 10, Bytes: 20, Images: 30}
 	if got := a.Add(b); got != (scrollback.Weight{Tokens: 11, Bytes: 22, Images: 33}) || got.Sub(b) != a {
 		t.Errorf("%+v", got)
 	}
-	u := scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5, TotalTokens: 6, Cost: 0.5,
+	u := scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5,
+		TotalTokens: 6, Cost: 0.5,
 		Currency: "USD"}
 	sum := u.Add(u)
-	if sum != (scrollback.Usage{InputTokens: 2, CachedTokens: 4, CacheWriteTokens: 6, OutputTokens: 8, ReasoningTokens: 10, TotalTokens: 12,
-		Cost: 1, Currency: "USD"}) {
+	if sum != (scrollback.Usage{InputTokens: 2, CachedTokens: 4, CacheWriteTokens: 6, OutputTokens: 8, ReasoningTokens: 10,
+		TotalTokens: 12,
+		Cost:        1, Currency: "USD"}) {
 		t.Errorf("%+v", sum)
 	}
-	if got := (scrollback.Usage{}).Add(scrollback.Usage{Estimated: true, Currency: "EUR"}); !got.Estimated || got.Currency != "EUR" {
+	if got := (scrollback.Usage{}).Add(scrollback.Usage{Estimated: true, Currency: "EUR"}); !got.Estimated ||
+		got.Currency != "EUR" {
 		t.Errorf("%+v", got)
 	}
 	d := scrollback.Draft{Content: "c", Reasoning: "r", ToolCalls: []scrollback.ToolCall{{ID: "1"}}}
-	if ps := d.Parts(); len(ps) != 3 || ps.Text() != "c" || len(ps.Calls()) != 1 || d.Empty() || !(scrollback.Draft{Model: "m"}).Empty() {
+	if ps := d.Parts(); len(ps) != 3 || ps.Text() != "c" || len(ps.Calls()) != 1 || d.Empty() ||
+		!(scrollback.Draft{Model: "m"}).Empty() {
 		t.Errorf("%#v", ps)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // awkward is text that careless encoders change.
 var awkward = rapid.OneOf(
 	rapid.String(),
-	rapid.SampledFrom([]string{"", "<script>&amp;</script>", "a\u2028b\u2029c", "记住 <b>&", "\x00\x1f\\\"", "</folded_history>", "🙂 é"}),
+	rapid.SampledFrom([]string{"", "<script>&amp;</script>", "a\u2028b\u2029c", "记住 <b>&", "\x00\x1f\\\"",
+		"</folded_history>", "🙂 é"}),
 )
 
 // payload is a JSON document as a provider might send it, without the white
@@ -24,7 +25,8 @@ func payload(t *rapid.T, name string) json.RawMessage {
 	case 0:
 		return nil
 	case 1:
-		return json.RawMessage(rapid.SampledFrom([]string{`{"b":1,"a":[1.0,1e400,-0]}`, `"<&>"`, `{"sig":"a<b>&c==","n":12345678901234567890}`,
+		return json.RawMessage(rapid.SampledFrom([]string{`{"b":1,"a":[1.0,1e400,-0]}`, `"<&>"`,
+			`{"sig":"a<b>&c==","n":12345678901234567890}`,
 			`{"u":"\u003c\u4e2d"}`, `[]`, `0.10`, `{"a":1,"a":2}`}).Draw(t, name))
 	}
 	var buf strings.Builder
@@ -38,7 +40,8 @@ func payload(t *rapid.T, name string) json.RawMessage {
 
 // anyPart draws a part of any type.
 func anyPart(t *rapid.T) scrollback.Part {
-	text, op := awkward.Draw(t, "text"), payload(t, "opaque")
+	text := awkward.Draw(t, "text")
+	op := payload(t, "opaque")
 	id := rapid.StringMatching(`[a-z0-9]{1,8}`).Draw(t, "id")
 	size := rapid.Int64Min(0).Draw(t, "size")
 	switch rapid.SampledFrom(scrollback.PartTypes()).Draw(t, "type") {
@@ -46,9 +49,11 @@ func anyPart(t *rapid.T) scrollback.Part {
 		return scrollback.Text{Text: text, Opaque: op}
 	case "image":
 		return scrollback.Image{Artifact: scrollback.ArtifactID(id), MediaType: "image/png", Name: text, Size: size,
-			Width: rapid.IntRange(0, 9).Draw(t, "width"), Height: rapid.IntRange(0, 9).Draw(t, "height"), Detail: "high", Opaque: op}
+			Width: rapid.IntRange(0, 9).Draw(t, "width"), Height: rapid.IntRange(0, 9).Draw(t, "height"), Detail: "high",
+			Opaque: op}
 	case "file":
-		return scrollback.File{Artifact: scrollback.ArtifactID(id), MediaType: "text/plain", Name: text, Size: size, Opaque: op}
+		return scrollback.File{Artifact: scrollback.ArtifactID(id), MediaType: "text/plain", Name: text, Size: size,
+			Opaque: op}
 	case "tool_call":
 		args := payload(t, "arguments")
 		if args == nil {
@@ -125,7 +130,8 @@ func TestPartShapes(t *testing.T) {
 		`[{"type":"text","text":""}]`:        scrollback.Text{},
 		`[{"type":"image","artifact":"ab","media_type":"image/png","name":"n","size":3,"width":1,"height":2,"detail":"low"}]`: scrollback.Image{
 			Artifact: "ab", MediaType: "image/png", Name: "n", Size: 3, Width: 1, Height: 2, Detail: "low"},
-		`[{"type":"file","artifact":"ab","media_type":"text/plain","size":0}]`: scrollback.File{Artifact: "ab", MediaType: "text/plain"},
+		`[{"type":"file","artifact":"ab","media_type":"text/plain","size":0}]`: scrollback.File{Artifact: "ab",
+			MediaType: "text/plain"},
 		`[{"type":"tool_call","id":"c","name":"n","arguments":{"a":"<"}}]`: scrollback.ToolCall{
 			ID: "c", Name: "n", Arguments: json.RawMessage(`{"a":"<"}`)},
 		`[{"type":"tool_result","call_id":"c","name":"n","text":"t","artifact":"ab","is_error":true,"recall":true}]`: scrollback.ToolResult{
@@ -149,7 +155,8 @@ func TestPartSpellings(t *testing.T) {
 		`[{"type":"te\u0078t","text":"\u0061"}]`,
 	} {
 		var ps scrollback.Parts
-		if err := json.Unmarshal([]byte(spelt), &ps); err != nil || !reflect.DeepEqual(ps, scrollback.Parts{scrollback.Text{Text: "a"}}) {
+		if err := json.Unmarshal([]byte(spelt), &ps); err != nil ||
+			!reflect.DeepEqual(ps, scrollback.Parts{scrollback.Text{Text: "a"}}) {
 			t.Errorf("%s gives %#v, %v", spelt, ps, err)
 		}
 	}
@@ -196,7 +203,8 @@ func TestPartsRefused(t *testing.T) {
 
 // Random bytes are refused or read; what was read can be written and read again.
 func FuzzParts(f *testing.F) {
-	for _, s := range []string{`"a"`, `[]`, `null`, `[{"type":"text","text":"a"}]`, `[{"type":"tool_call","id":"a","arguments":{}}]`, `[null]`,
+	for _, s := range []string{`"a"`, `[]`, `null`, `[{"type":"text","text":"a"}]`,
+		`[{"type":"tool_call","id":"a","arguments":{}}]`, `[null]`,
 		`"`, ``} {
 		f.Add([]byte(s))
 	}

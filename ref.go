@@ -24,10 +24,12 @@ func ArtifactRef(id ArtifactID) Ref { return Ref(RefArtifact + ":" + string(id))
 func (r Ref) Split() (kind, id string, err error) {
 	kind, id, ok := strings.Cut(string(r), ":")
 	if !ok || (kind != RefHistory && kind != RefArtifact) {
-		return "", "", ParamErrorf("scrollback.Ref", "ref", "%q is not a ref: history:<id> or artifact:<id>", clip(string(r), 80))
+		return "", "", ParamErrorf("scrollback.Ref", "ref", "%q is not a ref: history:<id> or artifact:<id>",
+			clip(string(r), 80))
 	}
 	if id == "" || len(id) > 64 || strings.Trim(id, "0123456789abcdef-") != "" {
-		return "", "", ParamErrorf("scrollback.Ref", "ref", "%q is not a ref: the id after %q is malformed", clip(string(r), 80), kind+":")
+		return "", "", ParamErrorf("scrollback.Ref", "ref", "%q is not a ref: the id after %q is malformed",
+			clip(string(r), 80), kind+":")
 	}
 	return kind, id, nil
 }

@@ -10,7 +10,8 @@ import (
 // Any text is a ref that comes back as it was and whose id is safe as a file name,
 // or an error that says so on one short line.
 func FuzzRef(f *testing.F) {
-	for _, s := range []string{"", ":", "history:ab-1", "artifact:" + strings.Repeat("0", 64), "history:..", "history:\x00", "artifact:é",
+	for _, s := range []string{"", ":", "history:ab-1", "artifact:" + strings.Repeat("0", 64), "history:..",
+		"history:\x00", "artifact:é",
 		"history:ab/cd", strings.Repeat("x", 500)} {
 		f.Add(s)
 	}

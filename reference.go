@@ -15,8 +15,9 @@ const (
 // named, as it was then. The same content of the same source has the same version; an
 // unchanged text says only which message has it.
 type Reference struct {
-	Mark     string        `json:"mark"`   // as it stands in the prompt, without @[ and ]
-	Source   string        `json:"source"` // what was read: a path with its root's name in front, or a tool with its arguments
+	Mark string `json:"mark"` // as it stands in the prompt, without @[ and ]
+	// what was read: a path with its root's name in front, or a tool with its arguments
+	Source   string        `json:"source"`
 	Kind     ReferenceKind `json:"kind"`
 	Version  int           `json:"version,omitempty"`  // of the source in its conversation, from 1
 	Language string        `json:"language,omitempty"` // of a file, as fences name it

@@ -11,7 +11,8 @@ import (
 func TestReplyOf(t *testing.T) {
 	at := func(ms ...scrollback.Event) []scrollback.Event { return ms }
 	say := func(text string) scrollback.Event { return scrollback.DeltaEvent{Content: text} }
-	stored, call := scrollback.MessageEvent{Seq: 2}, scrollback.ToolCallEvent{ID: "c"}
+	stored := scrollback.MessageEvent{Seq: 2}
+	call := scrollback.ToolCallEvent{ID: "c"}
 	end := func(s scrollback.TurnState, finish string) scrollback.Event {
 		return scrollback.DoneEvent{Status: s, FinishReason: finish}
 	}
@@ -23,15 +24,18 @@ func TestReplyOf(t *testing.T) {
 		code   scrollback.Code
 	}{
 		"one message": {at(say("a"), say("b"), stored, end(scrollback.TurnComplete, "stop")), nil, "ab", ""},
-		"after a look-up": {at(say("let me see"), call, stored, stored, say("found"), stored, end(scrollback.TurnComplete, "stop")),
+		"after a look-up": {at(say("let me see"), call, stored, stored, say("found"), stored,
+			end(scrollback.TurnComplete, "stop")),
 			nil, "found", ""},
 		"waiting, without text": {at(say("let me see"), stored, call, stored, end(scrollback.TurnWaiting, "tool_calls")),
 			nil, "", ""},
 		"attached late": {at(say("x"), scrollback.SnapshotEvent{Content: "so "}, say("far"), stored), nil, "so far", ""},
-		"failed": {at(say("a"), scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.OverBudget, Message: "too long"}}, stored,
+		"failed": {at(say("a"), scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.OverBudget,
+			Message: "too long"}}, stored,
 			end(scrollback.TurnOverBudget, "")), nil, "a", scrollback.OverBudget},
-		"stopped":     {at(say("a"), stored, end(scrollback.TurnInterrupted, "")), nil, "a", scrollback.Canceled},
-		"broken off":  {at(say("a"), stored, end(scrollback.TurnInterrupted, scrollback.FinishTruncated)), nil, "a", scrollback.Unavailable},
+		"stopped": {at(say("a"), stored, end(scrollback.TurnInterrupted, "")), nil, "a", scrollback.Canceled},
+		"broken off": {at(say("a"), stored, end(scrollback.TurnInterrupted, scrollback.FinishTruncated)), nil, "a",
+			scrollback.Unavailable},
 		"never begun": {nil, broken, "", scrollback.Conflict},
 		"cut":         {at(say("a")), broken, "a", scrollback.Conflict},
 	} {

@@ -111,10 +111,11 @@ type Receipt struct {
 	Calls         int              `json:"calls,omitempty"`       // of models, for the summary
 	Checked       bool             `json:"checked,omitempty"`     // the summary was compared with the record
 	Cost          float64          `json:"cost"`
-	Cleared       bool             `json:"cleared,omitempty"`   // folded on request, for a fresh start
-	Undone        bool             `json:"undone,omitempty"`    // in a list: it was undone; when returned: the undoing, with its figures
-	Inherited     bool             `json:"inherited,omitempty"` // of a conversation that this one continues
-	CreatedAt     int64            `json:"created_at"`
+	Cleared       bool             `json:"cleared,omitempty"` // folded on request, for a fresh start
+	// in a list: it was undone; when returned: the undoing, with its figures
+	Undone    bool  `json:"undone,omitempty"`
+	Inherited bool  `json:"inherited,omitempty"` // of a conversation that this one continues
+	CreatedAt int64 `json:"created_at"`
 	// Archive is the key of the archive that is written after the compaction, if the
 	// conversation's settings ask for one.
 	Archive string `json:"archive,omitempty"`

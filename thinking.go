@@ -41,7 +41,8 @@ func (t Thinking) Or(o Thinking) Thinking {
 
 // Wanted reports whether to think: nil leaves it to the model.
 func (t Thinking) Wanted() *bool {
-	yes, no := true, false
+	yes := true
+	no := false
 	switch {
 	case t.Effort == "none":
 		return &no

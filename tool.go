@@ -28,7 +28,8 @@ func CheckTools(tools []Tool) error {
 		t := &tools[i]
 		switch {
 		case !toolName.MatchString(t.Name):
-			return ParamErrorf(op, "tools", "tool %d: a name has 1 to 64 ASCII letters, digits, _ and -, and begins with a letter or _", i)
+			return ParamErrorf(op, "tools",
+				"tool %d: a name has 1 to 64 ASCII letters, digits, _ and -, and begins with a letter or _", i)
 		case strings.HasPrefix(t.Name, RecallPrefix):
 			return ParamErrorf(op, "tools", "tool %q: names that begin with %s are reserved", t.Name, RecallPrefix)
 		case seen[t.Name]:

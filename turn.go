@@ -64,8 +64,10 @@ type TurnEntry struct {
 
 // Entry is the turn as a page shows it.
 func (t Turn) Entry() TurnEntry {
-	return TurnEntry{TurnID: t.ID, AfterSeq: t.LastSeq, State: t.State, Content: t.Draft.Content, Reasoning: t.Draft.Reasoning,
-		ToolCalls: t.Draft.ToolCalls, Model: t.Draft.Model, MessageID: t.Reply, FinishReason: t.FinishReason, Error: t.Failure,
+	return TurnEntry{TurnID: t.ID, AfterSeq: t.LastSeq, State: t.State, Content: t.Draft.Content,
+		Reasoning: t.Draft.Reasoning,
+		ToolCalls: t.Draft.ToolCalls, Model: t.Draft.Model, MessageID: t.Reply, FinishReason: t.FinishReason,
+		Error:     t.Failure,
 		StartedAt: t.StartedAt, EndedAt: t.EndedAt}
 }
 

@@ -110,9 +110,11 @@ func (u Usage) bounded(tokens, total int64, cost float64) Usage {
 	for _, n := range []*int64{&u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens} {
 		*n = within(*n, tokens)
 	}
-	u.TotalTokens, u.Cost = within(u.TotalTokens, total), within(u.Cost, cost)
+	u.TotalTokens = within(u.TotalTokens, total)
+	u.Cost = within(u.Cost, cost)
 	odd := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }
-	if !utf8.ValidString(u.Currency) || utf8.RuneCountInString(u.Currency) > maxCurrency || strings.ContainsFunc(u.Currency, odd) {
+	if !utf8.ValidString(u.Currency) || utf8.RuneCountInString(u.Currency) > maxCurrency ||
+		strings.ContainsFunc(u.Currency, odd) {
 		u.Currency = "USD"
 	}
 	return u
@@ -189,7 +191,8 @@ func ParseZone(name string) (*time.Location, error) {
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, ParamErrorf("scrollback.ParseZone", "tz", "%q is no time zone: give a name such as Europe/Madrid or UTC", name)
+		return nil, ParamErrorf("scrollback.ParseZone", "tz", "%q is no time zone: give a name such as Europe/Madrid or UTC",
+			name)
 	}
 	return z, nil
 }
@@ -218,7 +221,9 @@ func (d UsageDay) Checked() (UsageDay, bool) {
 	if d == was {
 		return d, false
 	}
-	d.Calls, d.EstimatedCalls, d.Estimated = max(d.Calls, 1), max(d.EstimatedCalls, 1), true
+	d.Calls = max(d.Calls, 1)
+	d.EstimatedCalls = max(d.EstimatedCalls, 1)
+	d.Estimated = true
 	return d, true
 }
 
@@ -278,7 +283,8 @@ func ParseRate(text string) (Rate, error) {
 }
 
 func badRate(text string) error {
-	return ParamErrorf("scrollback", "rate_limit", "a rate is a number of chats per s, m, h or d, such as 20/h, or off, not %q", text)
+	return ParamErrorf("scrollback", "rate_limit",
+		"a rate is a number of chats per s, m, h or d, such as 20/h, or off, not %q", text)
 }
 
 // String is the rate as [ParseRate] reads it.

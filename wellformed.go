@@ -134,14 +134,16 @@ func wellFormedPart(p Part) (Part, bool) {
 	texts := func(fields ...*string) {
 		for _, f := range fields {
 			if !utf8.ValidString(*f) {
-				*f, changed = wellFormed(*f), true
+				*f = wellFormed(*f)
+				changed = true
 			}
 		}
 	}
 	values := func(fields ...*json.RawMessage) {
 		for _, f := range fields {
 			if fixed := WellFormed(*f); !bytes.Equal(fixed, *f) {
-				*f, changed = fixed, true
+				*f = fixed
+				changed = true
 			}
 		}
 	}
@@ -176,7 +178,8 @@ func wellFormedPart(p Part) (Part, bool) {
 
 // WellFormed returns the tool with its texts and its schema as [WellFormed] has them.
 func (t Tool) WellFormed() Tool {
-	t.Name, t.Description = wellFormed(t.Name), wellFormed(t.Description)
+	t.Name = wellFormed(t.Name)
+	t.Description = wellFormed(t.Description)
 	t.Parameters = WellFormed(t.Parameters)
 	return t
 }

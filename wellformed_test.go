@@ -10,7 +10,8 @@ import (
 
 func TestWellFormed(t *testing.T) {
 	for in, want := range map[string]string{
-		``: ``, `{}`: `{}`, `"\ud83d\ude00"`: `"\ud83d\ude00"`, `"😀"`: `"😀"`, `"\\ud83d"`: `"\\ud83d"`, `"\u00e9\n"`: `"\u00e9\n"`,
+		``: ``, `{}`: `{}`, `"\ud83d\ude00"`: `"\ud83d\ude00"`, `"😀"`: `"😀"`, `"\\ud83d"`: `"\\ud83d"`,
+		`"\u00e9\n"`:                `"\u00e9\n"`,
 		`"\ud83d"`:                  `"\ufffd"`,
 		`"\uDE00"`:                  `"\ufffd"`,
 		`"\ud83d\ud83d\ude00"`:      `"\ufffd\ud83d\ude00"`,
@@ -29,8 +30,10 @@ func TestWellFormed(t *testing.T) {
 // Every kind of part is made well-formed, in each of its fields, and one that is stays as it is.
 func TestPartsWellFormed(t *testing.T) {
 	raw := json.RawMessage(`{"q":"\ud83d"}`)
-	bad := Parts{Text{Text: "a\xff", Opaque: raw}, Image{Name: "a\xff", URL: "http://x/\xff", Opaque: raw}, File{Name: "\xff", Opaque: raw},
-		ToolCall{ID: "c\xff", Name: "n\xff", Arguments: raw, Opaque: raw}, ToolResult{CallID: "c\xff", Name: "n\xff", Text: "\xff", Opaque: raw},
+	bad := Parts{Text{Text: "a\xff", Opaque: raw}, Image{Name: "a\xff", URL: "http://x/\xff", Opaque: raw},
+		File{Name: "\xff", Opaque: raw},
+		ToolCall{ID: "c\xff", Name: "n\xff", Arguments: raw, Opaque: raw},
+		ToolResult{CallID: "c\xff", Name: "n\xff", Text: "\xff", Opaque: raw},
 		Reasoning{Text: "a\xff", Opaque: raw}}
 	kept := append(Parts{}, bad...)
 	fixed := bad.WellFormed()
@@ -48,7 +51,8 @@ func TestPartsWellFormed(t *testing.T) {
 
 func FuzzWellFormed(f *testing.F) {
 	for _, s := range []string{
-		`{"a":"\ud83d"}`, `"\ud83d\ude00"`, "\"\xff\"", `"\\ud83d\u"`, `\ud8`, `\`, "\xed\xa0\xbd", `["\uDBFF\uDFFF","\udc00"]`,
+		`{"a":"\ud83d"}`, `"\ud83d\ude00"`, "\"\xff\"", `"\\ud83d\u"`, `\ud8`, `\`, "\xed\xa0\xbd",
+		`["\uDBFF\uDFFF","\udc00"]`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -45,7 +45,8 @@ type Source interface {
 	// Sift yields the messages of a branch's path with from <= seq <= to, ascending, of
 	// which wanted accepts the parts as JSON; nil accepts all. It is called by several
 	// goroutines.
-	Sift(ctx context.Context, branch scrollback.BranchID, from, to int64, wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error]
+	Sift(ctx context.Context, branch scrollback.BranchID, from, to int64,
+		wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error]
 }
 
 // Options tune an archive; the zero value works.
@@ -98,7 +99,8 @@ func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
 	if o == nil {
 		o = &Options{}
 	}
-	a := &Archive{src: src, bucket: bucket, durable: o.Durable, words: o.Explain, signing: o.Sign, grepTime: o.GrepTime, grace: o.Grace, now: o.Now, renderers: every}
+	a := &Archive{src: src, bucket: bucket, durable: o.Durable, words: o.Explain, signing: o.Sign, grepTime: o.GrepTime,
+		grace: o.Grace, now: o.Now, renderers: every}
 	if a.grepTime <= 0 {
 		a.grepTime = 10 * time.Second
 	}

@@ -100,7 +100,8 @@ func (b *book) say(parts ...scrollback.Part) *scrollback.Message {
 func (b *book) fold(t testing.TB, id string, a, z int64) scrollback.RefEntry {
 	t.Helper()
 	seg := scrollback.Segment{ID: scrollback.SegmentID(id), Conversation: conv, Branch: branch, FirstSeq: a, LastSeq: z,
-		Messages: int(z - a + 1), From: b.ms[a-1].CreatedAt, To: b.ms[z-1].CreatedAt, Summary: "\nabout " + id + " | more\nrest",
+		Messages: int(z - a + 1), From: b.ms[a-1].CreatedAt, To: b.ms[z-1].CreatedAt,
+		Summary:  "\nabout " + id + " | more\nrest",
 		Renderer: archive.Renderer, CreatedAt: start + z*60_000}
 	var err error
 	seg.Bytes, seg.SHA256, err = archive.Measure(seg, b.ms[a-1:z])
@@ -113,9 +114,11 @@ func (b *book) roll(t testing.TB, id string, level int, ids ...scrollback.Segmen
 	t.Helper()
 	children, err := b.Segments(t.Context(), ids)
 	must(t, err)
-	first, last := children[0], children[len(children)-1]
+	first := children[0]
+	last := children[len(children)-1]
 	seg := scrollback.Segment{ID: scrollback.SegmentID(id), Conversation: conv, Branch: branch, FirstSeq: first.FirstSeq,
-		LastSeq: last.LastSeq, From: first.From, To: last.To, Children: ids, Level: level, Renderer: archive.Renderer, CreatedAt: last.CreatedAt}
+		LastSeq: last.LastSeq, From: first.From, To: last.To, Children: ids, Level: level, Renderer: archive.Renderer,
+		CreatedAt: last.CreatedAt}
 	for _, c := range children {
 		seg.Messages += c.Messages
 	}
@@ -129,8 +132,9 @@ func (b *book) keep(seg scrollback.Segment) scrollback.RefEntry {
 		b.segs = map[scrollback.SegmentID]scrollback.Segment{}
 	}
 	b.segs[seg.ID] = seg
-	return scrollback.RefEntry{Ref: scrollback.HistoryRef(seg.ID), Kind: scrollback.RefHistory, Conversation: seg.Conversation,
-		Bytes: seg.Bytes, SHA256: seg.SHA256, MediaType: "text/markdown"}
+	return scrollback.RefEntry{Ref: scrollback.HistoryRef(seg.ID), Kind: scrollback.RefHistory,
+		Conversation: seg.Conversation,
+		Bytes:        seg.Bytes, SHA256: seg.SHA256, MediaType: "text/markdown"}
 }
 
 // file is the Markdown of a segment.
@@ -152,7 +156,8 @@ func put(t testing.TB, a *archive.Archive, content, mediaType string) scrollback
 	t.Helper()
 	id, size, err := a.PutArtifact(t.Context(), strings.NewReader(content), 1<<30)
 	must(t, err)
-	return scrollback.RefEntry{Ref: scrollback.ArtifactRef(id), Kind: scrollback.RefArtifact, Conversation: conv, Bytes: size,
+	return scrollback.RefEntry{Ref: scrollback.ArtifactRef(id), Kind: scrollback.RefArtifact, Conversation: conv,
+		Bytes:  size,
 		SHA256: string(id), MediaType: mediaType}
 }
 

@@ -26,7 +26,8 @@ import (
 const spoolBytes = 1 << 20
 
 // PutArtifact stores the bytes of r and returns their id. Bytes that were put a
-// moment ago are not written again; an object that no longer has them is replaced. More than maxBytes is invalid, wrapping
+// moment ago are not written again; an object that no longer has them is replaced. More than maxBytes is invalid,
+// wrapping
 // [scrollback.ErrTooLarge], and nothing is stored. An error of r is invalid, unless it
 // has a code.
 func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
@@ -43,7 +44,8 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 		return "", 0, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	if size > maxBytes {
-		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes", maxBytes).Because(scrollback.ErrTooLarge)
+		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes",
+			maxBytes).Because(scrollback.ErrTooLarge)
 	}
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
 	at, err := a.bucket.Attributes(ctx, key(id))
@@ -111,7 +113,8 @@ func NameOf(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.Artifa
 		return "", 0, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	if size > maxBytes {
-		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes", maxBytes).Because(scrollback.ErrTooLarge)
+		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes",
+			maxBytes).Because(scrollback.ErrTooLarge)
 	}
 	return scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil))), size, nil
 }
@@ -144,7 +147,8 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 // Texts returns what reads artifacts of a bucket as search does: their first bytes, at most
 // so many, cut between characters. A text is empty for an artifact that is missing or is not
 // text, and an error if the bucket cannot be read now. explain is as in [Options].
-func Texts(bucket *blob.Bucket, explain func(op string, err error) error) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+func Texts(bucket *blob.Bucket, explain func(op string, err error) error) func(ctx context.Context,
+	id scrollback.ArtifactID, most int64) (string, error) {
 	const op = "archive.Texts"
 	return func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
 		if checkArtifact(id) != nil {
@@ -196,7 +200,8 @@ func (a *Archive) Artifacts(ctx context.Context) iter.Seq2[Object, error] {
 				return
 			}
 			out := Object{Key: o.Key}
-			if id := scrollback.ArtifactID(o.Key[strings.LastIndexByte(o.Key, '/')+1:]); checkArtifact(id) == nil && key(id) == o.Key {
+			if id := scrollback.ArtifactID(o.Key[strings.LastIndexByte(o.Key, '/')+1:]); checkArtifact(id) == nil &&
+				key(id) == o.Key {
 				out.ID = id
 			}
 			if !yield(out, nil) {
@@ -292,7 +297,8 @@ func notText(mediaType string, size int64) error {
 		mediaType = "of unknown type"
 	}
 	if isDocument(mediaType) {
-		return scrollback.ParamErrorf("archive.Read", "ref", "not text: %s, %d bytes; the text of PDF and Office files is not read, so attach it as text", mediaType, size)
+		return scrollback.ParamErrorf("archive.Read", "ref",
+			"not text: %s, %d bytes; the text of PDF and Office files is not read, so attach it as text", mediaType, size)
 	}
 	return scrollback.ParamErrorf("archive.Read", "ref", "not text: %s, %d bytes", mediaType, size)
 }
@@ -300,7 +306,8 @@ func notText(mediaType string, size int64) error {
 // isDocument reports whether a media type is that of a file with text in it that only
 // another program can read.
 func isDocument(mediaType string) bool {
-	for _, begin := range []string{"application/pdf", "application/msword", "application/rtf", "application/vnd.ms-", "application/vnd.openxmlformats-officedocument",
+	for _, begin := range []string{"application/pdf", "application/msword", "application/rtf", "application/vnd.ms-",
+		"application/vnd.openxmlformats-officedocument",
 		"application/vnd.oasis.opendocument", "application/x-ole-storage"} {
 		if strings.HasPrefix(mediaType, begin) {
 			return true

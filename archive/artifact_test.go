@@ -128,7 +128,8 @@ func TestArtifactCap(t *testing.T) {
 
 func TestArtifactIDsNeverBecomePaths(t *testing.T) {
 	a := archive.New(&book{}, bucket(t), nil)
-	for _, id := range []scrollback.ArtifactID{"", "ab", "../../etc/passwd", scrollback.ArtifactID(strings.ToUpper(string(sha))), sha + "0"} {
+	for _, id := range []scrollback.ArtifactID{"", "ab", "../../etc/passwd",
+		scrollback.ArtifactID(strings.ToUpper(string(sha))), sha + "0"} {
 		_, _, err := a.OpenArtifact(t.Context(), id)
 		wantCode(t, err, scrollback.Invalid)
 		_, err = a.DeleteArtifact(t.Context(), id)
@@ -174,7 +175,8 @@ func (r *rows) Read(p []byte) (int, error) {
 			strconv.AppendInt(line[:0], no, 10)
 		}
 		k := copy(p[filled:], line[r.at%width:min(width, r.at%width+r.n-r.at)])
-		filled, r.at = filled+k, r.at+int64(k)
+		filled += k
+		r.at += int64(k)
 	}
 	if filled == 0 {
 		return 0, io.EOF
@@ -202,7 +204,8 @@ func TestABigArtifactIsStreamed(t *testing.T) {
 			if n != size {
 				t.Fatalf("%d bytes were kept", n)
 			}
-			e = scrollback.RefEntry{Ref: scrollback.ArtifactRef(id), Kind: scrollback.RefArtifact, MediaType: "text/plain", Bytes: n}
+			e = scrollback.RefEntry{Ref: scrollback.ArtifactRef(id), Kind: scrollback.RefArtifact, MediaType: "text/plain",
+				Bytes: n}
 		}},
 		{"put again", 16 << 20, func() {
 			_, _, err := a.PutArtifact(t.Context(), &rows{n: size}, size)
@@ -233,8 +236,9 @@ func TestABigArtifactIsStreamed(t *testing.T) {
 			}
 		}},
 		{"grep", 4 << 20, func() {
-			r, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: e.Ref, Pattern: "needle", MaxResults: 3,
-				ContextLines: 1})
+			r, err := a.Grep(t.Context(), archive.Scope{Artifact: all},
+				scrollback.GrepQuery{Ref: e.Ref, Pattern: "needle", MaxResults: 3,
+					ContextLines: 1})
 			must(t, err)
 			if r.Total != 17 || r.Partial || r.Matches[2].Line != 200_008 {
 				t.Fatalf("%d lines, partial %v, %+v", r.Total, r.Partial, r.Matches)

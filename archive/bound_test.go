@@ -13,7 +13,8 @@ import (
 func TestBigPatternsLookAtTheClock(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	for pattern, most := range map[string]int{"a": windowBytes, "(x?y?z?a?b?){600}[cd]?": 3 << 10, "([ab]*){900}[cd]?": 6 << 10} {
+	for pattern, most := range map[string]int{"a": windowBytes, "(x?y?z?a?b?){600}[cd]?": 3 << 10,
+		"([ab]*){900}[cd]?": 6 << 10} {
 		re, err := compile(scrollback.GrepQuery{Pattern: pattern})
 		if err != nil {
 			t.Fatal(err)

@@ -52,8 +52,11 @@ func (c *cache) init(dir string, bound int64) {
 	if bound <= 0 {
 		bound = cacheDefault
 	}
-	c.dir, c.max, c.added = dir, bound, bound
-	c.order, c.byID = list.New(), map[scrollback.SegmentID]*list.Element{}
+	c.dir = dir
+	c.max = bound
+	c.added = bound
+	c.order = list.New()
+	c.byID = map[scrollback.SegmentID]*list.Element{}
 	c.checked = map[scrollback.SegmentID]fs.FileInfo{}
 }
 
@@ -108,7 +111,8 @@ func (c *cache) trusted(seg scrollback.Segment, f io.ReaderAt, info fs.FileInfo)
 		return true
 	}
 	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(f, 0, seg.Bytes)); err != nil || hex.EncodeToString(h.Sum(nil)) != seg.SHA256 {
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, seg.Bytes)); err != nil ||
+		hex.EncodeToString(h.Sum(nil)) != seg.SHA256 {
 		return false
 	}
 	if time.Since(info.ModTime()) < settled {

@@ -145,7 +145,8 @@ func TestLeastRecentlyUsedGoes(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	b := everything()
-	one, two := b.fold(t, "0a", 1, 2), b.fold(t, "0b", 3, 4)
+	one := b.fold(t, "0a", 1, 2)
+	two := b.fold(t, "0b", 3, 4)
 	a := archive.New(b, bucket(t), &archive.Options{CacheBytes: one.Bytes + two.Bytes - 1})
 	for _, step := range []struct {
 		ref   scrollback.RefEntry
@@ -252,7 +253,9 @@ func TestManyReadersOverASmallCache(t *testing.T) {
 	b.still = true
 	dir := t.TempDir()
 	for _, o := range []*archive.Options{{CacheBytes: 2 * refs[0].Bytes}, {CacheBytes: 2 * refs[0].Bytes, Dir: dir}} {
-		one, two := archive.New(b, bucket(t), o), archive.New(b, bucket(t), o) // as two processes
+		// as two processes
+		one := archive.New(b, bucket(t), o)
+		two := archive.New(b, bucket(t), o)
 		var group sync.WaitGroup
 		for n := range 8 {
 			group.Go(func() {

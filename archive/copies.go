@@ -46,7 +46,8 @@ func CopyKey(at int64, unique string) string {
 // isCopyKey reports whether a key is one that CopyKey makes.
 func isCopyKey(key string) bool {
 	at, rest, _ := strings.Cut(strings.TrimSuffix(key, copyEnding), "-")
-	return len(at) == 13 && strings.Trim(at, "0123456789") == "" && len(rest) == 8 && strings.Trim(rest, "0123456789abcdef") == "" &&
+	return len(at) == 13 && strings.Trim(at, "0123456789") == "" && len(rest) == 8 &&
+		strings.Trim(rest, "0123456789abcdef") == "" &&
 		strings.HasSuffix(key, copyEnding)
 }
 
@@ -80,7 +81,8 @@ var errUploadEnded = errors.New("the upload has ended")
 
 // PutCopy stores what write writes as a copy of a conversation. If write fails, nothing
 // is stored.
-func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, made Copy, write func(io.Writer) error) (Copy, error) {
+func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, made Copy,
+	write func(io.Writer) error) (Copy, error) {
 	const op = "archive.PutCopy"
 	name, err := copyName(id, made.Key)
 	if err != nil {
@@ -110,7 +112,8 @@ func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, mad
 	if uploaded != nil {
 		return made, a.words.fault(op, uploaded)
 	}
-	made.Bytes, made.SHA256 = out.n, hex.EncodeToString(sum.Sum(nil))
+	made.Bytes = out.n
+	made.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	note, err := json.Marshal(made)
 	if err == nil {
 		err = a.settle(op, name)
@@ -118,7 +121,8 @@ func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, mad
 	if err != nil {
 		return made, err
 	}
-	if err := a.bucket.Upload(ctx, name+noteEnding, bytes.NewReader(note), &blob.WriterOptions{ContentType: "application/json"}); err != nil {
+	if err := a.bucket.Upload(ctx, name+noteEnding, bytes.NewReader(note),
+		&blob.WriterOptions{ContentType: "application/json"}); err != nil {
 		return made, a.words.fault(op, err)
 	}
 	return made, a.settle(op, name+noteEnding)
@@ -176,7 +180,8 @@ func (a *Archive) copy(ctx context.Context, id scrollback.ConversationID, key st
 func (a *Archive) Copies(ctx context.Context, id scrollback.ConversationID, most int) ([]Copy, error) {
 	var keys []string
 	err := a.eachCopy(ctx, id, func(name string) error {
-		if key := strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], noteEnding); isCopyKey(key) && strings.HasSuffix(name, noteEnding) {
+		if key := strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], noteEnding); isCopyKey(key) &&
+			strings.HasSuffix(name, noteEnding) {
 			if keys = append(keys, key); len(keys) > most { // they come oldest first
 				keys = slices.Delete(keys, 0, 1)
 			}

@@ -56,10 +56,12 @@ func TestGrepContract(t *testing.T) {
 		total int64
 		want  string
 	}{
-		{"either case by default", scrollback.GrepQuery{Pattern: "error"}, 2, "artifact #0:2 ERROR one\nartifact #0:4 error two\n"},
+		{"either case by default", scrollback.GrepQuery{Pattern: "error"}, 2,
+			"artifact #0:2 ERROR one\nartifact #0:4 error two\n"},
 		{"one case on demand", scrollback.GrepQuery{Pattern: "error", CaseSensitive: true}, 1, "artifact #0:4 error two\n"},
 		{"nothing", scrollback.GrepQuery{Pattern: "zzz"}, 0, ""},
-		{"the total is true", scrollback.GrepQuery{Pattern: "e", MaxResults: 2}, 5, "artifact #0:1 line1\nartifact #0:2 ERROR one\n"},
+		{"the total is true", scrollback.GrepQuery{Pattern: "e", MaxResults: 2}, 5,
+			"artifact #0:1 line1\nartifact #0:2 ERROR one\n"},
 		{"anchors are those of a line", scrollback.GrepQuery{Pattern: `\Aline\d\z`}, 3,
 			"artifact #0:1 line1\nartifact #0:3 line3\nartifact #0:5 line5\n"},
 		{"no match crosses lines", scrollback.GrepQuery{Pattern: `(?s)line1.ERROR|one\sline|\n`}, 0, ""},
@@ -72,9 +74,11 @@ func TestGrepContract(t *testing.T) {
 			t.Errorf("%s: %d\n%s", c.name, r.Total, show(r))
 		}
 	}
-	r, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: e.Ref, Pattern: "two", ContextLines: 1})
+	r, err := a.Grep(t.Context(), archive.Scope{Artifact: all},
+		scrollback.GrepQuery{Ref: e.Ref, Pattern: "two", ContextLines: 1})
 	must(t, err)
-	if m := r.Matches[0]; !reflect.DeepEqual(m.Before, []string{"line3"}) || !reflect.DeepEqual(m.After, []string{"line5"}) {
+	if m := r.Matches[0]; !reflect.DeepEqual(m.Before, []string{"line3"}) ||
+		!reflect.DeepEqual(m.After, []string{"line5"}) {
 		t.Errorf("%+v", m)
 	}
 	r, err = a.Grep(t.Context(), archive.Scope{}, scrollback.GrepQuery{Pattern: "x"})
@@ -128,7 +132,8 @@ func deep(t *testing.T, a func(*book) *archive.Archive) (*book, *archive.Archive
 	b.say(text("first\nneedle 4"), scrollback.ToolResult{Name: "context_grep", Text: "needle recalled", Recall: true})
 	b.say(scrollback.ToolResult{CallID: "d", Name: "again", Text: "needle", Artifact: idOf(art)})
 	b.say(scrollback.Reasoning{Text: "needle 6"})
-	b.say(text("text\nneedle 7"), scrollback.ToolResult{Name: "f", Text: "needle 7b"}, scrollback.ToolResult{Text: "needle", Recall: true},
+	b.say(text("text\nneedle 7"), scrollback.ToolResult{Name: "f", Text: "needle 7b"},
+		scrollback.ToolResult{Text: "needle", Recall: true},
 		scrollback.ToolResult{Name: "g", Text: "needle", Artifact: idOf(art)})
 	for i := range int64(3) {
 		b.fold(t, fmt.Sprintf("0%d", i), 2*i+1, 2*i+2)
@@ -159,7 +164,8 @@ func TestGrepGoesThroughRollUpsAndArtifacts(t *testing.T) {
 	for range 2 { // without and with files
 		check("conversation", scrollback.GrepQuery{}, folded+live)
 		check("roll-up", scrollback.GrepQuery{Ref: "history:cc"}, folded)
-		check("leaf", scrollback.GrepQuery{Ref: "history:01"}, "artifact #3:2 needle in the artifact\nhistory #4:17 needle 4\n")
+		check("leaf", scrollback.GrepQuery{Ref: "history:01"},
+			"artifact #3:2 needle in the artifact\nhistory #4:17 needle 4\n")
 		check("artifact", scrollback.GrepQuery{Ref: art.Ref}, "artifact #0:2 needle in the artifact\n")
 		for _, id := range []scrollback.SegmentID{"00", "01", "02", "aa", "cc"} {
 			must(t, a.Make(t.Context(), id))
@@ -187,7 +193,8 @@ func TestQuietFilesSpareTheLog(t *testing.T) {
 	}
 	must(t, a.Forget(conv)) // where nothing may match, no file is made
 	b.asked = 0
-	if r, err := a.Grep(t.Context(), segment("0a"), scrollback.GrepQuery{Pattern: "needle"}); err != nil || r.Total != 0 || b.asked != 1 {
+	if r, err := a.Grep(t.Context(), segment("0a"), scrollback.GrepQuery{Pattern: "needle"}); err != nil || r.Total != 0 ||
+		b.asked != 1 {
 		t.Errorf("%v, total %d, asked %d times, want 1", err, r.Total, b.asked)
 	}
 	for _, asked := range []int{1, 0} { // a pattern that every message may match makes it
@@ -248,7 +255,8 @@ func (c *cutting) Attributes(context.Context, string) (*blobdriver.Attributes, e
 	return &blobdriver.Attributes{Size: int64(len(c.content))}, nil
 }
 
-func (c *cutting) NewRangeReader(_ context.Context, _ string, _, _ int64, _ *blobdriver.ReaderOptions) (blobdriver.Reader, error) {
+func (c *cutting) NewRangeReader(_ context.Context, _ string, _, _ int64,
+	_ *blobdriver.ReaderOptions) (blobdriver.Reader, error) {
 	if c.reads++; c.reads == 1 {
 		return &cut{strings.NewReader(c.content), len(c.content), len(c.content), nil}, nil
 	}

@@ -63,7 +63,8 @@ func ForgetGone(a *Archive, gone func(scrollback.ConversationID) bool) error {
 // Drop removes what is kept beside the log of a conversation that was purged: its
 // rendered files, its copies, and the bytes of the artifacts that nothing mentions any more. It
 // says how many artifacts are gone, and how many wait for their grace to end.
-func (a *Archive) Drop(ctx context.Context, id scrollback.ConversationID, loose []scrollback.ArtifactID) (gone, waiting int, err error) {
+func (a *Archive) Drop(ctx context.Context, id scrollback.ConversationID,
+	loose []scrollback.ArtifactID) (gone, waiting int, err error) {
 	if err := errors.Join(a.Forget(id), a.dropCopies(ctx, id)); err != nil {
 		return 0, 0, err
 	}

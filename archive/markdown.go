@@ -15,7 +15,8 @@ import (
 type markdown1 struct{ bytes.Buffer }
 
 func title1(seg scrollback.Segment) []byte {
-	return fmt.Appendf(nil, "# Conversation %s, messages %d-%d\n\n- ref: %s\n- branch: %s\n", oneLine(string(seg.Conversation)),
+	return fmt.Appendf(nil, "# Conversation %s, messages %d-%d\n\n- ref: %s\n- branch: %s\n",
+		oneLine(string(seg.Conversation)),
 		seg.FirstSeq, seg.LastSeq, oneLine(string(scrollback.HistoryRef(seg.ID))), oneLine(string(seg.Branch)))
 }
 
@@ -156,7 +157,8 @@ func (m *markdown1) verbatim(s string) {
 
 // fence writes s between marks longer than any run of backticks in it.
 func (m *markdown1) fence(kind, s string) {
-	longest, run := 2, 0
+	longest := 2
+	run := 0
 	for i := range len(s) {
 		if s[i] != '`' {
 			run = 0

@@ -42,7 +42,9 @@ type scan struct {
 // stops early when ctx ends, which the caller of the grep notices.
 func (s *scan) feed(ctx context.Context, buf []byte) {
 	s.settle(buf)
-	pos, counted, line := 0, 0, s.line
+	pos := 0
+	counted := 0
+	line := s.line
 	for pos < len(buf) && ctx.Err() == nil {
 		end := window(buf, pos, s.re.most)
 		at, to, ok := s.find(ctx, buf[pos:end])
@@ -50,7 +52,8 @@ func (s *scan) feed(ctx context.Context, buf []byte) {
 			pos = end
 			continue
 		}
-		at, to = pos+at, pos+to
+		at = pos + at
+		to = pos + to
 		first := pos + bytes.LastIndexByte(buf[pos:at], '\n') + 1
 		last := len(buf)
 		if i := bytes.IndexByte(buf[at:], '\n'); i >= 0 {
@@ -260,10 +263,12 @@ func clip(line []byte, from, to int) string {
 	// As many characters before the match as after it, unless the line ends.
 	room := max(0, clipChars-utf8.RuneCount(line[from:min(to, from+clipChars*utf8.UTFMax)]))
 	start, n := back(line, from, room/2)
-	end, used := from, 0
+	end := from
+	used := 0
 	for end < len(line) && used < clipChars-n {
 		_, size := utf8.DecodeRune(line[end:])
-		end, used = end+size, used+1
+		end += size
+		used += 1
 	}
 	if left := clipChars - n - used; left > 0 {
 		start, _ = back(line, start, left)
@@ -275,7 +280,8 @@ func clip(line []byte, from, to int) string {
 func back(b []byte, i, n int) (at, steps int) {
 	for i > 0 && steps < n {
 		_, size := utf8.DecodeLastRune(b[:i])
-		i, steps = i-size, steps+1
+		i -= size
+		steps += 1
 	}
 	return i, steps
 }

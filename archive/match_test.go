@@ -22,7 +22,8 @@ func TestVeryLongLines(t *testing.T) {
 		{strings.Repeat("é", 600) + "needle" + strings.Repeat("é", 3000), "éneedleé"},
 	} {
 		e := put(t, a, "first\n"+c.line+"\nlast needle", "text/plain")
-		r, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: e.Ref, Pattern: "NEEDLE", ContextLines: 1})
+		r, err := a.Grep(t.Context(), archive.Scope{Artifact: all},
+			scrollback.GrepQuery{Ref: e.Ref, Pattern: "NEEDLE", ContextLines: 1})
 		must(t, err)
 		m := r.Matches[0]
 		if r.Total != 2 || m.Line != 2 || r.Matches[1].Line != 3 || utf8.RuneCountInString(m.Content) != 1000 ||
@@ -41,7 +42,8 @@ func TestVeryLongLines(t *testing.T) {
 	}
 }
 
-var patterns = rapid.SampledFrom([]string{"a", "^a", "b$", "^$", "a|^中", `a\s*b`, "[^b]+a", "a.?b", `(?s).a`, `\Aab*\z`, `(?-m)^b|é$`,
+var patterns = rapid.SampledFrom([]string{"a", "^a", "b$", "^$", "a|^中", `a\s*b`, "[^b]+a", "a.?b", `(?s).a`, `\Aab*\z`,
+	`(?-m)^b|é$`,
 	`\ba`, `(?i)A`, `[\n]`, "(a|b)*", `\W`, `😀{2}`, `a\nb`, `[^a]$`, `(?U)a+`, `\Bb`, ``})
 
 func TestGrepEqualsNaive(t *testing.T) {
@@ -82,7 +84,8 @@ func TestEitherCaseOfAnotherLength(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := rapid.StringMatching(`[ksS\x{212A}\x{17F}éÉßẞ中\n]{0,12}`).Draw(r, "content")
 		p := rapid.StringMatching(`[ks\x{212A}\x{17F}éÉßẞ中]{1,4}`).Draw(r, "pattern")
-		got, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: put(t, a, s, "").Ref, Pattern: p})
+		got, err := a.Grep(t.Context(), archive.Scope{Artifact: all},
+			scrollback.GrepQuery{Ref: put(t, a, s, "").Ref, Pattern: p})
 		if want := naiveGrep(s, regexp.MustCompile("(?i)"+p), 0, 50); err != nil || got.Total != want.Total {
 			r.Fatalf("total %d, %v, want %d", got.Total, err, want.Total)
 		}
@@ -93,12 +96,14 @@ func TestEitherCaseOfAnotherLength(t *testing.T) {
 // whatever of the pattern minds the case.
 func TestNeedlesMissNothing(t *testing.T) {
 	a := archive.New(&book{}, bucket(t), nil)
-	part := rapid.SampledFrom([]string{"ab", "A", "é", "É", "(?-i:É)", "(?-i:Ab)", "(?-i:b)", "中", "(ab|É)", "(?-i:AB|中)", "(?:ab)+", "a{2,}",
+	part := rapid.SampledFrom([]string{"ab", "A", "é", "É", "(?-i:É)", "(?-i:Ab)", "(?-i:b)", "中", "(ab|É)", "(?-i:AB|中)",
+		"(?:ab)+", "a{2,}",
 		"b?", ".", "|", "^", "$", `\x{FFFD}`, "[É中]"})
 	rapid.Check(t, func(r *rapid.T) {
 		s := rapid.StringMatching(`[aAbBéÉ中k\n]{0,40}`).Draw(r, "content")
 		if rapid.IntRange(0, 9).Draw(r, "big") == 9 {
-			s = strings.Repeat("x", rapid.IntRange(4000, 4200).Draw(r, "before")) + s + strings.Repeat("y\n", 3000) + s // over the ends of pieces
+			// over the ends of pieces
+			s = strings.Repeat("x", rapid.IntRange(4000, 4200).Draw(r, "before")) + s + strings.Repeat("y\n", 3000) + s
 		}
 		p := ""
 		for range rapid.IntRange(1, 4).Draw(r, "parts") {
@@ -109,8 +114,9 @@ func TestNeedlesMissNothing(t *testing.T) {
 		if err != nil {
 			return
 		}
-		got, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: put(t, a, s, "").Ref, Pattern: p,
-			CaseSensitive: sensitive})
+		got, err := a.Grep(t.Context(), archive.Scope{Artifact: all},
+			scrollback.GrepQuery{Ref: put(t, a, s, "").Ref, Pattern: p,
+				CaseSensitive: sensitive})
 		if want := naiveGrep(s, re, 0, 50); err != nil || got.Total != want.Total {
 			r.Fatalf("%q in %d bytes: total %d, %v, want %d", p, len(s), got.Total, err, want.Total)
 		}

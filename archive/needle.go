@@ -167,7 +167,8 @@ func (l *literal) index(b []byte) int {
 		return -1
 	}
 	b, whole := b[:end], b
-	low, high := next(b, c, l.rare), end
+	low := next(b, c, l.rare)
+	high := end
 	if u := upper(c); u != c {
 		high = next(b, u, l.rare)
 	}

@@ -30,7 +30,8 @@ func (o *one) Messages(context.Context, scrollback.BranchID, int64, int64) ([]sc
 	return o.ms, nil
 }
 
-func (o *one) Sift(context.Context, scrollback.BranchID, int64, int64, func([]byte) bool) iter.Seq2[scrollback.Message, error] {
+func (o *one) Sift(context.Context, scrollback.BranchID, int64, int64,
+	func([]byte) bool) iter.Seq2[scrollback.Message, error] {
 	panic("nothing is searched for here")
 }
 
@@ -52,27 +53,33 @@ func TestTheNumberChoosesTheRenderer(t *testing.T) {
 		table: func(s scrollback.Segment, cs []scrollback.Segment) *sheet { return louder(table1(s, cs)) },
 	}}
 	for number, id := range map[int]scrollback.SegmentID{1: "01", 2: "02"} { // as folds by each of the two left them
-		leaf := scrollback.Segment{ID: id, Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1, Messages: 1, Renderer: number,
+		leaf := scrollback.Segment{ID: id, Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1, Messages: 1,
+			Renderer:  number,
 			CreatedAt: int64(number)}
 		s, err := known.leaf(number, leaf, o.ms)
 		if err != nil {
 			t.Fatal(err)
 		}
-		leaf.Bytes, leaf.SHA256 = int64(len(s.text)), hash(s.text)
-		top := scrollback.Segment{ID: id + "a", Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1, Children: []scrollback.SegmentID{id},
+		leaf.Bytes = int64(len(s.text))
+		leaf.SHA256 = hash(s.text)
+		top := scrollback.Segment{ID: id + "a", Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1,
+			Children: []scrollback.SegmentID{id},
 			Renderer: number, CreatedAt: int64(number) + 10}
 		if s, err = known.table(number, top, []scrollback.Segment{leaf}); err != nil {
 			t.Fatal(err)
 		}
-		top.Bytes, top.SHA256 = int64(len(s.text)), hash(s.text)
-		o.segs[leaf.ID], o.segs[top.ID] = leaf, top
+		top.Bytes = int64(len(s.text))
+		top.SHA256 = hash(s.text)
+		o.segs[leaf.ID] = leaf
+		o.segs[top.ID] = top
 	}
 	bucket := memblob.OpenBucket(nil)
 	defer bucket.Close()
 	dir := t.TempDir()
 	a := New(o, bucket, &Options{Dir: dir})
 	a.renderers = known
-	for id, want := range map[scrollback.SegmentID]string{"01": "under the mat", "02": "UNDER THE MAT", "01a": "history:01",
+	for id, want := range map[scrollback.SegmentID]string{"01": "under the mat", "02": "UNDER THE MAT",
+		"01a": "history:01",
 		"02a": "HISTORY:02"} {
 		seg := o.segs[id]
 		e := scrollback.RefEntry{Ref: scrollback.HistoryRef(id), Kind: scrollback.RefHistory}

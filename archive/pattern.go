@@ -62,7 +62,8 @@ func compile(q scrollback.GrepQuery) (*pattern, error) {
 		return nil, scrollback.ParamErrorf(op, param, "pattern must not be empty")
 	}
 	if n := utf8.RuneCountInString(q.Pattern); n > scrollback.PatternMax {
-		return nil, scrollback.ParamErrorf(op, param, "pattern has %d characters, at most %d are allowed", n, scrollback.PatternMax)
+		return nil, scrollback.ParamErrorf(op, param, "pattern has %d characters, at most %d are allowed", n,
+			scrollback.PatternMax)
 	}
 	flags := syntax.Perl
 	if !q.CaseSensitive {
@@ -118,20 +119,23 @@ func withinLine(re *syntax.Regexp) {
 	case syntax.OpBeginText:
 		re.Op = syntax.OpBeginLine
 	case syntax.OpEndText:
-		re.Op, re.Flags = syntax.OpEndLine, re.Flags&^syntax.WasDollar
+		re.Op = syntax.OpEndLine
+		re.Flags = re.Flags &^ syntax.WasDollar
 	case syntax.OpAnyChar:
 		re.Op = syntax.OpAnyCharNotNL
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
 			if r == '\n' {
-				re.Op, re.Rune = syntax.OpNoMatch, nil
+				re.Op = syntax.OpNoMatch
+				re.Rune = nil
 				break
 			}
 		}
 	case syntax.OpCharClass:
 		var kept []rune
 		for i := 0; i < len(re.Rune); i += 2 {
-			lo, hi := re.Rune[i], re.Rune[i+1]
+			lo := re.Rune[i]
+			hi := re.Rune[i+1]
 			if hi < '\n' || lo > '\n' {
 				kept = append(kept, lo, hi)
 				continue

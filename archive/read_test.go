@@ -34,7 +34,8 @@ func TestReadPages(t *testing.T) {
 		e := put(t, a, c.content, "text/plain")
 		p, err := a.Read(t.Context(), e, c.offset, c.limit)
 		must(t, err)
-		want := scrollback.Page{Ref: e.Ref, Offset: c.at, NextOffset: c.next, Done: c.done, Content: c.want, Bytes: int64(len(c.content))}
+		want := scrollback.Page{Ref: e.Ref, Offset: c.at, NextOffset: c.next, Done: c.done, Content: c.want,
+			Bytes: int64(len(c.content))}
 		if p != want {
 			t.Errorf("%s: %+v, want %+v", c.name, p, want)
 		}
@@ -79,13 +80,15 @@ func TestPagesJoin(t *testing.T) {
 		e := put(t, a, s, "text/plain")
 		limit := rapid.IntRange(1, 20).Draw(r, "limit")
 		from := rapid.IntRange(0, len(s)).Draw(r, "from")
-		got, at := "", int64(from)
+		got := ""
+		at := int64(from)
 		for n := 0; ; n++ {
 			p, err := a.Read(t.Context(), e, at, limit)
 			if err != nil || n > len(s) {
 				r.Fatal(n, err)
 			}
-			if !utf8.ValidString(p.Content) || len(p.Content) > max(limit, utf8.UTFMax) || p.NextOffset != p.Offset+int64(len(p.Content)) {
+			if !utf8.ValidString(p.Content) || len(p.Content) > max(limit, utf8.UTFMax) ||
+				p.NextOffset != p.Offset+int64(len(p.Content)) {
 				r.Fatalf("%+v", p)
 			}
 			if n == 0 {
@@ -97,7 +100,8 @@ func TestPagesJoin(t *testing.T) {
 			if p.Offset != at {
 				r.Fatalf("page at %d, want %d", p.Offset, at)
 			}
-			got, at = got+p.Content, p.NextOffset
+			got += p.Content
+			at = p.NextOffset
 			if p.Done {
 				break
 			}
@@ -126,17 +130,20 @@ func TestEveryOffsetAndLimit(t *testing.T) {
 				start++
 			}
 			for limit := 1; limit <= len(c.content)+1; limit++ {
-				got, at := "", int64(from)
+				got := ""
+				at := int64(from)
 				for n := 0; ; n++ {
 					p, err := a.Read(t.Context(), c.e, at, limit)
 					if err != nil || n > len(c.content) || p.Bytes != int64(len(c.content)) {
 						t.Fatalf("offset %d, limit %d, page %d: %+v, %v", from, limit, n, p, err)
 					}
-					if !utf8.ValidString(p.Content) || len(p.Content) > max(limit, utf8.UTFMax) || p.NextOffset != p.Offset+int64(len(p.Content)) ||
+					if !utf8.ValidString(p.Content) || len(p.Content) > max(limit, utf8.UTFMax) ||
+						p.NextOffset != p.Offset+int64(len(p.Content)) ||
 						p.Offset != int64(start+len(got)) || p.Content == "" && !p.Done {
 						t.Fatalf("offset %d, limit %d, page %d: %+v", from, limit, n, p)
 					}
-					got, at = got+p.Content, p.NextOffset
+					got += p.Content
+					at = p.NextOffset
 					if p.Done {
 						break
 					}
@@ -217,7 +224,8 @@ func TestReadHistory(t *testing.T) {
 		for at := int64(0); ; {
 			p, err := a.Read(t.Context(), e, at, 100)
 			must(t, err)
-			got, at = got+p.Content, p.NextOffset
+			got += p.Content
+			at = p.NextOffset
 			if p.Done {
 				break
 			}

@@ -100,7 +100,8 @@ func (rs renderers) table(number int, seg scrollback.Segment, children []scrollb
 }
 
 func unknownRenderer(seg scrollback.Segment, number int) error {
-	return scrollback.Errorf(scrollback.Internal, "archive.Render", "segment %s: this program has no renderer %d", seg.ID, number)
+	return scrollback.Errorf(scrollback.Internal, "archive.Render", "segment %s: this program has no renderer %d", seg.ID,
+		number)
 }
 
 func hash(b []byte) string {

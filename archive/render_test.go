@@ -22,11 +22,13 @@ const sha = scrollback.ArtifactID("ba7816bf8f01cfea414140de5dae2223b00361a396177
 // everything is a log with every kind of part in it.
 func everything() *book {
 	b := &book{}
-	b.say(text("Fix the 日志 rotation.\n\n```\nunclosed"), scrollback.Image{Artifact: sha, MediaType: "image/png", Name: "a\nb.png", Size: 12,
-		Width: 3, Height: 4})
+	b.say(text("Fix the 日志 rotation.\n\n```\nunclosed"),
+		scrollback.Image{Artifact: sha, MediaType: "image/png", Name: "a\nb.png", Size: 12,
+			Width: 3, Height: 4})
 	m := b.say(scrollback.Reasoning{Text: "think ```` hard"}, text("I look."),
 		scrollback.ToolCall{ID: "call_1", Name: "read", Arguments: json.RawMessage(`{"path": "a.go",  "n":1}`)})
-	m.Model, m.Status = "openai/gpt-x", scrollback.StatusInterrupted
+	m.Model = "openai/gpt-x"
+	m.Status = scrollback.StatusInterrupted
 	b.say(scrollback.ToolResult{CallID: "call_1", Name: "read", Text: "package a\n", IsError: true},
 		scrollback.ToolResult{CallID: "call_2", Name: "make", Text: "head…tail", Artifact: sha},
 		scrollback.ToolResult{CallID: "call_3", Name: "context_grep", Text: "needle", Recall: true})
@@ -89,7 +91,8 @@ func TestTextsAreVerbatim(t *testing.T) {
 		s := rapid.StringMatching("[a`~#\\n\\r中 |]{0,60}").Draw(r, "text")
 		b := &book{}
 		args, _ := json.Marshal(s)
-		b.say(text(s), scrollback.ToolCall{Name: "f", Arguments: args}, scrollback.Reasoning{Text: s}, scrollback.ToolResult{Text: s})
+		b.say(text(s), scrollback.ToolCall{Name: "f", Arguments: args}, scrollback.Reasoning{Text: s},
+			scrollback.ToolResult{Text: s})
 		var buf bytes.Buffer
 		if err := archive.Render(&buf, 1, scrollback.Segment{}, b.ms); err != nil {
 			r.Fatal(err)

@@ -18,12 +18,14 @@ type sieve struct {
 
 // newSieve makes the sieve of a pattern, or nil if it would hold nothing back.
 func newSieve(re *syntax.Regexp, odd [][]byte) *sieve {
-	s := &sieve{odd: odd, texts: newNeedles(re, escaped), words: newNeedles(re, func(r rune) bool { return r == ' ' || escaped(r) })}
+	s := &sieve{odd: odd, texts: newNeedles(re, escaped),
+		words: newNeedles(re, func(r rune) bool { return r == ' ' || escaped(r) })}
 	if len(s.texts) == 0 {
 		return nil
 	}
 	for _, w := range s.words {
-		s.labeled = s.labeled || strings.Contains(labels, strings.ToLower(string(w.text))) || bytes.Contains(w.text, []byte("```"))
+		s.labeled = s.labeled || strings.Contains(labels, strings.ToLower(string(w.text))) ||
+			bytes.Contains(w.text, []byte("```"))
 	}
 	return s
 }

@@ -27,7 +27,8 @@ type log struct {
 
 // newLog makes a log of parts, all of them also in one segment.
 func newLog(t rapid.TB, escape bool, all ...scrollback.Parts) *log {
-	l := &log{seg: scrollback.Segment{ID: "0a", Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: int64(len(all)), Renderer: Renderer}}
+	l := &log{seg: scrollback.Segment{ID: "0a", Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: int64(len(all)),
+		Renderer: Renderer}}
 	for i, ps := range all {
 		row, err := ps.MarshalJSON()
 		if err != nil {
@@ -43,7 +44,8 @@ func newLog(t rapid.TB, escape bool, all ...scrollback.Parts) *log {
 		if err := m.Parts.UnmarshalJSON(row); err != nil {
 			t.Fatal(err)
 		}
-		l.ms, l.rows = append(l.ms, m), append(l.rows, row)
+		l.ms = append(l.ms, m)
+		l.rows = append(l.rows, row)
 	}
 	var err error
 	if l.seg.Bytes, l.seg.SHA256, err = Measure(l.seg, l.ms); err != nil {
@@ -76,7 +78,8 @@ func (l *log) Sift(_ context.Context, _ scrollback.BranchID, from, to int64,
 }
 
 // grepped is what a grep of the log finds, live or folded, with the sieve or without.
-func (l *log) grepped(t rapid.TB, a *Archive, q scrollback.GrepQuery, how struct{ folded, sieve bool }) scrollback.GrepResult {
+func (l *log) grepped(t rapid.TB, a *Archive, q scrollback.GrepQuery,
+	how struct{ folded, sieve bool }) scrollback.GrepResult {
 	live := Stretch{Branch: "b", From: 1, To: int64(len(l.ms))}
 	if how.folded {
 		live = Stretch{Segment: "0a"}
@@ -112,7 +115,8 @@ func TestTheSieveLosesNothing(t *testing.T) {
 		return b
 	})
 	part := rapid.Custom(func(r *rapid.T) scrollback.Part {
-		s, name := word.Draw(r, "text"), word.Draw(r, "name")
+		s := word.Draw(r, "text")
+		name := word.Draw(r, "name")
 		switch rapid.IntRange(0, 8).Draw(r, "kind") {
 		case 0:
 			return scrollback.ToolCall{ID: word.Draw(r, "id"), Name: name, Arguments: arguments.Draw(r, "arguments")}
@@ -130,7 +134,8 @@ func TestTheSieveLosesNothing(t *testing.T) {
 		return scrollback.Text{Text: s}
 	})
 	quoted := rapid.Map(word, regexp.QuoteMeta)
-	piece := rapid.OneOf(quoted, quoted, rapid.SampledFrom([]string{".", ".*", "[ks]", "|", "(a|b)", "(?-i:K)", "(?:ab)+", "a?", "^", "$",
+	piece := rapid.OneOf(quoted, quoted, rapid.SampledFrom([]string{".", ".*", "[ks]", "|", "(a|b)", "(?-i:K)", "(?:ab)+",
+		"a?", "^", "$",
 		"Tool", "call", "result", "error", "id", "json", "```", "Reasoning", " · ", "#", "artifact:", "u00a0", `\\`}))
 	bucket := memblob.OpenBucket(nil)
 	t.Cleanup(func() { _ = bucket.Close() })
@@ -182,8 +187,10 @@ func TestTheSieveKnowsLinesOfSeveralFields(t *testing.T) {
 			if c.where == map[bool]string{true: "live", false: "folded"}[folded] {
 				continue
 			}
-			got := l.grepped(t, New(l, bucket, nil), scrollback.GrepQuery{Pattern: pattern}, struct{ folded, sieve bool }{folded, true})
-			want := l.grepped(t, New(l, bucket, nil), scrollback.GrepQuery{Pattern: pattern}, struct{ folded, sieve bool }{folded, false})
+			got := l.grepped(t, New(l, bucket, nil), scrollback.GrepQuery{Pattern: pattern},
+				struct{ folded, sieve bool }{folded, true})
+			want := l.grepped(t, New(l, bucket, nil), scrollback.GrepQuery{Pattern: pattern},
+				struct{ folded, sieve bool }{folded, false})
 			if got.Total == 0 || got.Total != want.Total {
 				t.Errorf("%q, folded %v: %d lines, want %d", pattern, folded, got.Total, want.Total)
 			}
@@ -196,17 +203,21 @@ func TestTheSieveHoldsBack(t *testing.T) {
 	var all []scrollback.Parts
 	for i := range 40 {
 		all = append(all, scrollback.Say(fmt.Sprintf("Line %d says \"nothing\" of it.\n\tNor here, 中文: \u2028\x1b", i)),
-			scrollback.Parts{scrollback.ToolCall{ID: fmt.Sprint("c", i), Name: "look", Arguments: json.RawMessage(`{"at": "the\nkey"}`)}},
-			scrollback.Parts{scrollback.ToolResult{CallID: fmt.Sprint("c", i), Name: "look", Text: "a\nb"}, scrollback.Reasoning{Text: "hm"}})
+			scrollback.Parts{scrollback.ToolCall{ID: fmt.Sprint("c", i), Name: "look",
+				Arguments: json.RawMessage(`{"at": "the\nkey"}`)}},
+			scrollback.Parts{scrollback.ToolResult{CallID: fmt.Sprint("c", i), Name: "look", Text: "a\nb"},
+				scrollback.Reasoning{Text: "hm"}})
 	}
 	all = append(all, scrollback.Say("The Needle in it"))
 	l := newLog(t, false, all...)
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }()
-	for _, pattern := range []string{"needle", "the needle", "x?(needle|nadel)", "NEEDLE.*it", `"?needle`, `\bneedle\b`, "n[e]edle i"} {
+	for _, pattern := range []string{"needle", "the needle", "x?(needle|nadel)", "NEEDLE.*it", `"?needle`, `\bneedle\b`,
+		"n[e]edle i"} {
 		for _, folded := range []bool{false, true} {
 			l.read = 0
-			got := l.grepped(t, New(l, bucket, nil), scrollback.GrepQuery{Pattern: pattern}, struct{ folded, sieve bool }{folded, true})
+			got := l.grepped(t, New(l, bucket, nil), scrollback.GrepQuery{Pattern: pattern},
+				struct{ folded, sieve bool }{folded, true})
 			if got.Total != 1 || l.read != 1 {
 				t.Errorf("%q, folded %v: %d lines of %d messages", pattern, folded, got.Total, l.read)
 			}

@@ -95,20 +95,26 @@ func appendAt(b *bench, s *store.Store, w *writer, p place) (int64, error) {
 
 // turns appends n turns and returns how long each took. They store what turns of the
 // program do: a usage record that teaches, the window's mark, the account of the step.
-func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *writer, n int) ([]time.Duration, error) {
+func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *writer,
+	n int) ([]time.Duration, error) {
 	var took []time.Duration
 	for range n {
-		ask, say := incoming(scrollback.RoleUser, w.text(900)), incoming(scrollback.RoleAssistant, w.text(900)) // not timed
-		sent, mark := account(s.Now(), w), mark(w)
+		// not timed
+		ask := incoming(scrollback.RoleUser, w.text(900))
+		say := incoming(scrollback.RoleAssistant, w.text(900))
+		sent := account(s.Now(), w)
+		mark := mark(w)
 		start := time.Now()
 		begun, err := s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{ask},
 			Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
 		if err != nil {
 			return nil, err
 		}
-		_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say}, State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop,
+		_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say},
+			State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop,
 			Window: mark, Sent: sent, Texts: map[string]string{sent.Instructions: "instructions", sent.Tools: "tools"},
-			Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn", At: s.Now(), WindowTokens: 1000,
+			Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn",
+				At: s.Now(), WindowTokens: 1000,
 				Usage: scrollback.Usage{InputTokens: 1000, OutputTokens: 100, TotalTokens: 1100}}}})
 		if err != nil {
 			return nil, err
@@ -120,15 +126,20 @@ func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w 
 
 // account is what a step of a turn sent, with three placeholders: about 850 bytes.
 func account(now int64, w *writer) *scrollback.Sent {
-	s := &scrollback.Sent{Step: 1, At: now, Model: "bench/model", Policy: "segments", Limit: 32_768, LimitFrom: scrollback.LimitCatalog, Budget: 27_034,
+	s := &scrollback.Sent{Step: 1, At: now, Model: "bench/model", Policy: "segments", Limit: 32_768,
+		LimitFrom: scrollback.LimitCatalog, Budget: 27_034,
 		CompactsAt: 24_330, Tokens: 12_345, Bytes: 49_380, Reused: 11_111, Dialect: "chat", Factor: 1.0625,
-		Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), Environment: w.hash(16), First: 301, Last: 340, Prompt: 340, Hash: w.hash(32)}
-	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Tokens: 210})
+		Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), Environment: w.hash(16), First: 301, Last: 340,
+		Prompt: 340, Hash: w.hash(32)}
+	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions,
+		Tokens: 210})
 	for i := range int64(3) {
 		s.Segments = append(s.Segments, scrollback.SegmentID(w.hash(16)))
-		s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder, Layer: scrollback.LayerPlaceholders, Seq: i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
+		s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder, Layer: scrollback.LayerPlaceholders,
+			Seq: i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
 	}
-	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Seq: 301, LastSeq: 339, Tokens: 11_000},
+	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Seq: 301,
+		LastSeq: 339, Tokens: 11_000},
 		scrollback.SentRun{Kind: scrollback.KindMessage, Layer: scrollback.LayerPrompt, Seq: 340, LastSeq: 340, Tokens: 250})
 	s.Summary = &scrollback.ViewSummary{Segment: s.Segments[2], FirstSeq: 1, LastSeq: 300, Tokens: 400}
 	return s

@@ -149,7 +149,8 @@ func openBare(b *bench, name string) (t bare, err error) {
 	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
 		return t, err
 	}
-	if t.db, err = sql.Open("sqlite", "file:"+b.file(name)+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
+	if t.db, err = sql.Open("sqlite", "file:"+b.file(name)+
+		"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
 		return t, err
 	}
 	t.conn, err = t.db.Conn(b.ctx)
@@ -246,7 +247,8 @@ func sayAll(jobs chan said, w *writer, turns int) ([]time.Duration, error) {
 
 // together runs something for n conversations at once, and returns how many turns a second
 // that makes.
-func together(n, each int, do func(i int, w *writer) ([]time.Duration, error)) (rate float64, took []time.Duration, err error) {
+func together(n, each int, do func(i int,
+	w *writer) ([]time.Duration, error)) (rate float64, took []time.Duration, err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var errs []error
@@ -260,7 +262,8 @@ func together(n, each int, do func(i int, w *writer) ([]time.Duration, error)) (
 			t, err := do(i, writers[i])
 			mu.Lock()
 			defer mu.Unlock()
-			took, errs = append(took, t...), append(errs, err)
+			took = append(took, t...)
+			errs = append(errs, err)
 		})
 	}
 	wg.Wait()

@@ -113,7 +113,8 @@ func (b *bench) talk(s *store.Store, tokens int64) (scrollback.ConversationID, e
 			}
 		}
 		done, appendErr := s.Append(b.ctx, head, in)
-		head, err = done.Head, appendErr
+		head = done.Head
+		err = appendErr
 	}
 	return c.ID, err
 }
@@ -193,7 +194,8 @@ func (b *bench) grepAt(k *kept, n int, state string, times int) error {
 			total         int64
 		}{
 			{"a word of 1 %", commonEnglish, int64(n / 100)}, {"a word of 0.01 %", rareEnglish, int64((n + 9_922) / 10_000)},
-			{"two words, either", commonEnglish + "|" + rareChinese, int64(n/100 + (n+9_922)/10_000)}, {"nothing", "qqq[0-9]+zzz", 0},
+			{"two words, either", commonEnglish + "|" + rareChinese, int64(n/100 + (n+9_922)/10_000)},
+			{"nothing", "qqq[0-9]+zzz", 0},
 		} {
 			if times == 1 {
 				if err := os.RemoveAll(k.files); err != nil {
@@ -204,7 +206,8 @@ func (b *bench) grepAt(k *kept, n int, state string, times int) error {
 			found, err := k.Recall().Grep(b.ctx, conversation, scrollback.GrepQuery{Pattern: c.pattern})
 			took := time.Since(start)
 			if err != nil || found.Partial || found.Total != c.total {
-				return fmt.Errorf("%s, %s: %d lines, partial %v, want %d: %w", c.what, state, found.Total, found.Partial, c.total, err)
+				return fmt.Errorf("%s, %s: %d lines, partial %v, want %d: %w", c.what, state, found.Total, found.Partial, c.total,
+					err)
 			}
 			b.add(fmt.Sprintf("%s, %s messages %s", c.what, count(n), state), r, ms(took), "ms")
 		}

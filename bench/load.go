@@ -54,9 +54,11 @@ func newWriter(seed uint64) *writer {
 func (w *writer) text(n int) string {
 	var b strings.Builder
 	b.Grow(n + 16)
-	words, sep := w.english, " "
+	words := w.english
+	sep := " "
 	if w.rng.IntN(2) == 0 {
-		words, sep = w.chinese, ""
+		words = w.chinese
+		sep = ""
 	}
 	for b.Len() < n {
 		b.WriteString(words[w.zipf.Uint64()] + sep)
@@ -149,7 +151,8 @@ func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, fro
 		if err != nil {
 			return err
 		}
-		n, head = n+len(in), done.Head
+		n += len(in)
+		head = done.Head
 		if done.Head.Messages != int64(n) {
 			return fmt.Errorf("%d messages were written, the log has %d", n, done.Head.Messages)
 		}
@@ -167,7 +170,8 @@ func fileSystem(dir string) string {
 	if syscall.Statfs(dir, &st) != nil {
 		return "an unknown file system"
 	}
-	if name, ok := map[int64]string{0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x01021994: "tmpfs", 0x794c7630: "overlayfs"}[st.Type]; ok {
+	if name, ok := map[int64]string{0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x01021994: "tmpfs",
+		0x794c7630: "overlayfs"}[st.Type]; ok {
 		return name
 	}
 	return fmt.Sprintf("file system %#x", st.Type)

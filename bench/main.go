@@ -80,7 +80,8 @@ func main() {
 	defer stop()
 	b := &bench{ctx: ctx, dir: *dir, big: 1_000_000, mid: 100_000}
 	if *quick {
-		b.big, b.mid = 20_000, 5_000
+		b.big = 20_000
+		b.mid = 5_000
 	}
 	if *profile != "" {
 		f, err := os.Create(*profile)

@@ -100,7 +100,8 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }() // in memory
 	q := &quoter{}
-	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Model: "quoter", Models: func(string) (model.Model, error) { return q, nil }})
+	eng := engine.New(s, archive.New(s, bucket, nil),
+		engine.Options{Model: "quoter", Models: func(string) (model.Model, error) { return q, nil }})
 	e := eng.As(scrollback.Operator())
 	defer func() { _ = eng.Close(b.ctx) }() // it runs nothing
 	c, _, err := e.Create(b.ctx, scrollback.Conversation{Policy: name})
@@ -148,7 +149,8 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		if first < 0 {
 			first = window.Tokens - head.Branch.Sum.Tokens
 		}
-		sent, whole = sent+window.Tokens, whole+first+head.Branch.Sum.Tokens
+		sent += window.Tokens
+		whole = whole + first + head.Branch.Sum.Tokens
 	}
 	b.add(name+", saved", 0, 100*(1-float64(sent)/float64(whole)), "%")
 	b.add(name+", saved with what summaries cost", 0, 100*(1-float64(sent+q.asked.Load())/float64(whole)), "%")

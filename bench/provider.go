@@ -57,10 +57,11 @@ func (b *bench) providerAt(s *store.Store, url string, body *[]byte) error {
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }() // in memory
 	set := map[string]string{"SCROLLBACK_BASE_URL": url}
-	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "custom/m", NoBackgroundFolds: true,
-		Models: func(name string) (model.Model, error) {
-			return all.Find(name, func(k string) string { return set[k] }, remote.Options{})
-		}})
+	eng := engine.New(s, archive.New(s, bucket, nil),
+		engine.Options{Limit: 10_048, Model: "custom/m", NoBackgroundFolds: true,
+			Models: func(name string) (model.Model, error) {
+				return all.Find(name, func(k string) string { return set[k] }, remote.Options{})
+			}})
 	e := eng.As(scrollback.Operator())
 	defer func() { _ = eng.Close(b.ctx) }() // it runs nothing
 	const times = 40
@@ -68,13 +69,16 @@ func (b *bench) providerAt(s *store.Store, url string, body *[]byte) error {
 		var turns, bare []time.Duration
 		for i := range times {
 			start := time.Now()
-			took, failed := time.Duration(0), errors.New("no answer")
-			for ev, err := range e.Turn(b.ctx, engine.TurnRequest{Conversation: conversation, Message: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("Question %d of round %d?", i, r)}}}) {
+			took := time.Duration(0)
+			failed := errors.New("no answer")
+			for ev, err := range e.Turn(b.ctx, engine.TurnRequest{Conversation: conversation,
+				Message: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("Question %d of round %d?", i, r)}}}) {
 				if err != nil {
 					return err
 				}
 				if _, ok := ev.(scrollback.DeltaEvent); ok && took == 0 {
-					took, failed = time.Since(start), nil
+					took = time.Since(start)
+					failed = nil
 				}
 			}
 			if failed != nil {

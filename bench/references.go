@@ -46,7 +46,8 @@ func references(b *bench) error {
 // leaf is the path of the i-th file of a tree.
 func leaf(i int) string {
 	folder := i / perFolder
-	return filepath.Join(fmt.Sprintf("part-%02d", folder%10), fmt.Sprintf("folder-%04d", folder), fmt.Sprintf("file-%06d.go", i))
+	return filepath.Join(fmt.Sprintf("part-%02d", folder%10), fmt.Sprintf("folder-%04d", folder),
+		fmt.Sprintf("file-%06d.go", i))
 }
 
 // plant makes a tree of n files, unless it is there.
@@ -122,8 +123,9 @@ func saved(b *bench) error {
 	defer func() { _ = s.Close() }()
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }() // in memory
-	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 128_000, Place: &workspace.Place{Roots: []string{root}},
-		Model: offline.Name, Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
+	eng := engine.New(s, archive.New(s, bucket, nil),
+		engine.Options{Limit: 128_000, Place: &workspace.Place{Roots: []string{root}},
+			Model: offline.Name, Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
 	defer func() { _ = eng.Close(b.ctx) }() // it runs nothing
 	v := eng.As(scrollback.Operator())
 	c, _, err := v.Create(b.ctx, scrollback.Conversation{Roots: []string{root}})

@@ -119,7 +119,8 @@ func (b *bench) rewound() (*store.Store, error) {
 			head, err = s.Branches.Rewind(b.ctx, head, head.Branch, head.Branch.HeadSeq-1, nil)
 		}
 		if err == nil {
-			_, err = s.Append(b.ctx, head, []store.Incoming{incoming(scrollback.RoleUser, w.text(900)), incoming(scrollback.RoleAssistant, w.text(900))})
+			_, err = s.Append(b.ctx, head, []store.Incoming{incoming(scrollback.RoleUser, w.text(900)),
+				incoming(scrollback.RoleAssistant, w.text(900))})
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -138,7 +139,8 @@ func (b *bench) list() error {
 	w := newWriter(3)
 	for i := range listed {
 		id := scrollback.ConversationID(fmt.Sprintf("01a00000-0000-7000-8000-%012d", i))
-		if _, created, err := s.Create(b.ctx, scrollback.Conversation{ID: id, Title: strings.TrimSpace(w.text(40))}); err != nil {
+		if _, created, err := s.Create(b.ctx, scrollback.Conversation{ID: id,
+			Title: strings.TrimSpace(w.text(40))}); err != nil {
 			return err
 		} else if !created {
 			break

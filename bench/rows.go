@@ -43,7 +43,8 @@ func (b *bench) median(figure, what string) (v float64, unit string, ok bool) {
 	var all []float64
 	for _, r := range b.rows {
 		if r.figure == figure && r.what == what {
-			all, unit = append(all, r.value), r.unit
+			all = append(all, r.value)
+			unit = r.unit
 		}
 	}
 	if len(all) == 0 {
@@ -136,7 +137,8 @@ func judged(b *bench, t target) verdict {
 			return v
 		}
 		v.absolute = " (" + show(v.value, v.unit) + ")"
-		v.value, v.unit = v.value/base, "×"
+		v.value = v.value / base
+		v.unit = "×"
 	}
 	v.met = v.value <= t.most
 	if t.least > 0 {
@@ -158,10 +160,12 @@ func (v verdict) line() string {
 	if v.aim {
 		bound = "aim " + bound
 	}
-	measured, met := show(v.value, v.unit)+v.absolute, "yes"
+	measured := show(v.value, v.unit) + v.absolute
+	met := "yes"
 	switch {
 	case !v.ok:
-		measured, met = "not measured", "**no**"
+		measured = "not measured"
+		met = "**no**"
 	case !v.met:
 		met = "**no**"
 	}
@@ -182,7 +186,8 @@ func missed(b *bench) (out []string) {
 // report is the Markdown of a run.
 func (b *bench) report(took time.Duration, whole bool) string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "# Benchmarks\n\nWritten by `go run ./bench` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`.\n",
+	fmt.Fprintf(&s,
+		"# Benchmarks\n\nWritten by `go run ./bench` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`.\n",
 		took.Round(time.Second), machine(b.dir), rounds)
 	s.WriteString("\n| checked against a bound | measured | bound | met |\n|---|---|---|---|\n")
 	for _, t := range targets {
@@ -237,7 +242,8 @@ var notes = map[string]string{
 
 // machine names what it ran on, by what matters.
 func machine(dir string) string {
-	cpu, kernel := "an unknown processor", "an unknown kernel"
+	cpu := "an unknown processor"
+	kernel := "an unknown kernel"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.SplitSeq(string(text), "\n") {
 			if name, ok := strings.CutPrefix(line, "model name"); ok {
@@ -249,7 +255,8 @@ func machine(dir string) string {
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		kernel, _, _ = strings.Cut(strings.TrimSpace(string(text)), "-")
 	}
-	return fmt.Sprintf("%s, %d cores, %d GB of memory, %s, %s %s, %s, %s", cpu, runtime.NumCPU(), memoryGB(), fileSystem(dir), runtime.GOOS, kernel, runtime.Version(), time.Now().UTC().Format(time.DateOnly))
+	return fmt.Sprintf("%s, %d cores, %d GB of memory, %s, %s %s, %s, %s", cpu, runtime.NumCPU(), memoryGB(),
+		fileSystem(dir), runtime.GOOS, kernel, runtime.Version(), time.Now().UTC().Format(time.DateOnly))
 }
 
 func memoryGB() int64 {

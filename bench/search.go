@@ -79,7 +79,8 @@ func aPage(b *bench, s *store.Store, n, round int) error {
 // one; no message holds all of them.
 func question() string {
 	w := newWriter(1)
-	return strings.Join([]string{w.english[0], w.english[5], w.english[40], w.english[300], w.english[2000], rareEnglish}, " ")
+	return strings.Join([]string{w.english[0], w.english[5], w.english[40], w.english[300], w.english[2000], rareEnglish},
+		" ")
 }
 
 // indexSize holds what the index weighs against the text in it: what is in its rows, and the

@@ -48,7 +48,8 @@ func (b *bench) build() error {
 	}
 	defer func() { _ = os.RemoveAll(cache) }() // a temporary folder
 	cmd := exec.CommandContext(b.ctx, "go", "build", "-o", path, "./cmd/scrollback")
-	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "GOCACHE="+cache)
+	cmd.Dir = b.root
+	cmd.Env = append(os.Environ(), "GOCACHE="+cache)
 	start := time.Now()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w: %s", err, out)
@@ -84,7 +85,8 @@ func (b *bench) server() error {
 }
 
 func (b *bench) serveOnce(path string, round int) (err error) {
-	cmd := exec.CommandContext(b.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Dir(b.file(fmt.Sprint("messages-", b.big))))
+	cmd := exec.CommandContext(b.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data",
+		filepath.Dir(b.file(fmt.Sprint("messages-", b.big))))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -183,7 +185,8 @@ func notebook(b *bench) error {
 			return err
 		}
 		run := func(args ...string) (time.Duration, *exec.Cmd, []byte, error) {
-			cmd := exec.CommandContext(b.ctx, path, append([]string{"--data", filepath.Join(dir, "data"), "--limit", "32768", "notebook"}, args...)...)
+			cmd := exec.CommandContext(b.ctx, path,
+				append([]string{"--data", filepath.Join(dir, "data"), "--limit", "32768", "notebook"}, args...)...)
 			cmd.Env = append(os.Environ(), "SCROLLBACK_CONFIG="+os.DevNull)
 			start := time.Now()
 			out, err := cmd.Output()

@@ -53,7 +53,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 	}
 	send(first)
-	hold, talk := bytes.Contains(body, []byte("please hold")), bytes.Contains(body, []byte("please talk"))
+	hold := bytes.Contains(body, []byte("please hold"))
+	talk := bytes.Contains(body, []byte("please talk"))
 	u.mu.Lock()
 	released := u.released
 	u.mu.Unlock()
@@ -62,7 +63,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for hold || talk {
 		select {
 		case <-released:
-			hold, talk = false, false
+			hold = false
+			talk = false
 		case <-tick.C:
 			if talk {
 				send(first)
@@ -106,14 +108,16 @@ func streams(b *bench) error {
 			err = s.Close()
 		}
 		if err == nil {
-			err = (&streaming{bench: b, u: u}).serving(path, fmt.Sprint("messages-", n), func(s *streaming) error { return s.firstTokens(n) })
+			err = (&streaming{bench: b, u: u}).serving(path, fmt.Sprint("messages-", n),
+				func(s *streaming) error { return s.firstTokens(n) })
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for _, events := range []bool{true, false} {
-		if err := (&streaming{bench: b, u: u}).serving(path, "streams", func(s *streaming) error { return s.memory(events) }); err != nil {
+		if err := (&streaming{bench: b, u: u}).serving(path, "streams",
+			func(s *streaming) error { return s.memory(events) }); err != nil {
 			return err
 		}
 	}
@@ -122,7 +126,8 @@ func streams(b *bench) error {
 
 // serving runs the program over a data folder while something is measured.
 func (b *streaming) serving(path, name string, measure func(*streaming) error) (err error) {
-	cmd := exec.CommandContext(b.bench.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Dir(b.bench.file(name)))
+	cmd := exec.CommandContext(b.bench.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data",
+		filepath.Dir(b.bench.file(name)))
 	cmd.Env = append(os.Environ(), "SCROLLBACK_BASE_URL="+b.u.url, "SCROLLBACK_MODEL=custom/m")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -146,7 +151,8 @@ func (b *streaming) serving(path, name string, measure func(*streaming) error) (
 // to the provider by hand.
 func (b *streaming) firstTokens(n int) error {
 	at := b.url + "/api/conversations/" + string(conversation)
-	req, err := http.NewRequestWithContext(b.bench.ctx, http.MethodPatch, at, strings.NewReader(`{"model":"custom/m","limit":10048}`))
+	req, err := http.NewRequestWithContext(b.bench.ctx, http.MethodPatch, at,
+		strings.NewReader(`{"model":"custom/m","limit":10048}`))
 	if err != nil {
 		return err
 	}
@@ -194,10 +200,14 @@ type stream struct {
 
 // openStream begins a turn, or without a conversation follows all.
 func openStream(ctx context.Context, url, id, message string) (*stream, error) {
-	method, path, until := http.MethodGet, "/api/events", "retry:"
+	method := http.MethodGet
+	path := "/api/events"
+	until := "retry:"
 	var body io.Reader
 	if id != "" {
-		method, path, until = http.MethodPost, "/api/conversations/"+id+"/chat", `"type":"delta"`
+		method = http.MethodPost
+		path = "/api/conversations/" + id + "/chat"
+		until = `"type":"delta"`
 		text, err := json.Marshal(map[string]string{"message": message})
 		if err != nil {
 			return nil, err
@@ -266,7 +276,8 @@ func (b *streaming) beside() error {
 
 // memory measures what open streams take in a server that has had none before but a few.
 func (b *streaming) memory(events bool) error {
-	name, ids := "a stream of all events", make([]string, mostStreams+few)
+	name := "a stream of all events"
+	ids := make([]string, mostStreams+few)
 	if !events {
 		name = "a stream of a chat"
 		var err error

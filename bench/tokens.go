@@ -27,7 +27,8 @@ func (b *bench) tokens() error {
 			token.Count(text)
 			b.add("counter, "+t.name, r, float64(len(text))/(1<<20)/time.Since(start).Seconds(), "MB/s")
 		}
-		real, guess := float64(token.Count(t.text)), float64(token.Estimate(t.text))
+		real := float64(token.Count(t.text))
+		guess := float64(token.Estimate(t.text))
 		b.add("error of the estimate, "+t.name, 0, 100*math.Abs(guess-real)/real, "%")
 	}
 	rng := rand.New(rand.NewPCG(4, 16))
@@ -89,5 +90,6 @@ func (b *bench) texts() ([]text, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []text{{"English", string(docs) + english.String()}, {"Chinese", chinese.String()}, {"code", code.String()}, {"JSON", lines.String()}}, nil
+	return []text{{"English", string(docs) + english.String()}, {"Chinese", chinese.String()}, {"code", code.String()},
+		{"JSON", lines.String()}}, nil
 }

@@ -42,8 +42,9 @@ func (b *bench) windowAt(s *store.Store, at string) error {
 		return err
 	}
 	bucket := memblob.OpenBucket(nil)
-	defer func() { _ = bucket.Close() }()                                                             // in memory
-	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "offline", // less the reserve: 8,000 tokens
+	defer func() { _ = bucket.Close() }() // in memory
+	// less the reserve: 8,000 tokens
+	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "offline",
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
 	e := eng.As(scrollback.Operator())
 	defer func() { _ = eng.Close(b.ctx) }() // it runs nothing
@@ -84,9 +85,11 @@ func (b *bench) foldAllBut(s *store.Store, newest int64) error {
 		return err
 	}
 	c := store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion, Now: s.Now(),
-		View: scrollback.View{Boundary: boundary, Sum: last.Sum}, Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted}}
+		View:    scrollback.View{Boundary: boundary, Sum: last.Sum},
+		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted}}
 	for i := range int64(8) {
-		g := scrollback.Segment{ID: scrollback.SegmentID(s.NewID()), Conversation: head.ID, Branch: head.Branch.ID, FirstSeq: 1 + i*boundary/8, LastSeq: (i + 1) * boundary / 8,
+		g := scrollback.Segment{ID: scrollback.SegmentID(s.NewID()), Conversation: head.ID, Branch: head.Branch.ID,
+			FirstSeq: 1 + i*boundary/8, LastSeq: (i + 1) * boundary / 8,
 			Placeholder: newWriter(uint64(i)).text(400), TokensAfter: 100, SummaryBy: scrollback.SummaryExtractive}
 		c.Segments = append(c.Segments, g)
 		c.View.Segments = append(c.View.Segments, scrollback.ViewItem{ID: g.ID, FirstSeq: g.FirstSeq, LastSeq: g.LastSeq})

@@ -38,7 +38,8 @@ func (p *part) grow(b scrollback.Branch, parent *branch) *branch {
 		return out
 	}
 	parent.left = max(parent.left, b.AtSeq)
-	out.depth, out.exit = parent.depth+1, parent
+	out.depth = parent.depth + 1
+	out.exit = parent
 	if parent.of == p {
 		out.exit = parent.exit
 	}
@@ -107,7 +108,8 @@ func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
 	next := int64(1)
 	for _, item := range v.Segments {
 		s := c.segments[item.ID]
-		if s == nil || item.FirstSeq != next || s.FirstSeq != item.FirstSeq || s.LastSeq != item.LastSeq || s.Level != item.Level || !c.onPath(id, s) {
+		if s == nil || item.FirstSeq != next || s.FirstSeq != item.FirstSeq || s.LastSeq != item.LastSeq ||
+			s.Level != item.Level || !c.onPath(id, s) {
 			return wrong
 		}
 		next = item.LastSeq + 1

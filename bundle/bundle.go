@@ -60,7 +60,8 @@ func Left(t scrollback.Turn) *scrollback.Turn {
 		return nil
 	}
 	d := t.Draft
-	d.Content, d.Reasoning = start(d.Content), start(d.Reasoning)
+	d.Content = start(d.Content)
+	d.Reasoning = start(d.Reasoning)
 	size := 0
 	for _, c := range d.ToolCalls {
 		size += len(c.Arguments)
@@ -137,7 +138,8 @@ const (
 )
 
 // folders are the names of entries that hold records of a kind.
-var folders = map[kind]string{kindSegment: "segments", kindBranch: "branches", kindMention: "artifacts", kindMessage: "messages", kindFold: "receipts"}
+var folders = map[kind]string{kindSegment: "segments", kindBranch: "branches", kindMention: "artifacts",
+	kindMessage: "messages", kindFold: "receipts"}
 
 // Names of entries; the rest is made by name.
 const (

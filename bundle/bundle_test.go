@@ -58,37 +58,45 @@ func tell(t testing.TB) *story {
 	t.Helper()
 	s := &story{artifacts: map[string]string{sha([]byte(note)): note}}
 	s.conversations = []Conversation{{Inherited: true}, {Ancestors: []scrollback.ConversationID{parent}}}
-	s.conversations[0].ID, s.conversations[1].ID, s.conversations[1].Branch = parent, main, "b3"
+	s.conversations[0].ID = parent
+	s.conversations[1].ID = main
+	s.conversations[1].Branch = "b3"
 	branch := func(id scrollback.BranchID, of scrollback.ConversationID, p scrollback.BranchID, at, head int64) Branch {
 		return Branch{Branch: scrollback.Branch{ID: id, Conversation: of, Parent: p, AtSeq: at, HeadSeq: head}}
 	}
-	s.branches = [2][]Branch{{branch("b1", parent, "", 0, 3)}, {branch("b2", main, "b1", 3, 5), branch("b3", main, "b2", 4, 6)}}
+	s.branches = [2][]Branch{{branch("b1", parent, "", 0, 3)},
+		{branch("b2", main, "b1", 3, 5), branch("b3", main, "b2", 4, 6)}}
 	for i, list := range s.branches {
 		for _, b := range list {
 			for seq := b.AtSeq + 1; seq <= b.HeadSeq; seq++ {
-				m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: b.Conversation, Branch: b.ID,
-					Seq:  seq,
-					Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1000 + seq,
+				m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: b.Conversation,
+					Branch: b.ID,
+					Seq:    seq,
+					Role:   scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1000 + seq,
 					Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprint("said ", seq)}}}
 				if b.ID == "b2" {
-					m.Parts = append(m.Parts, scrollback.File{Artifact: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain",
-						Size: int64(len(note))})
+					m.Parts = append(m.Parts, scrollback.File{Artifact: scrollback.ArtifactID(sha([]byte(note))),
+						MediaType: "text/plain",
+						Size:      int64(len(note))})
 				}
 				s.messages[i] = append(s.messages[i], m)
 			}
 		}
 	}
-	s.mentions[1] = []scrollback.Artifact{{ID: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain", Size: int64(len(note)),
+	s.mentions[1] = []scrollback.Artifact{{ID: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain",
+		Size:      int64(len(note)),
 		CreatedAt: 5}}
 	one := s.leaf(t, "0a-1", 0, s.messages[0])
 	two := s.leaf(t, "0a-2", 1, s.messages[1][:1])
-	roll := scrollback.Segment{ID: "0a-3", Conversation: main, Branch: "b2", FirstSeq: 1, LastSeq: 4, Messages: 4, Level: 1,
+	roll := scrollback.Segment{ID: "0a-3", Conversation: main, Branch: "b2", FirstSeq: 1, LastSeq: 4, Messages: 4,
+		Level:    1,
 		Children: []scrollback.SegmentID{"0a-1", "0a-2"},
 		Hash:     scrollback.HashChildren([]string{one.Hash, two.Hash}), Renderer: 1}
 	s.measure(t, &roll, func(w io.Writer) error { return plain.Table(w, roll, []scrollback.Segment{one, two}) })
 	s.segments = [2][]scrollback.Segment{{one}, {roll, two}}
-	s.branches[1][1].View = scrollback.View{Boundary: 4, Segments: []scrollback.ViewItem{{ID: "0a-3", FirstSeq: 1, LastSeq: 4, Level: 1}},
-		Carried: []int64{2}}
+	s.branches[1][1].View = scrollback.View{Boundary: 4,
+		Segments: []scrollback.ViewItem{{ID: "0a-3", FirstSeq: 1, LastSeq: 4, Level: 1}},
+		Carried:  []int64{2}}
 	s.folds = []scrollback.StoredReceipt{{Branch: "b3", Folded: true, Before: scrollback.View{Boundary: 3,
 		Segments: []scrollback.ViewItem{{ID: "0a-1", FirstSeq: 1, LastSeq: 3}}}}}
 	return s
@@ -99,7 +107,8 @@ func (s *story) leaf(t testing.TB, id scrollback.SegmentID, i int, ms []scrollba
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := scrollback.Segment{ID: id, Conversation: s.conversations[i].ID, Branch: ms[0].Branch, FirstSeq: ms[0].Seq, LastSeq: ms[len(ms)-1].Seq,
+	g := scrollback.Segment{ID: id, Conversation: s.conversations[i].ID, Branch: ms[0].Branch, FirstSeq: ms[0].Seq,
+		LastSeq:  ms[len(ms)-1].Seq,
 		Messages: len(ms), Hash: hash, Renderer: 1, Summary: "about " + string(id), SummaryOf: ms[0].Seq}
 	s.measure(t, &g, func(w io.Writer) error { return plain.Leaf(w, g, ms) })
 	return g
@@ -110,7 +119,8 @@ func (s *story) measure(t testing.TB, g *scrollback.Segment, render func(io.Writ
 	if err := render(&text); err != nil {
 		t.Fatal(err)
 	}
-	g.Bytes, g.SHA256 = int64(text.Len()), sha(text.Bytes())
+	g.Bytes = int64(text.Len())
+	g.SHA256 = sha(text.Bytes())
 }
 
 // bundle writes the story.
@@ -199,7 +209,8 @@ func TestRoundTrip(t *testing.T) {
 	if again := got.bundle(t, Limits{}); !bytes.Equal(file, again) {
 		t.Fatal("what was read gives another file")
 	}
-	if c := m.Conversations; len(c) != 2 || c[0].Messages != 3 || c[1].Messages != 4 || c[1].Segments != 2 || c[1].Branches != 2 {
+	if c := m.Conversations; len(c) != 2 || c[0].Messages != 3 || c[1].Messages != 4 || c[1].Segments != 2 ||
+		c[1].Branches != 2 {
 		t.Errorf("the manifest counts %+v", c)
 	}
 }
@@ -279,9 +290,11 @@ func TestForgedNames(t *testing.T) {
 		t.Fatalf("the forger cannot even copy: %v", err)
 	}
 	inside := conversationPath + string(main)
-	for _, name := range []string{"../../etc/passwd", "/etc/passwd", "artifacts/../../x", "artifacts/" + strings.Repeat("Z", 64),
+	for _, name := range []string{"../../etc/passwd", "/etc/passwd", "artifacts/../../x",
+		"artifacts/" + strings.Repeat("Z", 64),
 		inside + "/history/../../../x.md",
-		inside + "/history/1-3-0a-9.md", inside + "/messages/000002.jsonl", inside + "/messages/../messages/000001.jsonl", inside + "/notes.txt",
+		inside + "/history/1-3-0a-9.md", inside + "/messages/000002.jsonl", inside + "/messages/../messages/000001.jsonl",
+		inside + "/notes.txt",
 		conversationPath + "../conversation.json", `artifacts\x`, "", "bundle.json", "readme.md",
 		conversationPath + string(main) + "/conversation.json"} {
 		for _, at := range []int{1, 2, len(items) / 2, len(items) - 1} {
@@ -291,8 +304,10 @@ func TestForgedNames(t *testing.T) {
 			refuses(t, check(plant(at, item{name, nil, tar.TypeReg}), Limits{}), "the bundle")
 		}
 	}
-	refuses(t, check(plant(1, item{"artifacts/" + strings.Repeat("a", 64), nil, tar.TypeSymlink}), Limits{}), "not a plain file")
-	refuses(t, check(plant(1, item{"artifacts/" + strings.Repeat("a", 64), nil, tar.TypeDir}), Limits{}), "not a plain file")
+	refuses(t, check(plant(1, item{"artifacts/" + strings.Repeat("a", 64), nil, tar.TypeSymlink}), Limits{}),
+		"not a plain file")
+	refuses(t, check(plant(1, item{"artifacts/" + strings.Repeat("a", 64), nil, tar.TypeDir}), Limits{}),
+		"not a plain file")
 	refuses(t, check(plant(len(items), item{"more", []byte("x"), tar.TypeReg}), Limits{}), "comes after")
 	refuses(t, check(forge(t, items[:len(items)-1]), Limits{}), "ends before its manifest")
 	refuses(t, check(forge(t, items[1:]), Limits{}), "not a scrollback bundle")

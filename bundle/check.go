@@ -88,7 +88,10 @@ func (c *checker) conversation(v Conversation) error {
 	}
 	c.at = &part{ID: v.ID, Branch: v.Branch, PinnedSeqs: v.PinnedSeqs, Inherited: v.Inherited, Draft: v.Draft,
 		mentions: map[scrollback.ArtifactID]bool{}, leaves: map[scrollback.BranchID][]*scrollback.Segment{}}
-	c.parts, c.ready, c.line, c.log = append(c.parts, c.at), false, 0, sha256.New()
+	c.parts = append(c.parts, c.at)
+	c.ready = false
+	c.line = 0
+	c.log = sha256.New()
 	c.counts = append(c.counts, Count{ID: v.ID})
 	return hand(c.also.Conversation, v)
 }
@@ -126,8 +129,11 @@ func (p *part) draft() error {
 	if t == nil {
 		return nil
 	}
-	on := slices.ContainsFunc(p.order, func(b *branch) bool { return b.ID == t.Branch && b.AtSeq <= t.Seq && t.LastSeq <= b.HeadSeq })
-	if !on || t.Conversation != p.ID || t.Seq > t.LastSeq || t.Seq < 1 || t.ID == "" || len(t.ID) > maxTurnID || t.State != scrollback.TurnInterrupted {
+	on := slices.ContainsFunc(p.order, func(b *branch) bool {
+		return b.ID == t.Branch && b.AtSeq <= t.Seq && t.LastSeq <= b.HeadSeq
+	})
+	if !on || t.Conversation != p.ID || t.Seq > t.LastSeq || t.Seq < 1 || t.ID == "" || len(t.ID) > maxTurnID ||
+		t.State != scrollback.TurnInterrupted {
 		return damaged("the draft of conversation %s is of no turn of its own", p.ID)
 	}
 	return nil

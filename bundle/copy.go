@@ -38,8 +38,10 @@ func (c *Copy) id(old string) string {
 	if isConversation(old) {
 		copy(b, old[:8]+old[9:13])
 	}
-	b[12], b[16] = '7', "89ab"[sum[8]>>6]
-	return string(slices.Concat(b[:8], []byte{'-'}, b[8:12], []byte{'-'}, b[12:16], []byte{'-'}, b[16:20], []byte{'-'}, b[20:]))
+	b[12] = '7'
+	b[16] = "89ab"[sum[8]>>6]
+	return string(slices.Concat(b[:8], []byte{'-'}, b[8:12], []byte{'-'}, b[12:16], []byte{'-'}, b[16:20], []byte{'-'},
+		b[20:]))
 }
 
 // Add names a conversation, a branch or a segment.
@@ -73,13 +75,17 @@ func (c *Copy) Conversation(v Conversation) Conversation {
 	if p := v.Parent; p != nil {
 		v.Parent = nil
 		if c.Names[string(p.ID)] != "" && c.Names[string(p.Branch)] != "" {
-			v.Parent = &scrollback.ParentRef{ID: scrollback.ConversationID(c.id(string(p.ID))), Branch: scrollback.BranchID(c.id(string(p.Branch))), Seq: p.Seq}
+			v.Parent = &scrollback.ParentRef{ID: scrollback.ConversationID(c.id(string(p.ID))),
+				Branch: scrollback.BranchID(c.id(string(p.Branch))), Seq: p.Seq}
 		}
 	}
-	v.ID, v.Branch = scrollback.ConversationID(c.id(string(v.ID))), scrollback.BranchID(c.id(string(v.Branch)))
+	v.ID = scrollback.ConversationID(c.id(string(v.ID)))
+	v.Branch = scrollback.BranchID(c.id(string(v.Branch)))
 	if v.Draft != nil {
 		t := *v.Draft
-		t.ID, t.Conversation, t.Branch = scrollback.TurnID(c.id(string(t.ID))), v.ID, scrollback.BranchID(c.id(string(t.Branch)))
+		t.ID = scrollback.TurnID(c.id(string(t.ID)))
+		t.Conversation = v.ID
+		t.Branch = scrollback.BranchID(c.id(string(t.Branch)))
 		v.Draft = &t
 	}
 	return v
@@ -87,12 +93,15 @@ func (c *Copy) Conversation(v Conversation) Conversation {
 
 // Segment renames a segment.
 func (c *Copy) Segment(s scrollback.Segment) scrollback.Segment {
-	s.ID, s.Conversation, s.Branch = c.segment(s.ID), scrollback.ConversationID(c.id(string(s.Conversation))), scrollback.BranchID(c.id(string(s.Branch)))
+	s.ID = c.segment(s.ID)
+	s.Conversation = scrollback.ConversationID(c.id(string(s.Conversation)))
+	s.Branch = scrollback.BranchID(c.id(string(s.Branch)))
 	s.Children = slices.Clone(s.Children)
 	for i, id := range s.Children {
 		s.Children[i] = c.segment(id)
 	}
-	s.Summary, s.Placeholder = c.text(s.Summary), c.text(s.Placeholder)
+	s.Summary = c.text(s.Summary)
+	s.Placeholder = c.text(s.Placeholder)
 	return s
 }
 
@@ -102,8 +111,10 @@ func (c *Copy) segment(id scrollback.SegmentID) scrollback.SegmentID {
 
 // Branch renames a branch.
 func (c *Copy) Branch(b Branch) Branch {
-	b.ID, b.Parent = scrollback.BranchID(c.id(string(b.ID))), scrollback.BranchID(c.id(string(b.Parent)))
-	b.Conversation, b.View = scrollback.ConversationID(c.id(string(b.Conversation))), c.view(b.View)
+	b.ID = scrollback.BranchID(c.id(string(b.ID)))
+	b.Parent = scrollback.BranchID(c.id(string(b.Parent)))
+	b.Conversation = scrollback.ConversationID(c.id(string(b.Conversation)))
+	b.View = c.view(b.View)
 	return b
 }
 
@@ -121,9 +132,11 @@ func (c *Copy) view(v scrollback.View) scrollback.View {
 
 // Fold renames a receipt.
 func (c *Copy) Fold(f scrollback.StoredReceipt) scrollback.StoredReceipt {
-	f.Branch, f.Before = scrollback.BranchID(c.id(string(f.Branch))), c.view(f.Before)
+	f.Branch = scrollback.BranchID(c.id(string(f.Branch)))
+	f.Before = c.view(f.Before)
 	r := &f.Receipt
-	r.Segments, r.Refs = slices.Clone(r.Segments), slices.Clone(r.Refs)
+	r.Segments = slices.Clone(r.Segments)
+	r.Refs = slices.Clone(r.Refs)
 	for i, id := range r.Segments {
 		r.Segments[i] = c.segment(id)
 	}
@@ -137,8 +150,10 @@ func (c *Copy) Fold(f scrollback.StoredReceipt) scrollback.StoredReceipt {
 
 // Message renames a message.
 func (c *Copy) Message(m scrollback.Message) scrollback.Message {
-	m.ID, m.TurnID = scrollback.MessageID(c.id(string(m.ID))), scrollback.TurnID(c.id(string(m.TurnID)))
-	m.ConversationID, m.Branch = scrollback.ConversationID(c.id(string(m.ConversationID))), scrollback.BranchID(c.id(string(m.Branch)))
+	m.ID = scrollback.MessageID(c.id(string(m.ID)))
+	m.TurnID = scrollback.TurnID(c.id(string(m.TurnID)))
+	m.ConversationID = scrollback.ConversationID(c.id(string(m.ConversationID)))
+	m.Branch = scrollback.BranchID(c.id(string(m.Branch)))
 	m.Parts = slices.Clone(m.Parts)
 	for i, p := range m.Parts {
 		switch p := p.(type) {

@@ -15,14 +15,19 @@ const maxHeld = 64 << 20
 // cover holds the leaves that end with a message against what they cover.
 func (c *checker) cover(b *branch, m scrollback.Message) error {
 	for len(b.leaves) > 0 && b.leaves[0].FirstSeq == m.Seq {
-		c.open, b.leaves = append(c.open, b.leaves[0]), b.leaves[1:]
+		c.open = append(c.open, b.leaves[0])
+		b.leaves = b.leaves[1:]
 	}
 	if len(c.open) == 0 {
-		c.held, c.sizes, c.size = c.held[:0], c.sizes[:0], 0
+		c.held = c.held[:0]
+		c.sizes = c.sizes[:0]
+		c.size = 0
 		return nil
 	}
 	size := sizeOf(m)
-	c.held, c.sizes, c.size = append(c.held, m), append(c.sizes, size), c.size+size
+	c.held = append(c.held, m)
+	c.sizes = append(c.sizes, size)
+	c.size += size
 	if c.size > maxHeld && len(c.held) > 1 {
 		return tooMuch("segment %s covers more than %d bytes", c.open[0].ID, maxHeld)
 	}
@@ -48,7 +53,8 @@ func (c *checker) cover(b *branch, m scrollback.Message) error {
 		for _, n := range c.sizes[:drop] {
 			c.size -= n
 		}
-		c.held, c.sizes = slices.Delete(c.held, 0, drop), slices.Delete(c.sizes, 0, drop)
+		c.held = slices.Delete(c.held, 0, drop)
+		c.sizes = slices.Delete(c.sizes, 0, drop)
 	}
 	return nil
 }
@@ -90,7 +96,8 @@ func (c *checker) mention(a scrollback.Artifact) error {
 	if c.at.mentions[a.ID] {
 		return damaged("artifact %s is mentioned twice", a.ID)
 	}
-	bytes.used, c.at.mentions[a.ID] = true, true
+	bytes.used = true
+	c.at.mentions[a.ID] = true
 	if err := c.remember(); err != nil {
 		return err
 	}

@@ -18,29 +18,37 @@ func TestForgedRecords(t *testing.T) {
 		says  string
 		forge func(s *story)
 	}{
-		"hash of a leaf":    {"does not match the messages", func(s *story) { s.segments[0][0].Hash = strings.Repeat("0", 64) }},
-		"hash of a roll-up": {"does not match the segments", func(s *story) { s.segments[1][0].Hash = strings.Repeat("0", 64) }},
-		"file of a leaf":    {"is not the one that was folded", func(s *story) { s.segments[1][1].SHA256 = strings.Repeat("0", 64) }},
-		"size of a file":    {"is not the one that was folded", func(s *story) { s.segments[1][0].Bytes++ }},
-		"renderer":          {"renderer 9, which this program does not have", func(s *story) { s.segments[1][1].Renderer = 9 }},
+		"hash of a leaf": {"does not match the messages",
+			func(s *story) { s.segments[0][0].Hash = strings.Repeat("0", 64) }},
+		"hash of a roll-up": {"does not match the segments",
+			func(s *story) { s.segments[1][0].Hash = strings.Repeat("0", 64) }},
+		"file of a leaf": {"is not the one that was folded",
+			func(s *story) { s.segments[1][1].SHA256 = strings.Repeat("0", 64) }},
+		"size of a file": {"is not the one that was folded", func(s *story) { s.segments[1][0].Bytes++ }},
+		"renderer":       {"renderer 9, which this program does not have", func(s *story) { s.segments[1][1].Renderer = 9 }},
 		"text of a message": {"does not match the messages",
 			func(s *story) { s.messages[0][1].Parts = scrollback.Parts{scrollback.Text{Text: "forged"}} }},
 		"segment of another":   {"another conversation", func(s *story) { s.segments[1][1].Conversation = parent }},
 		"segment of no branch": {"branch that does not exist", func(s *story) { s.segments[1][1].Branch = "elsewhere" }},
-		"segment twice":        {"is listed twice", func(s *story) { s.segments[1] = append(s.segments[1], s.segments[1][1]) }},
-		"segment id":           {"malformed id", func(s *story) { s.segments[1][1].ID = "../x" }},
+		"segment twice": {"is listed twice",
+			func(s *story) { s.segments[1] = append(s.segments[1], s.segments[1][1]) }},
+		"segment id": {"malformed id", func(s *story) { s.segments[1][1].ID = "../x" }},
 		"segment beyond": {"covers more than", func(s *story) {
-			s.segments[1][1].LastSeq, s.segments[1][1].Messages = 6, 3
-			s.segments[1], s.branches[1][1].View, s.folds = s.segments[1][1:], scrollback.View{}, nil
+			s.segments[1][1].LastSeq = 6
+			s.segments[1][1].Messages = 3
+			s.segments[1] = s.segments[1][1:]
+			s.branches[1][1].View = scrollback.View{}
+			s.folds = nil
 		}},
 		"too many messages": {"could not have been made", func(s *story) {
-			s.segments[1][1].LastSeq, s.segments[1][1].Messages = 1000,
-				997
+			s.segments[1][1].LastSeq = 1000
+			s.segments[1][1].Messages = 997
 		}},
 		"child that is not there": {"does not hold", func(s *story) { s.segments[1][0].Children[1] = "0a-9" }},
 		"child that is itself":    {"does not hold", func(s *story) { s.segments[1][0].Children[0] = "0a-3" }},
-		"view of another":         {"has an impossible view", func(s *story) { s.branches[1][1].View.Segments[0].ID = "0a-9" }},
-		"view with a gap":         {"has an impossible view", func(s *story) { s.branches[1][1].View.Boundary = 5 }},
+		"view of another": {"has an impossible view",
+			func(s *story) { s.branches[1][1].View.Segments[0].ID = "0a-9" }},
+		"view with a gap": {"has an impossible view", func(s *story) { s.branches[1][1].View.Boundary = 5 }},
 		"view off the path": {"has an impossible view", func(s *story) {
 			s.branches[1][0].View = s.branches[1][1].View
 			s.branches[1][0].HeadSeq = 3
@@ -50,20 +58,22 @@ func TestForgedRecords(t *testing.T) {
 		"receipt's view":        {"has an impossible view", func(s *story) { s.folds[0].Before.Segments[0].ID = "0a-9" }},
 		"branch without parent": {"is not there", func(s *story) { s.branches[1][0].Parent = "elsewhere" }},
 		"branch beyond its parent": {"at a message that is not there", func(s *story) {
-			s.branches[1][0].AtSeq, s.branches[1][0].HeadSeq = 4,
-				5
+			s.branches[1][0].AtSeq = 4
+			s.branches[1][0].HeadSeq = 5
 		}},
 		"branch of another":       {"another conversation", func(s *story) { s.branches[1][0].Conversation = parent }},
 		"parent that is no one's": {"inherits from others", func(s *story) { s.conversations[1].Ancestors = nil }},
 		"ancestor not in it": {"inherits from", func(s *story) {
 			s.conversations[1].Ancestors = append(s.conversations[1].Ancestors, "01a1fd70-0000-7000-8000-000000000009")
 		}},
-		"ancestor that is seen":    {"not the one in the bundle's header", func(s *story) { s.conversations[0].Inherited = false }},
-		"current branch":           {"current branch", func(s *story) { s.conversations[1].Branch = "elsewhere" }},
-		"seq":                      {"is in the place of", func(s *story) { s.messages[1][1].Seq = 9 }},
-		"message of another":       {"is in the place of", func(s *story) { s.messages[1][3].ConversationID = parent }},
-		"message too few":          {"ends with #5", func(s *story) { s.messages[1] = s.messages[1][:3] }},
-		"message too many":         {"more messages than", func(s *story) { s.messages[1] = append(s.messages[1], s.messages[1][3]) }},
+		"ancestor that is seen": {"not the one in the bundle's header",
+			func(s *story) { s.conversations[0].Inherited = false }},
+		"current branch":     {"current branch", func(s *story) { s.conversations[1].Branch = "elsewhere" }},
+		"seq":                {"is in the place of", func(s *story) { s.messages[1][1].Seq = 9 }},
+		"message of another": {"is in the place of", func(s *story) { s.messages[1][3].ConversationID = parent }},
+		"message too few":    {"ends with #5", func(s *story) { s.messages[1] = s.messages[1][:3] }},
+		"message too many": {"more messages than",
+			func(s *story) { s.messages[1] = append(s.messages[1], s.messages[1][3]) }},
 		"role":                     {"unknown role", func(s *story) { s.messages[1][3].Role = "robot" }},
 		"status":                   {"unknown status", func(s *story) { s.messages[1][3].Status = "" }},
 		"time":                     {"no time", func(s *story) { s.messages[1][3].CreatedAt = 0 }},
@@ -74,21 +84,26 @@ func TestForgedRecords(t *testing.T) {
 		"artifact not mentioned":   {"names an artifact", func(s *story) { s.mentions[1] = nil }},
 		"artifact mentioned twice": {"twice", func(s *story) { s.mentions[1] = append(s.mentions[1], s.mentions[1][0]) }},
 		"image's size": {"has an image of another size", func(s *story) {
-			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: 1 << 60, Width: 1, Height: 1}
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: 1 << 60,
+				Width: 1, Height: 1}
 		}},
 		"image's negative size": {"has an image of another size", func(s *story) {
-			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: -1, Width: 1, Height: 1}
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: -1, Width: 1,
+				Height: 1}
 		}},
 		"image's width": {"has an image of another size", func(s *story) {
-			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: -1,
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))),
+				Size: int64(len(note)), Width: -1,
 				Height: 1}
 		}},
 		"image's height": {"has an image of another size", func(s *story) {
-			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: 1,
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))),
+				Size: int64(len(note)), Width: 1,
 				Height: -1}
 		}},
 		"image too wide": {"has an image of another size", func(s *story) {
-			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: 1 << 31,
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))),
+				Size: int64(len(note)), Width: 1 << 31,
 				Height: 1}
 		}},
 		"image of nothing": {"has an image of another size",
@@ -139,7 +154,8 @@ func TestForgedEntries(t *testing.T) {
 		entry, says string
 		change      func(string) string
 	}{
-		"newer":               {headerName, "has version 2, and this program reads up to version 1", swap(`"version":1`, `"version":2`)},
+		"newer": {headerName, "has version 2, and this program reads up to version 1",
+			swap(`"version":1`, `"version":2`)},
 		"version 0":           {headerName, "version 0", swap(`"version":1`, `"version":0`)},
 		"another format":      {headerName, "not a scrollback bundle", swap(Format, "other")},
 		"of another":          {headerName, "not the one in the bundle's header", swap(string(main), string(parent))},
@@ -182,9 +198,10 @@ func TestForeign(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string][]byte{"text": pack([]byte("hello\n")), "tar": pack(archive.Bytes()), "nothing": pack(nil),
-		"empty": nil,
-		"magic": zstdMagic, "plain tar": archive.Bytes(), "zeros": make([]byte, 100)} {
+	for name, file := range map[string][]byte{"text": pack([]byte("hello\n")), "tar": pack(archive.Bytes()),
+		"nothing": pack(nil),
+		"empty":   nil,
+		"magic":   zstdMagic, "plain tar": archive.Bytes(), "zeros": make([]byte, 100)} {
 		t.Run(name, func(t *testing.T) { refuses(t, check(file, Limits{}), "not a scrollback bundle") })
 	}
 	if !Sniff(pack(nil)) || Sniff(archive.Bytes()) || Sniff([]byte("{}")) {
@@ -197,7 +214,8 @@ func TestLimits(t *testing.T) {
 	s := tell(t)
 	big := strings.Repeat("a", 3<<20)
 	s.artifacts[sha([]byte(big))] = big
-	s.mentions[1] = append(s.mentions[1], scrollback.Artifact{ID: scrollback.ArtifactID(sha([]byte(big))), Size: int64(len(big))})
+	s.mentions[1] = append(s.mentions[1], scrollback.Artifact{ID: scrollback.ArtifactID(sha([]byte(big))),
+		Size: int64(len(big))})
 	file := s.bundle(t, Limits{})
 	if len(file) > 10_000 || check(file, Limits{}) != nil {
 		t.Fatalf("%d bytes: %v", len(file), check(file, Limits{}))

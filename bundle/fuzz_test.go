@@ -59,7 +59,8 @@ func FuzzCheck(f *testing.F) {
 }
 
 // fuzzLimits are met by small files too.
-var fuzzLimits = Limits{Entries: 100, Records: 100, Bytes: 1 << 20, Entry: 1 << 18, Text: 1 << 18, RatioFrom: 1 << 20, Ratio: 10}
+var fuzzLimits = Limits{Entries: 100, Records: 100, Bytes: 1 << 20, Entry: 1 << 18, Text: 1 << 18, RatioFrom: 1 << 20,
+	Ratio: 10}
 
 func edited(t testing.TB, items []item, all []byte, e edit) {
 	t.Helper()
@@ -165,7 +166,8 @@ func fit(t testing.TB, items []item) {
 // them takes no time, and the fuzzer does not explore the compressor.
 func stored(t testing.TB, items []item) []byte {
 	t.Helper()
-	const single, most, raw = 0xa0, 128 << 10, 0 // a single segment with a length of four bytes; the longest block; its type
+	// a single segment with a length of four bytes; the longest block; its type
+	const single, most, raw = 0xa0, 128 << 10, 0
 	var archive bytes.Buffer
 	archived(t, &archive, items)
 	out := binary.LittleEndian.AppendUint32(append(slices.Clone(zstdMagic), single), uint32(archive.Len()))
@@ -187,7 +189,8 @@ func archived(t testing.TB, to io.Writer, items []item) {
 	for _, it := range items {
 		h := &tar.Header{Typeflag: it.kind, Name: it.name, Size: int64(len(it.text)), Mode: 0o644}
 		if it.kind == tar.TypeSymlink {
-			h.Linkname, h.Size = "/etc/passwd", 0
+			h.Linkname = "/etc/passwd"
+			h.Size = 0
 		}
 		if err := w.WriteHeader(h); err != nil {
 			t.Fatal(err)

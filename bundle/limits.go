@@ -20,7 +20,8 @@ type Limits struct {
 
 // DefaultLimits are those that apply by default.
 func DefaultLimits() Limits {
-	return Limits{Entries: 250_000, Records: 500_000, Bytes: 64 << 30, Entry: 1 << 30, Text: 64 << 20, Ratio: 200, RatioFrom: 256 << 20}
+	return Limits{Entries: 250_000, Records: 500_000, Bytes: 64 << 30, Entry: 1 << 30, Text: 64 << 20, Ratio: 200,
+		RatioFrom: 256 << 20}
 }
 
 func (l Limits) or(d Limits) Limits {
@@ -65,7 +66,8 @@ func damaged(format string, args ...any) error {
 
 // tooMuch refuses what is over a limit.
 func tooMuch(format string, args ...any) error {
-	return scrollback.ParamErrorf("bundle", "file", "the bundle is too large: "+format, args...).Because(scrollback.ErrTooLarge)
+	return scrollback.ParamErrorf("bundle", "file", "the bundle is too large: "+format,
+		args...).Because(scrollback.ErrTooLarge)
 }
 
 // meter ends a stream that unpacks to more than it should.
@@ -90,7 +92,9 @@ func (m *meter) Read(p []byte) (int, error) {
 // see it, and all of it would be kept.
 func bare(v Conversation) error {
 	only := Conversation{Inherited: true}
-	only.ID, v.Ancestors = v.ID, nil // those were checked
+	// those were checked
+	only.ID = v.ID
+	v.Ancestors = nil
 	want, err := marshal(only)
 	if err != nil {
 		return err

@@ -65,7 +65,10 @@ func (c *checker) message(m scrollback.Message) error {
 	}
 	for c.line < len(c.at.order) && c.at.order[c.line].seq == c.at.order[c.line].HeadSeq {
 		c.line++
-		c.held, c.sizes, c.size, c.open = nil, nil, 0, nil
+		c.held = nil
+		c.sizes = nil
+		c.size = 0
+		c.open = nil
 	}
 	if c.line == len(c.at.order) {
 		return damaged("conversation %s has more messages than its branches", c.at.ID)
@@ -99,7 +102,8 @@ func (c *checker) judge(m scrollback.Message) error {
 		return wrong("has a malformed id")
 	case err != nil:
 		return wrong("has an unknown role")
-	case m.Status != scrollback.StatusComplete && m.Status != scrollback.StatusInterrupted && m.Status != scrollback.StatusFailed:
+	case m.Status != scrollback.StatusComplete && m.Status != scrollback.StatusInterrupted &&
+		m.Status != scrollback.StatusFailed:
 		return wrong("has an unknown status")
 	case m.CreatedAt == 0:
 		return wrong("has no time")
@@ -116,7 +120,8 @@ func (c *checker) judge(m scrollback.Message) error {
 			if p.URL != "" && (!web || p.Artifact != "" || p.Size != 0) {
 				return wrong("has an image at an address that cannot be")
 			}
-			if p.URL == "" && !c.measures(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 || max(p.Width, p.Height) > maxSide {
+			if p.URL == "" && !c.measures(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 ||
+				max(p.Width, p.Height) > maxSide {
 				return wrong("has an image of another size than its artifact")
 			}
 		case scrollback.File:

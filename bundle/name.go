@@ -53,7 +53,9 @@ func (w *walker) entry(name string, size int64, body io.Reader) error {
 		if bound := w.limits.conversation(); size > bound {
 			return tooMuch("%q has %d bytes, at most %d are taken", name, size, bound)
 		}
-		w.seen, w.kind, w.number = append(w.seen, id), kindConversation, 0
+		w.seen = append(w.seen, id)
+		w.kind = kindConversation
+		w.number = 0
 		return one(w, name, body, func(c Conversation) error {
 			if c.ID != id {
 				return damaged("%q belongs to conversation %q", name, clip(string(c.ID)))
@@ -86,7 +88,8 @@ func (w *walker) follows(rest string) bool {
 			return false
 		}
 		if k > w.kind {
-			w.kind, w.number = k, 0
+			w.kind = k
+			w.number = 0
 		}
 		w.number++
 		return file == pad6(w.number)+".jsonl"

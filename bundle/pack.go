@@ -23,7 +23,8 @@ func (b *Writer) record(k kind, v any) error {
 		if err := b.flush(); err != nil {
 			return err
 		}
-		b.kind, b.number = k, 0
+		b.kind = k
+		b.number = 0
 	}
 	text, err := marshal(v)
 	if err != nil {
@@ -68,7 +69,8 @@ func (b *Writer) entry(name string, size int64, r io.Reader) error {
 	if b.total += size; b.total > b.limits.Bytes {
 		return tooMuch("it would have more than %d bytes", b.limits.Bytes)
 	}
-	err := b.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, Format: tar.FormatUSTAR})
+	err := b.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644,
+		Format: tar.FormatUSTAR})
 	if err != nil {
 		return failed(err)
 	}

@@ -59,9 +59,11 @@ func line(t testing.TB, n int, branches ...string) []byte {
 		}
 		for _, b := range own {
 			for seq := b.AtSeq + 1; seq <= b.HeadSeq; seq++ {
-				ok(w.Message(scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: c.ID, Branch: b.ID,
-					Seq:  seq,
-					Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1, Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}))
+				ok(w.Message(scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: c.ID,
+					Branch: b.ID,
+					Seq:    seq,
+					Role:   scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1,
+					Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}))
 			}
 		}
 	}
@@ -89,16 +91,18 @@ func TestAncestorsAreOnThePath(t *testing.T) {
 		says     string
 		branches []string
 	}{
-		"empty":                   {"no branch of it comes from", []string{"0 a - 0 0", "1 b - 0 2"}},
-		"beside the path":         {"no branch of it comes from", []string{"0 a - 0 3", "1 b - 0 2"}},
-		"by a branch of its own":  {"no branch of it comes from", []string{"0 a - 0 3", "1 b - 0 2", "1 c b 1 2"}},
-		"empty, above another":    {"no branch of it comes from", []string{"0 a - 0 0", "1 b - 0 2", "2 c b 2 3"}},
-		"not of its heir":         {"no branch of it comes from", []string{"0 a - 0 3", "1 b - 0 2", "2 c b 2 3", "2 d a 3 4"}},
-		"not of the last":         {"no branch of it comes from", []string{"0 a - 0 3", "1 b a 3 4", "2 c a 3 4"}},
-		"by another branch of it": {"no branch of it comes from", []string{"0 a - 0 3", "1 b a 3 4", "1 c - 0 2", "2 d c 2 4"}},
-		"more than the path":      {"the path leaves it at #2", []string{"0 a - 0 3", "1 b a 2 4"}},
-		"a branch more":           {"the path leaves it at #0", []string{"0 a - 0 3", "0 x - 0 3", "1 b a 3 4"}},
-		"an empty branch more":    {"the path leaves it at #0", []string{"0 a - 0 3", "0 x a 3 3", "1 b a 3 4"}},
+		"empty":                  {"no branch of it comes from", []string{"0 a - 0 0", "1 b - 0 2"}},
+		"beside the path":        {"no branch of it comes from", []string{"0 a - 0 3", "1 b - 0 2"}},
+		"by a branch of its own": {"no branch of it comes from", []string{"0 a - 0 3", "1 b - 0 2", "1 c b 1 2"}},
+		"empty, above another":   {"no branch of it comes from", []string{"0 a - 0 0", "1 b - 0 2", "2 c b 2 3"}},
+		"not of its heir": {"no branch of it comes from",
+			[]string{"0 a - 0 3", "1 b - 0 2", "2 c b 2 3", "2 d a 3 4"}},
+		"not of the last": {"no branch of it comes from", []string{"0 a - 0 3", "1 b a 3 4", "2 c a 3 4"}},
+		"by another branch of it": {"no branch of it comes from",
+			[]string{"0 a - 0 3", "1 b a 3 4", "1 c - 0 2", "2 d c 2 4"}},
+		"more than the path":   {"the path leaves it at #2", []string{"0 a - 0 3", "1 b a 2 4"}},
+		"a branch more":        {"the path leaves it at #0", []string{"0 a - 0 3", "0 x - 0 3", "1 b a 3 4"}},
+		"an empty branch more": {"the path leaves it at #0", []string{"0 a - 0 3", "0 x a 3 3", "1 b a 3 4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := int(c.branches[len(c.branches)-1][0]-'0') + 1
@@ -116,7 +120,8 @@ func TestOwner(t *testing.T) {
 	for i := 1; i < n; i++ {
 		parent := all[max(0, i-1-random.IntN(3))]
 		at := parent.AtSeq + 1 + random.Int64N(parent.HeadSeq-parent.AtSeq)
-		all = append(all, p.grow(scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint(i)), AtSeq: at, HeadSeq: at + 1 + random.Int64N(3)},
+		all = append(all, p.grow(scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint(i)), AtSeq: at,
+			HeadSeq: at + 1 + random.Int64N(3)},
 			parent))
 	}
 	if all[n-1].depth < n/10 {

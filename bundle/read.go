@@ -78,7 +78,8 @@ func Walk(r io.ReadSeeker, limits Limits, v Visit) (Manifest, error) {
 }
 
 func unpack(r io.Reader) (*zstd.Decoder, error) {
-	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "bundle.Walk", err)
 	}
@@ -110,7 +111,8 @@ func recognise(r io.ReadSeeker, l Limits) error {
 	case err != nil || decode(text, &header, "") != nil || header.Format != Format:
 		return refused("the file is not a scrollback bundle, or its beginning is damaged")
 	case header.Version > Version:
-		return refused("the bundle has version %d, and this program reads up to version %d: a newer one is needed", header.Version, Version)
+		return refused("the bundle has version %d, and this program reads up to version %d: a newer one is needed",
+			header.Version, Version)
 	case header.Version < 1:
 		return damaged("it says that it has version %d", header.Version)
 	}

@@ -53,7 +53,9 @@ func (c *checker) segment(s scrollback.Segment) error {
 		return tooMuch("its segments hold more than %d segments", c.limits.Records)
 	}
 	light := s // a hint is cloned: it must not keep the summary that it is cut from
-	light.Summary, light.SummaryBy, light.Placeholder = strings.Clone(scrollback.Hint(s.Summary)), "", ""
+	light.Summary = strings.Clone(scrollback.Hint(s.Summary))
+	light.SummaryBy = ""
+	light.Placeholder = ""
 	c.segments[s.ID] = &light
 	if leaf {
 		c.at.leaves[s.Branch] = append(c.at.leaves[s.Branch], &light)
@@ -70,7 +72,8 @@ func (c *checker) segment(s scrollback.Segment) error {
 // endSegments checks the roll-ups, once everything they may hold is there.
 func (c *checker) endSegments() error {
 	for _, s := range c.at.rollups {
-		next, hashes := s.FirstSeq, []string{}
+		next := s.FirstSeq
+		hashes := []string{}
 		var children []scrollback.Segment
 		for _, id := range s.Children {
 			child := c.segments[id]
@@ -78,7 +81,8 @@ func (c *checker) endSegments() error {
 				return damaged("segment %s does not hold segment %q", s.ID, clip(string(id)))
 			}
 			next = child.LastSeq + 1
-			children, hashes = append(children, *child), append(hashes, child.Hash)
+			children = append(children, *child)
+			hashes = append(hashes, child.Hash)
 		}
 		if next != s.LastSeq+1 || s.Hash != scrollback.HashChildren(hashes) {
 			return damaged("segment %s does not match the segments that it holds", s.ID)
@@ -108,7 +112,8 @@ func (c *checker) endSegments() error {
 func (c *checker) measure(s *scrollback.Segment, render func(io.Writer) error) error {
 	sum := &counted{Hash: sha256.New()}
 	if err := render(sum); err != nil {
-		return refused("segment %s was written by renderer %d, which this program does not have: a newer one is needed", s.ID, s.Renderer)
+		return refused("segment %s was written by renderer %d, which this program does not have: a newer one is needed", s.ID,
+			s.Renderer)
 	}
 	if sum.n != s.Bytes || hex.EncodeToString(sum.Sum(nil)) != s.SHA256 {
 		return damaged("the file of segment %s is not the one that was folded", s.ID)

@@ -64,7 +64,10 @@ func (b *Writer) Conversation(c Conversation) error {
 	if err := b.endConversation(); err != nil {
 		return err
 	}
-	b.at, b.kind, b.number, b.log = c.ID, kindConversation, 0, sha256.New()
+	b.at = c.ID
+	b.kind = kindConversation
+	b.number = 0
+	b.log = sha256.New()
 	b.sum.Conversations = append(b.sum.Conversations, Count{ID: c.ID})
 	text, err := marshal(c)
 	if err != nil {
@@ -101,7 +104,8 @@ func (b *Writer) File(s scrollback.Segment, text []byte) error {
 	if err := b.flush(); err != nil {
 		return err
 	}
-	b.kind, b.number = kindFile, 0
+	b.kind = kindFile
+	b.number = 0
 	return b.entry(filePath(b.at, s), int64(len(text)), bytes.NewReader(text))
 }
 

@@ -32,11 +32,12 @@ const op = "collect"
 // Options say what is collected, and how. The zero value finds nothing, because it has no
 // tools.
 type Options struct {
-	Tools   []transcript.Tool      // those that are known
-	Machine transcript.Machine     // where they are looked for; see [Here]
-	From    []string               // names of tools; empty for all
-	Path    string                 // a folder or file that was named; empty for where tools keep theirs
-	Exclude []string               // names of tools; folders, absolute: neither what was worked on there nor what is kept there
+	Tools   []transcript.Tool  // those that are known
+	Machine transcript.Machine // where they are looked for; see [Here]
+	From    []string           // names of tools; empty for all
+	Path    string             // a folder or file that was named; empty for where tools keep theirs
+	// names of tools; folders, absolute: neither what was worked on there nor what is kept there
+	Exclude []string
 	Import  transfer.ImportRequest // of each session: Project, Mask, ByFolder
 	Step    func(Step)             // is told how far a sweep has come; may be nil
 	Told    func(Change)           // is told of each session that was read; may be nil
@@ -122,7 +123,8 @@ func New(t *transfer.Transfer, v *engine.View, o Options) (*Collector, error) {
 		case filepath.IsAbs(x):
 			c.folders = append(c.folders, filepath.Clean(x))
 		default:
-			return nil, scrollback.ParamErrorf(op, "exclude", "%q is neither a tool (%s) nor an absolute folder", x, strings.Join(Names(o.Tools), ", "))
+			return nil, scrollback.ParamErrorf(op, "exclude", "%q is neither a tool (%s) nor an absolute folder", x,
+				strings.Join(Names(o.Tools), ", "))
 		}
 	}
 	for _, tool := range o.Tools {

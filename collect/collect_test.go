@@ -40,7 +40,8 @@ func (d diary) Sniff(name string, _ []byte) bool { return strings.HasSuffix(name
 
 func (d diary) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
-		root, stopped := p.Name, false
+		root := p.Name
+		stopped := false
 		err := fs.WalkDir(p.FS, root, func(name string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || !strings.HasSuffix(name, ".diary") {
 				return nil
@@ -50,7 +51,8 @@ func (d diary) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcr
 			if err != nil {
 				s.Bad = err.Error()
 			} else {
-				s.Bytes, s.Changed = info.Size(), info.ModTime().UnixMilli()
+				s.Bytes = info.Size()
+				s.Changed = info.ModTime().UnixMilli()
 				s.Stamp = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 			}
 			if stopped = !yield(s, nil); stopped {
@@ -86,7 +88,8 @@ func (d diary) Read(_ context.Context, p transcript.Place, s transcript.Session)
 		lines := strings.SplitAfter(string(text), "\n")
 		if last := lines[len(lines)-1]; last != "" {
 			settled := strings.HasSuffix(last, ".") && p.Now-s.Changed >= 500 // it is whole if nothing follows for a moment
-			lines, held = lines[:len(lines)-1], p.Live(s) && !settled
+			lines = lines[:len(lines)-1]
+			held = p.Live(s) && !settled
 			if !held {
 				lines = append(lines, last)
 			}
@@ -245,7 +248,8 @@ func TestSurveyWritesNothing(t *testing.T) {
 	d.write("diaries/a.diary", "/work", "monday", "tuesday")
 	for range 2 {
 		r, err := d.collector().Survey(t.Context())
-		if err != nil || !r.DryRun || len(r.Tools) != 1 || r.Tools[0].New != 1 || r.Tools[0].Messages != 2 || r.Tools[0].Bytes == 0 {
+		if err != nil || !r.DryRun || len(r.Tools) != 1 || r.Tools[0].New != 1 || r.Tools[0].Messages != 2 ||
+			r.Tools[0].Bytes == 0 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
@@ -373,12 +377,13 @@ func TestSecondRound(t *testing.T) {
 		d := newDesk(t)
 		d.write("diaries/a.diary", filepath.Join(d.home, "project"), "monday")
 		d.write("project/.log/b.diary", "/elsewhere", "tuesday")
-		d.o.Tools = append([]transcript.Tool{diary{name: "log", reads: d.reads, homes: func(m transcript.Machine) (homes []string) {
-			for _, f := range m.Folders {
-				homes = append(homes, filepath.Join(f, ".log"))
-			}
-			return homes
-		}}}, d.o.Tools...)
+		d.o.Tools = append([]transcript.Tool{diary{name: "log", reads: d.reads,
+			homes: func(m transcript.Machine) (homes []string) {
+				for _, f := range m.Folders {
+					homes = append(homes, filepath.Join(f, ".log"))
+				}
+				return homes
+			}}}, d.o.Tools...)
 		c := d.collector()
 		do := map[bool]func(context.Context) (collect.Report, error){true: c.Survey, false: c.Bring}[dry]
 		r, err := do(t.Context())
@@ -431,7 +436,8 @@ func TestNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.o.Path = zipped
-	if _, err := d.collector().Bring(t.Context()); scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "damaged") {
+	if _, err := d.collector().Bring(t.Context()); scrollback.CodeOf(err) != scrollback.Invalid ||
+		!strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged zip: %v", err)
 	}
 	d.o.Path = filepath.Join(d.home, "nowhere")
@@ -524,7 +530,8 @@ func TestHeldUntilItSettles(t *testing.T) {
 		later time.Duration
 		reads int64
 		said  int64
-	}{{0, 1, 1}, {time.Second / 2, 1, 0}, {2 * time.Second, 2, 0}, {3 * time.Second, 2, 0}, {9*time.Minute + 59*time.Second, 3, 0},
+	}{{0, 1, 1}, {time.Second / 2, 1, 0}, {2 * time.Second, 2, 0}, {3 * time.Second, 2, 0},
+		{9*time.Minute + 59*time.Second, 3, 0},
 		{11 * time.Minute, 4, 1}, {12 * time.Minute, 4, 0}} {
 		now = start.Add(want.later)
 		r, err := c.Bring(t.Context())
@@ -534,7 +541,8 @@ func TestHeldUntilItSettles(t *testing.T) {
 	}
 }
 
-// Each tool is looked for, and how far behind it is here is told; of what is not here no more is read than its first message.
+// Each tool is looked for, and how far behind it is here is told; of what is not here no more is read than its first
+// message.
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -547,7 +555,8 @@ func TestAgents(t *testing.T) {
 		t.Fatal(agents, err)
 	}
 	a := agents[0]
-	if a.Sessions != 2 || a.Here != 1 || a.Behind != 1 || a.Newest == 0 || a.NewestHere == 0 || !a.Places[0].Found || d.reads.Load() != 1 {
+	if a.Sessions != 2 || a.Here != 1 || a.Behind != 1 || a.Newest == 0 || a.NewestHere == 0 || !a.Places[0].Found ||
+		d.reads.Load() != 1 {
 		t.Errorf("%+v", a)
 	}
 }

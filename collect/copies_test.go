@@ -127,25 +127,30 @@ func keepers() []keeper {
 				return lines(of, nil, func(t turn) any {
 					m := object{"role": t.role(), "content": block(t)}
 					if !t.user() {
-						m["id"], m["model"], m["stop_reason"] = "msg_"+t.ID, "m", "end_turn"
+						m["id"] = "msg_" + t.ID
+						m["model"] = "m"
+						m["stop_reason"] = "end_turn"
 					}
-					return object{"type": t.role(), "uuid": t.ID, "parentUuid": orNull(t.Parent), "sessionId": talkID, "timestamp": t.iso(),
-						"cwd": "/work", "version": "2.1.0", "isSidechain": false, "message": m}
+					return object{"type": t.role(), "uuid": t.ID, "parentUuid": orNull(t.Parent), "sessionId": talkID,
+						"timestamp": t.iso(),
+						"cwd":       "/work", "version": "2.1.0", "isSidechain": false, "message": m}
 				})
 			}},
-		{format: "codex", file: "sessions/2026/01/02/rollout-2026-01-02T10-00-00-" + talkID + ".jsonl", write: func(of []turn) []byte {
-			meta := object{"timestamp": of[0].iso(), "type": "session_meta", "payload": object{
-				"id": talkID, "timestamp": of[0].iso(), "cwd": "/work",
-				"originator": "codex_cli_rs", "cli_version": "0.124.0", "source": "cli"}}
-			return lines(of, []any{meta}, func(t turn) any {
-				kind := map[bool]string{true: "input_text", false: "output_text"}[t.user()]
-				return object{"timestamp": t.iso(), "type": "response_item", "payload": object{"type": "message", "role": t.role(),
-					"content": []any{object{"type": kind, "text": t.Text}}}}
-			})
-		}},
+		{format: "codex", file: "sessions/2026/01/02/rollout-2026-01-02T10-00-00-" + talkID + ".jsonl",
+			write: func(of []turn) []byte {
+				meta := object{"timestamp": of[0].iso(), "type": "session_meta", "payload": object{
+					"id": talkID, "timestamp": of[0].iso(), "cwd": "/work",
+					"originator": "codex_cli_rs", "cli_version": "0.124.0", "source": "cli"}}
+				return lines(of, []any{meta}, func(t turn) any {
+					kind := map[bool]string{true: "input_text", false: "output_text"}[t.user()]
+					return object{"timestamp": t.iso(), "type": "response_item", "payload": object{"type": "message", "role": t.role(),
+						"content": []any{object{"type": kind, "text": t.Text}}}}
+				})
+			}},
 		{format: "gemini-cli", file: ".gemini/tmp/p/chats/session-1.json",
 			beside: ".gemini/tmp/p/chats/session-%s.json", write: func(of []turn) []byte {
-				return fmt.Appendf(nil, `{"sessionId":"%s","projectHash":"p","startTime":"%s","lastUpdated":"%s","messages":%s}`, talkID,
+				return fmt.Appendf(nil, `{"sessionId":"%s","projectHash":"p","startTime":"%s","lastUpdated":"%s","messages":%s}`,
+					talkID,
 					of[0].iso(), last(of).iso(), dumped(list(of, func(t turn) any {
 						kind := map[bool]string{true: "user", false: "gemini"}[t.user()]
 						return object{"id": t.ID, "timestamp": t.iso(), "type": kind, "content": t.Text}
@@ -155,9 +160,10 @@ func keepers() []keeper {
 			return dumped(list(of, func(t turn) any { return object{"role": t.role(), "ts": t.ms(), "content": block(t)} }))
 		}},
 		{format: "cline", file: "sessions/1760000000000_x/1760000000000_x.messages.json", write: func(of []turn) []byte {
-			return dumped(object{"version": 1, "sessionId": "1760000000000_x", "agent": "a", "messages": list(of, func(t turn) any {
-				return object{"id": t.ID, "role": t.role(), "ts": t.ms(), "content": block(t)}
-			})})
+			return dumped(object{"version": 1, "sessionId": "1760000000000_x", "agent": "a",
+				"messages": list(of, func(t turn) any {
+					return object{"id": t.ID, "role": t.role(), "ts": t.ms(), "content": block(t)}
+				})})
 		}},
 		{format: "aider", file: ".aider.chat.history.md", untimed: true, byFolder: true, write: func(of []turn) []byte {
 			var b bytes.Buffer
@@ -170,10 +176,11 @@ func keepers() []keeper {
 		{format: "chatgpt", file: "conversations.json", beside: "%s/conversations.json", write: func(of []turn) []byte {
 			mapping := object{}
 			for _, t := range of {
-				mapping[t.ID] = object{"id": t.ID, "parent": orNull(t.Parent), "children": children(of, t), "message": object{"id": t.ID,
-					"author": object{"role": t.role()}, "create_time": t.seconds(),
-					"content": object{"content_type": "text", "parts": []any{t.Text}},
-					"status":  "finished_successfully", "recipient": "all", "weight": 1, "metadata": object{}}}
+				mapping[t.ID] = object{"id": t.ID, "parent": orNull(t.Parent), "children": children(of, t),
+					"message": object{"id": t.ID,
+						"author": object{"role": t.role()}, "create_time": t.seconds(),
+						"content": object{"content_type": "text", "parts": []any{t.Text}},
+						"status":  "finished_successfully", "recipient": "all", "weight": 1, "metadata": object{}}}
 			}
 			return dumped([]any{object{"id": talkID, "conversation_id": talkID, "title": "t", "create_time": of[0].seconds(),
 				"update_time": last(of).seconds(), "mapping": mapping, "current_node": last(of).ID}})
@@ -187,7 +194,8 @@ func keepers() []keeper {
 				})}})
 		}},
 		{format: "librechat", file: "talk.json", write: func(of []turn) []byte {
-			return dumped(object{"conversationId": talkID, "endpoint": "openAI", "title": "t", "branches": true, "recursive": false,
+			return dumped(object{"conversationId": talkID, "endpoint": "openAI", "title": "t", "branches": true,
+				"recursive": false,
 				"messages": list(of, func(t turn) any {
 					up := t.Parent
 					if up == "" {
@@ -203,8 +211,10 @@ func keepers() []keeper {
 				messages[t.ID] = object{"id": t.ID, "parentId": orNull(t.Parent), "childrenIds": children(of, t), "role": t.role(),
 					"content": t.Text, "timestamp": t.At.Unix(), "done": true}
 			}
-			return dumped([]any{object{"id": talkID, "title": "t", "created_at": of[0].At.Unix(), "updated_at": last(of).At.Unix(),
-				"chat": object{"title": "t", "models": []any{"m"}, "history": object{"messages": messages, "currentId": last(of).ID}}}})
+			return dumped([]any{object{"id": talkID, "title": "t", "created_at": of[0].At.Unix(),
+				"updated_at": last(of).At.Unix(),
+				"chat": object{"title": "t", "models": []any{"m"},
+					"history": object{"messages": messages, "currentId": last(of).ID}}}})
 		}},
 		{format: "opencode", file: "opencode.db", beside: "opencode-%s.db", database: func(of []turn) []string {
 			out := []string{
@@ -212,14 +222,19 @@ func keepers() []keeper {
 					"time_created INTEGER, time_updated INTEGER)",
 				"CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT)",
 				"CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT)",
-				fmt.Sprintf("INSERT INTO session VALUES ('ses_1', NULL, '/work', 't', '1.18.33', NULL, %d, %d)", of[0].ms(), last(of).ms()),
+				fmt.Sprintf("INSERT INTO session VALUES ('ses_1', NULL, '/work', 't', '1.18.33', NULL, %d, %d)", of[0].ms(),
+					last(of).ms()),
 			}
 			for _, t := range of {
 				data := object{"role": t.role(), "time": object{"created": t.ms(), "completed": t.ms()}}
 				if !t.user() {
-					data["parentID"], data["finish"], data["modelID"], data["providerID"] = "msg_"+t.Parent, "stop", "m", "p"
+					data["parentID"] = "msg_" + t.Parent
+					data["finish"] = "stop"
+					data["modelID"] = "m"
+					data["providerID"] = "p"
 				}
-				row := fmt.Sprintf("INSERT INTO message VALUES ('msg_%s', 'ses_1', %d, %d, %s)", t.ID, t.ms(), t.ms(), quote(string(dumped(data))))
+				row := fmt.Sprintf("INSERT INTO message VALUES ('msg_%s', 'ses_1', %d, %d, %s)", t.ID, t.ms(), t.ms(),
+					quote(string(dumped(data))))
 				out = append(out, row,
 					fmt.Sprintf("INSERT INTO part VALUES ('prt_%s', 'msg_%s', 'ses_1', %d, %d, %s)", t.ID, t.ID, t.ms(), t.ms(),
 						quote(string(dumped(object{"type": "text", "text": t.Text})))))
@@ -235,8 +250,10 @@ func keepers() []keeper {
 				fmt.Sprintf("INSERT INTO sessions VALUES ('s1', NULL, 't', 1, %d, %d, NULL)", last(of).At.Unix(), of[0].At.Unix()),
 			}
 			for _, t := range of {
-				parts := []any{object{"type": "text", "data": object{"text": t.Text}}, object{"type": "finish", "data": object{"reason": "end_turn"}}}
-				out = append(out, fmt.Sprintf("INSERT INTO messages VALUES (%s, 's1', '%s', %s, 'm', %d, %d, %d, 'p', 0)", quote(t.ID), t.role(),
+				parts := []any{object{"type": "text", "data": object{"text": t.Text}},
+					object{"type": "finish", "data": object{"reason": "end_turn"}}}
+				out = append(out, fmt.Sprintf("INSERT INTO messages VALUES (%s, 's1', '%s', %s, 'm', %d, %d, %d, 'p', 0)",
+					quote(t.ID), t.role(),
 					quote(string(dumped(parts))), t.At.Unix(), t.At.Unix(), t.At.Unix()))
 			}
 			return out
@@ -251,9 +268,10 @@ func keepers() []keeper {
 					last(of).At.UTC().Format(time.DateTime)),
 			}
 			for _, t := range of {
-				out = append(out, fmt.Sprintf("INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp, metadata_json) "+
-					`VALUES ('%s', '20260102_1', '%s', %s, %d, '{"userVisible":true,"agentVisible":true}')`,
-					t.ID, t.role(), quote(string(dumped(block(t)))), t.ms()))
+				out = append(out,
+					fmt.Sprintf("INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp, metadata_json) "+
+						`VALUES ('%s', '20260102_1', '%s', %s, %d, '{"userVisible":true,"agentVisible":true}')`,
+						t.ID, t.role(), quote(string(dumped(block(t)))), t.ms()))
 			}
 			return out
 		}},
@@ -286,7 +304,8 @@ func newLibrary(t *testing.T, k keeper) *library {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sb.Close() })
-	l := &library{T: t, keeper: k, sb: sb, folder: t.TempDir(), clock: talkBegan.Add(24 * time.Hour), copies: map[string]string{}}
+	l := &library{T: t, keeper: k, sb: sb, folder: t.TempDir(), clock: talkBegan.Add(24 * time.Hour),
+		copies: map[string]string{}}
 	for _, tool := range all.Tools() {
 		if tool.Name() == k.format {
 			l.tool = tool
@@ -410,7 +429,8 @@ func (l *library) stands() (paths []string, branches int, state string) {
 		}
 		var texts []string
 		after := int64(0)
-		page, err := l.sb.Turns().Page(l.Context(), c.ID, scrollback.PageQuery{Branch: c.Branch, After: &after, Limit: scrollback.ListMax})
+		page, err := l.sb.Turns().Page(l.Context(), c.ID,
+			scrollback.PageQuery{Branch: c.Branch, After: &after, Limit: scrollback.ListMax})
 		if err != nil {
 			l.Fatal(err)
 		}
@@ -445,8 +465,10 @@ func (l *library) want(when string, of []turn, branches int) (state string) {
 // current, and none changes anything again, whatever the order.
 func TestCopiesOfATalk(t *testing.T) {
 	t.Parallel()
-	older, newer := line(4, "", 0, 0), line(4, "n", 4, 10)
-	ours, theirs := line(4, "a", 4, 20), line(4, "b", 2, 30)
+	older := line(4, "", 0, 0)
+	newer := line(4, "n", 4, 10)
+	ours := line(4, "a", 4, 20)
+	theirs := line(4, "b", 2, 30)
 	for _, k := range keepers() {
 		for way, bring := range ways {
 			switch {

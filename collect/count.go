@@ -8,11 +8,14 @@ import (
 
 // count reads a session and counts what it has.
 func (s *sweep) count(ctx context.Context, f *Found, at spot, j job) {
-	p, one := j.place, j.session
+	p := j.place
+	one := j.session
 	was := s.known.of(keyOf(at.tool, p.Place, one), one.Stamp, j.shares)
 	only := &without{Tool: at.tool, c: s.Collector}
-	out, held := transfer.ImportResult{}, false
-	conversations, messages := 0, int64(0)
+	out := transfer.ImportResult{}
+	held := false
+	conversations := 0
+	messages := int64(0)
 	for e, err := range only.Read(ctx, p.Place, one) {
 		switch {
 		case err != nil:
@@ -36,6 +39,7 @@ func (s *sweep) count(ctx context.Context, f *Found, at spot, j job) {
 	for _, folder := range only.folders {
 		s.known.worked(folder)
 	}
-	f.Conversations, f.Messages = f.Conversations+conversations, f.Messages+messages
+	f.Conversations += conversations
+	f.Messages += messages
 	s.told(f, whereOf(at, p), one, outcome{was: was, excluded: only.all(), Change: Change{ImportResult: out}})
 }

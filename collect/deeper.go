@@ -24,7 +24,8 @@ var passed = []string{".git", "node_modules"}
 // may not be read is passed over.
 func Deeper(ctx context.Context, tools []transcript.Tool, root string) (found []string) {
 	c := &Collector{tools: tools, o: Options{Now: time.Now}}
-	level, looked := []string{root}, 0
+	level := []string{root}
+	looked := 0
 	for range MaxDeep {
 		var next []string
 		for _, dir := range level {

@@ -37,7 +37,8 @@ func TestNothingIsBehindForEver(t *testing.T) {
 	d.write("diaries/silent.diary", "/work")
 	d.write("diaries/torn.diary", "/work", "FAULT")
 	d.write("diaries/purged.diary", "/work", "tuesday")
-	if a := d.agent("diary"); a.Behind != 2 || a.Empty != 1 || len(a.Problems) != 1 || a.Problems[0].Reason != "the page is torn out" {
+	if a := d.agent("diary"); a.Behind != 2 || a.Empty != 1 || len(a.Problems) != 1 ||
+		a.Problems[0].Reason != "the page is torn out" {
 		t.Errorf("before: %+v", a)
 	}
 	d.bring()
@@ -79,9 +80,11 @@ func TestFoldersOfCline(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(db), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	foreigntest.Run(t, db, "CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, is_subagent INTEGER, messages_path TEXT)")
+	foreigntest.Run(t, db,
+		"CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, is_subagent INTEGER, messages_path TEXT)")
 	for _, path := range []string{"cline", "cline/db", "cline/db/sessions.db"} {
-		d.o.Path, d.o.Tools = filepath.Join(d.home, path), []transcript.Tool{goose.Tool{}, cline.Tool{}}
+		d.o.Path = filepath.Join(d.home, path)
+		d.o.Tools = []transcript.Tool{goose.Tool{}, cline.Tool{}}
 		r, err := d.collector().Bring(t.Context())
 		if err != nil {
 			t.Fatal(err)

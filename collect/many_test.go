@@ -41,7 +41,8 @@ func (b book) Read(_ context.Context, p transcript.Place, s transcript.Session) 
 			id, said, _ := strings.Cut(strings.TrimSpace(line), " ")
 			for _, e := range []transcript.Entry{
 				{Source: id, Conversation: &scrollback.Conversation{}, Origin: &scrollback.Origin{ID: id}},
-				{Source: id, Message: scrollback.Message{ID: scrollback.MessageID(id), Role: scrollback.RoleUser, Parts: scrollback.Say(said),
+				{Source: id, Message: scrollback.Message{ID: scrollback.MessageID(id), Role: scrollback.RoleUser,
+					Parts:     scrollback.Say(said),
 					CreatedAt: 1_700_000_000_000}},
 				{Source: id, End: &transcript.End{Held: strings.HasSuffix(said, heldWord) && p.Live(s)}},
 			} {

@@ -114,7 +114,8 @@ func (n *notices) add(p transcript.Place, all bool) {
 	}
 	for _, dir := range folders {
 		n.mu.Lock()
-		on, many := n.on[dir], len(n.on) >= maxWatches
+		on := n.on[dir]
+		many := len(n.on) >= maxWatches
 		n.mu.Unlock()
 		if on {
 			continue

@@ -52,7 +52,8 @@ func (s *sweep) below(at spot) (out []spot) {
 		m := transcript.Machine{System: system, Home: at.path, Getenv: func(string) string { return "" }}
 		for _, home := range at.tool.Homes(m) {
 			b := spot{at.tool, filepath.Clean(home)}
-			if _, err := os.Stat(b.path); err != nil || !filepath.IsAbs(home) || s.done[b.key()] || slices.Contains(out, b) || s.excluded(b.path) {
+			if _, err := os.Stat(b.path); err != nil || !filepath.IsAbs(home) || s.done[b.key()] || slices.Contains(out, b) ||
+				s.excluded(b.path) {
 				continue // a zip has nothing below it, either
 			}
 			out = append(out, b)
@@ -84,7 +85,8 @@ func (c *Collector) open(name string) (opened, error) {
 		if _, err := fs.ReadDir(root.FS(), "."); err != nil {
 			return opened{}, errors.Join(missing(name, err), root.Close())
 		}
-		return opened{transcript.Place{FS: transcript.InUTF8(root.FS()), Name: ".", Path: name, Now: now}, true, root.Close}, nil
+		return opened{transcript.Place{FS: transcript.InUTF8(root.FS()), Name: ".", Path: name, Now: now}, true,
+			root.Close}, nil
 	}
 	if !info.Mode().IsRegular() {
 		return opened{}, scrollback.ParamErrorf(op, "file", "%s is neither a folder nor a file", name)
@@ -103,7 +105,8 @@ func (c *Collector) open(name string) (opened, error) {
 	if err != nil {
 		return opened{}, missing(name, err)
 	}
-	return opened{transcript.Place{FS: transcript.InUTF8(root.FS()), Name: filepath.Base(name), Path: filepath.Dir(name), Now: now}, false, root.Close}, nil
+	return opened{transcript.Place{FS: transcript.InUTF8(root.FS()), Name: filepath.Base(name), Path: filepath.Dir(name),
+		Now: now}, false, root.Close}, nil
 }
 
 func openZip(name string, now int64) (opened, error) {

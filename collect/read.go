@@ -41,8 +41,10 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 	only := &without{Tool: j.tool, c: c}
 	q := c.o.Import
 	q.Progress = j.progress
-	out := outcome{was: k.of(key, j.session.Stamp, j.shares), Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
-	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view, transfer.Session{Tool: only, Place: j.place.Place, Session: j.session, Shares: j.shares}, q)
+	out := outcome{was: k.of(key, j.session.Stamp, j.shares),
+		Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
+	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view,
+		transfer.Session{Tool: only, Place: j.place.Place, Session: j.session, Shares: j.shares}, q)
 	if ctx.Err() != nil && out.Err != nil {
 		return out
 	}
@@ -57,7 +59,8 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 		out.Err = nil
 	}
 	if n := len(out.Skipped); out.Err == nil && !out.excluded && len(out.Conversations) == 0 && n > 0 {
-		out.Err = scrollback.ParamErrorf(op, "file", "nothing could be read; line %d: %s", out.Skipped[0].Line, out.Skipped[0].Reason)
+		out.Err = scrollback.ParamErrorf(op, "file", "nothing could be read; line %d: %s", out.Skipped[0].Line,
+			out.Skipped[0].Reason)
 	}
 	was := c.judged[key]
 	switch now := (judgement{stamp: j.session.Stamp, held: out.Held}); {

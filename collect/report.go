@@ -19,25 +19,27 @@ type Report struct {
 // Found is what was found of one tool. Sessions are New, Changed, Unchanged, Excluded, Deleted or
 // Failed; Held are those of which the newest answer waits until it is complete.
 type Found struct {
-	Tool          string         `json:"tool"`
-	Places        []string       `json:"places"`
-	Sessions      int            `json:"sessions"`
-	New           int            `json:"new"`
-	Changed       int            `json:"changed"`
-	Unchanged     int            `json:"unchanged"`
-	Excluded      int            `json:"excluded,omitempty"`
-	Deleted       int            `json:"deleted,omitempty"` // here, after they were brought: they stay away
-	Failed        int            `json:"failed,omitempty"`
-	Held          int            `json:"held,omitempty"`
-	Gone          int            `json:"gone,omitempty"`          // that vanished where they were; what is here stays
-	Conversations int            `json:"conversations"`           // that messages came to; in a dry run those that would be read
-	Messages      int64          `json:"messages"`                // that are new here; in a dry run those that would be read
-	Bytes         int64          `json:"bytes"`                   // of the sessions that were read
-	Masked        int            `json:"masked,omitempty"`        // secrets that were replaced by a mark
-	Left          map[string]int `json:"left_out,omitempty"`      // what is not talk, by kind
-	BadLines      int            `json:"bad_lines,omitempty"`     // that could not be read
-	Problems      []Problem      `json:"problems,omitempty"`      // what could not be read, and why
-	MoreProblems  int            `json:"more_problems,omitempty"` // that are not listed
+	Tool      string   `json:"tool"`
+	Places    []string `json:"places"`
+	Sessions  int      `json:"sessions"`
+	New       int      `json:"new"`
+	Changed   int      `json:"changed"`
+	Unchanged int      `json:"unchanged"`
+	Excluded  int      `json:"excluded,omitempty"`
+	Deleted   int      `json:"deleted,omitempty"` // here, after they were brought: they stay away
+	Failed    int      `json:"failed,omitempty"`
+	Held      int      `json:"held,omitempty"`
+	Gone      int      `json:"gone,omitempty"` // that vanished where they were; what is here stays
+	// that messages came to; in a dry run those that would be read
+	Conversations int `json:"conversations"`
+	// that are new here; in a dry run those that would be read
+	Messages     int64          `json:"messages"`
+	Bytes        int64          `json:"bytes"`                   // of the sessions that were read
+	Masked       int            `json:"masked,omitempty"`        // secrets that were replaced by a mark
+	Left         map[string]int `json:"left_out,omitempty"`      // what is not talk, by kind
+	BadLines     int            `json:"bad_lines,omitempty"`     // that could not be read
+	Problems     []Problem      `json:"problems,omitempty"`      // what could not be read, and why
+	MoreProblems int            `json:"more_problems,omitempty"` // that are not listed
 
 	told bool // something that was read is a conversation here
 	came map[scrollback.ConversationID]bool
@@ -101,8 +103,10 @@ func (r *Report) Add(o Report) {
 		for _, n := range []struct {
 			to   *int
 			more int
-		}{{&sum.Sessions, f.Sessions}, {&sum.New, f.New}, {&sum.Changed, f.Changed}, {&sum.Unchanged, f.Unchanged}, {&sum.Excluded, f.Excluded},
-			{&sum.Deleted, f.Deleted}, {&sum.Failed, f.Failed}, {&sum.Held, f.Held}, {&sum.Gone, f.Gone}, {&sum.Conversations, f.Conversations},
+		}{{&sum.Sessions, f.Sessions}, {&sum.New, f.New}, {&sum.Changed, f.Changed}, {&sum.Unchanged, f.Unchanged},
+			{&sum.Excluded, f.Excluded},
+			{&sum.Deleted, f.Deleted}, {&sum.Failed, f.Failed}, {&sum.Held, f.Held}, {&sum.Gone, f.Gone},
+			{&sum.Conversations, f.Conversations},
 			{&sum.Masked, f.Masked}, {&sum.BadLines, f.BadLines}, {&sum.MoreProblems, f.MoreProblems}} {
 			*n.to += n.more
 		}
@@ -116,7 +120,9 @@ func (r *Report) Add(o Report) {
 			}
 			sum.came[id] = true
 		}
-		sum.Messages, sum.Bytes, sum.told = sum.Messages+f.Messages, sum.Bytes+f.Bytes, sum.told || f.told
+		sum.Messages += f.Messages
+		sum.Bytes += f.Bytes
+		sum.told = sum.told || f.told
 		sum.leave(f.Left)
 		for _, p := range f.Problems {
 			sum.problem(p)
@@ -129,7 +135,8 @@ func (r *Report) Add(o Report) {
 func (r *Report) of(tool string) *Found {
 	i := slices.IndexFunc(r.Tools, func(f Found) bool { return f.Tool == tool })
 	if i < 0 {
-		i, r.Tools = len(r.Tools), append(r.Tools, Found{Tool: tool, Places: []string{}})
+		i = len(r.Tools)
+		r.Tools = append(r.Tools, Found{Tool: tool, Places: []string{}})
 	}
 	return &r.Tools[i]
 }

@@ -46,7 +46,8 @@ func (b box) Read(_ context.Context, p transcript.Place, s transcript.Session) i
 			if words[0] != s.ID {
 				continue
 			}
-			all := []transcript.Entry{{Source: s.ID, Conversation: &scrollback.Conversation{}, Origin: &scrollback.Origin{ID: s.ID}}}
+			all := []transcript.Entry{{Source: s.ID, Conversation: &scrollback.Conversation{},
+				Origin: &scrollback.Origin{ID: s.ID}}}
 			for _, w := range words[1:] {
 				all = append(all, transcript.Entry{Source: s.ID, Message: scrollback.Message{ID: scrollback.MessageID(s.ID + w),
 					Role: scrollback.RoleUser, Parts: scrollback.Say(w), CreatedAt: 1_700_000_000_000}})

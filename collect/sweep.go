@@ -50,7 +50,8 @@ type seen struct {
 }
 
 func (c *Collector) sweep(dry bool) *sweep {
-	return &sweep{Collector: c, dry: dry, done: map[[2]string]bool{}, seen: map[string]*seen{}, report: Report{DryRun: dry, Tools: []Found{}}}
+	return &sweep{Collector: c, dry: dry, done: map[[2]string]bool{}, seen: map[string]*seen{},
+		report: Report{DryRun: dry, Tools: []Found{}}}
 }
 
 // rounds are how often tools are asked where they keep something: what was found says
@@ -192,7 +193,8 @@ func (s *sweep) bring(ctx context.Context, at spot, p opened, all []transcript.S
 			}
 			s.told(f, whereOf(at, p), one, out)
 		}
-		step.Sessions, step.Messages = step.Sessions+1, 0
+		step.Sessions += 1
+		step.Messages = 0
 		step.Bytes += one.Bytes
 	}
 	return nil
@@ -256,7 +258,8 @@ func (s *sweep) told(f *Found, where string, one transcript.Session, out outcome
 
 // wanted reports whether a session is to be read, and counts it if it is not.
 func (s *sweep) wanted(f *Found, at spot, j job) bool {
-	p, one := j.place, j.session
+	p := j.place
+	one := j.session
 	key := keyOf(at.tool, p.Place, one)
 	found, judged := s.judged[key]
 	switch {
@@ -267,7 +270,8 @@ func (s *sweep) wanted(f *Found, at spot, j job) bool {
 	case s.excluded(pathOf(p.Place, one)):
 		f.Excluded++
 		return false
-	case s.known.of(key, one.Stamp, j.shares) == isKnown, judged && found.stamp == one.Stamp && found.stands(p.Place, one, s.o.Now()):
+	case s.known.of(key, one.Stamp, j.shares) == isKnown,
+		judged && found.stamp == one.Stamp && found.stands(p.Place, one, s.o.Now()):
 		f.Unchanged++
 		return false
 	}

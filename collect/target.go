@@ -46,7 +46,8 @@ func (w *watch) look(ctx context.Context, t target) (again time.Time) {
 		return again
 	}
 	for _, one := range listed {
-		if j := w.judged[keyOf(d.tool, p.Place, one)]; j.stamp == one.Stamp && !j.again.IsZero() && (again.IsZero() || j.again.Before(again)) {
+		if j := w.judged[keyOf(d.tool, p.Place, one)]; j.stamp == one.Stamp && !j.again.IsZero() &&
+			(again.IsZero() || j.again.Before(again)) {
 			again = j.again
 		}
 	}
@@ -67,7 +68,8 @@ func (w *watch) obstacles(f Found) {
 
 // relist lists a session again by itself, if that gives the same one, or else all of its
 // place.
-func (w *watch) relist(ctx context.Context, d *watched, p opened, t target) (all []transcript.Session, whole bool, err error) {
+func (w *watch) relist(ctx context.Context, d *watched, p opened,
+	t target) (all []transcript.Session, whole bool, err error) {
 	if was := d.byName[t.name]; t.name != "" && len(was) == 1 && p.folder {
 		alone := p.Place
 		alone.Name = t.name

@@ -27,7 +27,8 @@ const (
 // Watch brings what is not here yet, and then what changes, until ctx ends. What cannot be
 // read is told to the log once, and tried again.
 func (c *Collector) Watch(ctx context.Context, o *WatchOptions) error {
-	w := &watch{Collector: c, due: map[target]time.Time{}, rest: map[target]time.Time{}, places: map[[2]string]*watched{}, said: map[string]string{}}
+	w := &watch{Collector: c, due: map[target]time.Time{}, rest: map[target]time.Time{}, places: map[[2]string]*watched{},
+		said: map[string]string{}}
 	if o != nil {
 		w.o2 = *o
 	}
@@ -39,7 +40,8 @@ func (c *Collector) Watch(ctx context.Context, o *WatchOptions) error {
 	}
 	var err error
 	if w.notices, err = newNotices(w.o2.Log); err != nil {
-		w.o2.Log.Warn("changes of files are not told by the system; they are looked for instead", "every", w.o2.Poll, "error", err)
+		w.o2.Log.Warn("changes of files are not told by the system; they are looked for instead", "every", w.o2.Poll, "error",
+			err)
 	}
 	defer w.notices.close()
 	w.loop(ctx)
@@ -105,7 +107,8 @@ func (w *watch) loop(ctx context.Context) {
 func (w *watch) next() (at time.Time, any bool) {
 	for _, t := range w.due {
 		if !any || t.Before(at) {
-			at, any = t, true
+			at = t
+			any = true
 		}
 	}
 	return at, any

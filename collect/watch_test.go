@@ -47,7 +47,8 @@ func (s *safeBuffer) String() string {
 // watch begins to watch, and waits until everything was looked at once.
 func (d *desk) watch(poll time.Duration) *watching {
 	d.Helper()
-	w := &watching{desk: d, changes: make(chan collect.Change, 1000), reports: make(chan collect.Report, 10_000), log: &safeBuffer{}}
+	w := &watching{desk: d, changes: make(chan collect.Change, 1000), reports: make(chan collect.Report, 10_000),
+		log: &safeBuffer{}}
 	o := d.o
 	o.Told = func(ch collect.Change) { w.changes <- ch }
 	c, err := collect.New(d.sb.Transfer, d.sb.View, o)
@@ -188,7 +189,8 @@ func TestWatchTellsOnce(t *testing.T) {
 func TestTwoWatches(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	one, two := d.watch(50*time.Millisecond), d.watch(50*time.Millisecond)
+	one := d.watch(50 * time.Millisecond)
+	two := d.watch(50 * time.Millisecond)
 	n := 8
 	for i := range n {
 		d.write(fmt.Sprintf("diaries/%d.diary", i), "/work", "monday")

@@ -21,9 +21,12 @@ type without struct {
 func (w *without) all() bool { return !w.in && len(w.out) > 0 }
 
 // Read implements transcript.Tool.
-func (w *without) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+func (w *without) Read(ctx context.Context, p transcript.Place,
+	s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		w.out, w.in, w.folders = map[string]bool{}, false, nil
+		w.out = map[string]bool{}
+		w.in = false
+		w.folders = nil
 		for e, err := range w.Tool.Read(ctx, p, s) {
 			if err == nil && w.drops(e) {
 				continue

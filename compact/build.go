@@ -47,8 +47,10 @@ type built struct {
 // roll-up if the summary goes.
 func (j *job) build() (built, error) {
 	j.taken = 0
-	run, was := j.all().Live[:j.cut.messages], j.Branch.View
-	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head, Without: was.Without}, shown: slices.Clone(j.Window.Segments)}
+	run := j.all().Live[:j.cut.messages]
+	was := j.Branch.View
+	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head,
+		Without: was.Without}, shown: slices.Clone(j.Window.Segments)}
 	if j.afresh {
 		b.view.Summary = nil
 	}
@@ -62,14 +64,16 @@ func (j *job) build() (built, error) {
 	}
 	b.prune()
 	for _, s := range b.shown {
-		b.view.Segments = append(b.view.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
+		b.view.Segments = append(b.view.Segments,
+			scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
 	}
 	return b, nil
 }
 
 // hide makes the leaves of a run.
 func (j *job) hide(b *built, run []scrollback.Message) error {
-	b.view.Boundary, b.view.Head = run[len(run)-1].Seq, j.Window.Live[len(j.Window.Live)-1].Seq
+	b.view.Boundary = run[len(run)-1].Seq
+	b.view.Head = j.Window.Live[len(j.Window.Live)-1].Seq
 	stay, tell := told(j.Input, j.cut)
 	var drafts []draft
 	for _, ms := range split(run) {
@@ -93,7 +97,9 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	}
 	if j.summary != nil {
 		last := &b.leaves[len(b.leaves)-1]
-		last.Summary, last.SummaryBy, last.PromptVersion = j.summary.text, j.summary.by, promptVersion
+		last.Summary = j.summary.text
+		last.SummaryBy = j.summary.by
+		last.PromptVersion = promptVersion
 		if len(j.Window.Segments) > 0 {
 			last.SummaryOf = j.Window.Segments[0].FirstSeq
 		}
@@ -123,13 +129,15 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 func split(run []scrollback.Message) [][]scrollback.Message {
 	const renderedHead = 512
 	var out [][]scrollback.Message
-	start, size := 0, int64(0)
+	start := 0
+	size := int64(0)
 	for i := range run {
 		own := run[i].Weight.Bytes + renderedHead
 		full := i-start == scrollback.MaxSegmentMessages || size+own > scrollback.MaxSegmentBytes
 		if i > start && (full || run[i].Branch != run[start].Branch) {
 			out = append(out, run[start:i])
-			start, size = i, 0
+			start = i
+			size = 0
 		}
 		size += own
 	}
@@ -146,7 +154,8 @@ type draft struct {
 
 // draft begins the segment of some messages.
 func (j *job) draft(ms []scrollback.Message) scrollback.Segment {
-	first, last := ms[0], ms[len(ms)-1]
+	first := ms[0]
+	last := ms[len(ms)-1]
 	s := scrollback.Segment{
 		ID: j.newID(), Conversation: first.ConversationID, Branch: first.Branch,
 		FirstSeq: first.Seq, LastSeq: last.Seq, Messages: len(ms), SummaryOf: first.Seq,
@@ -155,7 +164,8 @@ func (j *job) draft(ms []scrollback.Message) scrollback.Segment {
 	}
 	for i := range ms {
 		s.TokensBefore += ms[i].Weight.Tokens
-		s.From, s.To = min(s.From, ms[i].CreatedAt), max(s.To, ms[i].CreatedAt)
+		s.From = min(s.From, ms[i].CreatedAt)
+		s.To = max(s.To, ms[i].CreatedAt)
 	}
 	return s
 }

@@ -73,7 +73,8 @@ func (r *record) carry(note string, room int64) string {
 			}
 			return less
 		})
-		room, left[l.rank] = room-n, left[l.rank]-n
+		room -= n
+		left[l.rank] -= n
 		kept = append(kept, l)
 	}
 	if len(kept) == 0 {
@@ -119,7 +120,8 @@ func (l carried) saysLess(kept carried) bool {
 // that are done by its end.
 func (r *record) said() []carried {
 	out := carriedIn(r.previous)
-	todos, done := chores{}, map[int]bool{}
+	todos := chores{}
+	done := map[int]bool{}
 	for i, l := range out {
 		if l.rank == rankTodo {
 			todos.open(l.Text, i)
@@ -151,21 +153,25 @@ func (r *record) said() []carried {
 		found := false
 		for _, s := range standing.Sentences(text) {
 			for _, at := range todos.close(s) {
-				done[at], found = true, true
+				done[at] = true
+				found = true
 			}
 			switch {
 			case ticked.In(s):
 				found = true
 			case listed.In(s), m.Role == scrollback.RoleUser && todo.In(s):
 				todos.open(s, len(out))
-				out, found = append(out, carriedLine(m, rankTodo, s)), true
+				out = append(out, carriedLine(m, rankTodo, s))
+				found = true
 			case m.Role == scrollback.RoleUser && r.memory.instruction(s):
-				out, found = append(out, carriedLine(m, rankStanding, s)), true
+				out = append(out, carriedLine(m, rankStanding, s))
+				found = true
 			}
 		}
 		if m.Role == scrollback.RoleAssistant {
 			out = append(out, touched(m)...)
-		} else if whole := strings.Join(strings.Fields(text), " "); !found && !idle(whole) && !slices.Contains(r.pinned, m.Seq) {
+		} else if whole := strings.Join(strings.Fields(text), " "); !found && !idle(whole) &&
+			!slices.Contains(r.pinned, m.Seq) {
 			out = append(out, carriedLine(m, rankSaid, whole))
 		}
 	}
@@ -196,14 +202,16 @@ func touched(m *scrollback.Message) (out []carried) {
 		}
 		tool := toolcall.Name(c.Name)
 		for _, p := range toolcall.Read(c.Arguments).Paths {
-			out = append(out, carried{Line: window.Line{Seq: m.Seq, By: window.ByFile, Count: 1, Text: p + " (" + tool + ")"}, rank: rankFile, key: "file " + p})
+			out = append(out, carried{Line: window.Line{Seq: m.Seq, By: window.ByFile, Count: 1, Text: p + " (" + tool + ")"},
+				rank: rankFile, key: "file " + p})
 		}
 	}
 	return out
 }
 
 func carriedLine(m *scrollback.Message, rank int, text string) carried {
-	l := carried{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: short.Line(text, carryRunes)}, rank: rank}
+	l := carried{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: short.Line(text, carryRunes)},
+		rank: rank}
 	l.identify()
 	return l
 }
@@ -234,7 +242,9 @@ func (r *record) keep(bound int64) string {
 	}
 	room := min(bound-int64(r.count(minutes)), r.maxTokens)
 	if room < int64(r.policy.SaidShare*float64(bound)) {
-		minutes, note, room = "", "", r.maxTokens
+		minutes = ""
+		note = ""
+		room = r.maxTokens
 	}
 	block := r.carry(note, room)
 	if block == "" {
@@ -298,7 +308,8 @@ func carriedIn(summary string) []carried {
 		}
 		switch {
 		case l.By == window.ByFile:
-			l.rank, l.key = rankFile, "file "+l.Path()
+			l.rank = rankFile
+			l.key = "file " + l.Path()
 			out = append(out, l)
 			continue
 		case todo.In(l.Text):

@@ -20,7 +20,8 @@ func carriedLines(r record) []string {
 // What was said several times is one line, with a count and where it was said last, from
 // summary to summary; lines of before, without a count, count as one.
 func TestSaidSeveralTimes(t *testing.T) {
-	r := recordOf("Always answer in French.", "oui", "please always answer in FRENCH!", "oui", "Always answer in German.", "ja",
+	r := recordOf("Always answer in French.", "oui", "please always answer in FRENCH!", "oui", "Always answer in German.",
+		"ja",
 		"Ａlways answer in French")
 	got := carriedLines(r)
 	want := []string{"- #5 user: Always answer in German.", "- #7 user (3×): Ａlways answer in French"}
@@ -43,7 +44,8 @@ func TestSaidSeveralTimes(t *testing.T) {
 func TestFactsDiffer(t *testing.T) {
 	texts := []string{"Always use port 8080.", "ok", "Always use port 8081.", "ok", "Never use port 8081.", "ok",
 		"Always sign as Ada.", "ok",
-		"Always sign as Bob.", "ok", "Always read docs/a.md first.", "ok", "Always read docs/b.md first.", "ok", "记住：门禁码是 4711。", "好",
+		"Always sign as Bob.", "ok", "Always read docs/a.md first.", "ok", "Always read docs/b.md first.", "ok",
+		"记住：门禁码是 4711。", "好",
 		"记住：门禁码是 4712。"}
 	if got := carriedLines(recordOf(texts...)); len(got) != 9 {
 		t.Errorf("%d lines: %q", len(got), got)
@@ -64,7 +66,8 @@ func TestSaysLess(t *testing.T) {
 			t.Errorf("of %q it carries %q", c.texts, got)
 		}
 	}
-	got := carriedLines(recordOf("Remember the todo list.", "ok", "TODO: write tests", "ok", "TODO: write tests, and docs"))
+	got := carriedLines(recordOf("Remember the todo list.", "ok", "TODO: write tests", "ok",
+		"TODO: write tests, and docs"))
 	if len(got) != 3 {
 		t.Errorf("a to-do went because another one says more: %q", got)
 	}
@@ -94,8 +97,9 @@ func TestTodosInTheBlock(t *testing.T) {
 	}
 	next.previous = "## Said, word for word\n" + block
 	block = strings.Join(carriedLines(next), "\n")
-	for line, want := range map[string]bool{"待办：部署服务": false, "translate the manual": false, "TODO: water the plants.": true,
-		"- [ ] 给花浇水": true} {
+	for line, want := range map[string]bool{"待办：部署服务": false, "translate the manual": false,
+		"TODO: water the plants.": true,
+		"- [ ] 给花浇水":              true} {
 		if strings.Contains(block, line) != want {
 			t.Errorf("%q is in the block: %v\n%s", line, !want, block)
 		}
@@ -113,14 +117,16 @@ func TestFactsBeforeQuestions(t *testing.T) {
 	r := recordOf(texts...)
 	r.maxTokens = 200
 	block := strings.Join(carriedLines(r), "\n")
-	if strings.Count(block, "What does") > 3 || !strings.Contains(block, "rope number 19") || !strings.Contains(block, "boat number 5 ") {
+	if strings.Count(block, "What does") > 3 || !strings.Contains(block, "rope number 19") ||
+		!strings.Contains(block, "boat number 5 ") {
 		t.Errorf("carried is\n%s", block)
 	}
 }
 
 // Greetings and assent are not carried, and not extracted.
 func TestIdleTalk(t *testing.T) {
-	idleTexts := []string{"Hi there!", "Thanks a lot!", "ok thanks", "Great, that is very good.", "好的，谢谢！", "你好", "嗯嗯，收到。", "没问题，请继续",
+	idleTexts := []string{"Hi there!", "Thanks a lot!", "ok thanks", "Great, that is very good.", "好的，谢谢！", "你好", "嗯嗯，收到。",
+		"没问题，请继续",
 		"Sounds good, go ahead.",
 		"太棒了，辛苦了！"}
 	for _, s := range idleTexts {
@@ -128,7 +134,8 @@ func TestIdleTalk(t *testing.T) {
 			t.Errorf("%q is taken for something", s)
 		}
 	}
-	for _, s := range []string{"Thanks, the port is 8080.", "好的，端口是 8080", "No, use tabs.", "不行", "It was the fan.", "Hello world.go",
+	for _, s := range []string{"Thanks, the port is 8080.", "好的，端口是 8080", "No, use tabs.", "不行", "It was the fan.",
+		"Hello world.go",
 		"好的，那就周五发布"} {
 		if idle(s) {
 			t.Errorf("%q is taken for nothing", s)
@@ -137,9 +144,12 @@ func TestIdleTalk(t *testing.T) {
 	if got := carriedLines(recordOf("Hi there!", "Hello.", "What is the tide?", "High.", "Thanks a lot!")); len(got) != 1 {
 		t.Errorf("carried is %q", got)
 	}
-	s := summary(t, 24_000, talk("Hello, how are you?", "I am fine, thanks. Let me know if you have any questions.", "Which fan is loud?",
-		"Let me check that. The fan in rack 7 is loud because its bearing is worn.", "ok thanks, great work!", "You're welcome!"))
-	if !strings.Contains(s.Summary, "rack 7") || strings.Contains(s.Summary, "fine, thanks") || strings.Contains(s.Summary, "Let me") ||
+	s := summary(t, 24_000, talk("Hello, how are you?", "I am fine, thanks. Let me know if you have any questions.",
+		"Which fan is loud?",
+		"Let me check that. The fan in rack 7 is loud because its bearing is worn.", "ok thanks, great work!",
+		"You're welcome!"))
+	if !strings.Contains(s.Summary, "rack 7") || strings.Contains(s.Summary, "fine, thanks") ||
+		strings.Contains(s.Summary, "Let me") ||
 		strings.Contains(s.Summary, "welcome") {
 		t.Errorf("extracted is\n%s", s.Summary)
 	}

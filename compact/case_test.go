@@ -58,7 +58,8 @@ type situation struct {
 func parseCase(t *testing.T, story string) situation {
 	t.Helper()
 	var s situation
-	s.Policy, s.Window.Budget.Weight = segments, scrollback.Weight{Bytes: 1 << 20, Images: 20}
+	s.Policy = segments
+	s.Window.Budget.Weight = scrollback.Weight{Bytes: 1 << 20, Images: 20}
 	for line := range strings.SplitSeq(story, "\n") {
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
@@ -75,7 +76,8 @@ func parseCase(t *testing.T, story string) situation {
 					_, err = fmt.Sscan(value, &s.Policy.AfterShare)
 				case "fixed":
 					_, err = fmt.Sscan(value, &s.fixed.Tokens)
-					s.Window.Tools, s.Window.ToolsWeight = []scrollback.Tool{{Name: "f"}}, s.fixed
+					s.Window.Tools = []scrollback.Tool{{Name: "f"}}
+					s.Window.ToolsWeight = s.fixed
 				case "placeholders":
 					_, err = fmt.Sscan(value, &s.Policy.PlaceholdersMax)
 				case "name":
@@ -126,7 +128,8 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 			name, arguments, _ := strings.Cut(cmp.Or(rest, "f {}"), " ")
 			m.Parts = append(m.Parts, scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(arguments)})
 		case "result":
-			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: id, Name: "f", Text: strings.ReplaceAll(cmp.Or(rest, "ok"), `\n`, "\n")})
+			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: id, Name: "f",
+				Text: strings.ReplaceAll(cmp.Or(rest, "ok"), `\n`, "\n")})
 		default:
 			m.Parts = append(m.Parts, scrollback.Text{Text: piece})
 		}
@@ -196,7 +199,9 @@ func (s *shelf) job(live []scrollback.Message, c cut, budget int64) *job {
 			}
 			return out, nil
 		}}
-	in.Policy, in.Window.Live, in.Window.Budget.Tokens = segments, live, budget
+	in.Policy = segments
+	in.Window.Live = live
+	in.Window.Budget.Tokens = budget
 	return &job{Input: in, cut: c}
 }
 
@@ -207,7 +212,11 @@ func picture(t *testing.T, s situation) string {
 		return "noop\n"
 	}
 	j := newShelf().job(s.Window.Live, cut, s.Window.Budget.Tokens)
-	j.Window, j.Policy, j.PinnedSeqs, j.Reason, j.More = s.Window, s.Policy, s.PinnedSeqs, s.Reason, s.More
+	j.Window = s.Window
+	j.Policy = s.Policy
+	j.PinnedSeqs = s.PinnedSeqs
+	j.Reason = s.Reason
+	j.More = s.More
 	for _, m := range s.Window.Carried {
 		j.Branch.View.Carried = append(j.Branch.View.Carried, m.Seq)
 	}
@@ -233,10 +242,12 @@ func picture(t *testing.T, s situation) string {
 		if !slices.ContainsFunc(f.leaves, func(l scrollback.Segment) bool { return l.ID == g.ID }) {
 			kind = fmt.Sprintf("roll-up %v", g.Children)
 		}
-		fmt.Fprintf(&b, "%s %s #%d-#%d on %s: %d messages, %d tokens\n", kind, g.ID, g.FirstSeq, g.LastSeq, g.Branch, g.Messages, g.TokensBefore)
+		fmt.Fprintf(&b, "%s %s #%d-#%d on %s: %d messages, %d tokens\n", kind, g.ID, g.FirstSeq, g.LastSeq, g.Branch,
+			g.Messages, g.TokensBefore)
 		b.WriteString("    " + strings.ReplaceAll(g.Placeholder, "\n", "\n    ") + "\n")
 	}
-	fmt.Fprintf(&b, "view up to #%d hides %d tokens, carries %v, shows", f.view.Boundary, f.view.Sum.Tokens, f.view.Carried)
+	fmt.Fprintf(&b, "view up to #%d hides %d tokens, carries %v, shows", f.view.Boundary, f.view.Sum.Tokens,
+		f.view.Carried)
 	for _, v := range f.view.Segments {
 		fmt.Fprintf(&b, " %s", v.ID)
 	}

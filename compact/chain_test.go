@@ -25,10 +25,12 @@ func (c *chain) messages(n int, say string) []scrollback.Message {
 	out := make([]scrollback.Message, n)
 	for i := range out {
 		c.next++
-		out[i] = scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(c.next)), ConversationID: "c", Branch: "b", Seq: c.next,
+		out[i] = scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(c.next)), ConversationID: "c", Branch: "b",
+			Seq:    c.next,
 			Role:   scrollback.RoleUser,
-			Status: scrollback.StatusComplete, CreatedAt: 1_700_000_000_000 + c.next, Weight: scrollback.Weight{Tokens: 100, Bytes: 100},
-			Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf(say, c.next)}}}
+			Status: scrollback.StatusComplete, CreatedAt: 1_700_000_000_000 + c.next,
+			Weight: scrollback.Weight{Tokens: 100, Bytes: 100},
+			Parts:  scrollback.Parts{scrollback.Text{Text: fmt.Sprintf(say, c.next)}}}
 	}
 	return out
 }
@@ -41,7 +43,8 @@ func (c *chain) fold(t *testing.T, n int, say string) {
 func (c *chain) foldRun(t *testing.T, run []scrollback.Message) {
 	t.Helper()
 	j := c.shelf.job(run, cut{messages: len(run)}, c.budget)
-	j.Branch.View, j.Window.Segments = c.view, slices.Clone(c.shown)
+	j.Branch.View = c.view
+	j.Window.Segments = slices.Clone(c.shown)
 	f, err := j.build()
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +78,8 @@ func (c *chain) foldRun(t *testing.T, run []scrollback.Message) {
 	for _, l := range f.leaves {
 		c.leaves = append(c.leaves, l.ID)
 	}
-	c.view, c.shown = f.view, f.shown
+	c.view = f.view
+	c.shown = f.shown
 }
 
 // reach lists the leaves behind the segments in order, and the depth of the tree.
@@ -83,7 +87,8 @@ func (c *chain) reach(t *testing.T, segs []scrollback.Segment) (leaves []scrollb
 	t.Helper()
 	for _, s := range segs {
 		if len(s.Children) == 0 {
-			leaves, depth = append(leaves, s.ID), max(depth, 1)
+			leaves = append(leaves, s.ID)
+			depth = max(depth, 1)
 			continue
 		}
 		children := make([]scrollback.Segment, len(s.Children))
@@ -95,19 +100,23 @@ func (c *chain) reach(t *testing.T, segs []scrollback.Segment) (leaves []scrollb
 			if !ok {
 				t.Fatalf("no segment %s", id)
 			}
-			children[i], hashes[i] = child, child.Hash
-			messages, before = messages+child.Messages, before+child.TokensBefore
+			children[i] = child
+			hashes[i] = child.Hash
+			messages += child.Messages
+			before += child.TokensBefore
 			if child.Level >= s.Level {
 				t.Fatalf("%s of level %d is a child of level %d", id, child.Level, s.Level)
 			}
 		}
-		first, last := children[0], children[len(children)-1]
+		first := children[0]
+		last := children[len(children)-1]
 		if s.FirstSeq != first.FirstSeq || s.LastSeq != last.LastSeq || s.Messages != messages || s.TokensBefore != before ||
 			s.From != first.From || s.To != last.To || s.Hash != scrollback.HashChildren(hashes) {
 			t.Fatalf("%+v does not say what its children do", s)
 		}
 		below, d := c.reach(t, children)
-		leaves, depth = append(leaves, below...), max(depth, d+1)
+		leaves = append(leaves, below...)
+		depth = max(depth, d+1)
 	}
 	return leaves, depth
 }

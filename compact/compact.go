@@ -110,7 +110,8 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 		if room, err = j.settle(&before); err != nil {
 			return c, err
 		}
-		if in.Reason == WhenDue && j.cut.messages > exchange(in.Window.Live) && !in.Policy.presses(before.window.Weight, in.Window.Budget) {
+		if in.Reason == WhenDue && j.cut.messages > exchange(in.Window.Live) &&
+			!in.Policy.presses(before.window.Weight, in.Window.Budget) {
 			return c, nil // nothing calls for it but counts: the last exchange is left alone
 		}
 	}
@@ -143,7 +144,8 @@ type weights struct {
 // to come, room for all that it may weigh is kept.
 func (in *Input) weigh() weights {
 	bare := in.Window
-	bare.Live, bare.Carried = nil, nil
+	bare.Live = nil
+	bare.Carried = nil
 	w := weights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.Unread()}
 	if s := in.Window.Summary; s != nil && (in.carries() || in.outgrown()) {
 		w.fixed.Tokens -= s.Tokens
@@ -160,7 +162,8 @@ func (w *weights) total() int64 { return w.window.Weight.Tokens + w.unread }
 func (in *Input) receipt(before *weights) scrollback.Receipt {
 	tokens := in.ModelTokens(before.total())
 	return scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
-		TokensBefore: tokens, TokensAfter: tokens, CreatedAt: in.Now, SummaryBy: scrollback.SummaryExtractive, Cleared: in.Reason == Everything, Reason: occasion(in, before.window)}
+		TokensBefore: tokens, TokensAfter: tokens, CreatedAt: in.Now, SummaryBy: scrollback.SummaryExtractive,
+		Cleared: in.Reason == Everything, Reason: occasion(in, before.window)}
 }
 
 func (in *Input) budget() int64 { return in.Window.Budget.Tokens }
@@ -233,10 +236,13 @@ func (in *Input) record(c cut) record {
 	r := record{policy: in.Policy, run: in.spoken(in.Window.Live[:c.messages]), count: in.Count, memory: in.Memory}
 	r.told, r.released = told(in, c)
 	r.pinned = in.PinnedSeqs
-	hidden, spoken := sumOf(r.run).Tokens, int64(0)
+	hidden := sumOf(r.run).Tokens
+	spoken := int64(0)
 	if s := in.Window.Summary; s != nil {
-		r.previous, r.previousEnd = s.Text, s.LastSeq
-		spoken, hidden = minutesEnd(r.previous, s.LastSeq), hidden+s.Tokens
+		r.previous = s.Text
+		r.previousEnd = s.LastSeq
+		spoken = minutesEnd(r.previous, s.LastSeq)
+		hidden += s.Tokens
 	}
 	// A summary longer than half of what it replaces is not worth having.
 	r.maxTokens = min(in.summaryRoom(), max(hidden/2, smallestSummary))
@@ -285,7 +291,8 @@ func (j *job) shrink(before *weights, said, kept *outcome) (made built, err erro
 		if made, err = j.build(); err != nil {
 			return made, err
 		}
-		seen, was := window.Assemble(j.after(&made)).Weight.Tokens, before.window.Weight.Tokens
+		seen := window.Assemble(j.after(&made)).Weight.Tokens
+		was := before.window.Weight.Tokens
 		made.tokens = seen + before.unread // no piece of a backlog shrinks all of it by much: each is judged by itself
 		made.result = j.Policy.judge(was, seen, j.Reason == MustFit || j.Reason == Everything)
 		fits := j.Reason != MustFit || j.More || made.tokens <= j.budget()
@@ -299,17 +306,24 @@ func (j *job) shrink(before *weights, said, kept *outcome) (made built, err erro
 // conclude writes down what the fold came to, what it cost, and what was learned.
 func (j *job) conclude(c *Compaction, made built, said *outcome) {
 	r := &c.Receipt
-	r.Result, r.FirstSeq, r.LastSeq, r.SummaryResult = made.result, j.Branch.View.Boundary+1, made.view.Boundary, said.result
-	r.SummaryWhy, r.Calls, r.Tries = said.why, len(said.calls), said.tries
+	r.Result = made.result
+	r.FirstSeq = j.Branch.View.Boundary + 1
+	r.LastSeq = made.view.Boundary
+	r.SummaryResult = said.result
+	r.SummaryWhy = said.why
+	r.Calls = len(said.calls)
+	r.Tries = said.tries
 	if j.cut.messages == 0 {
 		r.FirstSeq = j.Window.Segments[0].FirstSeq
 	}
 	if j.summary == said {
-		r.SummaryBy, r.Checked = said.by, said.checked
+		r.SummaryBy = said.by
+		r.Checked = said.checked
 	}
 	switch {
 	case r.Result == scrollback.ResultCompacted:
-		c.View, c.Segments = made.view, made.segments
+		c.View = made.view
+		c.Segments = made.segments
 		r.TokensAfter = j.ModelTokens(made.tokens)
 		for _, s := range made.leaves {
 			r.Segments = append(r.Segments, s.ID)
@@ -323,7 +337,8 @@ func (j *job) conclude(c *Compaction, made built, said *outcome) {
 		r.Result = said.result
 	}
 	learned := j.Policy.learn(j.Branch.View, *said, j.Branch.Sum.Tokens, j.budget())
-	c.View.Failures, c.View.AskAt = learned.Failures, learned.AskAt
+	c.View.Failures = learned.Failures
+	c.View.AskAt = learned.AskAt
 	c.Why = said.log
 	for _, call := range said.calls {
 		u := j.Price(call.model, call.usage)

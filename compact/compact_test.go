@@ -16,7 +16,8 @@ import (
 func input(t *testing.T, policy string, n int, ws ...Summarizer) Input {
 	t.Helper()
 	in := *newShelf().job(nil, cut{}, 4000).Input
-	in.Policy, in.Conversation = named(t, policy), "c"
+	in.Policy = named(t, policy)
+	in.Conversation = "c"
 	in.Window.Budget = scrollback.Budget{Limit: 5000, Weight: scrollback.Weight{Tokens: 4000, Bytes: 1 << 20, Images: 20}}
 	var texts []string
 	for i := range n {
@@ -48,7 +49,8 @@ func run(t *testing.T, in Input) Compaction {
 func TestRunWaits(t *testing.T) {
 	in := input(t, Snapshot, 20) // of 2,000 tokens; it folds at 3,500
 	c := run(t, in)
-	if r := c.Receipt; r.Result != scrollback.ResultNoop || r.TokensBefore != 4000 || r.TokensAfter != 4000 || r.CreatedAt != 9 ||
+	if r := c.Receipt; r.Result != scrollback.ResultNoop || r.TokensBefore != 4000 || r.TokensAfter != 4000 ||
+		r.CreatedAt != 9 ||
 		len(c.Segments)+len(c.Usage) != 0 {
 		t.Errorf("%+v", c)
 	}
@@ -78,7 +80,8 @@ func TestRunFolds(t *testing.T) {
 			w, _ := writer("a", c.steps...)
 			in := input(t, Snapshot, 38, w)
 			got := run(t, in)
-			r, v := got.Receipt, got.View
+			r := got.Receipt
+			v := got.View
 			if r.Result != scrollback.ResultCompacted || r.SummaryBy != c.by || r.SummaryResult != c.summaryResult ||
 				(got.Why == "") != (c.summaryResult == "") {
 				t.Errorf("%+v, %q", r, got.Why)
@@ -94,7 +97,8 @@ func TestRunFolds(t *testing.T) {
 			if failed := c.summaryResult != ""; (v.Failures == c.calls) != failed || (v.AskAt == 3800+800) != failed {
 				t.Errorf("%d failures, asked again at %d", v.Failures, v.AskAt)
 			}
-			if r.FirstSeq != 1 || r.LastSeq != v.Boundary || len(r.Segments) != 1 || r.Refs[0] != scrollback.HistoryRef(got.Segments[0].ID) {
+			if r.FirstSeq != 1 || r.LastSeq != v.Boundary || len(r.Segments) != 1 ||
+				r.Refs[0] != scrollback.HistoryRef(got.Segments[0].ID) {
 				t.Fatalf("%+v of %+v", r, v)
 			}
 			leaf := got.Segments[0]
@@ -116,9 +120,12 @@ func TestRunInflates(t *testing.T) {
 	for reason, want := range map[Reason]struct {
 		result  scrollback.CompactionResult
 		retryAt int64
-	}{WhenDue: {scrollback.ResultInflated, 72}, Forced: {scrollback.ResultInflated, 0}, MustFit: {scrollback.ResultCompacted, 0}} {
+	}{WhenDue: {scrollback.ResultInflated, 72}, Forced: {scrollback.ResultInflated, 0},
+		MustFit: {scrollback.ResultCompacted, 0}} {
 		in := input(t, Segments, 6)
-		in.Reason, in.Policy.TriggerMessages, in.Policy.KeepMessages = reason, 1, 2
+		in.Reason = reason
+		in.Policy.TriggerMessages = 1
+		in.Policy.KeepMessages = 2
 		for i := range in.Window.Live {
 			in.Window.Live[i].Weight.Tokens = 10
 		}
@@ -129,7 +136,8 @@ func TestRunInflates(t *testing.T) {
 			(len(c.Segments) == 0) != (want.result == scrollback.ResultInflated) {
 			t.Errorf("reason %d: %+v, %+v", reason, c.Receipt, c.View)
 		}
-		if want.result == scrollback.ResultInflated && (c.Receipt.TokensAfter != c.Receipt.TokensBefore || c.View.Boundary != 0) {
+		if want.result == scrollback.ResultInflated &&
+			(c.Receipt.TokensAfter != c.Receipt.TokensBefore || c.View.Boundary != 0) {
 			t.Errorf("reason %d: %+v, %+v", reason, c.Receipt, c.View)
 		}
 	}
@@ -141,7 +149,10 @@ func TestRunJudgesAPieceByItself(t *testing.T) {
 	for _, reason := range []Reason{WhenDue, Forced, MustFit, Everything} {
 		for _, policy := range []string{Segments, Rolling, Snapshot} {
 			in := input(t, policy, 40)
-			in.Reason, in.More, in.Branch.HeadSeq, in.Branch.Sum.Tokens = reason, true, 50_000, 5_000_000
+			in.Reason = reason
+			in.More = true
+			in.Branch.HeadSeq = 50_000
+			in.Branch.Sum.Tokens = 5_000_000
 			c := run(t, in)
 			if c.Receipt.Result != scrollback.ResultCompacted || c.View.Boundary < 20 || c.View.RetryAt != 0 ||
 				c.Receipt.TokensBefore != 10_000_000 || c.Receipt.TokensAfter >= c.Receipt.TokensBefore {
@@ -150,7 +161,10 @@ func TestRunJudgesAPieceByItself(t *testing.T) {
 		}
 	}
 	in := input(t, Segments, 6)
-	in.Reason, in.More, in.Branch.HeadSeq, in.Branch.Sum.Tokens = Forced, true, 50_000, 5_000_000
+	in.Reason = Forced
+	in.More = true
+	in.Branch.HeadSeq = 50_000
+	in.Branch.Sum.Tokens = 5_000_000
 	for i := range in.Window.Live {
 		in.Window.Live[i].Weight.Tokens = 10
 	}
@@ -165,15 +179,19 @@ func TestRunAsksNobody(t *testing.T) {
 	in := input(t, Snapshot, 6)
 	in.Reason = Everything
 	c := run(t, in)
-	if !c.Receipt.Cleared || c.Receipt.Result != scrollback.ResultCompacted || c.View.Boundary != 6 || c.View.Summary != nil {
+	if !c.Receipt.Cleared || c.Receipt.Result != scrollback.ResultCompacted || c.View.Boundary != 6 ||
+		c.View.Summary != nil {
 		t.Errorf("%+v, %+v", c.Receipt, c.View)
 	}
 	in = input(t, Snapshot, 40)
-	in.Reason, in.More, in.Branch.HeadSeq = MustFit, true, 1000
+	in.Reason = MustFit
+	in.More = true
+	in.Branch.HeadSeq = 1000
 	in.Branch.Sum.Tokens = 100_000
 	c = run(t, in)
 	// A quarter of the budget stays, should there be nothing behind the piece.
-	if c.Receipt.TokensBefore != 200_000 || c.View.Boundary != 30 || c.Receipt.TokensAfter > 195_000 || c.Receipt.TokensAfter < 194_000 {
+	if c.Receipt.TokensBefore != 200_000 || c.View.Boundary != 30 || c.Receipt.TokensAfter > 195_000 ||
+		c.Receipt.TokensAfter < 194_000 {
 		t.Errorf("%+v, %+v", c.Receipt, c.View)
 	}
 }
@@ -190,17 +208,23 @@ func TestRunDropsOutgrownSummary(t *testing.T) {
 	}
 	s.put(b.segments)
 	in := input(t, Snapshot, 1)
-	in.NewID, in.Load, in.Reason = j.NewID, j.Load, MustFit
-	in.Branch.View, in.Window.Segments = b.view, b.shown
+	in.NewID = j.NewID
+	in.Load = j.Load
+	in.Reason = MustFit
+	in.Branch.View = b.view
+	in.Window.Segments = b.shown
 	in.Window.Summary = &window.Summary{ViewSummary: *b.view.Summary, Text: b.leaves[0].Summary}
-	in.Window.Live[0].Seq, in.Branch.HeadSeq = 4, 4
+	in.Window.Live[0].Seq = 4
+	in.Branch.HeadSeq = 4
 	in.Branch.Sum = in.Branch.Sum.Add(b.view.Sum)
 	c := run(t, in)
-	if c.Receipt.Result != scrollback.ResultCompacted || c.View.Summary != nil || c.View.Boundary != 3 || len(c.View.Segments) != 1 ||
+	if c.Receipt.Result != scrollback.ResultCompacted || c.View.Summary != nil || c.View.Boundary != 3 ||
+		len(c.View.Segments) != 1 ||
 		c.View.Segments[0].Level != 1 {
 		t.Errorf("%+v, %+v", c.Receipt, c.View)
 	}
-	if c.Receipt.FirstSeq != 1 || c.Receipt.LastSeq != 3 || c.Receipt.TokensAfter >= c.Receipt.TokensBefore-2*b.view.Summary.Tokens+200 {
+	if c.Receipt.FirstSeq != 1 || c.Receipt.LastSeq != 3 ||
+		c.Receipt.TokensAfter >= c.Receipt.TokensBefore-2*b.view.Summary.Tokens+200 {
 		t.Errorf("%+v", c.Receipt)
 	}
 	in.Reason = Forced

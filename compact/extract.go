@@ -40,12 +40,14 @@ type line struct {
 var (
 	// outcomes finds what was found out, decided or went wrong.
 	outcomes = cue.Find(`because|cause|found|turn|fixed|fail|error|result|instead|means|chose|agreed|confirmed`+
-		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`, `(?i)\b(because|caused?|found|turns? out|fixed|failed|fails|error|result|instead|means|chose|agreed|confirmed)\b`+
-		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`)
+		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`,
+		`(?i)\b(because|caused?|found|turns? out|fixed|failed|fails|error|result|instead|means|chose|agreed|confirmed)\b`+
+			`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`)
 	// preambles begin sentences that announce something, or offer it.
 	preambles = cue.Find(`let me|let's|i'll|i will|i am going|i'm going|i can|would you|do you|shall i|should i|here is|here are|here's|sure|certainly`+
-		`|of course|great|feel free|if you|让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是`, `(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)`+
-		`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`)
+		`|of course|great|feel free|if you|让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是`,
+		`(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)`+
+			`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`)
 )
 
 // courtesies are the words of greetings, thanks and assent; polite are those of Chinese,
@@ -138,7 +140,8 @@ func read(m *scrollback.Message, h *heard) (out []sentence) {
 	text := m.Parts.Text()
 	text = text[:min(len(text), maxExtract)]
 	for _, s := range standing.Sentences(strings.ToValidUTF8(text, "")) {
-		one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, whole: s, fence: strings.HasPrefix(s, "```")}
+		one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, whole: s,
+			fence: strings.HasPrefix(s, "```")}
 		if !one.fence {
 			one.judge(h)
 		}
@@ -162,7 +165,8 @@ func (s *sentence) judge(h *heard) {
 		return
 	}
 	s.clauses = same.Clauses(s.whole)
-	s.figures, s.outcome = figured(s.Text), outcomes.In(s.Text)
+	s.figures = figured(s.Text)
+	s.outcome = outcomes.In(s.Text)
 }
 
 // candidates lists the sentences of a run that say something, each once, as it was said
@@ -171,7 +175,9 @@ func candidates(ms []scrollback.Message, h *heard) []sentence {
 	said := make([][]sentence, len(ms))
 	cue.SideBySide(len(ms), func(i int) { said[i] = read(&ms[i], h) })
 	var all []sentence
-	todos, at, gone := chores{}, map[string]int{}, map[int]bool{}
+	todos := chores{}
+	at := map[string]int{}
+	gone := map[int]bool{}
 	for _, of := range said {
 		fenced := false
 		for _, one := range of {
@@ -292,7 +298,8 @@ func unlike(lines []line) (out []line) {
 			out = append(out, l)
 			continue
 		}
-		out[i].Count, out[i].Seq = out[i].Count+l.Count, max(out[i].Seq, l.Seq)
+		out[i].Count = out[i].Count + l.Count
+		out[i].Seq = max(out[i].Seq, l.Seq)
 	}
 	return out
 }

@@ -16,8 +16,9 @@ func talk(texts ...string) []scrollback.Message {
 		if i%2 == 1 {
 			role = scrollback.RoleAssistant
 		}
-		out[i] = scrollback.Message{ID: "m", ConversationID: "c", Branch: "b", Seq: int64(i + 1), Role: role, Status: scrollback.StatusComplete,
-			Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: 100}}
+		out[i] = scrollback.Message{ID: "m", ConversationID: "c", Branch: "b", Seq: int64(i + 1), Role: role,
+			Status: scrollback.StatusComplete,
+			Parts:  scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: 100}}
 	}
 	return out
 }
@@ -44,9 +45,11 @@ var chatter = []string{
 // surrounds it.
 func TestStandingInstructions(t *testing.T) {
 	for _, keep := range []string{
-		"Always answer in French, please.", "Never lie.", "Remember that the key is under the pot.", "I prefer short answers.",
+		"Always answer in French, please.", "Never lie.", "Remember that the key is under the pot.",
+		"I prefer short answers.",
 		"We decided to ship on Friday.",
-		"The deadline moves to next week.", "From now on call me Captain.", "Please don't mention my brother.", "Please don’t mention my sister.",
+		"The deadline moves to next week.", "From now on call me Captain.", "Please don't mention my brother.",
+		"Please don’t mention my sister.",
 		"TODO: water the plants tomorrow.",
 		"记住我的名字是小明。", "以后请用中文回答。", "不要提到我的哥哥。", "我们决定周五发布。", "必须先备份。", "截止日期是下周。", "永远保持礼貌。",
 	} {
@@ -108,7 +111,8 @@ func TestExtract(t *testing.T) {
 		"empty": talk(""), "broken text": talk("\xff\xfe Always keep \xff the 12 words."), "marks": talk("... !!! ??? 。。。"),
 	} {
 		got := summary(t, 24_000, ms)
-		if name == "broken text" && !strings.Contains(got.Summary, "Always keep the 12 words.") || name != "broken text" && got.Summary != "" {
+		if name == "broken text" && !strings.Contains(got.Summary, "Always keep the 12 words.") ||
+			name != "broken text" && got.Summary != "" {
 			t.Errorf("%s: %q", name, got.Summary)
 		}
 	}
@@ -140,8 +144,10 @@ func TestJudge(t *testing.T) {
 		mustFit       bool
 		want          scrollback.CompactionResult
 	}{
-		{1000, 500, false, "compacted"}, {1000, 950, false, "compacted"}, {1000, 951, false, "inflated"}, {1000, 1000, false, "inflated"},
-		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"}, {0, 1, false, "inflated"},
+		{1000, 500, false, "compacted"}, {1000, 950, false, "compacted"}, {1000, 951, false, "inflated"},
+		{1000, 1000, false, "inflated"},
+		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"},
+		{0, 1, false, "inflated"},
 	} {
 		if got := named(t, Segments).judge(c.before, c.after, c.mustFit); got != c.want {
 			t.Errorf("%+v: %s", c, got)
@@ -161,7 +167,8 @@ func TestNamed(t *testing.T) {
 	}{{"", false, "segments"}, {"auto", false, "segments"}, {"", true, "snapshot"}, {"auto", true, "snapshot"},
 		{"segments", true, "segments"}, {"snapshot", false, "snapshot"}} {
 		p, err := Named(c.name, c.canSummarize)
-		if err != nil || p.Name != c.want || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 || p.Summarizes != (c.want == "snapshot") {
+		if err != nil || p.Name != c.want || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 ||
+			p.Summarizes != (c.want == "snapshot") {
 			t.Errorf("%+v: %+v, %v", c, p, err)
 		}
 	}

@@ -56,7 +56,8 @@ func TestGuideToFigures(t *testing.T) {
 			told[1] != fmt.Sprintf("%.0f", figures[0]) {
 			t.Errorf("the guide says %v of %s, RECALL.md %v", told, policy, figures[0])
 		}
-		seen, found = append(seen, figures[1]), append(found, figures[2])
+		seen = append(seen, figures[1])
+		found = append(found, figures[2])
 	}
 	want("Of the evidence, %.0f to %.0f %% is in the last request itself, and %.0f to %.0f %% in it or in the first 2,000 tokens",
 		slices.Min(seen), slices.Max(seen), slices.Min(found), slices.Max(found))
@@ -72,7 +73,8 @@ func TestGuideToFigures(t *testing.T) {
 		}
 		return out
 	}
-	live, folded := greps("live"), append(greps("folded"), greps("folded, files to be made")...)
+	live := greps("live")
+	folded := append(greps("folded"), greps("folded, files to be made")...)
 	want("a grep of 100,000 messages with its true total %.1f s while they are live, and %.1f to %.1f s when they are compacted",
 		slices.Max(live), slices.Min(folded), slices.Max(folded))
 }

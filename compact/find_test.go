@@ -11,7 +11,8 @@ import (
 // A cue is in every text in which the expression is found, in whatever case it is written.
 func TestCuesMissNothing(t *testing.T) {
 	swap := strings.NewReplacer("s", "\u017f", "k", "\u212a")
-	all := map[string]*cue.Finder{"todo": todo, "listed": listed, "ticked": ticked, "outcomes": outcomes, "preambles": preambles}
+	all := map[string]*cue.Finder{"todo": todo, "listed": listed, "ticked": ticked, "outcomes": outcomes,
+		"preambles": preambles}
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			found := 0

@@ -32,7 +32,8 @@ func (j *job) settle(before *weights) (room int64, err error) {
 	if j.More || j.Reason == Everything {
 		return j.summaryRoom(), nil
 	}
-	s := settling{j: j, before: before, after: j.afterCut(before.fixed), most: j.Policy.most(j.Window.Budget), trials: mostTrials}
+	s := settling{j: j, before: before, after: j.afterCut(before.fixed), most: j.Policy.most(j.Window.Budget),
+		trials: mostTrials}
 	for _, c := range s.wanted() {
 		if room, fits, err := s.fits(c); err != nil || fits {
 			j.cut = c
@@ -48,12 +49,15 @@ func (j *job) settle(before *weights) (room int64, err error) {
 // share: from the cut that leaves just as much on, then as much as there is room for.
 func (s *settling) wanted() []cut {
 	live := s.j.Window.Live
-	rest, last, least := suffixWeights(live), exchange(live), s.j.Policy.least(s.j.budget())
+	rest := suffixWeights(live)
+	last := exchange(live)
+	least := s.j.Policy.least(s.j.budget())
 	if rest[0].Tokens < least {
 		least = 0
 	}
 	atUser, earlier, inTurn := legalCuts(live, s.j.Window.Carried)
-	all := slices.DeleteFunc(slices.Concat(atUser, earlier, inTurn), func(c cut) bool { return c.messages >= s.j.cut.messages })
+	all := slices.DeleteFunc(slices.Concat(atUser, earlier, inTurn),
+		func(c cut) bool { return c.messages >= s.j.cut.messages })
 	slices.SortStableFunc(all, func(a, b cut) int { return cmp.Compare(a.messages, b.messages) })
 	enough := func(c cut) bool { return rest[c.messages].Tokens >= least }
 	if s.j.Reason == Forced {
@@ -112,8 +116,10 @@ func (s *settling) leastSummary() int64 {
 // fits says whether the window is small enough after a cut, and how many tokens that
 // leaves for a model's summary. Where an upper bound does not tell, the fold is made.
 func (s *settling) fits(c cut) (room int64, ok bool, err error) {
-	share, bound := max(s.j.Policy.AfterShare, s.j.Policy.MostShare), s.j.summaryRoom()
-	w, b := s.after(c), s.j.Window.Budget
+	share := max(s.j.Policy.AfterShare, s.j.Policy.MostShare)
+	bound := s.j.summaryRoom()
+	w := s.after(c)
+	b := s.j.Window.Budget
 	leaves := split(s.j.all().Live[:c.messages])
 	for range leaves[1:] { // after counts one placeholder
 		w.Tokens += s.j.Policy.placeholderBound(s.j.budget())
@@ -143,10 +149,12 @@ func (s *settling) fits(c cut) (room int64, ok bool, err error) {
 // try makes the fold of a cut, without a model. It returns the tokens of the window, of
 // the summary in it, and how many a summary needs there at least.
 func (s *settling) try(c cut) (tokens, summary, needed int64, err error) {
-	trial, r := *s.j, s.j.record(c)
+	trial := *s.j
+	r := s.j.record(c)
 	trial.cut = c
 	if text := s.j.keep(&r, s.j.summaryRoom()); text != "" {
-		trial.summary, summary = &outcome{text: text, by: scrollback.SummaryExtractive}, int64(s.j.Count(text))
+		trial.summary = &outcome{text: text, by: scrollback.SummaryExtractive}
+		summary = int64(s.j.Count(text))
 	}
 	made, err := trial.build()
 	s.j.ids = trial.ids

@@ -21,8 +21,9 @@ func TestExchange(t *testing.T) {
 	} {
 		var live []scrollback.Message
 		for i, c := range roles {
-			m := scrollback.Message{Seq: int64(i + 1), Role: map[rune]scrollback.Role{'u': scrollback.RoleUser, 'a': scrollback.RoleAssistant,
-				'+': scrollback.RoleAssistant, 't': scrollback.RoleTool, 's': scrollback.RoleSystem}[c]}
+			m := scrollback.Message{Seq: int64(i + 1),
+				Role: map[rune]scrollback.Role{'u': scrollback.RoleUser, 'a': scrollback.RoleAssistant,
+					'+': scrollback.RoleAssistant, 't': scrollback.RoleTool, 's': scrollback.RoleSystem}[c]}
 			if c == '+' {
 				m.Parts = scrollback.Parts{scrollback.ToolCall{ID: "c", Name: "f"}}
 			}
@@ -37,10 +38,12 @@ func TestExchange(t *testing.T) {
 // What a cut is moved back to is legal too: it keeps more, and neither a call without its
 // result nor an answer without its question.
 func TestAnyWantedCutIsLegal(t *testing.T) {
-	moved, within := 0, 0
+	moved := 0
+	within := 0
 	judge := func(t *rapid.T) {
 		s := anySituation(t)
-		s.More, s.Reason = false, rapid.SampledFrom([]Reason{WhenDue, MustFit, Forced}).Draw(t, "reason")
+		s.More = false
+		s.Reason = rapid.SampledFrom([]Reason{WhenDue, MustFit, Forced}).Draw(t, "reason")
 		s.Window.Budget.Tokens = max(s.Window.Budget.Tokens, 1500) // in less, no placeholder is within its bound
 		s.Policy.LeastShare = rapid.Float64Range(0, 0.6).Draw(t, "least")
 		own, ok := plan(&s.Input, s.fixed)
@@ -48,9 +51,12 @@ func TestAnyWantedCutIsLegal(t *testing.T) {
 			return
 		}
 		j := newShelf().job(s.Window.Live, own, s.Window.Budget.Tokens)
-		j.Window, j.Policy, j.Reason = s.Window, s.Policy, s.Reason
+		j.Window = s.Window
+		j.Policy = s.Policy
+		j.Reason = s.Reason
 		j.Window.Budget.Limit = j.Window.Budget.Tokens * 4 / 3
-		j.Window.Tools, j.Window.ToolsWeight = []scrollback.Tool{{Name: "f"}}, s.fixed
+		j.Window.Tools = []scrollback.Tool{{Name: "f"}}
+		j.Window.ToolsWeight = s.fixed
 		if _, err := j.settle(&weights{window: window.Assemble(j.Window), fixed: s.fixed}); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +73,8 @@ func TestAnyWantedCutIsLegal(t *testing.T) {
 		question := newestUser(s.Window.Live[:j.cut.messages])
 		switch at := s.Window.Live[j.cut.messages].Role; {
 		case at == scrollback.RoleUser && j.cut.carry == 0:
-		case question >= 0 && j.cut.carry == s.Window.Live[question].Seq, question < 0 && len(s.Window.Carried) > 0 && j.cut.carry == 3,
+		case question >= 0 && j.cut.carry == s.Window.Live[question].Seq,
+			question < 0 && len(s.Window.Carried) > 0 && j.cut.carry == 3,
 			question < 0 && len(s.Window.Carried) == 0 && j.cut.carry == 0:
 			within++
 		default:
@@ -105,7 +112,8 @@ func TestRunGivesTheSummaryWhatIsLeft(t *testing.T) {
 		in.Window.Live[i].Weight.Tokens = tokens
 	}
 	in.Branch.Sum = sumOf(in.Window.Live)
-	in.Window.Tools, in.Window.ToolsWeight = []scrollback.Tool{{Name: "f"}}, scrollback.Weight{Tokens: 1250}
+	in.Window.Tools = []scrollback.Tool{{Name: "f"}}
+	in.Window.ToolsWeight = scrollback.Weight{Tokens: 1250}
 	c := run(t, in)
 	if c.View.Boundary != 4 || c.Receipt.SummaryBy != "a" || c.Receipt.TokensAfter > 2*2800 {
 		t.Errorf("%+v, %+v", c.Receipt, c.View)
@@ -113,7 +121,8 @@ func TestRunGivesTheSummaryWhatIsLeft(t *testing.T) {
 	task := asked.Requests()[0].Items
 	var most int64
 	text := task[len(task)-1].Parts.Text()
-	if _, err := fmt.Sscanf(text[strings.Index(text, "at most"):], "at most %d tokens", &most); err != nil || most < 150 || most > 300 {
+	if _, err := fmt.Sscanf(text[strings.Index(text, "at most"):], "at most %d tokens", &most); err != nil || most < 150 ||
+		most > 300 {
 		t.Errorf("%d tokens are asked for (%v); three quarters of what 2,800 leave are about 250", most, err)
 	}
 }
@@ -125,14 +134,20 @@ func TestCountsLeaveTheLastExchange(t *testing.T) {
 	in.Window.Live = slices.Insert(in.Window.Live, 2, scrollback.Message{Seq: 3, Role: scrollback.RoleTool, Branch: "b0",
 		Parts:  scrollback.Parts{scrollback.ToolResult{CallID: "a", Name: "f", Text: "ok"}},
 		Weight: scrollback.Weight{Tokens: 100}})
-	in.Window.Live[3].Seq, in.Window.Live[3].Role = 4, scrollback.RoleAssistant
-	in.Branch.HeadSeq, in.Branch.Sum = 4, sumOf(in.Window.Live)
-	in.Policy.TriggerMessages, in.Policy.NewMessages, in.Policy.KeepMessages, in.Policy.AfterShare = 4, 0, 0, 0.05
+	in.Window.Live[3].Seq = 4
+	in.Window.Live[3].Role = scrollback.RoleAssistant
+	in.Branch.HeadSeq = 4
+	in.Branch.Sum = sumOf(in.Window.Live)
+	in.Policy.TriggerMessages = 4
+	in.Policy.NewMessages = 0
+	in.Policy.KeepMessages = 0
+	in.Policy.AfterShare = 0.05
 	if c := run(t, in); c.Receipt.Result != scrollback.ResultNoop {
 		t.Errorf("%+v", c.Receipt)
 	}
 	w, _ := writer("a", modeltest.Say("nothing"))
-	in.Reason, in.Writers = MustFit, func() []Summarizer { return []Summarizer{w} }
+	in.Reason = MustFit
+	in.Writers = func() []Summarizer { return []Summarizer{w} }
 	if c := run(t, in); c.Receipt.Result != scrollback.ResultCompacted || c.View.Boundary != 3 {
 		t.Errorf("where it must be done: %+v", c.Receipt)
 	}

@@ -33,7 +33,8 @@ const remembered = 64
 
 // NewMemory makes an empty memory.
 func NewMemory() *Memory {
-	return &Memory{heard: &heard{is: map[string]bool{}}, extract: map[string][]line{}, said: map[string][]carried{}, hashes: map[string][]string{}, files: map[string][]file{}}
+	return &Memory{heard: &heard{is: map[string]bool{}}, extract: map[string][]line{}, said: map[string][]carried{},
+		hashes: map[string][]string{}, files: map[string][]file{}}
 }
 
 // remember returns what was made for a key before, or makes it; an error is not remembered.

@@ -39,7 +39,8 @@ var numbers = []number{
 	{name: "summary_share", least: 0.01, most: 0.25, share: func(p *Policy) *float64 { return &p.SummaryShare }},
 	{name: "said_share", most: 0.9, share: func(p *Policy) *float64 { return &p.SaidShare }},
 	{name: "check_calls", most: 3, count: func(p *Policy) *int64 { return &p.CheckCalls }},
-	{name: "placeholder_tokens", least: 50, most: mostTokens, count: func(p *Policy) *int64 { return &p.PlaceholderTokens }},
+	{name: "placeholder_tokens", least: 50, most: mostTokens,
+		count: func(p *Policy) *int64 { return &p.PlaceholderTokens }},
 	{name: "placeholder_share", least: 0.005, most: 0.25, share: func(p *Policy) *float64 { return &p.PlaceholderShare }},
 	{name: "placeholders_max", least: 3, most: 64, count: func(p *Policy) *int64 { return &p.PlaceholdersMax }},
 	{name: "placeholders_share", least: 0.01, most: 0.25, share: func(p *Policy) *float64 { return &p.PlaceholdersShare }},
@@ -74,7 +75,8 @@ func (p *Policy) set(name string, v float64) error {
 		if near := nearest.Of(name, known); near != "" {
 			hint = `: did you mean "` + near + `"?`
 		}
-		return scrollback.ParamErrorf("compact.Named", "compaction", "unknown number %q%s (%s)", name, hint, strings.Join(known, ", "))
+		return scrollback.ParamErrorf("compact.Named", "compaction", "unknown number %q%s (%s)", name, hint,
+			strings.Join(known, ", "))
 	}
 	n := numbers[i]
 	if !(v >= n.least && v <= n.most) || n.count != nil && v != math.Trunc(v) {
@@ -82,7 +84,8 @@ func (p *Policy) set(name string, v float64) error {
 		if n.count != nil {
 			kind = "a whole number"
 		}
-		return scrollback.ParamErrorf("compact.Named", "compaction", "%s is %s from %v to %s, not %v", name, kind, n.least, strconv.FormatFloat(n.most, 'f', -1, 64), v)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "%s is %s from %v to %s, not %v", name, kind, n.least,
+			strconv.FormatFloat(n.most, 'f', -1, 64), v)
 	}
 	if n.share != nil {
 		*n.share(p) = v
@@ -99,15 +102,25 @@ const foldedShare = 0.25
 func (p *Policy) check() error {
 	switch {
 	case p.AfterShare >= p.TriggerShare:
-		return scrollback.ParamErrorf("compact.Named", "compaction", "after_share (%v) must be less than trigger_share (%v): a compaction must bring the window under its trigger", p.AfterShare, p.TriggerShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction",
+			"after_share (%v) must be less than trigger_share (%v): a compaction must bring the window under its trigger",
+			p.AfterShare, p.TriggerShare)
 	case p.TriggerLimitShare > 0 && p.TriggerLimitShare < p.AfterShare:
-		return scrollback.ParamErrorf("compact.Named", "compaction", "trigger_limit_share (%v) is less than after_share (%v): every request would be compacted", p.TriggerLimitShare, p.AfterShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction",
+			"trigger_limit_share (%v) is less than after_share (%v): every request would be compacted", p.TriggerLimitShare,
+			p.AfterShare)
 	case p.SummaryShare+p.PlaceholdersShare > foldedShare+1e-9:
-		return scrollback.ParamErrorf("compact.Named", "compaction", "summary_share (%v) and placeholders_share (%v) are at most %v together", p.SummaryShare, p.PlaceholdersShare, foldedShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction",
+			"summary_share (%v) and placeholders_share (%v) are at most %v together", p.SummaryShare, p.PlaceholdersShare,
+			foldedShare)
 	case p.SummaryShare+2*p.PlaceholderShare > foldedShare+1e-9: // two are never joined
-		return scrollback.ParamErrorf("compact.Named", "compaction", "summary_share (%v) and placeholder_share (%v) for each of two placeholders are at most %v together", p.SummaryShare, p.PlaceholderShare, foldedShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction",
+			"summary_share (%v) and placeholder_share (%v) for each of two placeholders are at most %v together", p.SummaryShare,
+			p.PlaceholderShare, foldedShare)
 	case p.TriggerMessages > 0 && p.KeepMessages+p.NewMessages > p.TriggerMessages:
-		return scrollback.ParamErrorf("compact.Named", "compaction", "keep_messages and new_messages (%d) are more than trigger_messages (%d)", p.KeepMessages+p.NewMessages, p.TriggerMessages)
+		return scrollback.ParamErrorf("compact.Named", "compaction",
+			"keep_messages and new_messages (%d) are more than trigger_messages (%d)", p.KeepMessages+p.NewMessages,
+			p.TriggerMessages)
 	}
 	return nil
 }

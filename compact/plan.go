@@ -59,7 +59,8 @@ func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 // of its calls), whose user message is carried and whose newest group stays. If nothing
 // frees enough, it is the cut that frees most.
 func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
-	live, budget := in.Window.Live, in.Window.Budget
+	live := in.Window.Live
+	budget := in.Window.Budget
 	if in.Reason == Everything {
 		return cut{messages: len(live)}, len(live) > 0
 	}
@@ -69,7 +70,8 @@ func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
 	}
 	after := in.afterCut(fixed)
 	fits := func(c cut) bool {
-		w, share := after(c), in.Policy.AfterShare
+		w := after(c)
+		share := in.Policy.AfterShare
 		return float64(w.Tokens) <= share*float64(budget.Tokens) &&
 			float64(w.Bytes) <= share*float64(budget.Bytes) && float64(w.Images) <= share*float64(budget.Images)
 	}
@@ -90,7 +92,8 @@ func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
 // piece returns the cut of a piece of a backlog: all of it, but for what stays at least
 // should this be the last piece.
 func piece(in *Input, atUser, inTurn []cut) (cut, bool) {
-	rest, least := suffixWeights(in.Window.Live), in.Policy.least(in.budget())
+	rest := suffixWeights(in.Window.Live)
+	least := in.Policy.least(in.budget())
 	for _, c := range slices.Backward(slices.Concat(atUser, inTurn)) {
 		if rest[c.messages].Tokens >= least {
 			return c, true
@@ -108,7 +111,8 @@ func (in *Input) keeping(cuts []cut, fits func(cut) bool) (best cut, ok bool) {
 			break
 		}
 		if fits(c) {
-			best, ok = c, true
+			best = c
+			ok = true
 			if in.Policy.KeepShare == 0 || float64(rest[c.messages].Tokens) <= in.Policy.KeepShare*float64(rest[0].Tokens) {
 				break
 			}
@@ -119,9 +123,12 @@ func (in *Input) keeping(cuts []cut, fits func(cut) bool) (best cut, ok bool) {
 
 // afterCut returns a function that says what the window weighs after a cut.
 func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
-	live, carried := in.Window.Live, in.Window.Carried
-	rest, environment := suffixWeights(live), newestEnvironment(carried, live)
-	told := slices.IndexFunc(live, func(m scrollback.Message) bool { return m.Seq == environment }) // -1: before everything live
+	live := in.Window.Live
+	carried := in.Window.Carried
+	rest := suffixWeights(live)
+	environment := newestEnvironment(carried, live)
+	// -1: before everything live
+	told := slices.IndexFunc(live, func(m scrollback.Message) bool { return m.Seq == environment })
 	// There are few pins, and as many cuts as messages: find the live pins once.
 	pins := map[int]*scrollback.Message{}
 	for i := range live {
@@ -173,15 +180,19 @@ func legalCuts(live, carried []scrollback.Message) (atUser, earlier, inTurn []cu
 			carry = carried[i].Seq
 		}
 	}
-	open, first := map[string]int{}, 0 // first: of the turn, after its question
+	// first: of the turn, after its question
+	open := map[string]int{}
+	first := 0
 	for i := range live {
 		m := &live[i]
 		if m.Role == scrollback.RoleUser {
-			earlier, inTurn = append(earlier, inTurn...), nil
+			earlier = append(earlier, inTurn...)
+			inTurn = nil
 			if i > 0 {
 				atUser = append(atUser, cut{messages: i})
 			}
-			carry, first = m.Seq, i+1
+			carry = m.Seq
+			first = i + 1
 			clear(open)
 			continue
 		}

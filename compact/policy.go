@@ -68,11 +68,21 @@ var presets = map[string]Policy{
 
 func preset(name string) (Policy, bool) {
 	p, ok := presets[name]
-	p.Name, p.TriggerShare = name, 0.9
-	p.LeastShare, p.MostShare = 0.25, 0.7
-	p.SummaryTokens, p.SummaryShare, p.SaidShare = 4000, 0.15, 0.25
-	p.PlaceholderTokens, p.PlaceholderShare, p.PlaceholdersMax, p.PlaceholdersShare = 400, 0.05, 8, 0.10
-	p.PinnedShare, p.ShrinkShare, p.RetryGrowth, p.FailuresMax = 0.10, 0.95, 1.2, 3
+	p.Name = name
+	p.TriggerShare = 0.9
+	p.LeastShare = 0.25
+	p.MostShare = 0.7
+	p.SummaryTokens = 4000
+	p.SummaryShare = 0.15
+	p.SaidShare = 0.25
+	p.PlaceholderTokens = 400
+	p.PlaceholderShare = 0.05
+	p.PlaceholdersMax = 8
+	p.PlaceholdersShare = 0.10
+	p.PinnedShare = 0.10
+	p.ShrinkShare = 0.95
+	p.RetryGrowth = 1.2
+	p.FailuresMax = 3
 	return p, ok
 }
 
@@ -89,7 +99,8 @@ func Named(name string, canSummarize bool, numbers ...map[string]float64) (Polic
 	}
 	p, ok := preset(name)
 	if !ok {
-		return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", "unknown policy %q (%s)", name, strings.Join([]string{Auto, Snapshot, Rolling, Segments}, ", "))
+		return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", "unknown policy %q (%s)", name,
+			strings.Join([]string{Auto, Snapshot, Rolling, Segments}, ", "))
 	}
 	for _, set := range numbers {
 		for _, key := range slices.Sorted(maps.Keys(set)) {
@@ -138,7 +149,8 @@ func (p Policy) leaves() float64 { return min(p.LeastShare+standsShare, 0.75) }
 // policy's, but never so low that a fold which leaves enough live is followed by the next.
 func (p Policy) waits(b scrollback.Budget) (share, ofLimit float64) {
 	least := p.leaves() / belowTrigger
-	share, ofLimit = p.TriggerShare, p.TriggerLimitShare
+	share = p.TriggerShare
+	ofLimit = p.TriggerLimitShare
 	if share > 0 {
 		share = max(share, least)
 	}
@@ -163,7 +175,8 @@ func (p Policy) triggers(l load) bool {
 // are reached long before that, it need not be, until that much is live.
 func (p Policy) spares(l load) bool {
 	least := p.least(l.budget.Tokens)
-	return p.KeepShare == 0 || p.KeepShare*float64(l.tokens) >= float64(least) || least > p.TriggerTokens && l.tokens < least
+	return p.KeepShare == 0 || p.KeepShare*float64(l.tokens) >= float64(least) ||
+		least > p.TriggerTokens && l.tokens < least
 }
 
 // least returns how many tokens of live messages a fold leaves, where that many are live.
@@ -180,7 +193,8 @@ func (p Policy) most(b scrollback.Budget) int64 {
 	if ofLimit > 0 {
 		trigger = min(trigger, ofLimit*float64(b.Limit))
 	}
-	return int64(max(p.AfterShare*float64(b.Tokens), p.leaves()*float64(b.Tokens), min(p.MostShare*float64(b.Tokens), belowTrigger*trigger)))
+	return int64(max(p.AfterShare*float64(b.Tokens), p.leaves()*float64(b.Tokens),
+		min(p.MostShare*float64(b.Tokens), belowTrigger*trigger)))
 }
 
 // belowTrigger is the share of the trigger that a window reaches after a fold at most.
@@ -228,7 +242,8 @@ func (p Policy) callsLeft(v scrollback.View) int {
 func (p Policy) learn(v scrollback.View, o outcome, pathTokens, budget int64) scrollback.View {
 	switch {
 	case o.text != "":
-		v.Failures, v.AskAt = 0, 0
+		v.Failures = 0
+		v.AskAt = 0
 	case len(o.calls) > 0:
 		v.Failures += len(o.calls)
 		growth := p.RetryGrowth - 1

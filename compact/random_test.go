@@ -25,11 +25,13 @@ func anyLog(t *rapid.T, first int64) []scrollback.Message {
 		out = append(out, scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(seq)), ConversationID: "c",
 			Branch: scrollback.BranchID(fmt.Sprint("b", branch)),
 			Seq:    seq, Role: role, Parts: parts, Status: scrollback.StatusComplete, CreatedAt: 1_700_000_000_000 + seq,
-			Weight: scrollback.Weight{Tokens: int64(rapid.IntRange(1, 300).Draw(t, "tokens")), Bytes: int64(rapid.IntRange(1, 900).Draw(t, "bytes")),
+			Weight: scrollback.Weight{Tokens: int64(rapid.IntRange(1, 300).Draw(t, "tokens")),
+				Bytes:  int64(rapid.IntRange(1, 900).Draw(t, "bytes")),
 				Images: seq % 7 / 6}})
 	}
 	text := func() scrollback.Part {
-		return scrollback.Text{Text: rapid.SampledFrom([]string{"It is number 4711, they say.", "Always answer in French.", "记住我的名字是小明。",
+		return scrollback.Text{Text: rapid.SampledFrom([]string{"It is number 4711, they say.", "Always answer in French.",
+			"记住我的名字是小明。",
 			"fine"}).Draw(t, "text")}
 	}
 	for range rapid.IntRange(0, 6).Draw(t, "turns") {
@@ -48,7 +50,8 @@ func anyLog(t *rapid.T, first int64) []scrollback.Message {
 			}
 		}
 		if rapid.IntRange(0, 9).Draw(t, "odd") == 0 {
-			add(rapid.SampledFrom([]scrollback.Role{scrollback.RoleSystem, scrollback.RoleTool, scrollback.RoleAssistant}).Draw(t, "role"), text())
+			add(rapid.SampledFrom([]scrollback.Role{scrollback.RoleSystem, scrollback.RoleTool,
+				scrollback.RoleAssistant}).Draw(t, "role"), text())
 		}
 	}
 	return out
@@ -57,12 +60,16 @@ func anyLog(t *rapid.T, first int64) []scrollback.Message {
 func anySituation(t *rapid.T) situation {
 	var carried []scrollback.Message
 	if rapid.Bool().Draw(t, "carried before") {
-		carried = []scrollback.Message{{Seq: 3, Role: scrollback.RoleUser, Weight: scrollback.Weight{Tokens: 70, Bytes: 7, Images: 1}}}
+		carried = []scrollback.Message{{Seq: 3, Role: scrollback.RoleUser,
+			Weight: scrollback.Weight{Tokens: 70, Bytes: 7, Images: 1}}}
 	}
 	var s situation
-	s.Window.Live, s.Window.Carried, s.Policy = anyLog(t, 5), carried, segments
+	s.Window.Live = anyLog(t, 5)
+	s.Window.Carried = carried
+	s.Policy = segments
 	s.fixed.Tokens = int64(rapid.IntRange(0, 500).Draw(t, "fixed"))
-	s.Window.Budget.Weight = scrollback.Weight{Tokens: int64(rapid.IntRange(500, 4000).Draw(t, "budget")), Bytes: 1 << 20, Images: 20}
+	s.Window.Budget.Weight = scrollback.Weight{Tokens: int64(rapid.IntRange(500, 4000).Draw(t, "budget")), Bytes: 1 << 20,
+		Images: 20}
 	s.More = rapid.Bool().Draw(t, "more")
 	if rapid.IntRange(0, 5).Draw(t, "all") == 0 {
 		s.Reason = Everything
@@ -127,7 +134,8 @@ func TestAnyCutIsLegal(t *testing.T) {
 			}
 			return
 		}
-		if cut.messages < 1 || cut.messages > len(s.Window.Live) || (cut.messages == len(s.Window.Live)) != (s.Reason == Everything) {
+		if cut.messages < 1 || cut.messages > len(s.Window.Live) ||
+			(cut.messages == len(s.Window.Live)) != (s.Reason == Everything) {
 			t.Fatalf("%+v of %d messages", cut, len(s.Window.Live))
 		}
 		if s.Reason == Everything {
@@ -153,10 +161,12 @@ func TestAnyCutIsLegal(t *testing.T) {
 // Of the cuts at user messages the first that fits is taken, and a cut within the
 // turn only when none of them does.
 func TestCutKeepsMost(t *testing.T) {
-	fit, within := 0, 0
+	fit := 0
+	within := 0
 	judge := func(t *rapid.T) {
 		s := anySituation(t)
-		s.More, s.Reason = false, WhenDue
+		s.More = false
+		s.Reason = WhenDue
 		cut, ok := plan(&s.Input, s.fixed)
 		if !ok {
 			return
@@ -175,7 +185,8 @@ func TestCutKeepsMost(t *testing.T) {
 			return w
 		}
 		fits := func(w scrollback.Weight) bool {
-			return 2*w.Tokens <= s.Window.Budget.Tokens && 2*w.Bytes <= s.Window.Budget.Bytes && 2*w.Images <= s.Window.Budget.Images
+			return 2*w.Tokens <= s.Window.Budget.Tokens && 2*w.Bytes <= s.Window.Budget.Bytes &&
+				2*w.Images <= s.Window.Budget.Images
 		}
 		var first int
 		for i := len(s.Window.Live) - 1; i > 0; i-- {
@@ -202,7 +213,8 @@ func TestCutKeepsMost(t *testing.T) {
 			}
 		case cut.carry != 0:
 			piece := s.Input
-			piece.More, piece.Policy.LeastShare = true, 0
+			piece.More = true
+			piece.Policy.LeastShare = 0
 			if later, ok := plan(&piece, scrollback.Weight{}); !ok || later != cut {
 				t.Fatalf("nothing fits, and %+v is not the cut that frees most, %+v", cut, later)
 			}
@@ -235,7 +247,8 @@ func TestAnyFoldIsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkLeaves(t, s.Window.Live[:cut.messages], f.leaves)
-		hidden, carried := j.Branch.View.Sum, []int64{}
+		hidden := j.Branch.View.Sum
+		carried := []int64{}
 		stays := newestUser(s.Window.Live) < 0 && s.Reason != Everything
 		for _, m := range j.Window.Carried {
 			if stays {
@@ -251,7 +264,8 @@ func TestAnyFoldIsWhole(t *testing.T) {
 				hidden = hidden.Add(m.Weight)
 			}
 		}
-		if f.view.Sum != hidden || !slices.Equal(f.view.Carried, carried) || f.view.Boundary != s.Window.Live[cut.messages-1].Seq ||
+		if f.view.Sum != hidden || !slices.Equal(f.view.Carried, carried) ||
+			f.view.Boundary != s.Window.Live[cut.messages-1].Seq ||
 			f.view.RetryAt != 0 {
 			t.Fatalf("view %+v; hidden %+v, carried %v", f.view, hidden, carried)
 		}
@@ -266,7 +280,8 @@ func checkLeaves(t interface {
 }, run []scrollback.Message, leaves []scrollback.Segment) {
 	t.Helper()
 	for _, l := range leaves {
-		if l.Messages < 1 || l.Messages > scrollback.MaxSegmentMessages || l.Messages > len(run) || l.Level != 0 || len(l.Children) != 0 {
+		if l.Messages < 1 || l.Messages > scrollback.MaxSegmentMessages || l.Messages > len(run) || l.Level != 0 ||
+			len(l.Children) != 0 {
 			t.Fatalf("leaf %+v", l)
 		}
 		mine := run[:l.Messages]
@@ -276,10 +291,12 @@ func checkLeaves(t interface {
 			if m.Branch != l.Branch {
 				t.Fatalf("leaf %s reaches from %s to %s", l.ID, l.Branch, m.Branch)
 			}
-			weight, bytes = weight+m.Weight.Tokens, bytes+m.Weight.Bytes
+			weight += m.Weight.Tokens
+			bytes += m.Weight.Bytes
 		}
 		hash, err := scrollback.HashMessages(mine)
-		if err != nil || l.Hash != hash || l.FirstSeq != mine[0].Seq || l.LastSeq != mine[len(mine)-1].Seq || l.TokensBefore != weight ||
+		if err != nil || l.Hash != hash || l.FirstSeq != mine[0].Seq || l.LastSeq != mine[len(mine)-1].Seq ||
+			l.TokensBefore != weight ||
 			l.From != mine[0].CreatedAt || l.To != mine[len(mine)-1].CreatedAt || l.SummaryOf != l.FirstSeq ||
 			bytes > scrollback.MaxSegmentBytes && len(mine) > 1 {
 			t.Fatalf("leaf %+v of %d messages, %d bytes", l, len(mine), bytes)
@@ -300,17 +317,20 @@ func checkShown(t interface {
 	bound := min(400, budget/20)
 	for i, s := range f.shown {
 		tokens += s.TokensAfter
-		if v := f.view.Segments[i]; v != (scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level}) {
+		if v := f.view.Segments[i]; v != (scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq,
+			Level: s.Level}) {
 			t.Fatalf("the view has %+v for %+v", v, s)
 		}
 		if s.TokensAfter > bound && s.Summary != "" {
-			t.Fatalf("placeholder of %d tokens, over %d, and not the least there can be:\n%s", s.TokensAfter, bound, s.Placeholder)
+			t.Fatalf("placeholder of %d tokens, over %d, and not the least there can be:\n%s", s.TokensAfter, bound,
+				s.Placeholder)
 		}
 		if i > 0 && f.shown[i-1].LastSeq+1 != s.FirstSeq {
 			t.Fatalf("a gap before %+v", s)
 		}
 	}
-	if len(f.shown) != len(f.view.Segments) || len(f.shown) > 8 || len(f.shown) > 2 && float64(tokens) > 0.1*float64(budget) {
+	if len(f.shown) != len(f.view.Segments) || len(f.shown) > 8 ||
+		len(f.shown) > 2 && float64(tokens) > 0.1*float64(budget) {
 		t.Fatalf("%d segments of %d tokens are shown, the budget is %d", len(f.shown), tokens, budget)
 	}
 }

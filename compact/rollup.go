@@ -14,7 +14,8 @@ func (p Policy) crowded(shown []scrollback.Segment, budget int64) bool {
 	for _, s := range shown {
 		tokens += s.TokensAfter
 	}
-	return len(shown) >= 3 && (int64(len(shown)) > p.PlaceholdersMax || float64(tokens) > p.PlaceholdersShare*float64(budget))
+	return len(shown) >= 3 && (int64(len(shown)) > p.PlaceholdersMax ||
+		float64(tokens) > p.PlaceholdersShare*float64(budget))
 }
 
 // rollUp joins the oldest segments in sight until there is room: runs of one level
@@ -60,7 +61,9 @@ func longestRun(segs []scrollback.Segment) (from, to int) {
 			k++
 		}
 		if k-i > best {
-			best, from, to = k-i, i, k
+			best = k - i
+			from = i
+			to = k
 		}
 		i = k
 	}
@@ -103,14 +106,16 @@ func (j *job) family(b *built, segs []scrollback.Segment) ([]scrollback.Segment,
 // worth a roll-up; at most maxChildren of it.
 func lowRun(segs []scrollback.Segment) (from, to int) {
 	for level := 0; to-from < maxChildren/4; level++ {
-		from, to = 0, 0
+		from = 0
+		to = 0
 		for i := 0; i < len(segs); i++ {
 			k := i
 			for k < len(segs) && segs[k].Level <= level {
 				k++
 			}
 			if k-i > to-from {
-				from, to = i, k
+				from = i
+				to = k
 			}
 			i = k
 		}
@@ -166,7 +171,8 @@ func (j *job) load(b *built, ids []scrollback.SegmentID) ([]scrollback.Segment, 
 // parent makes a roll-up that stands for segs and names children, which cover the same
 // messages.
 func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
-	first, last := segs[0], segs[len(segs)-1]
+	first := segs[0]
+	last := segs[len(segs)-1]
 	s := scrollback.Segment{
 		ID: j.newID(), Conversation: last.Conversation, Branch: last.Branch,
 		FirstSeq: first.FirstSeq, LastSeq: last.LastSeq, SummaryOf: first.FirstSeq,
@@ -177,7 +183,8 @@ func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 	for _, c := range segs {
 		s.Messages += c.Messages
 		s.TokensBefore += c.TokensBefore
-		s.From, s.To = min(s.From, c.From), max(s.To, c.To)
+		s.From = min(s.From, c.From)
+		s.To = max(s.To, c.To)
 		lines = append(lines, parseLines(c.Placeholder)...)
 		done.Join(work.Parse(c.Placeholder))
 	}

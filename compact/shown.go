@@ -72,7 +72,10 @@ func (s *Shown) Unread() int64 {
 // after returns what the window is laid out from once a fold is made.
 func (s *Shown) after(made *built) window.Input {
 	in := s.Window
-	in.Segments, in.Carried, in.Pinned, in.Live = made.shown, nil, nil, nil
+	in.Segments = made.shown
+	in.Carried = nil
+	in.Pinned = nil
+	in.Live = nil
 	for _, m := range slices.Concat(s.all().Pinned, s.all().Carried, s.all().Live) {
 		switch {
 		case m.Seq > made.view.Boundary:
@@ -112,7 +115,8 @@ func After(s *Shown, c *Compaction) Shown {
 		}
 	}
 	out := *s
-	out.Window, out.whole = s.after(&made), nil
+	out.Window = s.after(&made)
+	out.whole = nil
 	out.Branch.View = c.View
 	return out
 }

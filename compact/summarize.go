@@ -54,7 +54,9 @@ type outcome struct {
 
 // fail notes why a call gave no summary.
 func (o *outcome) fail(result scrollback.CompactionResult, err error) {
-	o.result, o.why, o.log = result, scrollback.Shown(err), err.Error()
+	o.result = result
+	o.why = scrollback.Shown(err)
+	o.log = err.Error()
 	var u minutes.Unusable
 	var other minutes.OtherLanguage
 	switch {
@@ -81,11 +83,15 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 		if why := w.Model.Facts().Unready; why != nil {
 			// It is not asked, so this counts as no failure of it.
 			if out.result == "" {
-				out.result, out.why, out.log = scrollback.ResultModelError, scrollback.Shown(why), why.Error()
+				out.result = scrollback.ResultModelError
+				out.why = scrollback.Shown(why)
+				out.log = why.Error()
 			}
 			continue
 		}
-		tries, complaint, input := 1, "", w.Budget
+		tries := 1
+		complaint := ""
+		input := w.Budget
 		if i == 0 {
 			tries = 2
 		}
@@ -102,7 +108,8 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 			var other minutes.OtherLanguage
 			switch code := scrollback.CodeOf(err); {
 			case errors.As(err, &other):
-				complaint, r.anyLanguage = other.Error(), true
+				complaint = other.Error()
+				r.anyLanguage = true
 				spare = func() outcome { return r.finish(ctx, w, other.Text, out) }
 				out.fail(scrollback.ResultEmptySummary, other)
 				continue
@@ -131,12 +138,17 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 func (r *record) finish(ctx context.Context, w Summarizer, text string, out outcome) outcome {
 	text = r.check(ctx, w, text, &out)
 	text += r.carry("", r.maxTokens-int64(r.count(text)))
-	out.text, out.by, out.result, out.why, out.log = text, w.Model.Facts().Name, "", "", ""
+	out.text = text
+	out.by = w.Model.Facts().Name
+	out.result = ""
+	out.why = ""
+	out.log = ""
 	return out
 }
 
 // errLate is why a call gave no summary when asking had to stop.
-var errLate = scrollback.Errorf(scrollback.Unavailable, "compact.Run", "no summary came in time").Because(scrollback.ErrUpstream)
+var errLate = scrollback.Errorf(scrollback.Unavailable, "compact.Run",
+	"no summary came in time").Because(scrollback.ErrUpstream)
 
 // try makes one call, records it, and judges the answer.
 func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item, out *outcome) (string, error) {
@@ -184,7 +196,8 @@ func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *o
 		if err != nil {
 			break
 		}
-		minutes, out.checked = better, true
+		minutes = better
+		out.checked = true
 	}
 	return minutes
 }
@@ -201,7 +214,8 @@ func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64
 	came := make(chan answer, 1)
 	go func() {
 		a := answer{made: call{model: w.Model.Facts().Name}}
-		a.text, a.err = hear(ctx, w, model.Request{Items: window.TakeTurns(items, w.Dialect), MaxOutputTokens: min(w.Reserve, bound+answerSlack)}, &a.made)
+		a.text, a.err = hear(ctx, w, model.Request{Items: window.TakeTurns(items, w.Dialect),
+			MaxOutputTokens: min(w.Reserve, bound+answerSlack)}, &a.made)
 		came <- a
 	}()
 	select {
@@ -240,11 +254,14 @@ func hear(ctx context.Context, w Summarizer, q model.Request, made *call) (strin
 	case scrollback.FinishStop:
 		return text.String(), nil
 	case scrollback.FinishLength:
-		return "", minutes.Unusable{Complaint: "it was cut off at its longest", Shown: "the summary reached the most tokens that an answer may have, and was cut off"}
+		return "", minutes.Unusable{Complaint: "it was cut off at its longest",
+			Shown: "the summary reached the most tokens that an answer may have, and was cut off"}
 	case "":
-		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run", "the stream was cut off").Because(scrollback.ErrUpstream)
+		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run",
+			"the stream was cut off").Because(scrollback.ErrUpstream)
 	}
-	return "", minutes.Unusable{Complaint: "it ended for another reason than being done (" + finish + ")", Shown: fmt.Sprintf("the answer ended early (%s)", clip(finish))}
+	return "", minutes.Unusable{Complaint: "it ended for another reason than being done (" + finish + ")",
+		Shown: fmt.Sprintf("the answer ended early (%s)", clip(finish))}
 }
 
 // bound returns the most tokens that a model's part of the summary may have.

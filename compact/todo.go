@@ -12,14 +12,17 @@ import (
 )
 
 // todo finds what remains to be done.
-var todo = cue.Find(`[ ]|☐|todo|to-do|待办|待辦|할일|할 일|やること`, `(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|할 ?일\s*[:：]|やること\s*[:：]`)
+var todo = cue.Find(`[ ]|☐|todo|to-do|待办|待辦|할일|할 일|やること`,
+	`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|할 ?일\s*[:：]|やること\s*[:：]`)
 
 // listed finds a to-do that is written down as one. What an assistant says about to-dos is
 // none.
-var listed = cue.Find(`[ ]|☐|todo|to-do|待办|待辦`, `(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
+var listed = cue.Find(`[ ]|☐|todo|to-do|待办|待辦`,
+	`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
 
 // ticked finds a to-do that its list shows as done, and what it is.
-var ticked = cue.Find(`[x]|[✓]|[✔]|☑|✅|✔|✓|~~`, `^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
+var ticked = cue.Find(`[x]|[✓]|[✔]|☑|✅|✔|✓|~~`,
+	`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
 
 // todoMarks are what is not part of the to-do itself.
 var todoMarks = regexp.MustCompile(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|할 ?일|やること)?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`)
@@ -34,12 +37,18 @@ var (
 )
 
 // fillers are words that a to-do and the news that it is done need not share.
-var fillers = map[string]bool{"the": true, "a": true, "an": true, "is": true, "are": true, "was": true, "were": true, "has": true, "have": true, "had": true, "been": true, "be": true, "now": true, "i": true, "we": true, "you": true, "my": true, "our": true, "your": true, "this": true, "that": true, "just": true, "already": true, "all": true,
-	"i've": true, "we've": true, "that's": true, "it's": true, "it": true, "i'm": true, "please": true, "successfully": true, "also": true, "finally": true, "了": true, "啦": true, "的": true, "我": true, "们": true, "把": true, "都": true, "吧": true, "请": true, "刚": true}
+var fillers = map[string]bool{"the": true, "a": true, "an": true, "is": true, "are": true, "was": true, "were": true,
+	"has": true, "have": true, "had": true, "been": true, "be": true, "now": true, "i": true, "we": true, "you": true,
+	"my": true, "our": true, "your": true, "this": true, "that": true, "just": true, "already": true, "all": true,
+	"i've": true, "we've": true, "that's": true, "it's": true, "it": true, "i'm": true, "please": true,
+	"successfully": true, "also": true, "finally": true, "了": true, "啦": true, "的": true, "我": true, "们": true, "把": true,
+	"都": true, "吧": true, "请": true, "刚": true}
 
 // pasts are the irregular past forms of verbs that to-dos begin with.
-var pasts = map[string]string{"wrote": "write", "written": "write", "sent": "send", "made": "make", "built": "build", "bought": "buy", "paid": "pay", "ran": "run", "fed": "feed", "told": "tell", "found": "find",
-	"did": "do", "rewrote": "rewrite", "rewritten": "rewrite", "took": "take", "taken": "take", "got": "get", "gave": "give", "given": "give", "chose": "choose", "chosen": "choose"}
+var pasts = map[string]string{"wrote": "write", "written": "write", "sent": "send", "made": "make", "built": "build",
+	"bought": "buy", "paid": "pay", "ran": "run", "fed": "feed", "told": "tell", "found": "find",
+	"did": "do", "rewrote": "rewrite", "rewritten": "rewrite", "took": "take", "taken": "take", "got": "get",
+	"gave": "give", "given": "give", "chose": "choose", "chosen": "choose"}
 
 // chores are the open to-dos of a conversation, read in order, each by its core: the
 // words that name it.
@@ -107,8 +116,10 @@ func doneIn(text string) []string {
 // mayBeNews rules out, without an expression, sentences of which no part has doneNews or is pastly.
 func mayBeNews(text string) bool {
 	text = strings.ToLower(text)
-	return strings.ContainsAny(text, "已完好搞") || strings.Contains(text, "done") || strings.Contains(text, "finished") || strings.Contains(text, "complete") ||
-		slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",，;；、", r) }), mayBePast)
+	return strings.ContainsAny(text, "已完好搞") || strings.Contains(text, "done") || strings.Contains(text, "finished") ||
+		strings.Contains(text, "complete") ||
+		slices.ContainsFunc(strings.FieldsFunc(text,
+			func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",，;；、", r) }), mayBePast)
 }
 
 func mayBePast(w string) bool { return strings.HasSuffix(bare(w), "ed") || pasts[bare(w)] != "" }

@@ -11,7 +11,8 @@ import (
 
 // occasion is why a compaction of a window is made, as its receipt says it.
 func occasion(in *Input, w scrollback.Window) string {
-	b, share := in.Window.Budget, in.Policy.TriggerShare
+	b := in.Window.Budget
+	share := in.Policy.TriggerShare
 	switch {
 	case in.Reason == Forced:
 		return scrollback.ReasonByHand
@@ -24,7 +25,8 @@ func occasion(in *Input, w scrollback.Window) string {
 	}
 	over := w.Weight
 	switch {
-	case window.Reaches(over.Tokens, b.Tokens, share), in.More, in.Policy.TriggerLimitShare > 0 && window.Reaches(over.Tokens, b.Limit, in.Policy.TriggerLimitShare):
+	case window.Reaches(over.Tokens, b.Tokens, share), in.More,
+		in.Policy.TriggerLimitShare > 0 && window.Reaches(over.Tokens, b.Limit, in.Policy.TriggerLimitShare):
 		return scrollback.ReasonWindow
 	case window.Reaches(over.Images, b.Images, share):
 		return scrollback.ReasonImages
@@ -45,14 +47,16 @@ const (
 func Trade(r *scrollback.Receipt, made []scrollback.Segment, count func(string) int, modelTokens func(int64) int64) {
 	var folded, cards int64
 	var cardLines, summaryLines []string
-	r.Messages, r.Lines = 0, nil
+	r.Messages = 0
+	r.Lines = nil
 	for i := range made {
 		s := &made[i]
 		if len(s.Children) > 0 {
 			continue
 		}
 		r.Messages += s.Messages
-		folded, cards = folded+s.TokensBefore, cards+s.TokensAfter
+		folded += s.TokensBefore
+		cards += s.TokensAfter
 		if _, body, ok := strings.Cut(s.Placeholder, "\n"); ok {
 			cardLines = append(cardLines, spoken(body)...)
 		}
@@ -61,7 +65,8 @@ func Trade(r *scrollback.Receipt, made []scrollback.Segment, count func(string) 
 			summaryLines = spoken(s.Summary)
 		}
 	}
-	r.FoldedTokens, r.CardTokens = modelTokens(folded), modelTokens(cards)
+	r.FoldedTokens = modelTokens(folded)
+	r.CardTokens = modelTokens(cards)
 	for _, l := range append(summaryLines, cardLines...) {
 		if len(r.Lines) == tradeLines {
 			break

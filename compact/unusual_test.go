@@ -13,7 +13,8 @@ import (
 func TestUnusualSharesKeepAQuarter(t *testing.T) {
 	folds := 0
 	for _, set := range []map[string]float64{
-		{}, {"most_share": 0.05, "after_share": 0.05}, {"trigger_share": 0.1, "after_share": 0.05}, {"trigger_share": 0.3, "after_share": 0.1},
+		{}, {"most_share": 0.05, "after_share": 0.05}, {"trigger_share": 0.1, "after_share": 0.05},
+		{"trigger_share": 0.3, "after_share": 0.1},
 		{"trigger_share": 0.3, "after_share": 0.25, "keep_share": 0.01}, {"trigger_limit_share": 0.1, "after_share": 0.06},
 		{"trigger_share": 0.5, "after_share": 0.05, "most_share": 0.1},
 		{"keep_share": 0.01, "keep_messages": 0}, {"shrink_share": 1, "after_share": 0.05},
@@ -25,7 +26,8 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 				in := input(t, policy, n)
 				in.ModelTokens = func(tokens int64) int64 { return tokens }
 				in.Writers = func() []Summarizer { return nil }
-				in.Window.Budget = scrollback.Budget{Limit: 16000, Weight: scrollback.Weight{Tokens: 12000, Bytes: 1 << 20, Images: 20}}
+				in.Window.Budget = scrollback.Budget{Limit: 16000,
+					Weight: scrollback.Weight{Tokens: 12000, Bytes: 1 << 20, Images: 20}}
 				p, err := Named(policy, true, set)
 				if err != nil {
 					t.Fatalf("%s %v: %v", policy, set, err)
@@ -37,7 +39,8 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 				}
 				folds++
 				if live := (int64(n) - c.View.Boundary) * 100; live < min(3000, int64(n)*100) {
-					t.Errorf("%s with %v: %d tokens of %d are live after a compaction", policy, slices.Sorted(maps.Keys(set)), live, n*100)
+					t.Errorf("%s with %v: %d tokens of %d are live after a compaction", policy, slices.Sorted(maps.Keys(set)), live,
+						n*100)
 				}
 				if p.presses(scrollback.Weight{Tokens: c.Receipt.TokensAfter + 100}, in.Window.Budget) {
 					t.Errorf("%s with %v: %d tokens are left, and the next compaction is due", policy, set, c.Receipt.TokensAfter)

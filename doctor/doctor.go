@@ -166,13 +166,15 @@ func (d *check) noteUnhashed() {
 	if d.unhashed == 0 {
 		return
 	}
-	d.note(store.FlawHash, "messages", fmt.Sprintf("%d have no hash yet; a running server makes them, and so does a repair", d.unhashed))
+	d.note(store.FlawHash, "messages",
+		fmt.Sprintf("%d have no hash yet; a running server makes them, and so does a repair", d.unhashed))
 	d.out.work.hashes = true
 }
 
 func (d *check) conversation(c scrollback.Conversation) {
 	d.endConversation()
-	d.conv, d.head = &c, false
+	d.conv = &c
+	d.head = false
 	d.out.Checked.Conversations++
 	if c.PurgedAt < 0 {
 		d.note("purge", "conversation "+string(c.ID), "its purge was interrupted")
@@ -192,13 +194,16 @@ func (d *check) endConversation() {
 
 func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 	d.endBranch()
-	d.at, d.seq, d.sum = &b, b.AtSeq, scrollback.Weight{}
+	d.at = &b
+	d.seq = b.AtSeq
+	d.sum = scrollback.Weight{}
 	d.out.Checked.Branches++
 	where := "branch " + string(b.ID)
 	if d.conv != nil && b.ID == d.conv.Branch {
 		d.head = true
 		if d.conv.Messages != b.HeadSeq && d.conv.PurgedAt == 0 {
-			d.problem("head", "conversation "+string(d.conv.ID), "it counts %d messages, its branch %d", d.conv.Messages, b.HeadSeq)
+			d.problem("head", "conversation "+string(d.conv.ID), "it counts %d messages, its branch %d", d.conv.Messages,
+				b.HeadSeq)
 			add(&d.out.work.heads, d.conv.ID)
 		}
 	}
@@ -225,10 +230,12 @@ func (d *check) view(ctx context.Context, where string, b scrollback.Branch) err
 	shown := map[scrollback.SegmentID]string{}
 	ids := []scrollback.SegmentID{}
 	for _, v := range b.View.Segments {
-		ids, shown[v.ID] = append(ids, v.ID), "it shows segment"
+		ids = append(ids, v.ID)
+		shown[v.ID] = "it shows segment"
 	}
 	if v := b.View.Summary; v != nil && shown[v.Segment] == "" {
-		ids, shown[v.Segment] = append(ids, v.Segment), "it shows the summary of segment"
+		ids = append(ids, v.Segment)
+		shown[v.Segment] = "it shows the summary of segment"
 	}
 	for _, id := range ids {
 		if _, err := d.store.Segments(ctx, []scrollback.SegmentID{id}); err != nil {
@@ -272,7 +279,8 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	case sum != m.Sum:
 		d.problem("sum", where, "it says that its path weighs %v; with what is before, it adds up to %v", m.Sum, sum)
 	}
-	d.seq, d.sum = m.Seq, m.Sum
+	d.seq = m.Seq
+	d.sum = m.Sum
 	if m.ConversationID != d.at.Conversation {
 		d.problem("orphan", where, "it says that it belongs to conversation %s", m.ConversationID)
 	}
@@ -298,11 +306,12 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 // index checks that search finds the messages that the index says it has. An index that
 // cannot be read is no reason not to check the rest.
 func (d *check) index(ctx context.Context) error {
-	left, err := d.store.Audit.Index(ctx, func(done, total int64) { d.progress("index", done, total) }, func(m scrollback.Message, detail string) error {
-		d.problem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "%s", detail)
-		d.out.work.index = true
-		return ctx.Err()
-	})
+	left, err := d.store.Audit.Index(ctx, func(done, total int64) { d.progress("index", done, total) },
+		func(m scrollback.Message, detail string) error {
+			d.problem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "%s", detail)
+			d.out.work.index = true
+			return ctx.Err()
+		})
 	switch {
 	case err != nil && scrollback.CodeOf(err) == scrollback.Internal:
 		d.problem(store.FlawIndex, "the search index", "it cannot be read: %s", cause(err))
@@ -310,7 +319,8 @@ func (d *check) index(ctx context.Context) error {
 	case err != nil:
 		return err
 	case left > 0:
-		d.note(store.FlawIndex, "the search index", fmt.Sprintf("it has not forgotten the words of %d messages that were purged", left))
+		d.note(store.FlawIndex, "the search index",
+			fmt.Sprintf("it has not forgotten the words of %d messages that were purged", left))
 		d.out.work.forget = true
 	}
 	return nil
@@ -335,7 +345,8 @@ func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
 		return ctx.Err()
 	}
 	if sum := hex.EncodeToString(file.Sum(nil)); size.n != s.Bytes || sum != s.SHA256 {
-		d.problem("file", where, "its file, rendered again, has %d bytes and SHA-256 %s; it was made with %d bytes, %s", size.n, sum, s.Bytes, s.SHA256)
+		d.problem("file", where, "its file, rendered again, has %d bytes and SHA-256 %s; it was made with %d bytes, %s",
+			size.n, sum, s.Bytes, s.SHA256)
 	}
 	return nil
 }
@@ -343,7 +354,8 @@ func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
 // leaf checks a leaf's hash and writes its file; false if there is no file to check.
 func (d *check) leaf(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
 	if n := s.LastSeq - s.FirstSeq + 1; n < 1 || n > scrollback.MaxSegmentMessages || n != int64(s.Messages) {
-		d.problem("hash", where, "it covers #%d to #%d, and says that those are %d messages", s.FirstSeq, s.LastSeq, s.Messages)
+		d.problem("hash", where, "it covers #%d to #%d, and says that those are %d messages", s.FirstSeq, s.LastSeq,
+			s.Messages)
 		return false
 	}
 	ms, err := d.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq)
@@ -449,7 +461,8 @@ func (d *check) passObjects(until scrollback.ArtifactID) error {
 
 func (d *check) turn(t scrollback.Turn) {
 	if d.store.Turns.Expired(t) {
-		d.note("lease", "turn "+string(t.ID), "its owner is gone; the next turn of conversation "+string(t.Conversation)+" closes it and keeps its draft")
+		d.note("lease", "turn "+string(t.ID), "its owner is gone; the next turn of conversation "+string(t.Conversation)+
+			" closes it and keeps its draft")
 		add(&d.out.work.leases, t.ID)
 	}
 }

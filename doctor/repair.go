@@ -61,11 +61,13 @@ func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 		switch p := p.(type) {
 		case scrollback.Image:
 			if p.Artifact == id {
-				out.MediaType, out.Name = p.MediaType, p.Name
+				out.MediaType = p.MediaType
+				out.Name = p.Name
 			}
 		case scrollback.File:
 			if p.Artifact == id {
-				out.MediaType, out.Name = p.MediaType, p.Name
+				out.MediaType = p.MediaType
+				out.Name = p.Name
 			}
 		case scrollback.ToolResult:
 			if p.Artifact == id {
@@ -79,7 +81,8 @@ func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 
 // rows counts the work that need not wait until everything else is well.
 func (w *work) rows() int {
-	n := len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.artifacts) + len(w.strays) + len(w.leases) + len(w.usage)
+	n := len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.artifacts) + len(w.strays) + len(w.leases) +
+		len(w.usage)
 	if w.index || w.forget {
 		n++
 	}
@@ -104,13 +107,15 @@ func (c *Checkup) Repairable() bool {
 //
 // While anything is wrong, no purge is finished and no bytes are removed: what seems
 // to belong to nothing may belong to what is lost.
-func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Checkup, progress Progress) (Checkup, error) {
+func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Checkup,
+	progress Progress) (Checkup, error) {
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
 	r := repair{store: s, archive: a, progress: progress}
 	now := found
-	stuck, cleared := false, false
+	stuck := false
+	cleared := false
 	for range maxRounds {
 		w := now.work
 		switch {
@@ -137,7 +142,8 @@ func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Check
 
 // after is a checkup with what was found before and is gone now.
 func (c Checkup) after(found Checkup) Checkup {
-	c.Problems, c.Notes = repaired(found.Problems, c.Problems), repaired(found.Notes, c.Notes)
+	c.Problems = repaired(found.Problems, c.Problems)
+	c.Notes = repaired(found.Notes, c.Notes)
 	return c
 }
 
@@ -211,7 +217,9 @@ func (r *repair) rows(ctx context.Context, w work) {
 	inOrder := slices.SortedFunc(slices.Values(w.usage), func(a, b store.MendUsage) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model))
 	})
-	each(r, slices.Compact(inOrder), func(u store.MendUsage) error { return r.store.Audit.Mend(ctx, store.Mend{Usage: &u}) })
+	each(r, slices.Compact(inOrder), func(u store.MendUsage) error {
+		return r.store.Audit.Mend(ctx, store.Mend{Usage: &u})
+	})
 	if w.hashes && r.err == nil {
 		_, err := r.store.Hashes.Refill(ctx, func(made int64) { r.progress("hashes", made, 0) })
 		r.try(err)

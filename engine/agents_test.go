@@ -51,7 +51,8 @@ func newOffice(t *testing.T, o enginetest.Options, worker modeltest.Step, steps 
 // boss makes a conversation whose model may start sub-agents.
 func (f *office) boss(roots ...string) scrollback.ConversationID {
 	f.T.Helper()
-	c, _, err := f.Create(context.Background(), scrollback.Conversation{Settings: scrollback.Settings{Agents: true}, Roots: roots})
+	c, _, err := f.Create(context.Background(),
+		scrollback.Conversation{Settings: scrollback.Settings{Agents: true}, Roots: roots})
 	if err != nil {
 		f.T.Fatal(err)
 	}
@@ -198,7 +199,8 @@ func TestSubAgentBounds(t *testing.T) {
 		"per tree": {agent.Options{PerTree: 4}, echoes(), 2, three, "4 sub-agents already, and at most 4", 4, 4},
 		"tokens":   {agent.Options{Tokens: 10}, looking, 1, three, "have used the 10 tokens", 0, 3},
 		"no task":  {agent.Options{}, echoes(), 1, modeltest.Call(hire("a", " ")), "the task is empty", 0, 0},
-		"argument": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","tsk":1}`)), "tsk", 0, 0},
+		"argument": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","tsk":1}`)),
+			"tsk", 0, 0},
 		"model": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","model":"nope"}`)),
 			`unknown model "nope"`, 0, 0},
 		"limit": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":7}`)),
@@ -222,7 +224,8 @@ func TestSubAgentBounds(t *testing.T) {
 			for range c.asks {
 				f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
 			}
-			good, said := 0, []string{}
+			good := 0
+			said := []string{}
 			for _, r := range f.results(id) {
 				if !r.IsError {
 					good++
@@ -286,18 +289,22 @@ func TestSubAgentRoots(t *testing.T) {
 		t.Fatalf("%d sub-agents", len(staff))
 	}
 	set := func(edit func(c *scrollback.Conversation)) error {
-		_, err := f.Patch(context.Background(), staff[0].ID, 0, func(c *scrollback.Conversation) error { edit(c); return nil })
+		_, err := f.Patch(context.Background(), staff[0].ID, 0,
+			func(c *scrollback.Conversation) error { edit(c); return nil })
 		return err
 	}
-	enginetest.WantCode(t, set(func(c *scrollback.Conversation) { c.Roots = []string{granted[0], granted[2]} }), scrollback.Refused, "")
-	enginetest.WantCode(t, set(func(c *scrollback.Conversation) { c.Project = "elsewhere" }), scrollback.Invalid, "stays in the project")
+	enginetest.WantCode(t, set(func(c *scrollback.Conversation) { c.Roots = []string{granted[0], granted[2]} }),
+		scrollback.Refused, "")
+	enginetest.WantCode(t, set(func(c *scrollback.Conversation) { c.Project = "elsewhere" }), scrollback.Invalid,
+		"stays in the project")
 	enginetest.WantCode(t, set(func(c *scrollback.Conversation) { c.Roots = nil; c.Title = "fewer" }), "", "")
 }
 
 // A sub-agent whose first turn is refused leaves no conversation behind.
 func TestSubAgentThatCannotBegin(t *testing.T) {
 	budget := map[string]scrollback.Allowance{scrollback.DefaultProject: {Tokens: 1}}
-	f := newOffice(t, enginetest.Options{Budgets: budget}, echoes(), modeltest.Call(hire("a", "first")), modeltest.Call(hire("b", "second")),
+	f := newOffice(t, enginetest.Options{Budgets: budget}, echoes(), modeltest.Call(hire("a", "first")),
+		modeltest.Call(hire("b", "second")),
 		modeltest.Say("well"))
 	id := f.boss()
 	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
@@ -351,7 +358,8 @@ func TestSubAgentStopsWithItsTurn(t *testing.T) {
 	for _, how := range []string{"cancel", "close"} {
 		t.Run(how, func(t *testing.T) {
 			ctx := context.Background()
-			gate, begun := make(chan struct{}), make(chan struct{})
+			gate := make(chan struct{})
+			begun := make(chan struct{})
 			defer close(gate)
 			worker := modeltest.Step{Gate: gate, Reply: func(model.Request) []model.Delta {
 				close(begun)
@@ -392,9 +400,12 @@ func TestSubAgentStopsWithItsTurn(t *testing.T) {
 // and the conversation goes on without the result.
 func TestSubAgentOfACrash(t *testing.T) {
 	ctx := context.Background()
-	mem, gate, begun := memdriver.New(), make(chan struct{}), make(chan struct{})
+	mem := memdriver.New()
+	gate := make(chan struct{})
+	begun := make(chan struct{})
 	defer close(gate)
-	worker := modeltest.Step{Gate: gate, Reply: func(model.Request) []model.Delta { close(begun); return []model.Delta{{Text: "late"}} }}
+	worker := modeltest.Step{Gate: gate,
+		Reply: func(model.Request) []model.Delta { close(begun); return []model.Delta{{Text: "late"}} }}
 	f := newOffice(t, enginetest.Options{Driver: mem}, worker, modeltest.Call(hire("c", "wait")))
 	id := f.boss()
 	if _, _, err := f.Begin(ctx, engine.TurnRequest{Conversation: id, Message: scrollback.Say("go")}); err != nil {
@@ -402,7 +413,8 @@ func TestSubAgentOfACrash(t *testing.T) {
 	}
 	<-begun
 	f.Clock.Add(10 * 60_000)
-	after := newOffice(t, enginetest.Options{Driver: mem, Clock: f.Clock, Archive: f.Archive}, echoes(), modeltest.Say("I go on"))
+	after := newOffice(t, enginetest.Options{Driver: mem, Clock: f.Clock, Archive: f.Archive}, echoes(),
+		modeltest.Say("I go on"))
 	child := after.staff(id)[0].ID
 	if turn, err := after.Turns().Running(ctx, child); err != nil || turn != nil {
 		t.Errorf("the sub-agent still runs: %+v, %v", turn, err)
@@ -417,11 +429,13 @@ func TestSubAgentOfACrash(t *testing.T) {
 // A long result is shortened to the room that a result has; the whole stays behind its ref.
 func TestSubAgentLongResult(t *testing.T) {
 	long := "first words " + strings.Repeat("and more of it ", 3000) + "last words"
-	f := newOffice(t, enginetest.Options{}, modeltest.Say(long), modeltest.Call(hire("c", "write")), modeltest.Say("thanks"))
+	f := newOffice(t, enginetest.Options{}, modeltest.Say(long), modeltest.Call(hire("c", "write")),
+		modeltest.Say("thanks"))
 	id := f.boss()
 	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
 	res := f.results(id)[0]
-	if len(res.Text) > 8000 || !strings.HasPrefix(res.Text, "first words") || !strings.Contains(res.Text, "last words\n\n[Sub-agent") {
+	if len(res.Text) > 8000 || !strings.HasPrefix(res.Text, "first words") ||
+		!strings.Contains(res.Text, "last words\n\n[Sub-agent") {
 		t.Errorf("the result has %d bytes: %.80s", len(res.Text), res.Text)
 	}
 	if whole := f.ReadAll(id, scrollback.ArtifactRef(res.Artifact)); !strings.Contains(whole, long) {
@@ -455,11 +469,13 @@ func TestSubAgentWindowsBeginTheSame(t *testing.T) {
 // and with it to another project. What was in the trash before stays there.
 func TestSubAgentsGoAlong(t *testing.T) {
 	ctx := context.Background()
-	f := newOffice(t, enginetest.Options{}, echoes(), modeltest.Call(hire("a", "one"), hire("b", "two")), modeltest.Say("done"))
+	f := newOffice(t, enginetest.Options{}, echoes(), modeltest.Call(hire("a", "one"), hire("b", "two")),
+		modeltest.Say("done"))
 	id := f.boss()
 	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
 	staff := f.staff(id)
-	a, b := staff[0].ID, staff[1].ID
+	a := staff[0].ID
+	b := staff[1].ID
 	must := func(_ any, err error) {
 		t.Helper()
 		if err != nil {
@@ -589,10 +605,12 @@ func TestSubAgentFaults(t *testing.T) {
 			s := newOffice(t, enginetest.Options{Driver: mem}, echoes(), modeltest.Say("ready"))
 			id := s.boss()
 			faulty := &faulttest.Faulty{At: i, Lost: lost}
-			f := newOffice(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive, NoFolds: true}, echoes(),
+			f := newOffice(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive, NoFolds: true},
+				echoes(),
 				modeltest.Call(hire("a", "one")), modeltest.Say("done"))
 			out := f.Ask(id, "go")
-			for _, do := range []func(context.Context, scrollback.ConversationID) (scrollback.Conversation, error){f.Trash, f.Restore} {
+			for _, do := range []func(context.Context, scrollback.ConversationID) (scrollback.Conversation, error){f.Trash,
+				f.Restore} {
 				if out.Err == nil {
 					_, out.Err = do(ctx, id)
 				}
@@ -605,7 +623,8 @@ func TestSubAgentFaults(t *testing.T) {
 				t.Fatalf("call %d (lost %v): the check finds %+v, %v", i, lost, found.Problems, err)
 			}
 			s.Clock.Add(120_000)
-			for _, do := range []func(context.Context, scrollback.ConversationID) (scrollback.Conversation, error){s.Trash, s.Restore} {
+			for _, do := range []func(context.Context, scrollback.ConversationID) (scrollback.Conversation, error){s.Trash,
+				s.Restore} {
 				if _, err := do(ctx, id); err != nil {
 					t.Fatalf("call %d (lost %v): %v", i, lost, err)
 				}

@@ -159,7 +159,8 @@ func TestBudgetLetsATurnFinish(t *testing.T) {
 	}
 	ann := r.Engine.As(scrollback.Caller{Key: "ann", Access: scrollback.AccessWrite, AllProjects: true})
 	id := r.NewConversation()
-	reply, err := scrollback.ReplyOf(ann.Turn(ctx, engine.TurnRequest{Conversation: id, Message: scrollback.Say("a question")}))
+	reply, err := scrollback.ReplyOf(ann.Turn(ctx,
+		engine.TurnRequest{Conversation: id, Message: scrollback.Say("a question")}))
 	if err != nil || reply != "done" {
 		t.Errorf("%q, %v", reply, err)
 	}
@@ -234,7 +235,8 @@ func TestQuota(t *testing.T) {
 	want(q, ask(key("ann"), q, "", "five"), "", 1)
 	want(q, ask(key("ann"), q, "", "six"), scrollback.RateLimited, 1)
 	for range 3 {
-		if err := ask(key("bob"), &scrollback.Quota{Actor: "peer a", Rate: scrollback.Rate{Chats: 1, PerMS: minute}}, "", "seven"); err != nil {
+		if err := ask(key("bob"), &scrollback.Quota{Actor: "peer a", Rate: scrollback.Rate{Chats: 1, PerMS: minute}}, "",
+			"seven"); err != nil {
 			t.Error(err)
 		}
 	}

@@ -85,7 +85,8 @@ func TestRequestThatFitsDoesNotWait(t *testing.T) {
 	}
 	e := r.Ask(id, "and number 4?")
 	reqs := r.Script.Requests()
-	if got := kinds(e); got != "Turn Message Done" || !strings.Contains(folded(reqs[len(reqs)-1]), "Summary of messages #1–#") {
+	if got := kinds(e); got != "Turn Message Done" ||
+		!strings.Contains(folded(reqs[len(reqs)-1]), "Summary of messages #1–#") {
 		t.Errorf("after %s the window shows\n%s", got, folded(reqs[len(reqs)-1]))
 	}
 	enginetest.CheckViews(t, r, id)
@@ -117,8 +118,9 @@ func TestCompactionBesideIsReported(t *testing.T) {
 	id = talked(r, 20)
 	e := r.Ask(id, "what was number 3?")
 	e.Done(t, scrollback.TurnComplete, "stop")
-	if got := kinds(e); strings.Count(got, "Compaction") != 1 || strings.Contains(got, "Compacting") || !strings.HasPrefix(got,
-		"Turn ToolCall") {
+	if got := kinds(e); strings.Count(got, "Compaction") != 1 || strings.Contains(got, "Compacting") ||
+		!strings.HasPrefix(got,
+			"Turn ToolCall") {
 		t.Errorf("the events are %s", got)
 	}
 	reqs := r.Script.Requests()
@@ -144,7 +146,8 @@ func TestRequestThatDoesNotFitWaits(t *testing.T) {
 	}
 	c, _ := enginetest.Last[scrollback.CompactingEvent](e)
 	receipt, _ := enginetest.Last[scrollback.CompactionEvent](e)
-	if c.Tokens <= c.Budget || c.Budget != 6000 || receipt.SummaryBy != scrollback.SummaryExtractive || receipt.Calls != 1 ||
+	if c.Tokens <= c.Budget || c.Budget != 6000 || receipt.SummaryBy != scrollback.SummaryExtractive ||
+		receipt.Calls != 1 ||
 		receipt.SummaryResult != scrollback.ResultModelError || receipt.SummaryWhy != "no summary came in time" {
 		t.Errorf("%+v, then %+v", c, receipt)
 	}
@@ -185,7 +188,8 @@ func TestNoTimeForSummaries(t *testing.T) {
 func TestFoldBesideIsHurried(t *testing.T) {
 	s := newSlow()
 	defer close(s.let)
-	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: 20 * time.Millisecond, Policy: compact.Rolling}, s.step())
+	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: 20 * time.Millisecond, Policy: compact.Rolling},
+		s.step())
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
@@ -214,7 +218,8 @@ func TestWaitingTurnEnds(t *testing.T) {
 			return r.Turns().Cancel(context.Background(), id, turn)
 		},
 		"taken over": func(r *enginetest.Rig, id scrollback.ConversationID, _ scrollback.TurnID) error {
-			other := enginetest.New(r.T, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Archive: r.Archive}, modeltest.Say("mine"))
+			other := enginetest.New(r.T, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Archive: r.Archive},
+				modeltest.Say("mine"))
 			for { // the turn may just have renewed its lease
 				r.Clock.Add(60_000)
 				if err := other.Ask(id, "short").Err; scrollback.CodeOf(err) != scrollback.Conflict {
@@ -226,9 +231,11 @@ func TestWaitingTurnEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSlow()
 			defer close(s.let)
-			r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: time.Hour, SaveEvery: 5 * time.Millisecond}, s.step())
+			r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: time.Hour, SaveEvery: 5 * time.Millisecond},
+				s.step())
 			id := talked(r, 60)
-			turn, events, err := r.Begin(context.Background(), engine.TurnRequest{Conversation: id, Message: enginetest.Say("what was number 3?")})
+			turn, events, err := r.Begin(context.Background(),
+				engine.TurnRequest{Conversation: id, Message: enginetest.Say("what was number 3?")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -267,7 +274,8 @@ func TestCloseDoesNotWaitForSummaries(t *testing.T) {
 		t.Errorf("broken off it leaves %+v", v)
 	}
 	w := briefly(func(int) string { return "again" })
-	next := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Archive: r.Archive, Summaries: true, Limit: 64_000,
+	next := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Archive: r.Archive, Summaries: true,
+		Limit:  64_000,
 		Policy: compact.Rolling}, w.step())
 	next.Ask(id, "short").Done(t, scrollback.TurnComplete, "stop")
 	next.Engine.Rest()
@@ -297,8 +305,10 @@ func TestDeadModelIsAskedLessAndLess(t *testing.T) {
 	if n := down.asked.Load(); n < 3 || n > 6 {
 		t.Errorf("%d calls in 9 compactions", n)
 	}
-	v, before := view(r, id), down.asked.Load()
-	r = enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Archive: r.Archive, Summaries: true, Wrap: wrap}, w.step())
+	v := view(r, id)
+	before := down.asked.Load()
+	r = enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Archive: r.Archive, Summaries: true,
+		Wrap: wrap}, w.step())
 	for range 3 {
 		talk(r, id, 1, func(int) string { return "short" })
 		if _, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true}); err != nil {
@@ -323,7 +333,8 @@ func TestImportSummarizes(t *testing.T) {
 	}
 	load := func(r *enginetest.Rig, summarize bool) (*engine.Asked, string) {
 		t.Helper()
-		out, err := r.Import(context.Background(), strings.NewReader(file.String()), transfer.ImportRequest{Summarize: summarize})
+		out, err := r.Import(context.Background(), strings.NewReader(file.String()),
+			transfer.ImportRequest{Summarize: summarize})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +352,8 @@ func TestImportSummarizes(t *testing.T) {
 		t.Errorf("it took %+v, and shows\n%s", a, shown)
 	}
 	down := &noSummaries{}
-	a, _ = load(enginetest.New(t, enginetest.Options{Summaries: true, Wrap: func(m model.Model) model.Model { down.Model = m; return down }},
+	a, _ = load(enginetest.New(t, enginetest.Options{Summaries: true,
+		Wrap: func(m model.Model) model.Model { down.Model = m; return down }},
 		briefly(nil).step()), true)
 	if n := down.asked.Load(); a == nil || a.Summaries != 0 || int64(a.Calls) != n || n > 5 {
 		t.Errorf("of a dead model it took %+v, %d calls", a, n)

@@ -74,14 +74,16 @@ func TestBooks(t *testing.T) {
 	step := func(n int, _ model.Request) modeltest.Step {
 		s := modeltest.Say(fmt.Sprint("answer ", n))
 		if n%2 == 0 {
-			s.Deltas = append(s.Deltas, model.Delta{Usage: &scrollback.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 10, TotalTokens: 110,
+			s.Deltas = append(s.Deltas, model.Delta{Usage: &scrollback.Usage{InputTokens: 100, CachedTokens: 40,
+				OutputTokens: 10, TotalTokens: 110,
 				Cost: 0.5, Currency: "USD"}})
 		} else {
 			s.Deltas = append(s.Deltas, model.Delta{Finish: scrollback.FinishStop}) // and counts nothing
 		}
 		return s
 	}
-	r := enginetest.New(t, enginetest.Options{}, step(0, model.Request{}), step(1, model.Request{}), step(2, model.Request{}))
+	r := enginetest.New(t, enginetest.Options{}, step(0, model.Request{}), step(1, model.Request{}),
+		step(2, model.Request{}))
 	c, _, err := r.Create(ctx, scrollback.Conversation{Project: "house"})
 	if err != nil {
 		t.Fatal(err)
@@ -93,8 +95,10 @@ func TestBooks(t *testing.T) {
 	if err != nil || len(sums) != 2 { // what has no price has no currency
 		t.Fatalf("%+v, %v", sums, err)
 	}
-	free, paid := sums[0], sums[1]
-	if paid.Calls != 2 || paid.InputTokens != 200 || paid.CachedTokens != 80 || paid.Cost != 1 || paid.EstimatedShare != 0 || paid.Estimated ||
+	free := sums[0]
+	paid := sums[1]
+	if paid.Calls != 2 || paid.InputTokens != 200 || paid.CachedTokens != 80 || paid.Cost != 1 ||
+		paid.EstimatedShare != 0 || paid.Estimated ||
 		paid.Model != "script" || paid.Project != "house" || paid.Day != "2026-01-05" || paid.Currency != "USD" {
 		t.Errorf("%+v", paid)
 	}
@@ -111,11 +115,13 @@ func TestBooks(t *testing.T) {
 	zeros := enginetest.New(t, enginetest.Options{}, modeltest.Step{Deltas: []model.Delta{{Text: "an answer"},
 		{Usage: &scrollback.Usage{Cost: 0.5, Currency: "USD"}, Finish: scrollback.FinishStop}}})
 	zeros.Ask(zeros.NewConversation(), "a question").Done(t, scrollback.TurnComplete, "stop")
-	if sums, err := zeros.Usage(ctx, scrollback.UsageQuery{}); err != nil || len(sums) != 1 || sums[0].EstimatedShare != 1 ||
+	if sums, err := zeros.Usage(ctx, scrollback.UsageQuery{}); err != nil || len(sums) != 1 ||
+		sums[0].EstimatedShare != 1 ||
 		sums[0].InputTokens < 100 || sums[0].OutputTokens < 1 || sums[0].Cost != 0.5 {
 		t.Errorf("a provider that counts nothing but its price: %+v, %v", sums, err)
 	}
-	if ms, err := r.Models(ctx); err != nil || len(ms) != 1 || ms[0].Name != "script" || ms[0].Limit == 0 || !ms[0].Default ||
+	if ms, err := r.Models(ctx); err != nil || len(ms) != 1 || ms[0].Name != "script" || ms[0].Limit == 0 ||
+		!ms[0].Default ||
 		ms[0].Offline || ms[0].Images != nil || len(ms[0].Efforts) != 3 {
 		t.Errorf("%+v, %v", ms, err)
 	}

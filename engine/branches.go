@@ -56,20 +56,24 @@ func (p Point) seq(b scrollback.Branch) int64 {
 
 // Fork makes a conversation that continues from a point in another. It copies nothing: the
 // new one reads what is before that point from its parent. Its title is name, or a copy's.
-func (b Branches) Fork(ctx context.Context, id scrollback.ConversationID, at Point, name string) (scrollback.Conversation, error) {
+func (b Branches) Fork(ctx context.Context, id scrollback.ConversationID, at Point,
+	name string) (scrollback.Conversation, error) {
 	head, on, err := b.of(ctx, id, at.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	c := scrollback.Conversation{Project: head.Project, Title: cmp.Or(name, title.Copy(title.CopyOf, head.Title)), Model: head.Model, Instructions: head.Instructions,
-		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta, Environment: head.Environment}
+	c := scrollback.Conversation{Project: head.Project, Title: cmp.Or(name, title.Copy(title.CopyOf, head.Title)),
+		Model: head.Model, Instructions: head.Instructions,
+		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta,
+		Environment: head.Environment}
 	c.RetellEnvironment()
 	c.Settings.Pinned = false
 	return b.v.e.store.Branches.Fork(ctx, head, on, at.seq(on), c)
 }
 
 // of is a branch of a conversation that the caller may write to.
-func (b Branches) of(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (store.Head, scrollback.Branch, error) {
+func (b Branches) of(ctx context.Context, id scrollback.ConversationID,
+	branch scrollback.BranchID) (store.Head, scrollback.Branch, error) {
 	head, err := b.v.door.head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return head, head.Branch, err

@@ -47,9 +47,10 @@ func leaf(r *enginetest.Rig, v scrollback.View, seq int64) (first, last int64) {
 // folded, the window is the path, and the next request fits.
 func TestRewindAcrossFolds(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 4000}, modeltest.Step{Reply: func(model.Request) []model.Delta {
-		return []model.Delta{{Text: strings.Repeat("an answer of some length ", 12)}}
-	}})
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 4000},
+		modeltest.Step{Reply: func(model.Request) []model.Delta {
+			return []model.Delta{{Text: strings.Repeat("an answer of some length ", 12)}}
+		}})
 	id := r.NewConversation()
 	for i := range 260 {
 		r.Ask(id, wordy(i)).Done(t, scrollback.TurnComplete, "stop")
@@ -59,11 +60,13 @@ func TestRewindAcrossFolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, deep := c.Branch, 0
+	home := c.Branch
+	deep := 0
 	for _, s := range whole.Segments {
 		deep = max(deep, s.Level)
 	}
-	if refs, _, err := r.Refs(ctx, id, scrollback.RefQuery{Limit: scrollback.ListMax}); err != nil || deep < 1 || len(refs) < 20 {
+	if refs, _, err := r.Refs(ctx, id, scrollback.RefQuery{Limit: scrollback.ListMax}); err != nil || deep < 1 ||
+		len(refs) < 20 {
 		t.Fatalf("%d folds, %d levels, %v", len(refs), deep, err)
 	}
 	step := int64(7)
@@ -212,7 +215,8 @@ func TestUncompactInAFork(t *testing.T) {
 		t.Errorf("receipts of the parent: %+v, %v", rs, err)
 	}
 	got, err = r.Uncompact(ctx, f.ID, own.Segments[1].ID)
-	if v := view(r, f.ID); err != nil || v.Boundary != own.Segments[0].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != 24 {
+	if v := view(r, f.ID); err != nil || v.Boundary != own.Segments[0].LastSeq || got.FirstSeq != v.Boundary+1 ||
+		got.LastSeq != 24 {
 		t.Fatalf("unfolded %+v to %+v, %v", got, v, err)
 	}
 	enginetest.CheckViews(t, r, f.ID)

@@ -95,11 +95,13 @@ func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 		}
 		return err
 	}
-	_, err := b.e.folder.Fit(ctx, head, fold.Fitting{Setting: sh, Occasion: scrollback.ReasonImport, Admit: admit, Folded: func(r scrollback.Receipt) {
-		b.Asked.Calls, b.Asked.Cost = b.Asked.Calls+r.Calls, b.Asked.Cost+r.Cost
-		if r.SummaryBy != scrollback.SummaryExtractive {
-			b.Asked.Summaries++
-		}
-	}})
+	_, err := b.e.folder.Fit(ctx, head, fold.Fitting{Setting: sh, Occasion: scrollback.ReasonImport, Admit: admit,
+		Folded: func(r scrollback.Receipt) {
+			b.Asked.Calls += r.Calls
+			b.Asked.Cost += r.Cost
+			if r.SummaryBy != scrollback.SummaryExtractive {
+				b.Asked.Summaries++
+			}
+		}})
 	return err
 }

@@ -49,7 +49,8 @@ func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 	if err != nil || len(receipt.Refs) == 0 {
 		t.Fatalf("nothing was compacted: %+v %v", receipt, err)
 	}
-	out.artifact, out.ref = a.ID, receipt.Refs[0]
+	out.artifact = a.ID
+	out.ref = receipt.Refs[0]
 	var file bytes.Buffer
 	if err := r.Export(ctx, c.ID, transfer.ExportRequest{}, &file); err != nil {
 		t.Fatal(err)
@@ -79,20 +80,29 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 	ask := engine.TurnRequest{Conversation: o.id, Message: enginetest.Say("what is it?")}
 	one := int64(1)
 	return map[string]op{
-		"View.Get":          read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
-		"Bulk.Head":         read(func(v *engine.View) error { _, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead); return err }),
+		"View.Get": read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
+		"Bulk.Head": read(func(v *engine.View) error {
+			_, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead)
+			return err
+		}),
 		"Bulk.MaySummarize": read(func(v *engine.View) error { return v.Bulk().MaySummarize(ctx, "theirs", nil) }),
 		"Bulk.Project":      read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
 		"View.Resolve":      read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"Branches.List":     read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
-		"View.LeavingOut":   read(func(v *engine.View) error { _, err := v.LeavingOut(ctx, o.id, []int64{1}, nil); return err }),
-		"View.Files":        read(func(v *engine.View) error { _, err := v.Files(ctx, o.id, "", 1); return err }),
-		"View.Context":      read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
-		"View.Receipts":     read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
-		"Turns.Get":         read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
-		"Turns.Seen":        read(func(v *engine.View) error { _, err := v.Turns().Seen(ctx, o.id, o.turn, 1); return err }),
-		"Turns.Running":     read(func(v *engine.View) error { _, err := v.Turns().Running(ctx, o.id); return err }),
-		"Turns.Page":        read(func(v *engine.View) error { _, err := v.Turns().Page(ctx, o.id, scrollback.PageQuery{}); return err }),
+		"View.LeavingOut": read(func(v *engine.View) error {
+			_, err := v.LeavingOut(ctx, o.id, []int64{1}, nil)
+			return err
+		}),
+		"View.Files":    read(func(v *engine.View) error { _, err := v.Files(ctx, o.id, "", 1); return err }),
+		"View.Context":  read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
+		"View.Receipts": read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
+		"Turns.Get":     read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
+		"Turns.Seen":    read(func(v *engine.View) error { _, err := v.Turns().Seen(ctx, o.id, o.turn, 1); return err }),
+		"Turns.Running": read(func(v *engine.View) error { _, err := v.Turns().Running(ctx, o.id); return err }),
+		"Turns.Page": read(func(v *engine.View) error {
+			_, err := v.Turns().Page(ctx, o.id, scrollback.PageQuery{})
+			return err
+		}),
 		"Turns.Attach": read(func(v *engine.View) error {
 			for _, err := range v.Turns().Attach(ctx, o.id, o.turn, 0) {
 				return err
@@ -104,7 +114,8 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Projects().Put(ctx, "theirs", 0, func(p *scrollback.Project) error { p.Title = "ours"; return nil })
 			return err
 		}},
-		"Projects.Delete": {scrollback.AccessAdmin, func(v *engine.View) error { return v.Projects().Delete(ctx, "theirs", 0) }},
+		"Projects.Delete": {scrollback.AccessAdmin,
+			func(v *engine.View) error { return v.Projects().Delete(ctx, "theirs", 0) }},
 		"View.Turn": write(func(v *engine.View) error {
 			for _, err := range v.Turn(ctx, ask) {
 				return err
@@ -129,7 +140,10 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Branches().Fork(ctx, o.id, engine.Point{Seq: &one}, "")
 			return err
 		}),
-		"View.Compact":   write(func(v *engine.View) error { _, err := v.Compact(ctx, o.id, engine.CompactRequest{}); return err }),
+		"View.Compact": write(func(v *engine.View) error {
+			_, err := v.Compact(ctx, o.id, engine.CompactRequest{})
+			return err
+		}),
 		"View.Uncompact": write(func(v *engine.View) error { _, err := v.Uncompact(ctx, o.id, ""); return err }),
 		"Compactions.Undo": write(func(v *engine.View) error {
 			_, err := v.Compactions().Undo(ctx, o.id, engine.UndoRequest{DryRun: true})
@@ -143,7 +157,10 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Turns().Context(ctx, o.id, o.turn, engine.Past{Content: true})
 			return err
 		}),
-		"View.Upload":         write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
+		"View.Upload": write(func(v *engine.View) error {
+			_, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x")
+			return err
+		}),
 		"View.Trash":          write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
 		"View.Restore":        write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
 		"View.Purge":          write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
@@ -153,9 +170,15 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Recall().Origins(ctx, []scrollback.ConversationID{o.id})
 			return err
 		}),
-		"Reader.Refs":     read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
-		"Reader.Owner":    read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
-		"Reader.Read":     read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
+		"Reader.Refs": read(func(v *engine.View) error {
+			_, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{})
+			return err
+		}),
+		"Reader.Owner": read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
+		"Reader.Read": read(func(v *engine.View) error {
+			_, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100)
+			return err
+		}),
 		"Reader.Tail":     read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
 		"Reader.Leaves":   read(func(v *engine.View) error { _, err := v.Recall().Leaves(ctx, o.id, o.ref); return err }),
 		"Reader.Segments": read(func(v *engine.View) error { _, err := v.Recall().Segments(ctx, o.id); return err }),
@@ -197,8 +220,14 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Transfer.Export": read(func(v *engine.View) error {
 			return r.Transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
 		}),
-		"Archives.Write": write(func(v *engine.View) error { _, err := r.Transfer.Archives().Write(ctx, v, o.id); return err }),
-		"Archives.List":  read(func(v *engine.View) error { _, err := r.Transfer.Archives().List(ctx, v, o.id, 1); return err }),
+		"Archives.Write": write(func(v *engine.View) error {
+			_, err := r.Transfer.Archives().Write(ctx, v, o.id)
+			return err
+		}),
+		"Archives.List": read(func(v *engine.View) error {
+			_, err := r.Transfer.Archives().List(ctx, v, o.id, 1)
+			return err
+		}),
 		"Archives.Open": read(func(v *engine.View) error {
 			_, f, err := r.Transfer.Archives().Open(ctx, v, o.id, o.archive)
 			if f != nil {
@@ -232,12 +261,14 @@ func nothing(func(transcript.Entry, error) bool) {}
 
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
-var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
+var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true,
+	"View.List":     true,
 	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.Fits": true, "View.PassLimits": true,
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Reader.On": true, "Reader.Named": true, "Reader.Here": true, "Reader.SeenProjects": true,
-	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true, "Transfer.Deleted": true, // the last three in transfer
+	// the last three in transfer
+	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true, "Transfer.Deleted": true,
 	"Transfer.Survey": true} // of a file, and nothing that is stored
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
@@ -247,7 +278,8 @@ func TestForeignCaller(t *testing.T) {
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
 	v := r.View
-	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Archives(), v.Turns(), v.Bulk(), v.Branches(), v.Compactions(),
+	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Archives(), v.Turns(), v.Bulk(), v.Branches(),
+		v.Compactions(),
 		v.Projects()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
@@ -295,12 +327,14 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if err != nil || c.Project != "ours" {
 		t.Fatalf("created in %q: %v", c.Project, err)
 	}
-	for _, err := range mine.Turn(ctx, engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say("zanzibar of mine")}) {
+	for _, err := range mine.Turn(ctx, engine.TurnRequest{Conversation: c.ID,
+		Message: enginetest.Say("zanzibar of mine")}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := mine.Create(ctx, scrollback.Conversation{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, _, err := mine.Create(ctx,
+		scrollback.Conversation{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("created in a foreign project: %v", err)
 	}
 	into := func(c *scrollback.Conversation) error { c.Project = "theirs"; return nil }
@@ -311,10 +345,12 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].ID != c.ID {
 		t.Errorf("listed %+v (%v)", list, err)
 	}
-	if _, _, err := mine.List(ctx, scrollback.ListQuery{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, _, err := mine.List(ctx,
+		scrollback.ListQuery{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("listed a foreign project: %v", err)
 	}
-	if list, _, err := mine.List(ctx, scrollback.ListQuery{AgentOf: []scrollback.ConversationID{o.id}}); err != nil || len(list) != 0 {
+	if list, _, err := mine.List(ctx, scrollback.ListQuery{AgentOf: []scrollback.ConversationID{o.id}}); err != nil ||
+		len(list) != 0 {
 		t.Errorf("listed foreign sub-agents: %+v (%v)", list, err)
 	}
 	if id, err := mine.Resolve(ctx, "latest"); err != nil || id != c.ID {
@@ -376,10 +412,12 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if err != nil || len(sums) != 1 {
 		t.Errorf("usage %+v (%v)", sums, err)
 	}
-	if sums, err := mine.Usage(ctx, scrollback.UsageQuery{To: 1 << 60, Projects: []string{"theirs"}}); err != nil || len(sums) != 0 {
+	if sums, err := mine.Usage(ctx, scrollback.UsageQuery{To: 1 << 60, Projects: []string{"theirs"}}); err != nil ||
+		len(sums) != 0 {
 		t.Errorf("usage of a foreign project: %+v (%v)", sums, err)
 	}
-	if list, _, err := mine.List(ctx, scrollback.ListQuery{Projects: []string{"theirs", "more"}}); err != nil || len(list) != 0 {
+	if list, _, err := mine.List(ctx, scrollback.ListQuery{Projects: []string{"theirs", "more"}}); err != nil ||
+		len(list) != 0 {
 		t.Errorf("listed of foreign projects: %+v (%v)", list, err)
 	}
 	if _, err := r.Engine.As(scrollback.Caller{}).Models(ctx); scrollback.CodeOf(err) != scrollback.Refused {
@@ -409,7 +447,8 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if err := backlog.Compact(ctx, &forged); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("compacted a foreign conversation: %v", err)
 	}
-	attached := scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.File{Artifact: o.artifact}}}
+	attached := scrollback.Message{Role: scrollback.RoleUser,
+		Parts: scrollback.Parts{scrollback.File{Artifact: o.artifact}}}
 	if in, err := backlog.Admit(ctx, attached, nil); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("attached a foreign file, %v: %v", in.Parts, err)
 	}
@@ -431,7 +470,8 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if scrollback.CodeOf(err) != scrollback.Conflict || !strings.Contains(err.Error(), "not yours") {
 		t.Errorf("imported a foreign bundle that was purged: %v", err)
 	}
-	copied, err := r.Transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours", AsCopy: true})
+	copied, err := r.Transfer.Import(ctx, mine, bytes.NewReader(o.bundle),
+		transfer.ImportRequest{Project: "ours", AsCopy: true})
 	if err != nil || len(copied.Conversations) != 1 || copied.Conversations[0].ID == o.id {
 		t.Errorf("a copy: %+v %v", copied, err)
 	}
@@ -450,14 +490,16 @@ func TestRecallScopeOfCaller(t *testing.T) {
 	}
 	for _, tool := range []string{"context_read", "context_tail"} {
 		args, _ := json.Marshal(map[string]any{"ref": o.ref})
-		if text, err := mine.Recall().Call(ctx, c.ID, tool, args, recall.RoomMax); scrollback.CodeOf(err) != scrollback.NotFound {
+		if text, err := mine.Recall().Call(ctx, c.ID, tool, args,
+			recall.RoomMax); scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("%s read %s (%v)", tool, text, err)
 		}
 		if _, err := r.Call(ctx, c.ID, tool, args, recall.RoomMax); err != nil {
 			t.Errorf("%s by the operator: %v", tool, err)
 		}
 	}
-	text, err := mine.Recall().Call(ctx, c.ID, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"all"}`), recall.RoomMax)
+	text, err := mine.Recall().Call(ctx, c.ID, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"all"}`),
+		recall.RoomMax)
 	if err != nil || strings.Contains(text, string(o.id)) {
 		t.Errorf("searched %s (%v)", text, err)
 	}
@@ -469,7 +511,8 @@ func TestImportsOfCallers(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
 	yours := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"yours"}})
-	c, _, err := mine.Create(ctx, scrollback.Conversation{}, scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("hello")})
+	c, _, err := mine.Create(ctx, scrollback.Conversation{},
+		scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("hello")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -484,7 +527,8 @@ func TestImportsOfCallers(t *testing.T) {
 	bundle := func(v *engine.View, q transfer.ImportRequest) (transfer.ImportResult, error) {
 		return r.Transfer.Import(ctx, v, bytes.NewReader(file.Bytes()), q)
 	}
-	if got, err := bundle(mine, transfer.ImportRequest{}); err != nil || got.Conversations[0].Result != transfer.ResultUnchanged {
+	if got, err := bundle(mine, transfer.ImportRequest{}); err != nil ||
+		got.Conversations[0].Result != transfer.ResultUnchanged {
 		t.Errorf("a fork's bundle: %+v %v", got, err)
 	}
 	if got, err := bundle(mine, transfer.ImportRequest{AsCopy: true}); err != nil || len(got.Conversations) != 1 {

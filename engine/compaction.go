@@ -28,7 +28,8 @@ type ContextRequest struct {
 
 // Context returns the manifest of the window that the next request would begin with.
 // It folds nothing and writes nothing. At most one request says what is wanted.
-func (v *View) Context(ctx context.Context, id scrollback.ConversationID, q ...ContextRequest) (scrollback.Manifest, error) {
+func (v *View) Context(ctx context.Context, id scrollback.ConversationID,
+	q ...ContextRequest) (scrollback.Manifest, error) {
 	head, err := v.door.head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return scrollback.Manifest{}, err
@@ -53,7 +54,8 @@ func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scro
 		}
 		head.Branch.View = head.Branch.View.Leaving(out)
 	}
-	r := &TurnRequest{Conversation: head.ID, Message: q.Message, WebSearch: q.WebSearch, PlainMarks: q.PlainMarks, Zone: q.Zone, Overrides: q.Overrides}
+	r := &TurnRequest{Conversation: head.ID, Message: q.Message, WebSearch: q.WebSearch, PlainMarks: q.PlainMarks,
+		Zone: q.Zone, Overrides: q.Overrides}
 	if q.Sending {
 		if _, err := v.e.searching(ctx, head, r, &sh); err != nil {
 			return scrollback.Manifest{}, err
@@ -81,8 +83,10 @@ func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scro
 func (e *Engine) assumed(ctx context.Context, head store.Head, over Overrides) (setting.Resolved, error) {
 	sh, err := e.resolver.Resolve(ctx, head.Conversation, over)
 	if err != nil {
-		if sh, err = e.resolver.Resolve(ctx, head.Conversation, Overrides{Model: e.o.Model, Policy: compact.Auto}); err == nil {
-			sh.Facts.Name, sh.Over = cmp.Or(head.Model, sh.Project.Model), Overrides{}
+		if sh, err = e.resolver.Resolve(ctx, head.Conversation,
+			Overrides{Model: e.o.Model, Policy: compact.Auto}); err == nil {
+			sh.Facts.Name = cmp.Or(head.Model, sh.Project.Model)
+			sh.Over = Overrides{}
 		}
 	}
 	return sh, err
@@ -115,7 +119,8 @@ type Past = sight.Past
 type TurnContext = sight.TurnContext
 
 // Context returns what the steps of a turn sent to its model.
-func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, q Past) (TurnContext, error) {
+func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
+	q Past) (TurnContext, error) {
 	head, err := t.v.door.head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return TurnContext{}, err
@@ -138,7 +143,8 @@ type CompactRequest struct {
 }
 
 // Compact compacts a conversation on request.
-func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q CompactRequest) (scrollback.Receipt, error) {
+func (v *View) Compact(ctx context.Context, id scrollback.ConversationID,
+	q CompactRequest) (scrollback.Receipt, error) {
 	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -149,7 +155,8 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 			return scrollback.Receipt{}, err
 		}
 		if running != nil { // it would lose sight of the question it is answering
-			return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Compact", "a turn is being answered; stop it first")
+			return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Compact",
+				"a turn is being answered; stop it first")
 		}
 		return v.e.folder.ByHand(ctx, head, Overrides{}, compact.Everything)
 	}
@@ -166,7 +173,8 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 
 // Uncompact undoes the newest compaction of the current branch, or with a segment
 // all compactions back to the one that holds it.
-func (v *View) Uncompact(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
+func (v *View) Uncompact(ctx context.Context, id scrollback.ConversationID,
+	segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	return v.Compactions().Undo(ctx, id, UndoRequest{Segment: segment})
 }
 
@@ -184,7 +192,8 @@ type Compactions struct{ v *View }
 func (v *View) Compactions() Compactions { return Compactions{v} }
 
 // Undo is [View.Uncompact].
-func (c Compactions) Undo(ctx context.Context, id scrollback.ConversationID, q UndoRequest) (scrollback.Receipt, error) {
+func (c Compactions) Undo(ctx context.Context, id scrollback.ConversationID,
+	q UndoRequest) (scrollback.Receipt, error) {
 	views := c.v.e.store.Views
 	r, err := c.turn(ctx, id, q, turning{views.Unfold, views.Unfolded})
 	r.Undone = true
@@ -193,7 +202,8 @@ func (c Compactions) Undo(ctx context.Context, id scrollback.ConversationID, q U
 
 // Redo does the compaction again that was undone last, or with a segment all up to the one
 // that made it. No model is asked, and what was stored comes back.
-func (c Compactions) Redo(ctx context.Context, id scrollback.ConversationID, q UndoRequest) (scrollback.Receipt, error) {
+func (c Compactions) Redo(ctx context.Context, id scrollback.ConversationID,
+	q UndoRequest) (scrollback.Receipt, error) {
 	views := c.v.e.store.Views
 	return c.turn(ctx, id, q, turning{views.Refold, views.Refolded})
 }
@@ -205,7 +215,8 @@ type turning struct {
 }
 
 // turn returns a receipt with the tokens before and after it.
-func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q UndoRequest, t turning) (scrollback.Receipt, error) {
+func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q UndoRequest,
+	t turning) (scrollback.Receipt, error) {
 	head, err := c.v.door.head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -228,9 +239,12 @@ func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q U
 	if err != nil {
 		return r, err
 	}
-	r.TokensBefore, r.TokensAfter, r.CreatedAt = before.Tokens, after.Tokens, c.v.e.store.Now()
+	r.TokensBefore = before.Tokens
+	r.TokensAfter = after.Tokens
+	r.CreatedAt = c.v.e.store.Now()
 	if r.Segments == nil {
-		r.Segments, r.Refs = []scrollback.SegmentID{}, []scrollback.Ref{}
+		r.Segments = []scrollback.SegmentID{}
+		r.Refs = []scrollback.Ref{}
 	}
 	sh, err := c.v.e.assumed(ctx, head, Overrides{})
 	if err != nil {

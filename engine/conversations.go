@@ -14,7 +14,8 @@ import (
 // false. Its model and policy must exist, and its roots must be granted. It may begin
 // with a history: messages of any role but the environment's, stored as complete; an
 // error about one names its index. The same call again changes nothing.
-func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ...scrollback.Message) (scrollback.Conversation, bool, error) {
+func (v *View) Create(ctx context.Context, c scrollback.Conversation,
+	history ...scrollback.Message) (scrollback.Conversation, bool, error) {
 	for i := range history {
 		if err := v.e.intake.Limits.CheckHistory(i, &history[i]); err != nil {
 			return c, false, err
@@ -46,7 +47,8 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 			_, _, _ = v.e.archive.Drop(ctx, c.ID, gone.Loose) // what it fails to remove is only space
 		}
 	case err == nil && !v.door.caller.Sees(made.Project):
-		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.NotFound, "engine.Create", "the id of this conversation cannot be used")
+		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.NotFound, "engine.Create",
+			"the id of this conversation cannot be used")
 	case err == nil && !created && made.Messages == 0 && len(in) > 0:
 		if known, err = v.door.head(ctx, made.ID, scrollback.AccessWrite); err != nil {
 			return made, false, err
@@ -58,7 +60,8 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 }
 
 // begins admits the messages that a conversation begins with.
-func (e *Engine) begins(ctx context.Context, c scrollback.Conversation, history []scrollback.Message) ([]store.Incoming, error) {
+func (e *Engine) begins(ctx context.Context, c scrollback.Conversation,
+	history []scrollback.Message) ([]store.Incoming, error) {
 	if len(history) == 0 {
 		return nil, nil
 	}
@@ -69,7 +72,8 @@ func (e *Engine) begins(ctx context.Context, c scrollback.Conversation, history 
 	in := make([]store.Incoming, len(history))
 	for i, m := range history {
 		sh.Remember(scrollback.Message{Parts: m.Parts})
-		if in[i], err = e.intake.Admit(ctx, c.ID, scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh.Room(), nil); err != nil {
+		if in[i], err = e.intake.Admit(ctx, c.ID,
+			scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh.Room(), nil); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +117,8 @@ func (e *Engine) mayStart() error {
 	if e.o.Agents.Allowed {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.Refused, "engine", "sub-agents are not allowed here: start scrollback with --agents, or set agents.allowed in the configuration")
+	return scrollback.Errorf(scrollback.Refused, "engine",
+		"sub-agents are not allowed here: start scrollback with --agents, or set agents.allowed in the configuration")
 }
 
 // narrowed checks an edit of a sub-agent: its folders only become fewer, and its project is
@@ -123,7 +128,8 @@ func narrowed(c, was *scrollback.Conversation) error {
 	case c.AgentOf == nil:
 		return nil
 	case c.Project != was.Project:
-		return scrollback.ParamErrorf("engine.Patch", "project", "a sub-agent stays in the project of the conversation that it works for")
+		return scrollback.ParamErrorf("engine.Patch", "project",
+			"a sub-agent stays in the project of the conversation that it works for")
 	case slices.Equal(c.Roots, was.Roots):
 		return nil
 	}
@@ -163,7 +169,8 @@ func (v *View) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.C
 
 // Patch changes a conversation's own fields; ifVersion 0 means any version. edit may
 // be called twice.
-func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64,
+	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return scrollback.Conversation{}, err
@@ -274,7 +281,10 @@ func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashe
 		if err != nil {
 			return out, err
 		}
-		out.Removed, out.Kept, out.Artifacts, out.Waiting = out.Removed+purged.Removed, out.Kept+purged.Kept, out.Artifacts+gone, out.Waiting+waiting
+		out.Removed += purged.Removed
+		out.Kept += purged.Kept
+		out.Artifacts += gone
+		out.Waiting += waiting
 	}
 	return out, nil
 }

@@ -18,7 +18,8 @@ func TestRefusedRequestsWriteNothing(t *testing.T) {
 	id := r.NewConversation()
 	turn := started(r, id, gate)
 	before, _ := r.Get(context.Background(), id)
-	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("me"), Tools: enginetest.ClockTool}).Err,
+	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("me"),
+		Tools: enginetest.ClockTool}).Err,
 		scrollback.Conflict, "")
 	after, _ := r.Get(context.Background(), id)
 	if len(after.Settings.Tools) != 0 || after.Version != before.Version {
@@ -57,11 +58,13 @@ func TestClosedEngineWritesNothing(t *testing.T) {
 
 // A model that gives two calls one id still gets each answered by itself.
 func TestCallsWithOneID(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("c", "clock", `{}`), enginetest.Call("c", "clock", `{"z":1}`),
-		enginetest.Call("", "clock", `not json`)),
+	r := enginetest.New(t, enginetest.Options{},
+		modeltest.Call(enginetest.Call("c", "clock", `{}`), enginetest.Call("c", "clock", `{"z":1}`),
+			enginetest.Call("", "clock", `not json`)),
 		modeltest.Say("ok"))
 	id := r.NewConversation()
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t, scrollback.TurnWaiting,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t,
+		scrollback.TurnWaiting,
 		"tool_calls")
 	calls := r.Log(id)[1].Parts.Calls()
 	req := engine.TurnRequest{Conversation: id}
@@ -94,8 +97,9 @@ func TestRetryAfterInterruption(t *testing.T) {
 
 // Both kinds of call in one step: the client is shown the message that calls.
 func TestMixedCalls(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("a", "clock", `{}`), enginetest.Call("b", "context_list",
-		`{}`)), modeltest.Say("ok"))
+	r := enginetest.New(t, enginetest.Options{},
+		modeltest.Call(enginetest.Call("a", "clock", `{}`), enginetest.Call("b", "context_list",
+			`{}`)), modeltest.Say("ok"))
 	id := r.NewConversation()
 	e := r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool})
 	e.Done(t, scrollback.TurnWaiting, "tool_calls")

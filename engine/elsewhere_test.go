@@ -76,7 +76,8 @@ func TestGoingOnElsewhere(t *testing.T) {
 			}
 			id := in.Conversations[0].ID
 			for i, by := range []*served{s, s, other, s} {
-				question := []string{"Go on with the crane. [look]", "And the time? [clock]", "And now? [both]", "Is it mended? [looks]"}[i]
+				question := []string{"Go on with the crane. [look]", "And the time? [clock]", "And now? [both]",
+					"Is it mended? [looks]"}[i]
 				ended(r, engine.TurnRequest{Conversation: id, Message: enginetest.Say(question), Tools: enginetest.ClockTool,
 					Overrides: engine.Overrides{Model: by.name}})
 			}

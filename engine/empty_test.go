@@ -37,7 +37,8 @@ func TestEmptyAgain(t *testing.T) {
 	}
 	for _, q := range []engine.TurnRequest{{}, {Message: enginetest.Say("go on")}, {}} {
 		f = failure(q)
-		if !f.Permanent || f.Suspect != 3 || f.Advice != scrollback.AdviceLeaveOut || !f.Upstream || !strings.Contains(f.Message, "empty again") {
+		if !f.Permanent || f.Suspect != 3 || f.Advice != scrollback.AdviceLeaveOut || !f.Upstream ||
+			!strings.Contains(f.Message, "empty again") {
 			t.Errorf("again: %+v", f)
 		}
 	}
@@ -51,14 +52,17 @@ func TestEmptyAgain(t *testing.T) {
 // failure says which message to go without. One that is only overloaded is waited for.
 func TestTheSameFaultAgain(t *testing.T) {
 	for cause, stuck := range map[string]bool{"cannot identify image": true, "the server is overloaded": false} {
-		err := scrollback.Errorf(scrollback.Unavailable, "test", "acme could not answer: it has a fault of its own (status 500)")
+		err := scrollback.Errorf(scrollback.Unavailable, "test",
+			"acme could not answer: it has a fault of its own (status 500)")
 		err.Cause = cause
 		fault := modeltest.Step{Err: err.Because(scrollback.ErrUpstream)}
-		r := enginetest.New(t, enginetest.Options{NoFolds: true, NoTitleCalls: true}, modeltest.Say("noted"), fault, fault, fault, fault,
+		r := enginetest.New(t, enginetest.Options{NoFolds: true, NoTitleCalls: true}, modeltest.Say("noted"), fault, fault,
+			fault, fault,
 			modeltest.Say("noted"))
 		id := r.NewConversation()
 		r.Ask(id, "one").Done(t, scrollback.TurnComplete, "stop")
-		for i, q := range []engine.TurnRequest{{Message: enginetest.Say("poison")}, {}, {}, {Message: enginetest.Say("go on")}} {
+		for i, q := range []engine.TurnRequest{{Message: enginetest.Say("poison")}, {}, {},
+			{Message: enginetest.Say("go on")}} {
 			q.Conversation = id
 			e := r.Run(q)
 			e.Done(t, scrollback.TurnFailed, "")
@@ -82,7 +86,8 @@ func TestNothingToShow(t *testing.T) {
 		"allow a longer answer":     {{Finish: "length"}},
 		"or less thinking":          {hidden, {Finish: "length"}},
 	} {
-		r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Step{Reply: func(model.Request) []model.Delta { return reply }})
+		r := enginetest.New(t, enginetest.Options{NoFolds: true},
+			modeltest.Step{Reply: func(model.Request) []model.Delta { return reply }})
 		e := r.Run(engine.TurnRequest{Conversation: r.NewConversation(), Message: enginetest.Say("go")})
 		e.Done(t, scrollback.TurnFailed, "")
 		f, _ := enginetest.Last[scrollback.ErrorEvent](e)

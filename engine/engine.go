@@ -181,17 +181,21 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	o.Agents = o.Agents.Complete()
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
-	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, DefaultLimit: e.o.DefaultLimit, Compaction: e.o.Compaction,
-		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
+	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog,
+		Limit: e.o.Limit, DefaultLimit: e.o.DefaultLimit, Compaction: e.o.Compaction,
+		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages,
+		Agents: o.Agents.Allowed, Log: e.o.Log})
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	folds := e.folds()
 	e.folder = fold.New(s, a, e.resolver, folds)
-	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open, Afford: e.gate.Afford, Watch: o.Watch}
+	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open, Afford: e.gate.Afford,
+		Watch: o.Watch}
 	roots := slices.Clone(o.Roots)
 	if o.Place != nil {
 		roots = append(roots, o.Place.Roots...)
 	}
-	e.intake, e.grants = intake.New(s, a, o.Incoming), workspace.NewGrants(roots)
+	e.intake = intake.New(s, a, o.Incoming)
+	e.grants = workspace.NewGrants(roots)
 	e.sight = sight.New(s, sight.Parts{Archive: a, Resolver: e.resolver, Folder: e.folder, Intake: e.intake})
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
@@ -201,7 +205,8 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 // was asked before.
 func (e *Engine) folds() fold.Options {
 	operator := e.As(scrollback.Operator())
-	out := fold.Options{Beside: e.beside, Afford: e.gate.Afford, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager, Log: e.o.Log, Watch: e.o.Watch,
+	out := fold.Options{Beside: e.beside, Afford: e.gate.Afford, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager,
+		Log: e.o.Log, Watch: e.o.Watch,
 		Open: func(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
 			return operator.door.head(ctx, id, scrollback.AccessWrite)
 		}}

@@ -28,7 +28,8 @@ func admin(r *enginetest.Rig) *engine.Admin {
 	return a
 }
 
-var errUpstream = &scrollback.Error{Code: scrollback.Unavailable, Op: "test", Err: errors.New("it could not answer"), Detail: "boom",
+var errUpstream = &scrollback.Error{Code: scrollback.Unavailable, Op: "test", Err: errors.New("it could not answer"),
+	Detail: "boom",
 	Reason: scrollback.ErrUpstream}
 
 func TestModelFailsBeforeAndMid(t *testing.T) {
@@ -39,7 +40,8 @@ func TestModelFailsBeforeAndMid(t *testing.T) {
 
 	e := r.Ask(id, "q")
 	e.Done(t, scrollback.TurnFailed, "")
-	if f, _ := enginetest.Last[scrollback.ErrorEvent](e); f.Code != scrollback.Unavailable || f.Message != "it could not answer" {
+	if f, _ := enginetest.Last[scrollback.ErrorEvent](e); f.Code != scrollback.Unavailable ||
+		f.Message != "it could not answer" {
 		t.Fatalf("told %+v: the code, and nothing of the provider's text", f)
 	}
 	r.WantShape(id, "u:q")
@@ -67,7 +69,8 @@ func TestStreamThatJustStops(t *testing.T) {
 }
 
 func TestModelThatSaysNothing(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{}, modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm"}}})
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{},
+		modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm"}}})
 	id := r.NewConversation()
 	r.Ask(id, "q").Done(t, scrollback.TurnFailed, "")
 	r.Ask(id, "q2").Done(t, scrollback.TurnComplete, "stop") // its reasoning is what it said
@@ -146,10 +149,12 @@ func TestClientGoesAway(t *testing.T) {
 func TestSecondTurnAtOnce(t *testing.T) {
 	step, gate := gated("one")
 	r := enginetest.New(t, enginetest.Options{}, step)
-	id, other := r.NewConversation(), r.NewConversation()
+	id := r.NewConversation()
+	other := r.NewConversation()
 	turn := started(r, id, gate)
 	enginetest.WantCode(t, r.Ask(id, "again").Err, scrollback.Conflict, "")
-	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`), transfer.ImportRequest{Into: id})
+	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`),
+		transfer.ImportRequest{Into: id})
 	enginetest.WantCode(t, err, scrollback.Conflict, "")
 	_, _, err = r.Begin(context.Background(), engine.TurnRequest{Conversation: other, Message: enginetest.Say("q")})
 	if err != nil {
@@ -170,7 +175,8 @@ func TestCancelKeepsWhatWasWritten(t *testing.T) {
 	}
 	attach(r, id, turn, 0).Done(t, scrollback.TurnInterrupted, "")
 	r.WantShape(id, "u:q", "a(interrupted):one ")
-	enginetest.WantCode(t, r.Turns().Cancel(context.Background(), r.NewConversation(), turn), scrollback.NotFound, "no turn")
+	enginetest.WantCode(t, r.Turns().Cancel(context.Background(), r.NewConversation(), turn), scrollback.NotFound,
+		"no turn")
 }
 
 // Another process asks for the turn to stop: its owner sees it when it saves.
@@ -259,8 +265,9 @@ func TestRequestsKeepTheirJSON(t *testing.T) {
 	on := true
 	got, err := json.Marshal(engine.TurnRequest{Conversation: "c", Message: enginetest.Say("q"), MessageID: "m", Key: "k",
 		Tools: []scrollback.Tool{{Name: "clock"}}, ToolResults: []engine.ToolResult{{CallID: "1", Text: "t"}},
-		Overrides: engine.Overrides{Model: "m", Limit: 9, Policy: "rolling", Compaction: map[string]float64{"keep_share": 0.5},
-			Thinking: scrollback.Thinking{Effort: "low", On: &on, Budget: 3}}})
+		Overrides: engine.Overrides{Model: "m", Limit: 9, Policy: "rolling",
+			Compaction: map[string]float64{"keep_share": 0.5},
+			Thinking:   scrollback.Thinking{Effort: "low", On: &on, Budget: 3}}})
 	const want = `{"message":[{"type":"text","text":"q"}],"message_id":"m","tools":[{"name":"clock","description":"","parameters":null}],` +
 		`"tool_results":[{"call_id":"1","text":"t"}],"shape":{"Model":"m","Limit":9,"Policy":"rolling",` +
 		`"Folding":{"keep_share":0.5},"Thinking":{"Effort":"low","On":true,"Budget":3}}}`

@@ -20,14 +20,17 @@ import (
 const environmentShare = 0.10
 
 // environment is what a conversation is to be told about where it works, and a message
-// about what has changed since it was last told, on the day that it is in a zone. Nil means that there is nothing to tell.
-func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh setting.Resolved, zone *time.Location) (*scrollback.Environment, []store.Incoming, error) {
+// about what has changed since it was last told, on the day that it is in a zone. Nil means that there is nothing to
+// tell.
+func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh setting.Resolved,
+	zone *time.Location) (*scrollback.Environment, []store.Incoming, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil
 	}
 	p := *e.o.Place
 	p.Now = time.UnixMilli(e.store.Now()).In(cmp.Or(zone, p.Now.Location()))
-	p.MaxTokens, p.Count = int(environmentShare*float64(sh.Budget.Tokens)), token.Count
+	p.MaxTokens = int(environmentShare * float64(sh.Budget.Tokens))
+	p.Count = token.Count
 	p.Roots = e.roots(c)
 	if c.Environment != nil && workspace.Glance(p).Equal(c.Environment.Told) {
 		return c.Environment, nil, nil
@@ -48,7 +51,8 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 	if text == "" {
 		return c.Environment, nil, nil
 	}
-	return &env, []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleSystem, Name: scrollback.EnvironmentName,
+	return &env, []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleSystem,
+		Name:  scrollback.EnvironmentName,
 		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}}, nil
 }
 
@@ -57,7 +61,8 @@ const FilesMax = 200
 
 // Files lists at most limit paths (0 means 50, at most [FilesMax]) in the folders of a
 // conversation that continue prefix, as a reference in a message names them.
-func (v *View) Files(ctx context.Context, id scrollback.ConversationID, prefix string, limit int) ([]workspace.Completion, error) {
+func (v *View) Files(ctx context.Context, id scrollback.ConversationID, prefix string,
+	limit int) ([]workspace.Completion, error) {
 	h, err := v.door.head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return nil, err
@@ -77,7 +82,8 @@ func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool)
 		c.Environment = env
 	case changed:
 		kept := *c.Environment
-		kept.Told, kept.Changed = env.Told, true
+		kept.Told = env.Told
+		kept.Changed = true
 		c.Environment = &kept
 	}
 }
@@ -99,7 +105,8 @@ func (e *Engine) roots(c scrollback.Conversation) (out []string) {
 func (a *arriving) prompt() intake.Prompt {
 	budget := float64(a.sh.Budget.Tokens)
 	left := int64(recallsShare * budget)
-	return intake.Prompt{Head: a.head, Parts: a.r.Message, Plain: a.r.PlainMarks, Roots: func() []string { return a.v.e.roots(a.head.Conversation) },
+	return intake.Prompt{Head: a.head, Parts: a.r.Message, Plain: a.r.PlainMarks,
+		Roots: func() []string { return a.v.e.roots(a.head.Conversation) },
 		Call: func(ctx context.Context, tool string, args json.RawMessage) (string, error) {
 			room := recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(left, int64(recallShare*budget))}
 			text, err := a.v.Recall().Call(ctx, a.head.ID, tool, args, room)

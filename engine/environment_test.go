@@ -61,7 +61,8 @@ func TestEnvironment(t *testing.T) {
 	}
 	r.Ask(c.ID, "one").Done(t, scrollback.TurnComplete, "stop")
 	first := sent(r, 0)
-	if len(first) != 2 || !strings.Contains(first[0], "Answer in verse.") || !strings.Contains(first[0], root) || first[1] != "one" {
+	if len(first) != 2 || !strings.Contains(first[0], "Answer in verse.") || !strings.Contains(first[0], root) ||
+		first[1] != "one" {
 		t.Fatalf("sent %q", first)
 	}
 	if err := os.WriteFile(filepath.Join(root, "new file"), nil, 0o600); err != nil {
@@ -76,7 +77,8 @@ func TestEnvironment(t *testing.T) {
 	remember(t, root, "Answer in prose.")
 	r.Ask(c.ID, "three")
 	got := sent(r, 5)
-	if sent(r, 0)[0] != first[0] || len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") || !strings.Contains(got[0], "Today is") ||
+	if sent(r, 0)[0] != first[0] || len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") ||
+		!strings.Contains(got[0], "Today is") ||
 		got[1] != "three" {
 		t.Fatalf("the next day %q was sent", got)
 	}
@@ -149,14 +151,16 @@ func TestDateWhereThePersonIs(t *testing.T) {
 	c := r.NewConversation()
 	ask := func(text string, zone *time.Location) string {
 		t.Helper()
-		r.Run(engine.TurnRequest{Conversation: c, Message: scrollback.Say(text), Zone: zone}).Done(t, scrollback.TurnComplete, "stop")
+		r.Run(engine.TurnRequest{Conversation: c, Message: scrollback.Say(text), Zone: zone}).Done(t, scrollback.TurnComplete,
+			"stop")
 		return strings.Join(sent(r, 0), "\n")
 	}
 	now := time.UnixMilli(r.Clock.Load()).UTC()
 	midnight := now.Truncate(24 * time.Hour).Add(24*time.Hour - time.Minute)
 	r.Clock.Store(midnight.UnixMilli())
 	east := time.FixedZone("east", 8*3600)
-	for zone, want := range map[*time.Location]string{east: midnight.In(east).Format("2 January 2006") + " (UTC+08:00)", nil: ""} {
+	for zone, want := range map[*time.Location]string{east: midnight.In(east).Format("2 January 2006") + " (UTC+08:00)",
+		nil: ""} {
 		m, err := r.Context(t.Context(), c, engine.ContextRequest{Content: true, Zone: zone})
 		shown, _ := json.Marshal(m)
 		if err != nil || !strings.Contains(string(shown), want) || want == "" && strings.Contains(string(shown), "(UTC") {
@@ -223,7 +227,10 @@ func TestRoots(t *testing.T) {
 		t.Fatalf("%+v, %v", c.Roots, err)
 	}
 	add := func(folder string) error {
-		_, err := r.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error { c.Roots = append(c.Roots, folder); return nil })
+		_, err := r.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error {
+			c.Roots = append(c.Roots, folder)
+			return nil
+		})
 		return err
 	}
 	enginetest.WantCode(t, add(outside), scrollback.Refused, "outside")
@@ -236,17 +243,20 @@ func TestRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Ask(c.ID, "two")
-	if got := sent(r, 3); !strings.Contains(got[0], "A working folder more: "+outside) || !strings.Contains(got[0], "Count in twelves.") {
+	if got := sent(r, 3); !strings.Contains(got[0], "A working folder more: "+outside) ||
+		!strings.Contains(got[0], "Count in twelves.") {
 		t.Errorf("a root more is told as %q", got)
 	}
 	if err := os.RemoveAll(outside); err != nil {
 		t.Fatal(err)
 	}
 	r.Ask(c.ID, "three") // a folder that vanished stops nothing
-	if got := sent(r, 6); !strings.Contains(got[0], "again as the conversation began") && !strings.Contains(got[0], "No longer") {
+	if got := sent(r, 6); !strings.Contains(got[0], "again as the conversation began") &&
+		!strings.Contains(got[0], "No longer") {
 		t.Errorf("a root that vanished is told as %q", got)
 	}
-	bare := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Place: &workspace.Place{Now: time.Unix(0, 0).UTC()}},
+	bare := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock,
+		Place: &workspace.Place{Now: time.Unix(0, 0).UTC()}},
 		modeltest.Say("fine"))
 	bare.Ask(c.ID, "elsewhere")
 	if got := strings.Join(sent(bare, 7), "\n"); !strings.Contains(got, "No longer a working folder: "+root) {

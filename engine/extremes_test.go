@@ -33,10 +33,13 @@ var extremes = []map[string]float64{
 	{"after_share": 0.95, "trigger_share": 1, "trigger_limit_share": 1, "trigger_messages": 0, "trigger_tokens": 0},
 	{"trigger_limit_share": 0.6, "keep_share": 1},
 	{"summary_tokens": 100, "said_share": 0.9, "check_calls": 3},
-	{"placeholder_tokens": 50, "placeholder_share": 0.005, "placeholders_max": 3, "placeholders_share": 0.01, "extract_lines": 0},
-	{"placeholder_share": 0.005, "placeholder_tokens": 10_000_000, "placeholders_max": 64, "placeholders_share": 0.01, "summary_share": 0.24,
+	{"placeholder_tokens": 50, "placeholder_share": 0.005, "placeholders_max": 3, "placeholders_share": 0.01,
+		"extract_lines": 0},
+	{"placeholder_share": 0.005, "placeholder_tokens": 10_000_000, "placeholders_max": 64, "placeholders_share": 0.01,
+		"summary_share":  0.24,
 		"summary_tokens": 10_000_000},
-	{"placeholder_share": 0.12, "placeholder_tokens": 10_000_000, "placeholders_max": 64, "placeholders_share": 0.24, "summary_share": 0.01,
+	{"placeholder_share": 0.12, "placeholder_tokens": 10_000_000, "placeholders_max": 64, "placeholders_share": 0.24,
+		"summary_share": 0.01,
 		"extract_lines": 50},
 	{"pinned_share": 0.5, "check_calls": 3},
 }
@@ -70,7 +73,8 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 	if _, err := compact.Named(policy, true, numbers); err != nil {
 		t.Fatal(err)
 	}
-	sums, calls := 0, 0
+	sums := 0
+	calls := 0
 	j := &enginetest.Judge{T: t, Budget: window.NewBudget(limit, 2000)}
 	j.Say = func(n int, q model.Request) []model.Delta {
 		if len(q.Tools) == 0 {
@@ -86,7 +90,8 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 		}
 		return []model.Delta{{Text: strings.Repeat("the tide table says so. ", 1+calls%9*4)}}
 	}
-	r := enginetest.New(t, enginetest.Options{Limit: limit, NoFolds: true, Summaries: writes != "offline", Policy: policy, Folding: numbers},
+	r := enginetest.New(t, enginetest.Options{Limit: limit, NoFolds: true, Summaries: writes != "offline", Policy: policy,
+		Folding: numbers},
 		j.Step())
 	id := r.NewConversation()
 	folds := 0
@@ -131,11 +136,13 @@ func TestSmallerWindowLater(t *testing.T) {
 					}
 					return []model.Delta{{Text: strings.Repeat("the tide table says so and so again. ", 60)}}
 				}
-				r := enginetest.New(t, enginetest.Options{Limit: 64_000, NoFolds: true, Summaries: policy != compact.Segments, Policy: policy},
+				r := enginetest.New(t, enginetest.Options{Limit: 64_000, NoFolds: true, Summaries: policy != compact.Segments,
+					Policy: policy},
 					j.Step())
 				id := r.NewConversation()
 				for i := range 20 {
-					r.Ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).Done(t, scrollback.TurnComplete,
+					r.Ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).Done(t,
+						scrollback.TurnComplete,
 						"stop")
 				}
 				if _, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true}); err != nil {
@@ -151,7 +158,8 @@ func TestSmallerWindowLater(t *testing.T) {
 					if _, err := r.Branches().Rewind(context.Background(), id, engine.Point{Seq: &question}); err != nil {
 						t.Fatal(err)
 					}
-					r.Run(engine.TurnRequest{Conversation: id, Overrides: engine.Overrides{Limit: limit}}).Done(t, scrollback.TurnComplete, "stop")
+					r.Run(engine.TurnRequest{Conversation: id, Overrides: engine.Overrides{Limit: limit}}).Done(t,
+						scrollback.TurnComplete, "stop")
 					enginetest.CheckViews(t, r, id)
 				}
 				for i := range 5 {
@@ -182,7 +190,8 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 					Folding: map[string]float64{"pinned_share": share}}, j.Step())
 				id := r.NewConversation()
 				for i := range 12 {
-					r.Ask(id, fmt.Sprintf("Note number %d: %s", i, strings.Repeat("tide ", int(limit)/45))).Done(t, scrollback.TurnComplete, "stop")
+					r.Ask(id, fmt.Sprintf("Note number %d: %s", i, strings.Repeat("tide ", int(limit)/45))).Done(t,
+						scrollback.TurnComplete, "stop")
 				}
 				for seq := int64(1); seq < 20; seq += 2 {
 					_, _ = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
@@ -195,7 +204,8 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 					t.Fatal("nothing is pinned")
 				}
 				for i := range 6 {
-					r.Ask(id, fmt.Sprint(i)+strings.Repeat(" a question of some length", 2000/(i+1))).Done(t, scrollback.TurnComplete, "stop")
+					r.Ask(id, fmt.Sprint(i)+strings.Repeat(" a question of some length", 2000/(i+1))).Done(t, scrollback.TurnComplete,
+						"stop")
 				}
 			})
 		}

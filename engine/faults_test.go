@@ -55,7 +55,8 @@ type scene struct {
 func newScene(t *testing.T, mem *driver.Driver) *scene {
 	ctx := context.Background()
 	place := &workspace.Place{Roots: []string{t.TempDir()}, OS: "linux", Now: time.Unix(0, 0).UTC()}
-	r := enginetest.New(t, enginetest.Options{Driver: mem, NoFolds: true, Place: place, Importers: []transcript.Importer{enginetest.Trail{}}},
+	r := enginetest.New(t, enginetest.Options{Driver: mem, NoFolds: true, Place: place,
+		Importers: []transcript.Importer{enginetest.Trail{}}},
 		modeltest.Say("an answer that is remembered"))
 	s := &scene{Rig: r, place: place, main: r.NewConversation()}
 	check := func(err error) {
@@ -168,7 +169,8 @@ var operations = map[string]func(s *scene) error{
 	},
 	"branches": func(s *scene) error { _, err := s.Branches().List(context.Background(), s.main); return err },
 	"rename": func(s *scene) error {
-		_, err := s.Patch(context.Background(), s.main, 0, func(c *scrollback.Conversation) error { c.Title = "t"; return nil })
+		_, err := s.Patch(context.Background(), s.main, 0,
+			func(c *scrollback.Conversation) error { c.Title = "t"; return nil })
 		return err
 	},
 	"trash":   func(s *scene) error { _, err := s.Trash(context.Background(), s.fork); return err },
@@ -189,7 +191,9 @@ var operations = map[string]func(s *scene) error{
 	},
 	"extend by a bundle": func(s *scene) error { return s.arrive(enginetest.Moved()[1], transfer.ImportRequest{}) },
 	"import a bundle":    func(s *scene) error { return s.arrive(enginetest.Moved()[2], transfer.ImportRequest{}) },
-	"copy a bundle":      func(s *scene) error { return s.arrive(enginetest.Moved()[2], transfer.ImportRequest{AsCopy: true}) },
+	"copy a bundle": func(s *scene) error {
+		return s.arrive(enginetest.Moved()[2], transfer.ImportRequest{AsCopy: true})
+	},
 	"upload": func(s *scene) error {
 		_, err := s.Upload(context.Background(), s.main, strings.NewReader("other bytes"), "b.txt")
 		return err
@@ -211,7 +215,8 @@ var operations = map[string]func(s *scene) error{
 }
 
 // reading are the operations that write nothing, whatever happens.
-var reading = map[string]bool{"branches": true, "export": true, "bundle": true, "read": true, "grep": true, "search": true, "context": true,
+var reading = map[string]bool{"branches": true, "export": true, "bundle": true, "read": true, "grep": true,
+	"search": true, "context": true,
 	"resolve": true}
 
 // kept is every message that is stored, by id.

@@ -122,7 +122,8 @@ func TestFoldClearAndUndo(t *testing.T) {
 		t.Fatalf("under the trigger it folds as %+v (%v)", got, err)
 	}
 	folded, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
-	if err != nil || folded.Result != scrollback.ResultCompacted || folded.TokensAfter >= folded.TokensBefore || len(folded.Refs) == 0 {
+	if err != nil || folded.Result != scrollback.ResultCompacted || folded.TokensAfter >= folded.TokensBefore ||
+		len(folded.Refs) == 0 {
 		t.Fatalf("by force it folds as %+v (%v)", folded, err)
 	}
 	enginetest.CheckViews(t, r, id)
@@ -161,7 +162,8 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 			c := enginetest.Call(fmt.Sprint("c", n), "clock", `{}`)
 			return []model.Delta{{Call: &c}}
 		}
-		return []model.Delta{{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", n), Name: "clock", Arguments: json.RawMessage(`{}`)}}}
+		return []model.Delta{{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", n), Name: "clock",
+			Arguments: json.RawMessage(`{}`)}}}
 	}}
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, step)
 	id := r.NewConversation()
@@ -189,7 +191,8 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 // can be told on, and what was acknowledged is there.
 func TestFaults(t *testing.T) {
 	for i := int64(0); ; i++ {
-		mem, faulty := memdriver.New(), &faulttest.Faulty{At: i}
+		mem := memdriver.New()
+		faulty := &faulttest.Faulty{At: i}
 		r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), NoFolds: true}, enginetest.Chatter())
 		failed := story(r)
 		calls := faulty.Calls()
@@ -236,7 +239,8 @@ func story(r *enginetest.Rig) error {
 	if _, err := r.Compact(ctx, c.ID, engine.CompactRequest{Force: true}); err != nil {
 		return err
 	}
-	if _, err := r.Import(ctx, strings.NewReader(`{"role":"user","content":"imported"}`), transfer.ImportRequest{Into: c.ID}); err != nil {
+	if _, err := r.Import(ctx, strings.NewReader(`{"role":"user","content":"imported"}`),
+		transfer.ImportRequest{Into: c.ID}); err != nil {
 		return err
 	}
 	_, err = r.Compact(ctx, c.ID, engine.CompactRequest{Clear: true})

@@ -23,7 +23,8 @@ const Stored = follow.Base
 // come. For a turn that another process runs, or that ended a while ago, it yields a
 // snapshot and then what follows; so it does for whoever followed the turn at another process
 // until now. A turn whose process is gone is closed when its lease has ended.
-func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[SequencedEvent, error] {
+func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
+	n int) iter.Seq2[SequencedEvent, error] {
 	return func(yield func(SequencedEvent, error) bool) {
 		if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 			yield(SequencedEvent{}, err)
@@ -69,10 +70,12 @@ func (t Turns) Get(ctx context.Context, id scrollback.ConversationID, turn scrol
 }
 
 // turn is a turn of a conversation that the door has opened.
-func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
+func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID,
+	turn scrollback.TurnID) (scrollback.Turn, error) {
 	found, err := e.store.Turns.Get(ctx, turn)
 	if err == nil && found.Conversation != id {
-		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.Turns.Get", "no turn %s in this conversation", turn)
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.Turns.Get",
+			"no turn %s in this conversation", turn)
 	}
 	if err == nil && e.store.Turns.Expired(found) {
 		found.State = scrollback.TurnInterrupted
@@ -82,7 +85,8 @@ func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID, turn sc
 
 // takeOver is turn, after closing it if its owner is gone: who is told that a turn was
 // interrupted has been told the truth, also if its owner wakes up.
-func (e *Engine) takeOver(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
+func (e *Engine) takeOver(ctx context.Context, id scrollback.ConversationID,
+	turn scrollback.TurnID) (scrollback.Turn, error) {
 	found, err := e.turn(ctx, id, turn)
 	if err != nil || found.State != scrollback.TurnInterrupted || found.EndedAt != 0 {
 		return found, err
@@ -105,7 +109,8 @@ func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scro
 // Page returns messages of a conversation by seq, and the turns between them that have
 // no stored answer: those that run, were cut off or failed. It writes nothing, and its
 // cost does not grow with the conversation.
-func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) (scrollback.MessagePage, error) {
+func (t Turns) Page(ctx context.Context, id scrollback.ConversationID,
+	q scrollback.PageQuery) (scrollback.MessagePage, error) {
 	page := scrollback.MessagePage{Messages: []scrollback.Message{}, Turns: []scrollback.TurnEntry{}}
 	head, err := t.v.door.head(ctx, id, scrollback.AccessRead)
 	if err != nil {
@@ -119,7 +124,8 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollb
 	if err != nil {
 		return page, err
 	}
-	q.Branch, page.Without = b.ID, b.View.Without
+	q.Branch = b.ID
+	page.Without = b.View.Without
 	ms, next, err := t.v.e.store.Page(ctx, id, q)
 	if err != nil {
 		return page, err
@@ -148,8 +154,10 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollb
 // along are the turns on the path of a branch that belong to consecutive messages of it and
 // are not explained by these. newest was the conversation's newest turn before the messages
 // were read.
-func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.Message, newest *scrollback.Turn) ([]scrollback.TurnEntry, error) {
-	from, to := ms[0].Seq, ms[len(ms)-1].Seq
+func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.Message,
+	newest *scrollback.Turn) ([]scrollback.TurnEntry, error) {
+	from := ms[0].Seq
+	to := ms[len(ms)-1].Seq
 	troubled, err := t.v.e.store.Turns.Troubled(ctx, b.ID, from, to)
 	if err != nil {
 		return nil, err
@@ -163,7 +171,8 @@ func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.M
 			newest = nil // it has ended since
 		}
 	}
-	if newest == nil || newest.State != scrollback.TurnOpen || newest.Branch != b.ID || newest.LastSeq < from || newest.LastSeq > to {
+	if newest == nil || newest.State != scrollback.TurnOpen || newest.Branch != b.ID || newest.LastSeq < from ||
+		newest.LastSeq > to {
 		return out, nil
 	}
 	if last := ms[len(ms)-1]; last.TurnID == newest.ID && last.Seq > newest.LastSeq {

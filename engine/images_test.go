@@ -25,8 +25,9 @@ const cat, gone = "https://pictures.example/cat.png?size=full", "https://gone.ex
 // onWire is how an address of an image goes to each server; as words where it is not here.
 var onWire = map[string]string{
 	"openai": `"image_url":"%s"`, "xai": `"image_url":"%s"`, "anthropic": `"source":{"type":"url","url":"%s"}`,
-	"poe": chatForm, "ark": chatForm, "openrouter": chatForm, "dashscope": chatForm, "workers-ai": chatForm, "custom": chatForm,
-	"vllm": chatForm, "llama.cpp": chatForm,
+	"poe": chatForm, "ark": chatForm, "openrouter": chatForm, "dashscope": chatForm, "workers-ai": chatForm,
+	"custom": chatForm,
+	"vllm":   chatForm, "llama.cpp": chatForm,
 }
 
 const chatForm = `"image_url":{"url":"%s","detail":"high"}`
@@ -63,7 +64,8 @@ func TestImagesOnEveryPreset(t *testing.T) {
 			}
 			may := taught[p.Name]
 			for range 2 {
-				ended(r, engine.TurnRequest{Conversation: c.ID, Message: append(enginetest.Say("And here?"), scrollback.Image{URL: gone})})
+				ended(r, engine.TurnRequest{Conversation: c.ID,
+					Message: append(enginetest.Say("And here?"), scrollback.Image{URL: gone})})
 				if fetches {
 					may = append(slices.Clone(may), "image-gone")
 				}
@@ -90,7 +92,8 @@ func TestAddressesOfImages(t *testing.T) {
 		r := enginetest.New(t, enginetest.Options{RemoteImages: c.remote}, modeltest.Say("I see."))
 		id := r.NewConversation()
 		got := r.Run(engine.TurnRequest{Conversation: id, Message: append(enginetest.Say("look"), c.image)})
-		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.Contains(scrollback.Shown(got.Err), c.want) || len(r.Log(id)) > 0 {
+		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.Contains(scrollback.Shown(got.Err), c.want) ||
+			len(r.Log(id)) > 0 {
 			t.Errorf("%+v: %v, want %q", c.image, got.Err, c.want)
 		}
 	}
@@ -123,14 +126,17 @@ func TestLargeUploads(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{Limit: 32_000}, modeltest.Say("I see."))
 	id := r.NewConversation()
 	big := uploaded(r, id, "wall.jpg", 4000, 1000)
-	got := r.Run(engine.TurnRequest{Conversation: id, Message: append(enginetest.Say("look"), big, big, uploaded(r, id, "", 30, 20))})
+	got := r.Run(engine.TurnRequest{Conversation: id,
+		Message: append(enginetest.Say("look"), big, big, uploaded(r, id, "", 30, 20))})
 	got.Done(t, scrollback.TurnComplete, "stop")
 	ms := r.Log(id)
 	parts := ms[0].Parts
 	if len(parts) != 6 || ms[0].Weight.Images != 3 {
 		t.Fatalf("it is stored as %+v", parts)
 	}
-	first, second, small := parts[1].(scrollback.Image), parts[2].(scrollback.Image), parts[3].(scrollback.Image)
+	first := parts[1].(scrollback.Image)
+	second := parts[2].(scrollback.Image)
+	small := parts[3].(scrollback.Image)
 	if first.Artifact == big.Artifact || first.Artifact != second.Artifact || first.Width != 2000 || first.Height != 500 ||
 		first.MediaType != "image/png" || first.Name != "wall.jpg" || first.Detail != "high" ||
 		small.Width != 30 || small.MediaType != "image/png" {
@@ -138,7 +144,8 @@ func TestLargeUploads(t *testing.T) {
 	}
 	meta, _ := enginetest.Last[scrollback.MetaEvent](got)
 	const note = "4000×1000 scaled to 2000×500; the original is artifact:"
-	if len(meta.References) != 2 || meta.References[0].Source != "wall.jpg" || !strings.HasPrefix(meta.References[0].Note, note) {
+	if len(meta.References) != 2 || meta.References[0].Source != "wall.jpg" ||
+		!strings.HasPrefix(meta.References[0].Note, note) {
 		t.Errorf("the person is told %+v", meta.References)
 	}
 	if text := parts[4].(scrollback.Text).Text; !strings.HasPrefix(text, "[image wall.jpg; "+note) {
@@ -158,7 +165,8 @@ func TestLargeUploads(t *testing.T) {
 func TestUploadsThatAreNoImages(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("I see."))
 	id := r.NewConversation()
-	bomb := bytes.Replace(drawn(t, 9, 9), []byte("IHDR\x00\x00\x00\x09\x00\x00\x00\x09"), []byte("IHDR\x00\x00\xea\x60\x00\x00\xea\x60"), 1)
+	bomb := bytes.Replace(drawn(t, 9, 9), []byte("IHDR\x00\x00\x00\x09\x00\x00\x00\x09"),
+		[]byte("IHDR\x00\x00\xea\x60\x00\x00\xea\x60"), 1)
 	for want, b := range map[string][]byte{
 		"image cat.png: not an image: it is text/plain":                       []byte("meow"),
 		"image cat.png: the image is damaged: it ends too early":              drawn(t, 99, 99)[:60],
@@ -170,7 +178,8 @@ func TestUploadsThatAreNoImages(t *testing.T) {
 		}
 		said := append(enginetest.Say("look"), scrollback.Image{Artifact: a.ID, Name: "cat.png"})
 		got := r.Run(engine.TurnRequest{Conversation: id, Message: said})
-		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.HasPrefix(scrollback.Shown(got.Err), want) || len(r.Log(id)) > 0 {
+		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.HasPrefix(scrollback.Shown(got.Err), want) ||
+			len(r.Log(id)) > 0 {
 			t.Errorf("%v, want %q", got.Err, want)
 		}
 	}
@@ -188,7 +197,8 @@ func TestNamedImages(t *testing.T) {
 	d.write("note.jpg", "not a picture")
 	d.write("half.png", string(drawn(t, 50, 50)[:50]))
 	data := "data:image/gif;base64," + base64.StdEncoding.EncodeToString(drawn(t, 3, 2))
-	said := "See ![the wall](photo.png), ![](note.jpg), @[half.png], ![tiny](" + data + ") and ![far](https://pictures.example/cat.png)."
+	said := "See ![the wall](photo.png), ![](note.jpg), @[half.png], ![tiny](" + data +
+		") and ![far](https://pictures.example/cat.png)."
 	got := d.Ask(d.id, said)
 	got.Done(t, scrollback.TurnComplete, "stop")
 	parts := d.Log(d.id)[0].Parts
@@ -201,7 +211,8 @@ func TestNamedImages(t *testing.T) {
 			images = append(images, i)
 		}
 	}
-	if len(images) != 2 || images[0].MediaType != "image/jpeg" || images[0].Width != 2000 || images[0].Name != "photo.png" ||
+	if len(images) != 2 || images[0].MediaType != "image/jpeg" || images[0].Width != 2000 ||
+		images[0].Name != "photo.png" ||
 		images[1].MediaType != "image/png" || images[1].Width != 3 || images[1].Name != "" {
 		t.Errorf("the images are %+v", images)
 	}
@@ -216,12 +227,14 @@ func TestNamedImages(t *testing.T) {
 		t.Errorf("an unchanged image is sent again: %+v", again)
 	}
 	allowed := newDesk(t, enginetest.Options{Limit: 32_000, RemoteImages: true}, modeltest.Say("I see."))
-	allowed.Ask(allowed.id, "See ![far]("+cat+") and ![](https://me:secret@pictures.example/)").Done(t, scrollback.TurnComplete, "stop")
+	allowed.Ask(allowed.id, "See ![far]("+cat+") and ![](https://me:secret@pictures.example/)").Done(t,
+		scrollback.TurnComplete, "stop")
 	parts = allowed.Log(allowed.id)[0].Parts
 	if i, ok := parts[2].(scrollback.Image); !ok || i.URL != cat || i.Name != "cat.png" || i.Artifact != "" {
 		t.Errorf("an image far away is %+v", parts)
 	}
-	if refs := allowed.references(); len(refs) != 2 || refs[0].Error != "" || !strings.HasPrefix(refs[1].Error, "refused: ") {
+	if refs := allowed.references(); len(refs) != 2 || refs[0].Error != "" ||
+		!strings.HasPrefix(refs[1].Error, "refused: ") {
 		t.Errorf("the person is told %+v", refs)
 	}
 }

@@ -32,12 +32,15 @@ type narrow struct {
 }
 
 func newNarrow(limit int64, factor float64) narrow {
-	return narrow{limit: limit, factor: factor, asked: new(atomic.Int64), refused: new(atomic.Int64), listed: new(atomic.Int64)}
+	return narrow{limit: limit, factor: factor, asked: new(atomic.Int64), refused: new(atomic.Int64),
+		listed: new(atomic.Int64)}
 }
 
 func (n narrow) Facts() model.Facts {
 	f := n.Model.Facts()
-	f.Limit, f.MaxOutput = 0, 0 // nobody knows
+	// nobody knows
+	f.Limit = 0
+	f.MaxOutput = 0
 	return f
 }
 
@@ -65,8 +68,9 @@ func (n narrow) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 	}
 	for i, it := range r.Items {
 		system := it.Role == scrollback.RoleSystem && it.Kind != scrollback.KindTools
-		if n.strict == scrollback.StrictNoSystem && system || n.strict == scrollback.StrictTurns && i > 0 && r.Items[i-1].Role == it.Role &&
-			it.Role == scrollback.RoleUser {
+		if n.strict == scrollback.StrictNoSystem && system ||
+			n.strict == scrollback.StrictTurns && i > 0 && r.Items[i-1].Role == it.Role &&
+				it.Role == scrollback.RoleUser {
 			l.Strict = n.strict
 		}
 	}
@@ -99,7 +103,8 @@ func TestLimitIsLearned(t *testing.T) {
 			}
 			t.Run(n.name+"/"+policy, func(t *testing.T) {
 				one := newNarrow(4096, n.factor)
-				one.named, one.counts = n.named, n.counts
+				one.named = n.named
+				one.counts = n.counts
 				r := enginetest.New(t, enginetest.Options{Policy: policy, NoFolds: true,
 					Wrap: func(m model.Model) model.Model { one.Model = m; return one }},
 					modeltest.Step{Reply: func(model.Request) []model.Delta {
@@ -107,13 +112,15 @@ func TestLimitIsLearned(t *testing.T) {
 					}})
 				id := r.NewConversation()
 				for i := range 14 {
-					r.Ask(id, fmt.Sprintf("Round %d. ", i)+strings.Repeat("and more words of it ", 60)).Done(t, scrollback.TurnComplete, "stop")
+					r.Ask(id, fmt.Sprintf("Round %d. ", i)+strings.Repeat("and more words of it ", 60)).Done(t,
+						scrollback.TurnComplete, "stop")
 				}
 				if refused := one.refused.Load(); refused == 0 || refused > 4 {
 					t.Errorf("%d of %d calls were refused", refused, one.asked.Load())
 				}
 				known, err := r.Store.Books.Learned(context.Background(), "script")
-				if err != nil || known.LimitFrom != scrollback.LimitRefusal || known.Limit > 32768 || n.named && known.Limit != 4096 {
+				if err != nil || known.LimitFrom != scrollback.LimitRefusal || known.Limit > 32768 ||
+					n.named && known.Limit != 4096 {
 					t.Errorf("learned %+v, %v", known, err)
 				}
 				m, err := r.Context(context.Background(), id)
@@ -134,7 +141,8 @@ func TestNothingLeftToFold(t *testing.T) {
 	id := r.NewConversation()
 	e := r.Ask(id, strings.Repeat("words that cannot be folded ", 120))
 	e.Done(t, scrollback.TurnOverBudget, "")
-	if f, _ := enginetest.Last[scrollback.ErrorEvent](e); f.Code != scrollback.OverBudget || !strings.Contains(f.Message, "--limit") {
+	if f, _ := enginetest.Last[scrollback.ErrorEvent](e); f.Code != scrollback.OverBudget ||
+		!strings.Contains(f.Message, "--limit") {
 		t.Errorf("told %+v", f)
 	}
 	if n := one.asked.Load(); n > 5 {
@@ -150,12 +158,14 @@ func TestLimitSetByHand(t *testing.T) {
 	one := newNarrow(4096, 1)
 	one.named = true
 	r := enginetest.New(t, enginetest.Options{Clock: clock, Wrap: func(m model.Model) model.Model {
-		return narrow{Model: m, limit: one.limit, factor: 1, named: true, asked: one.asked, refused: one.refused, listed: one.listed}
+		return narrow{Model: m, limit: one.limit, factor: 1, named: true, asked: one.asked, refused: one.refused,
+			listed: one.listed}
 	}},
 		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so it is"}} }})
 	id := r.NewConversation()
 	turn := func(i int) enginetest.Outcome {
-		return r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say(fmt.Sprint(i, strings.Repeat(" and on", 700))),
+		return r.Run(engine.TurnRequest{Conversation: id,
+			Message:   enginetest.Say(fmt.Sprint(i, strings.Repeat(" and on", 700))),
 			Overrides: engine.Overrides{Limit: 16000}})
 	}
 	for i := range 12 {
@@ -203,8 +213,9 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 			one.strict = strict
 			r := enginetest.New(t, enginetest.Options{Wrap: func(m model.Model) model.Model { one.Model = m; return one }},
 				modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
-			history := []scrollback.Message{{Role: scrollback.RoleUser, Parts: enginetest.Say("one")}, {Role: scrollback.RoleUser,
-				Parts: enginetest.Say("two")}}
+			history := []scrollback.Message{{Role: scrollback.RoleUser, Parts: enginetest.Say("one")},
+				{Role: scrollback.RoleUser,
+					Parts: enginetest.Say("two")}}
 			c, _, err := r.Create(context.Background(), scrollback.Conversation{Instructions: "Be brief."}, history...)
 			if err != nil {
 				t.Fatal(err)
@@ -224,13 +235,15 @@ func TestForgetModel(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("so"))
 	if err := r.Store.Books.Teach(ctx, "script", func(k *scrollback.Learned) {
-		k.Factor, k.Limit, k.Dropped = 1.5, 4096,
-			[]string{"tool_choice"}
+		k.Factor = 1.5
+		k.Limit = 4096
+		k.Dropped = []string{"tool_choice"}
 	}); err != nil {
 		t.Fatal(err)
 	}
 	ms, err := r.Models(ctx)
-	if err != nil || ms[0].Taught == nil || ms[0].Taught.Limit != 4096 || len(ms[0].Taught.Dropped) != 1 || ms[0].Factor != 1.5 {
+	if err != nil || ms[0].Taught == nil || ms[0].Taught.Limit != 4096 || len(ms[0].Taught.Dropped) != 1 ||
+		ms[0].Factor != 1.5 {
 		t.Fatalf("shown is %+v, %v", ms, err)
 	}
 	if err := admin(r).ForgetModel(ctx, "script"); err != nil {
@@ -253,7 +266,8 @@ func TestBrokenAnswersAreBooked(t *testing.T) {
 	e.Done(t, scrollback.TurnFailed, "")
 	u, ok := enginetest.Last[scrollback.UsageEvent](e)
 	sums, err := r.Usage(context.Background(), scrollback.UsageQuery{})
-	if !ok || !u.Estimated || u.OutputTokens == 0 || u.InputTokens < 100 || err != nil || len(sums) != 1 || sums[0].Calls != 1 ||
+	if !ok || !u.Estimated || u.OutputTokens == 0 || u.InputTokens < 100 || err != nil || len(sums) != 1 ||
+		sums[0].Calls != 1 ||
 		sums[0].OutputTokens != u.OutputTokens {
 		t.Errorf("told %+v, booked %+v, %v", u, sums, err)
 	}

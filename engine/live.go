@@ -65,8 +65,10 @@ type liveTurn struct {
 // makeLive makes a turn that has begun live, for whoever asked.
 func makeLive(v *View, b store.Begun, sh setting.Resolved) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn, head: b.Head, draft: &model.Answer{}, more: make(chan struct{}), cancel: func(error) {},
-		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
+	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn,
+		head: b.Head, draft: &model.Answer{}, more: make(chan struct{}), cancel: func(error) {},
+		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage,
+			Seq: b.Turn.Seq}}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
 	}
@@ -179,7 +181,8 @@ func (lt *liveTurn) read(ctx context.Context, n int, yield func(SequencedEvent, 
 		if n < len(lt.events) {
 			fresh = lt.events[n:]
 		}
-		ended, more := lt.ended, lt.more
+		ended := lt.ended
+		more := lt.more
 		lt.mu.Unlock()
 		for _, ev := range fresh {
 			n++
@@ -251,7 +254,8 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
 	if lt.note != nil {
-		f.Sent, f.Texts = &lt.note.Sent, lt.note.Texts
+		f.Sent = &lt.note.Sent
+		f.Texts = lt.note.Texts
 	}
 	// What was said is kept even when the turn is being stopped.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -262,7 +266,8 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	lt.head, lt.note = done.Head, nil
+	lt.head = done.Head
+	lt.note = nil
 	lt.draft = &model.Answer{}
 	return done, nil
 }
@@ -316,6 +321,7 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err erro
 	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	t.parts, t.counted = lt.draft.Whole(), store.Counted{}
+	t.parts = lt.draft.Whole()
+	t.counted = store.Counted{}
 	return t, nil
 }

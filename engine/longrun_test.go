@@ -39,7 +39,8 @@ func openSQLite(t *testing.T) *driver.Driver {
 // first fact is still found, and every message is behind the refs, byte for byte.
 func TestManyFoldsInARow(t *testing.T) {
 	t.Parallel()
-	for policy, folds := range map[string]int{compact.Segments: testlength.Of(200, 500), compact.Snapshot: testlength.Of(60, 100)} {
+	for policy, folds := range map[string]int{compact.Segments: testlength.Of(200, 500),
+		compact.Snapshot: testlength.Of(60, 100)} {
 		if testing.Short() {
 			folds = 25
 		}
@@ -55,7 +56,8 @@ func TestManyFoldsInARow(t *testing.T) {
 				}
 				return play(r)
 			}
-			r := enginetest.New(t, enginetest.Options{Driver: openSQLite(t), Summaries: policy == compact.Snapshot, NoFolds: true}, bounded)
+			r := enginetest.New(t, enginetest.Options{Driver: openSQLite(t), Summaries: policy == compact.Snapshot,
+				NoFolds: true}, bounded)
 			id := r.NewConversation()
 			talk(r, id, 1, func(int) string {
 				return "The crane's spare key lies under bollard Q-7731, 第三个系缆柱. " + wordy(0)
@@ -102,7 +104,8 @@ func checkLayer3(t *testing.T, r model.Request) {
 		if it.Kind != scrollback.KindFolded {
 			continue
 		}
-		placeholders, tokens := 0, int64(0)
+		placeholders := 0
+		tokens := int64(0)
 		for _, h := range it.Holds {
 			switch {
 			case h.Kind == scrollback.KindSummary && h.Tokens > min(4000, budget*15/100):
@@ -111,7 +114,8 @@ func checkLayer3(t *testing.T, r model.Request) {
 				t.Errorf("a placeholder of %d tokens", h.Tokens)
 			}
 			if h.Kind == scrollback.KindPlaceholder {
-				placeholders, tokens = placeholders+1, tokens+h.Tokens
+				placeholders += 1
+				tokens += h.Tokens
 			}
 		}
 		if placeholders > 8 || tokens > budget/10 {
@@ -138,7 +142,8 @@ func checkOriginals(t *testing.T, r *enginetest.Rig, id scrollback.ConversationI
 		t.Fatal(err)
 	}
 	log := r.Log(id)
-	next, deepest := int64(1), 0
+	next := int64(1)
+	deepest := 0
 	var follow func(ref scrollback.Ref, depth int)
 	follow = func(ref scrollback.Ref, depth int) {
 		_, seg, _ := ref.Split()
@@ -146,7 +151,8 @@ func checkOriginals(t *testing.T, r *enginetest.Rig, id scrollback.ConversationI
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, file := segs[0], r.ReadAll(id, ref)
+		s := segs[0]
+		file := r.ReadAll(id, ref)
 		deepest = max(deepest, depth)
 		if len(s.Children) > 0 {
 			var told []scrollback.Ref // as a reader of the table finds them
@@ -189,18 +195,21 @@ func checkOriginals(t *testing.T, r *enginetest.Rig, id scrollback.ConversationI
 		t.Fatalf("the leaves end at #%d, the fold at #%d; %d steps down", next-1, head.Branch.View.Boundary, deepest)
 	}
 	enginetest.CheckViews(t, r, id)
-	t.Logf("%d messages, %d of them folded; %d placeholders, the deepest leaf %d steps down", len(log), next-1, len(head.Branch.View.Segments),
+	t.Logf("%d messages, %d of them folded; %d placeholders, the deepest leaf %d steps down", len(log), next-1,
+		len(head.Branch.View.Segments),
 		deepest)
 
 	found, err := r.Grep(ctx, id, scrollback.GrepQuery{Pattern: `Q-\d+`})
 	if err != nil || found.Total != 1 || found.Matches[0].Ref == nil || found.Matches[0].Seq != 1 {
 		t.Fatalf("grep finds %+v (%v)", found, err)
 	}
-	if line := strings.Split(r.ReadAll(id, *found.Matches[0].Ref), "\n")[found.Matches[0].Line-1]; !strings.Contains(line, "Q-7731") {
+	if line := strings.Split(r.ReadAll(id, *found.Matches[0].Ref), "\n")[found.Matches[0].Line-1]; !strings.Contains(line,
+		"Q-7731") {
 		t.Errorf("line %d of %s is %q", found.Matches[0].Line, *found.Matches[0].Ref, line)
 	}
 	hits, err := r.Search(ctx, scrollback.SearchQuery{Query: "crane spare key", Conversation: id, Limit: 1})
-	if err != nil || len(hits.Hits) != 1 || hits.Hits[0].Seq != 1 || hits.Hits[0].Ref == nil || *hits.Hits[0].Ref != *found.Matches[0].Ref {
+	if err != nil || len(hits.Hits) != 1 || hits.Hits[0].Seq != 1 || hits.Hits[0].Ref == nil ||
+		*hits.Hits[0].Ref != *found.Matches[0].Ref {
 		t.Errorf("search finds %+v (%v)", hits, err)
 	}
 	for cursor, listed := "", 0; ; { // and it is on the list

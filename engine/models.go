@@ -38,12 +38,15 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 		}
 		var taught *scrollback.Learned
 		if k := sh.Learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
-			k.Factor, taught = 0, &k
+			k.Factor = 0
+			taught = &k
 		}
 		facts := v.e.o.Catalog.Find(name)
-		m := ModelEntry{Name: name, Taught: taught, Limit: sh.ModelBudget.Limit, LimitFrom: sh.LimitFrom, MaxOutput: sh.Facts.MaxOutput,
-			Price: facts.Price, Factor: sh.Factor, Learned: sh.Learned.Factor > 0, Default: i == 0, WebSearch: v.e.searcherOf(&sh, nil),
-			Here: sh.Facts.Here, Offline: sh.Facts.Offline, Efforts: setting.EffortsOf(sh.Facts, facts)}
+		m := ModelEntry{Name: name, Taught: taught, Limit: sh.ModelBudget.Limit, LimitFrom: sh.LimitFrom,
+			MaxOutput: sh.Facts.MaxOutput,
+			Price:     facts.Price, Factor: sh.Factor, Learned: sh.Learned.Factor > 0, Default: i == 0,
+			WebSearch: v.e.searcherOf(&sh, nil),
+			Here:      sh.Facts.Here, Offline: sh.Facts.Offline, Efforts: setting.EffortsOf(sh.Facts, facts)}
 		if provider, _, ok := strings.Cut(name, "/"); ok {
 			m.Provider = provider
 		}
@@ -73,5 +76,6 @@ func (v *View) Fits(c scrollback.Conversation) error {
 
 // noModels finds the models of an engine that was given none.
 func noModels(name string) (model.Model, error) {
-	return nil, scrollback.ParamErrorf("engine", "model", "no models are set up, so there is no %q", name).Because(scrollback.ErrNoModel)
+	return nil, scrollback.ParamErrorf("engine", "model", "no models are set up, so there is no %q",
+		name).Because(scrollback.ErrNoModel)
 }

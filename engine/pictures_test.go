@@ -192,7 +192,8 @@ func (k script) picture(t *testing.T) string {
 			for ; h.at < len(k.moves) && k.moves[h.at].mark == "r"; h.at++ {
 				text := k.moves[h.at].text
 				rest, failed := strings.CutPrefix(text, "failed ")
-				req.ToolResults = append(req.ToolResults, engine.ToolResult{CallID: h.open[len(req.ToolResults)], Text: rest, IsError: failed})
+				req.ToolResults = append(req.ToolResults,
+					engine.ToolResult{CallID: h.open[len(req.ToolResults)], Text: rest, IsError: failed})
 			}
 			h.run(t, r, req)
 		default:
@@ -230,7 +231,8 @@ func (h *held) reply(r model.Request) (out []model.Delta) {
 		h.asked++
 		return []model.Delta{{Text: h.reports[min(h.asked, len(h.reports))-1]}}
 	}
-	h.last, h.open = r, nil
+	h.last = r
+	h.open = nil
 	for ; h.at < len(h.moves) && strings.Contains("ac", h.moves[h.at].mark); h.at++ {
 		m := h.moves[h.at]
 		if m.mark == "a" {
@@ -240,7 +242,8 @@ func (h *held) reply(r model.Request) (out []model.Delta) {
 		name, args, _ := strings.Cut(m.text, " ")
 		h.calls++
 		call := enginetest.Call(fmt.Sprintf("call-%d", h.calls), name, args)
-		h.open, out = append(h.open, call.ID), append(out, model.Delta{Call: &call})
+		h.open = append(h.open, call.ID)
+		out = append(out, model.Delta{Call: &call})
 	}
 	if len(out) == 0 { // the last question
 		return []model.Delta{{Text: "…"}}
@@ -252,9 +255,11 @@ func (h *held) reply(r model.Request) (out []model.Delta) {
 func (h *held) run(t *testing.T, r *enginetest.Rig, req engine.TurnRequest) {
 	t.Helper()
 	out := r.Run(req)
-	want, reason := scrollback.TurnComplete, "stop"
+	want := scrollback.TurnComplete
+	reason := "stop"
 	if len(h.open) > 0 {
-		want, reason = scrollback.TurnWaiting, "tool_calls"
+		want = scrollback.TurnWaiting
+		reason = "tool_calls"
 	}
 	out.Done(t, want, reason)
 	r.Engine.Rest()
@@ -276,9 +281,11 @@ func (h *held) draw(t *testing.T, r *enginetest.Rig, id scrollback.ConversationI
 	for _, it := range h.last.Items {
 		weights[it.Layer] += it.Weight.Tokens
 	}
-	fmt.Fprintf(&b, "%d messages, %d compactions, %d requests for a summary; limit %s, policy %s\n", len(r.Log(id)), len(receipts), h.asked,
+	fmt.Fprintf(&b, "%d messages, %d compactions, %d requests for a summary; limit %s, policy %s\n", len(r.Log(id)),
+		len(receipts), h.asked,
 		h.settings["limit"], h.settings["policy"])
-	for _, l := range []scrollback.Layer{scrollback.LayerInstructions, scrollback.LayerPlaceholders, scrollback.LayerMessages} {
+	for _, l := range []scrollback.Layer{scrollback.LayerInstructions, scrollback.LayerPlaceholders,
+		scrollback.LayerMessages} {
 		fmt.Fprintf(&b, "%s: %d tokens\n", l, weights[l])
 	}
 	for _, it := range h.last.Items {

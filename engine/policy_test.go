@@ -34,7 +34,8 @@ func TestRolling(t *testing.T) {
 		w.chat = append(w.chat, q)
 		return []model.Delta{{Text: strings.Repeat("好的，我记下了，稍后再说。", 8)}}
 	}}
-	r := enginetest.New(t, enginetest.Options{Summaries: true, NoFolds: true, Limit: 64_000, Policy: compact.Rolling}, step)
+	r := enginetest.New(t, enginetest.Options{Summaries: true, NoFolds: true, Limit: 64_000, Policy: compact.Rolling},
+		step)
 	id := r.NewConversation()
 	for i := range 30 {
 		r.Ask(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8))).Done(t, scrollback.TurnComplete, "stop")
@@ -72,7 +73,8 @@ func TestRolling(t *testing.T) {
 // its summary, and the one after it begins with the fold.
 func TestFoldsBehindTheTurn(t *testing.T) {
 	ctx := context.Background()
-	began, gate := make(chan struct{}, 9), make(chan struct{})
+	began := make(chan struct{}, 9)
+	gate := make(chan struct{})
 	r := enginetest.New(t, enginetest.Options{Summaries: true, Limit: 64_000, Policy: compact.Rolling},
 		modeltest.Step{Reply: func(q model.Request) []model.Delta {
 			if len(q.Tools) > 0 {
@@ -105,7 +107,8 @@ func TestFoldsBehindTheTurn(t *testing.T) {
 	if v := view(r, id); v.Boundary == 0 || v.Summary == nil {
 		t.Errorf("the view is %+v", v)
 	}
-	if e := ask(); slices.ContainsFunc(e.Events, func(ev scrollback.Event) bool { _, fold := ev.(scrollback.CompactionEvent); return fold }) {
+	if e := ask(); slices.ContainsFunc(e.Events,
+		func(ev scrollback.Event) bool { _, fold := ev.(scrollback.CompactionEvent); return fold }) {
 		t.Error("the next turn folded itself")
 	}
 }
@@ -117,7 +120,8 @@ func TestWhoseNumbersCount(t *testing.T) {
 		return map[string]float64{"trigger_messages": v, "trigger_tokens": 0, "new_messages": 0, "keep_messages": 0}
 	}
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 64_000, Folding: set(30),
-		Projects: map[string]engine.PolicySettings{"short": {Policy: compact.Rolling, Numbers: set(20)}}}, enginetest.Chatter())
+		Projects: map[string]engine.PolicySettings{"short": {Policy: compact.Rolling, Numbers: set(20)}}},
+		enginetest.Chatter())
 	folds := func(c scrollback.Conversation, over engine.Overrides, messages int) bool {
 		t.Helper()
 		made, _, err := r.Create(ctx, c, history(messages)...)
@@ -147,7 +151,8 @@ func TestWhoseNumbersCount(t *testing.T) {
 			t.Errorf("%+v %+v does not fold at %d messages", c.of.Settings, c.over, c.at)
 		}
 	}
-	for _, c := range []struct{ project, own, want string }{{"short", "", compact.Rolling}, {"short", compact.Segments, compact.Segments}} {
+	for _, c := range []struct{ project, own, want string }{{"short", "", compact.Rolling},
+		{"short", compact.Segments, compact.Segments}} {
 		made, _, err := r.Create(ctx, scrollback.Conversation{Project: c.project, Policy: c.own})
 		if err != nil || made.Policy != c.own {
 			t.Errorf("a conversation of the project has policy %q of its own, %v", made.Policy, err)
@@ -181,8 +186,9 @@ func withShare(set map[string]float64) map[string]float64 {
 func history(n int) []scrollback.Message {
 	out := make([]scrollback.Message, n)
 	for i := range out {
-		out[i] = scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say(fmt.Sprintf("Remember that number %d is %d. ", i, i*111) +
-			strings.Repeat("It was said at length. ", 60))}
+		out[i] = scrollback.Message{Role: scrollback.RoleUser,
+			Parts: enginetest.Say(fmt.Sprintf("Remember that number %d is %d. ", i, i*111) +
+				strings.Repeat("It was said at length. ", 60))}
 		if i%2 == 1 {
 			out[i].Role = scrollback.RoleAssistant
 		}
@@ -299,9 +305,11 @@ func TestPinsRefused(t *testing.T) {
 	for range 30 {
 		ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("a word")})
 	}
-	ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say(strings.Repeat("many words ", 400))},
+	ms = append(ms, scrollback.Message{Role: scrollback.RoleUser,
+		Parts: enginetest.Say(strings.Repeat("many words ", 400))},
 		scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{enginetest.Call("a", "ls", `{}`)}},
-		scrollback.Message{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Name: "ls", Text: "x"}}})
+		scrollback.Message{Role: scrollback.RoleTool,
+			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Name: "ls", Text: "x"}}})
 	c, _, err := r.Create(ctx, scrollback.Conversation{}, ms...)
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +351,8 @@ func TestImportAsksNoModel(t *testing.T) {
 		t.Fatalf("%d summaries were asked for, and all up to #%d is folded", len(sums), view(r, id).Boundary)
 	}
 	talk(r, id, 12, wordy)
-	if _, sums := w.requests(); len(sums) == 0 || !strings.Contains(sums[0].Items[1].Parts.Text(), "Remember that number") {
+	if _, sums := w.requests(); len(sums) == 0 ||
+		!strings.Contains(sums[0].Items[1].Parts.Text(), "Remember that number") {
 		t.Errorf("of the import the %d summaries of later turns know nothing", len(sums))
 	}
 }

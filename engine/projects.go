@@ -52,7 +52,8 @@ func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, err
 // is stored from then on. ifVersion 0 means any version. It holds for the next request of
 // each of its conversations. It takes admin access: instructions, models and budgets concern
 // everybody in the project.
-func (p Projects) Put(ctx context.Context, name string, ifVersion int64, edit func(*scrollback.Project) error) (scrollback.Project, error) {
+func (p Projects) Put(ctx context.Context, name string, ifVersion int64,
+	edit func(*scrollback.Project) error) (scrollback.Project, error) {
 	if err := p.allow(name, scrollback.AccessAdmin); err != nil {
 		return scrollback.Project{}, err
 	}
@@ -87,7 +88,8 @@ func (e *Engine) allowed(ctx context.Context, name string) (scrollback.Allowance
 		return scrollback.Allowance{}, "", err
 	case err == nil && of.Budget != nil:
 		b := of.Budget
-		return scrollback.Allowance{Tokens: b.TokensPerDay, Money: b.MoneyPerDay, Currency: b.Currency}, "scrollback projects set " + name, nil
+		return scrollback.Allowance{Tokens: b.TokensPerDay, Money: b.MoneyPerDay,
+			Currency: b.Currency}, "scrollback projects set " + name, nil
 	case e.o.Allowances == nil:
 		return scrollback.Allowance{}, "", nil
 	}

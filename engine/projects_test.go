@@ -44,7 +44,8 @@ func instructed(r *enginetest.Rig) string {
 func TestProjectIsInherited(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 32000,
-		Projects: map[string]engine.PolicySettings{"p": {Policy: compact.Snapshot, Numbers: map[string]float64{"keep_messages": 3}}}},
+		Projects: map[string]engine.PolicySettings{"p": {Policy: compact.Snapshot,
+			Numbers: map[string]float64{"keep_messages": 3}}}},
 		enginetest.Chatter())
 	mk := func(c scrollback.Conversation) scrollback.ConversationID {
 		made, _, err := r.Create(ctx, c)
@@ -73,7 +74,9 @@ func TestProjectIsInherited(t *testing.T) {
 	}
 
 	put(t, r, "p", func(p *scrollback.Project) {
-		p.Instructions, p.Policy, p.Limit = "Theirs.", compact.Rolling, 24000
+		p.Instructions = "Theirs."
+		p.Policy = compact.Rolling
+		p.Limit = 24000
 		p.Settings = scrollback.Settings{RecallScope: scrollback.ScopeProject, ReasoningEffort: "high",
 			Compaction: map[string]float64{"keep_share": 0.3, "keep_messages": 4}}
 	})
@@ -86,13 +89,15 @@ func TestProjectIsInherited(t *testing.T) {
 	}{
 		{plain, "Theirs.", compact.Rolling, 24000, scrollback.LimitProject, "high",
 			"policy limit compaction.keep_messages compaction.keep_share recall_scope reasoning_effort"},
-		{own, "Theirs.\n\nOwn words.", compact.Segments, 16000, scrollback.LimitConversation, "low", "compaction.keep_messages recall_scope"},
+		{own, "Theirs.\n\nOwn words.", compact.Segments, 16000, scrollback.LimitConversation, "low",
+			"compaction.keep_messages recall_scope"},
 	} {
 		r.Ask(c.id, "again")
 		rs := r.Script.Requests()
 		m := manifest(c.id)
 		if got := instructed(r); got != c.says || rs[len(rs)-1].Thinking.Effort != c.effort {
-			t.Errorf("the instructions are %q, the effort is %q; want %q, %q", got, rs[len(rs)-1].Thinking.Effort, c.says, c.effort)
+			t.Errorf("the instructions are %q, the effort is %q; want %q, %q", got, rs[len(rs)-1].Thinking.Effort, c.says,
+				c.effort)
 		}
 		if m.Policy != c.policy || m.Limit != c.limit || m.LimitFrom != c.from {
 			t.Errorf("it goes by %s, %d from %s; want %s, %d from %s", m.Policy, m.Limit, m.LimitFrom, c.policy, c.limit, c.from)
@@ -113,7 +118,8 @@ func TestProjectIsInherited(t *testing.T) {
 		t.Errorf("a conversation of another project inherits %q", got)
 	}
 	// Moved there, it does; once the project is deleted, nobody does.
-	if _, err := r.Patch(ctx, other, 0, func(c *scrollback.Conversation) error { c.Project = "p"; return nil }); err != nil {
+	if _, err := r.Patch(ctx, other, 0,
+		func(c *scrollback.Conversation) error { c.Project = "p"; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	r.Ask(other, "hello")
@@ -125,7 +131,8 @@ func TestProjectIsInherited(t *testing.T) {
 		err = r.Projects().Delete(ctx, "p", 0)
 	}
 	after, getErr := r.Get(ctx, own)
-	if err != nil || getErr != nil || before.Version != after.Version || after.Project != "p" || manifest(own).Inherited != nil {
+	if err != nil || getErr != nil || before.Version != after.Version || after.Project != "p" ||
+		manifest(own).Inherited != nil {
 		t.Errorf("deleting the project left %+v, %v", after, err)
 	}
 	r.Ask(plain, "and now")
@@ -138,7 +145,10 @@ func TestProjectIsInherited(t *testing.T) {
 func TestForksAndBundlesCarryTheirOwn(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
-	put(t, r, "p", func(p *scrollback.Project) { p.Instructions, p.Policy = "Theirs, secret.", compact.Rolling })
+	put(t, r, "p", func(p *scrollback.Project) {
+		p.Instructions = "Theirs, secret."
+		p.Policy = compact.Rolling
+	})
 	c, _, err := r.Create(ctx, scrollback.Conversation{Project: "p", Instructions: "Own."})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +177,9 @@ func TestForksAndBundlesCarryTheirOwn(t *testing.T) {
 // a window with them fits.
 func TestProjectsInstructionsTakeRoom(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 8000}, enginetest.Chatter())
-	put(t, r, scrollback.DefaultProject, func(p *scrollback.Project) { p.Instructions = strings.Repeat("Mind the tides. ", 700) })
+	put(t, r, scrollback.DefaultProject, func(p *scrollback.Project) {
+		p.Instructions = strings.Repeat("Mind the tides. ", 700)
+	})
 	id := r.NewConversation()
 	r.Ask(id, strings.Repeat("a long question about tides ", 1500)).Done(t, scrollback.TurnComplete, scrollback.FinishStop)
 	m, err := r.Context(context.Background(), id)
@@ -206,7 +218,10 @@ func TestCacheAfterAChangeOfTheProject(t *testing.T) {
 func TestWhoMayChangeAProject(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
-	put(t, r, "p", func(p *scrollback.Project) { p.Title, p.Budget = "Port", &scrollback.DailyBudget{TokensPerDay: 100} })
+	put(t, r, "p", func(p *scrollback.Project) {
+		p.Title = "Port"
+		p.Budget = &scrollback.DailyBudget{TokensPerDay: 100}
+	})
 	as := func(a scrollback.Access, projects ...string) engine.Projects {
 		return r.Engine.As(scrollback.Caller{Access: a, Projects: projects}).Projects()
 	}
@@ -218,13 +233,15 @@ func TestWhoMayChangeAProject(t *testing.T) {
 	}
 	_, err := as(scrollback.AccessAdmin, "q").Put(ctx, "p", 0, more)
 	enginetest.WantCode(t, err, scrollback.NotFound, "p")
-	if of, err := as(scrollback.AccessRead, "p").Get(ctx, "p"); err != nil || of.Budget == nil || of.Budget.TokensPerDay != 100 {
+	if of, err := as(scrollback.AccessRead, "p").Get(ctx, "p"); err != nil || of.Budget == nil ||
+		of.Budget.TokensPerDay != 100 {
 		t.Errorf("the project is %+v, %v", of, err)
 	}
 	if list, err := as(scrollback.AccessRead, "q").List(ctx); err != nil || len(list) != 0 {
 		t.Errorf("a caller who does not see it lists %+v, %v", list, err)
 	}
-	_, err = as(scrollback.AccessAdmin, "p").Put(ctx, "p", 0, func(p *scrollback.Project) error { p.Title = "Harbour"; return nil })
+	_, err = as(scrollback.AccessAdmin, "p").Put(ctx, "p", 0,
+		func(p *scrollback.Project) error { p.Title = "Harbour"; return nil })
 	if err != nil {
 		t.Errorf("the admin of the project may not change it: %v", err)
 	}
@@ -262,7 +279,8 @@ func TestBadProjects(t *testing.T) {
 		}
 	}
 	_, err := r.Projects().Put(ctx, "p", stored.Version+1, func(*scrollback.Project) error { return nil })
-	if !errors.Is(err, scrollback.ErrPrecondition) || !errors.Is(r.Projects().Delete(ctx, "p", 9), scrollback.ErrPrecondition) {
+	if !errors.Is(err, scrollback.ErrPrecondition) ||
+		!errors.Is(r.Projects().Delete(ctx, "p", 9), scrollback.ErrPrecondition) {
 		t.Errorf("an old version: %v", err)
 	}
 	if got, err := r.Projects().Get(ctx, "p"); err != nil || got.Title != "first" || got.Version != stored.Version {
@@ -286,9 +304,11 @@ func TestProjectsRecallScope(t *testing.T) {
 		return c.ID
 	}
 	r.Ask(mk(scrollback.Settings{}), "the secret word is zanzibar")
-	open, shut := mk(scrollback.Settings{}), mk(scrollback.Settings{RecallScope: scrollback.ScopeConversation})
+	open := mk(scrollback.Settings{})
+	shut := mk(scrollback.Settings{RecallScope: scrollback.ScopeConversation})
 	look := func(id scrollback.ConversationID) error {
-		_, err := r.Recall().Call(ctx, id, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"project"}`), recall.RoomMax)
+		_, err := r.Recall().Call(ctx, id, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"project"}`),
+			recall.RoomMax)
 		return err
 	}
 	enginetest.WantCode(t, look(open), scrollback.Refused, "only itself")
@@ -309,15 +329,20 @@ func TestProjectWithAModelThatIsGone(t *testing.T) {
 		}
 		return modeltest.NewScript(model.Facts{Name: name, Limit: 8000, NoSummaries: true}, modeltest.Say("hi")), nil
 	}})
-	put(t, r, scrollback.DefaultProject, func(p *scrollback.Project) { p.Model, p.Instructions = "other", "Theirs." })
+	put(t, r, scrollback.DefaultProject, func(p *scrollback.Project) {
+		p.Model = "other"
+		p.Instructions = "Theirs."
+	})
 	id := r.NewConversation()
 	r.Ask(id, "hello").Done(t, scrollback.TurnComplete, scrollback.FinishStop)
-	if m, err := r.Context(ctx, id); err != nil || m.Model != "other" || !slices.Contains(m.Inherited[0].Settings, "model") {
+	if m, err := r.Context(ctx, id); err != nil || m.Model != "other" ||
+		!slices.Contains(m.Inherited[0].Settings, "model") {
 		t.Errorf("the manifest names %s, %+v, %v", m.Model, m.Inherited, err)
 	}
 	known = known[:1]
 	if m, err := r.Context(ctx, id); err != nil || m.Model != "other" {
 		t.Errorf("the manifest names %s, %v", m.Model, err)
 	}
-	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("on")}).Err, scrollback.Invalid, "other")
+	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("on")}).Err,
+		scrollback.Invalid, "other")
 }

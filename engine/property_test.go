@@ -38,10 +38,12 @@ func newLife(t *testing.T, seed uint64, d *driver.Driver) *life {
 	l.j = &enginetest.Judge{T: t, Say: l.answer}
 	policy := []string{compact.Segments, compact.Snapshot}[seed%2]
 	limit := 4000 + l.rng.Int64N(9000)
-	l.r = enginetest.New(t, enginetest.Options{Driver: d, Limit: limit, NoFolds: seed%3 == 0, Summaries: policy == compact.Snapshot},
+	l.r = enginetest.New(t, enginetest.Options{Driver: d, Limit: limit, NoFolds: seed%3 == 0,
+		Summaries: policy == compact.Snapshot},
 		l.j.Step())
 	l.j.Budget = window.NewBudget(limit, 2000)
-	c, _, err := l.r.Create(context.Background(), scrollback.Conversation{Policy: policy, Instructions: []string{"", "Be brief."}[seed%2]})
+	c, _, err := l.r.Create(context.Background(),
+		scrollback.Conversation{Policy: policy, Instructions: []string{"", "Be brief."}[seed%2]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,8 @@ func (l *life) answer(n int, r model.Request) []model.Delta {
 	}
 	l.calls++
 	recall := func(name, args string) []model.Delta {
-		return []model.Delta{{Call: &scrollback.ToolCall{ID: fmt.Sprint("r", l.calls), Name: name, Arguments: json.RawMessage(args)}}}
+		return []model.Delta{{Call: &scrollback.ToolCall{ID: fmt.Sprint("r", l.calls), Name: name,
+			Arguments: json.RawMessage(args)}}}
 	}
 	last := r.Items[len(r.Items)-1]
 	switch at := l.rng.IntN(12); {
@@ -84,7 +87,8 @@ func (l *life) answer(n int, r model.Request) []model.Delta {
 func (l *life) words(n int) string {
 	var b strings.Builder
 	for range 1 + l.rng.IntN(n) {
-		b.WriteString([]string{"red ", "port ", "7077 ", "数据库 ", "Always remember this. ", "why? ", "tide ", "钥匙 "}[l.rng.IntN(8)])
+		b.WriteString([]string{"red ", "port ", "7077 ", "数据库 ", "Always remember this. ", "why? ", "tide ",
+			"钥匙 "}[l.rng.IntN(8)])
 	}
 	return b.String()
 }
@@ -233,14 +237,16 @@ func (l *life) shown(id scrollback.ConversationID) (head store.Head, m scrollbac
 			return head, m, err
 		}
 		was := head.Branch
-		if head, err = l.r.Store.Head(ctx, id); err != nil || head.Branch.ID == was.ID && head.Branch.ViewVersion == was.ViewVersion {
+		if head, err = l.r.Store.Head(ctx, id); err != nil ||
+			head.Branch.ID == was.ID && head.Branch.ViewVersion == was.ViewVersion {
 			return head, m, err
 		}
 	}
 }
 
 // behind checks the originals behind a ref, of leaves and of roll-ups.
-func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []scrollback.Message, fail func(string, ...any)) {
+func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []scrollback.Message,
+	fail func(string, ...any)) {
 	l.t.Helper()
 	_, seg, _ := ref.Split()
 	segs, err := l.r.Store.Segments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(seg)})
@@ -289,7 +295,8 @@ func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []sc
 // refs lead to are exactly the path.
 func TestAnyConversation(t *testing.T) {
 	t.Parallel()
-	seeds, steps := testlength.Of(8, 16), 60
+	seeds := testlength.Of(8, 16)
+	steps := 60
 	if testing.Short() {
 		seeds = 3
 	}

@@ -29,9 +29,11 @@ import (
 // offers are the models that are asked for, by preset: one that thinks, where the
 // name tells.
 var offers = map[string]string{
-	"openai": "gpt-5.1", "deepseek": "deepseek-v4-pro", "xai": "grok-4.3", "poe": "Claude-Sonnet-4.5", "ark": "doubao-seed-1-8",
-	"openrouter": "anthropic/claude-sonnet-4.5", "dashscope": "qwen3.7-plus", "moonshot": "kimi-k2.6", "workers-ai": "@cf/openai/gpt-oss-120b",
-	"custom": "m", "lmstudio": "google/gemma-3-12b", "vllm": "google/gemma-3-27b-it", "llama.cpp": "qwen3",
+	"openai": "gpt-5.1", "deepseek": "deepseek-v4-pro", "xai": "grok-4.3", "poe": "Claude-Sonnet-4.5",
+	"ark":        "doubao-seed-1-8",
+	"openrouter": "anthropic/claude-sonnet-4.5", "dashscope": "qwen3.7-plus", "moonshot": "kimi-k2.6",
+	"workers-ai": "@cf/openai/gpt-oss-120b",
+	"custom":     "m", "lmstudio": "google/gemma-3-12b", "vllm": "google/gemma-3-27b-it", "llama.cpp": "qwen3",
 	"anthropic": "claude-opus-5-5", "gemini": "gemini-3-flash-preview", "ollama": "qwen3:8b",
 }
 
@@ -42,18 +44,21 @@ func standIn(preset string, m model.Model, limit int64) *modeltest.Strict {
 	id := offers[preset]
 	switch preset {
 	case "openai", "xai":
-		return responsesapi.New(m, responsesapi.Options{XAI: preset == "xai", Key: theKey, Models: []string{id}, Limit: limit, Phases: true,
-			IDs: strings.Repeat("a", len(preset))})
+		return responsesapi.New(m, responsesapi.Options{XAI: preset == "xai", Key: theKey, Models: []string{id}, Limit: limit,
+			Phases: true,
+			IDs:    strings.Repeat("a", len(preset))})
 	case "anthropic":
 		return anthropicapi.New(m, &anthropicapi.Options{Key: theKey, Limit: limit})
 	case "gemini":
 		return geminiapi.New(m, &geminiapi.Options{Key: theKey, Models: []string{id}, Limit: limit})
 	case "ollama":
-		return ollamaapi.New(m, &ollamaapi.Options{Models: []ollamaapi.Model{{Name: id, Trained: limit}}, Key: theKey, Window: limit, IDs: "aa",
+		return ollamaapi.New(m, &ollamaapi.Options{Models: []ollamaapi.Model{{Name: id, Trained: limit}}, Key: theKey,
+			Window: limit, IDs: "aa",
 			Pedantic: true})
 	}
 	o := chatapi.Preset(preset)
-	o.Models, o.Limit = []string{id}, limit
+	o.Models = []string{id}
+	o.Limit = limit
 	return chatapi.New(m, o)
 }
 
@@ -76,7 +81,8 @@ func (k *talker) reply(r model.Request) []model.Delta {
 	defer k.mu.Unlock()
 	k.n++
 	usage := &scrollback.Usage{InputTokens: k.counted(), OutputTokens: 40}
-	usage.CachedTokens, usage.TotalTokens = usage.InputTokens/2, usage.InputTokens+usage.OutputTokens
+	usage.CachedTokens = usage.InputTokens / 2
+	usage.TotalTokens = usage.InputTokens + usage.OutputTokens
 	var out []model.Delta
 	if k.n%7 != 0 {
 		usage.ReasoningTokens = 9
@@ -105,7 +111,8 @@ func (k *talker) reply(r model.Request) []model.Delta {
 
 // wanted are the calls that the question asks for and that were not made.
 func (k *talker) wanted(r model.Request) []scrollback.ToolCall {
-	made, question := map[string]bool{}, ""
+	made := map[string]bool{}
+	question := ""
 	for i := len(r.Items) - 1; i >= 0 && question == ""; i-- {
 		for _, c := range r.Items[i].Parts.Calls() {
 			made[c.Name] = true
@@ -115,8 +122,8 @@ func (k *talker) wanted(r model.Request) []scrollback.ToolCall {
 		}
 	}
 	asks := func(mark string) bool { return strings.Contains(question, "["+mark+"]") && !r.AnswerOnly }
-	search, grep := enginetest.Call("", "context_search", `{"query":"harbour crane 港口","limit":2}`),
-		enginetest.Call("", "context_grep", `{"pattern":"crane \\d+","max_results":3}`)
+	search := enginetest.Call("", "context_search", `{"query":"harbour crane 港口","limit":2}`)
+	grep := enginetest.Call("", "context_grep", `{"pattern":"crane \\d+","max_results":3}`)
 	switch {
 	case asks("hire") && !made["agent"]:
 		return []scrollback.ToolCall{enginetest.Call("", "agent", `{"task":"the crane 港口 [look]"}`),
@@ -166,7 +173,8 @@ type line struct {
 func (l *line) end(cut string, after int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cut, l.after = cut, after
+	l.cut = cut
+	l.after = after
 }
 
 // asked lists the requests for answers.
@@ -194,7 +202,8 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	x := &exchange{head: r.Header.Clone(), body: body, status: http.StatusOK}
 	l.mu.Lock()
-	if bytes.Contains(body, []byte(`"messages"`)) || bytes.Contains(body, []byte(`"input"`)) || bytes.Contains(body, []byte(`"contents"`)) {
+	if bytes.Contains(body, []byte(`"messages"`)) || bytes.Contains(body, []byte(`"input"`)) ||
+		bytes.Contains(body, []byte(`"contents"`)) {
 		l.all = append(l.all, x)
 	}
 	out := &heard{ResponseWriter: w, x: x, cut: l.cut, after: l.after}
@@ -261,7 +270,9 @@ func serve(t *testing.T, preset string, limit int64, env map[string]string) *ser
 	if preset != "anthropic" && preset != "gemini" && preset != "ollama" {
 		base += "/v1"
 	}
-	env[p.Base], env[p.Key], env[p.Account] = base, theKey, "acc"
+	env[p.Base] = base
+	env[p.Key] = theKey
+	env[p.Account] = "acc"
 	return s
 }
 

@@ -88,7 +88,8 @@ func TestReferences(t *testing.T) {
 	if len(meta.References) != 4 || fmt.Sprint(meta.References) != fmt.Sprint(refs) {
 		t.Errorf("%+v was reported, %+v is stored", meta.References, refs)
 	}
-	if refs[1].Error == "" || refs[2].Error == "" || refs[3].Error != "" || refs[3].Kind != scrollback.ReferenceTool || refs[3].Version != 0 {
+	if refs[1].Error == "" || refs[2].Error == "" || refs[3].Error != "" || refs[3].Kind != scrollback.ReferenceTool ||
+		refs[3].Version != 0 {
 		t.Errorf("what the marks named is %+v", refs)
 	}
 	if d.shown("refused: outside the roots") != 1 {
@@ -138,7 +139,8 @@ func TestReferencesSearched(t *testing.T) {
 		t.Errorf("the original does not show the file:\n%s", text)
 	}
 	forged := scrollback.Parts{scrollback.Text{Text: "x", Reference: &scrollback.Reference{Source: "a.txt", Version: 1}}}
-	enginetest.WantCode(t, d.Run(engine.TurnRequest{Conversation: d.id, Message: forged}).Err, scrollback.Invalid, "cannot be sent")
+	enginetest.WantCode(t, d.Run(engine.TurnRequest{Conversation: d.id, Message: forged}).Err, scrollback.Invalid,
+		"cannot be sent")
 }
 
 // A request that is sent again is the same one, whatever its files have become.
@@ -168,9 +170,14 @@ func TestReferencesOnce(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			d := newDesk(t, enginetest.Options{NoFolds: true, Limit: 12_000}, modeltest.Say("fine"))
 			rng := rand.New(rand.NewPCG(seed, 7))
-			content, changes, again, quoted, most := "", 0, 0, 0, 1
+			content := ""
+			changes := 0
+			again := 0
+			quoted := 0
+			most := 1
 			change := func() {
-				changes, most = changes+1, 1
+				changes += 1
+				most = 1
 				content = fmt.Sprintf("content %d of %d. ", changes, seed)
 				d.write("a.txt", strings.Repeat("padding that weighs something, ", 60)+content)
 			}
@@ -184,7 +191,8 @@ func TestReferencesOnce(t *testing.T) {
 						t.Fatal(err)
 					}
 				case n == 2 && len(d.Log(d.id)) > 2:
-					if _, err := d.Branches().Rewind(t.Context(), d.id, engine.Point{Seq: new(int64(len(d.Log(d.id))/2 - 1))}); err != nil {
+					if _, err := d.Branches().Rewind(t.Context(), d.id,
+						engine.Point{Seq: new(int64(len(d.Log(d.id))/2 - 1))}); err != nil {
 						t.Fatal(err)
 					}
 					most = 2
@@ -204,7 +212,8 @@ func TestReferencesOnce(t *testing.T) {
 				if r.SameAs > 0 {
 					again++
 				}
-				if receipt, ok := enginetest.Last[scrollback.CompactionEvent](got); ok && r.SameAs > 0 && receipt.LastSeq >= r.SameAs {
+				if receipt, ok := enginetest.Last[scrollback.CompactionEvent](got); ok && r.SameAs > 0 &&
+					receipt.LastSeq >= r.SameAs {
 					quoted++
 				}
 			}

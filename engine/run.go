@@ -48,7 +48,8 @@ func (lt *liveTurn) run(base context.Context) {
 	lt.end(last)
 	watch.Ended(base, last, lt.usage, err)
 	lt.askTitle(last)
-	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil { // a sub-agent seldom goes on
+	// a sub-agent seldom goes on
+	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil {
 		lt.e.folder.Ahead(base, lt.turn.Conversation, lt.resolved)
 	}
 }
@@ -76,7 +77,8 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		}
 		out = append(out, scrollback.UsageEvent{Usage: lt.usage})
 		if said.credits != nil {
-			credits.Amount, credits.Currency = credits.Amount+said.credits.Amount, said.credits.Currency
+			credits.Amount += said.credits.Amount
+			credits.Currency = said.credits.Currency
 			out = append(out, credits)
 		}
 		lt.emit(out...)
@@ -98,10 +100,14 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, re
 		if err != nil {
 			return w, reply{}, err
 		}
-		note.Sent.Step, note.Sent.At = step, lt.e.store.Now()
-		lt.sent, lt.note = w.Weight, note
-		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > lt.most+1,
-			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.intake.Bytes})
+		note.Sent.Step = step
+		note.Sent.At = lt.e.store.Now()
+		lt.sent = w.Weight
+		lt.note = note
+		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve,
+			Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > lt.most+1,
+			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation),
+			Bytes: lt.e.intake.Bytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
 			return w, t, err
@@ -201,18 +207,23 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sigh
 	m := sight.Account(head.Conversation, lt.resolved, l.Window, lt.previous)
 	note = sight.Noted(&l, m, &lt.resolved)
 	lt.previous = note.Mark
-	lt.meta = scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget, Limit: m.Limit, LimitFrom: m.LimitFrom, ThinkingMS: lt.meta.ThinkingMS}
+	lt.meta = scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget,
+		Limit: m.Limit, LimitFrom: m.LimitFrom, ThinkingMS: lt.meta.ThinkingMS}
 	first := lt.meta
-	first.References, lt.references = lt.references, nil
+	first.References = lt.references
+	lt.references = nil
 	lt.emit(first)
 	return l.Window, note, nil
 }
 
 // conclude stores what a step said, runs its recall calls, and returns how the turn ended
 // if it did. The events report what has been stored.
-func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
-	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.resolved.Facts.Name, Usage: &t.usage}, Counted: t.counted}
-	f := store.FinishRequest{Window: lt.note.Mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
+func (lt *liveTurn) conclude(ctx context.Context, step int,
+	t reply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
+	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts,
+		Model: lt.resolved.Facts.Name, Usage: &t.usage}, Counted: t.counted}
+	f := store.FinishRequest{Window: lt.note.Mark, FinishReason: t.finish, State: scrollback.TurnComplete,
+		Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
 	}
@@ -221,9 +232,12 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 	switch {
 	case t.finish == "":
 		// A stream that just stops looks like an end but is not one.
-		said.Status, f.State, f.FinishReason = scrollback.StatusInterrupted, scrollback.TurnInterrupted, scrollback.FinishTruncated
+		said.Status = scrollback.StatusInterrupted
+		f.State = scrollback.TurnInterrupted
+		f.FinishReason = scrollback.FinishTruncated
 	case t.parts.Text() == "" && len(calls) == 0 && t.finish == finishFiltered:
-		return nil, nil, scrollback.Errorf(scrollback.Refused, "engine.Turn", "the model declines this request because of its provider's rules on content").
+		return nil, nil, scrollback.Errorf(scrollback.Refused, "engine.Turn",
+			"the model declines this request because of its provider's rules on content").
 			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
 	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
 		switch hidden := len(t.parts) > 0; {
@@ -231,7 +245,8 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).Because(scrollback.ErrUpstream).
 				Advise(scrollback.AdviceChooseModel, "")
 		case hidden:
-			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerHidden).Because(scrollback.ErrUpstream).
+			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn",
+				answerHidden).Because(scrollback.ErrUpstream).
 				Advise(scrollback.AdviceChooseModel, "")
 		}
 		return nil, nil, lt.empty(ctx)
@@ -249,7 +264,8 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 			results = append(results, ev)
 		}
 		if len(ran.Results) > 0 {
-			f.Messages = append(f.Messages, store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool, Parts: ran.Results}, Mentions: ran.Mentions})
+			f.Messages = append(f.Messages, store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool,
+				Parts: ran.Results}, Mentions: ran.Mentions})
 		}
 		switch {
 		case len(f.OpenCalls) > 0:
@@ -286,7 +302,8 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollba
 	if f.State == scrollback.TurnOpen {
 		return out, nil, nil
 	}
-	return out, &scrollback.DoneEvent{TurnID: lt.turn.ID, MessageID: reply, Status: f.State, FinishReason: f.FinishReason}, nil
+	return out, &scrollback.DoneEvent{TurnID: lt.turn.ID, MessageID: reply, Status: f.State,
+		FinishReason: f.FinishReason}, nil
 }
 
 // finishFiltered is how a provider ends an answer that its rules on content forbid.
@@ -322,7 +339,8 @@ func (lt *liveTurn) empty(ctx context.Context) error {
 		return err // only the advice lacks
 	}
 	for _, one := range before {
-		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Said != nil && slices.Contains(emptyAnswers, one.Failure.Said.Format) {
+		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Said != nil &&
+			slices.Contains(emptyAnswers, one.Failure.Said.Format) {
 			return scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty again").
 				Because(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).Advise(scrollback.AdviceLeaveOut, "")
 		}
@@ -341,7 +359,8 @@ var passing = regexp.MustCompile(`(?i)overload|unavailable|loading|capacity|time
 // the same messages, that it will have it again: many refuse what they cannot read as if they had
 // a fault of their own.
 func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
-	if f.Permanent || !f.Upstream || f.Code != scrollback.Unavailable || f.Advice != scrollback.AdviceRetry || f.Cause == "" || passing.MatchString(f.Message+" "+f.Cause) {
+	if f.Permanent || !f.Upstream || f.Code != scrollback.Unavailable || f.Advice != scrollback.AdviceRetry ||
+		f.Cause == "" || passing.MatchString(f.Message+" "+f.Cause) {
 		return
 	}
 	from := lt.suspect()
@@ -362,7 +381,8 @@ func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
 		}
 	}
 	if same >= faultsMost {
-		f.Permanent, f.Advice = true, scrollback.AdviceLeaveOut
+		f.Permanent = true
+		f.Advice = scrollback.AdviceLeaveOut
 	}
 }
 
@@ -370,7 +390,8 @@ var emptyAnswers = []string{answerEmpty, "the model's answer was empty again"}
 
 // record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
-	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Key: lt.resolved.Over.Key, Model: lt.resolved.Facts.Name,
+	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID,
+		Key: lt.resolved.Over.Key, Model: lt.resolved.Facts.Name,
 		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
 }
 
@@ -380,22 +401,29 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	if errors.Is(err, scrollback.ErrLostLease) {
 		// Somebody else has closed this turn: we may not write any more.
 		done.Status = scrollback.TurnInterrupted
-		lt.emit(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Conflict, Message: "another server took this turn over"}})
+		lt.emit(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Conflict,
+			Message: "another server took this turn over"}})
 		return done
 	}
 	f := store.FinishRequest{State: scrollback.TurnFailed}
-	said, counted := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.Facts.Name, Status: scrollback.StatusFailed}, store.Counted{}
+	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.Facts.Name,
+		Status: scrollback.StatusFailed}
+	counted := store.Counted{}
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
-		f.State, said.Status = scrollback.TurnInterrupted, scrollback.StatusInterrupted
+		f.State = scrollback.TurnInterrupted
+		said.Status = scrollback.StatusInterrupted
 	case errors.Is(err, scrollback.ErrReplyBound):
-		f.State, said.Status, f.FinishReason = scrollback.TurnInterrupted, scrollback.StatusInterrupted, scrollback.FinishBound
+		f.State = scrollback.TurnInterrupted
+		said.Status = scrollback.StatusInterrupted
+		f.FinishReason = scrollback.FinishBound
 		done.FinishReason = f.FinishReason
 	case scrollback.CodeOf(err) == scrollback.OverBudget:
 		f.State = scrollback.TurnOverBudget
 	}
 	if f.State != scrollback.TurnInterrupted || f.FinishReason != "" {
-		lt.e.o.Log.Log(context.Background(), lt.e.o.failure(), "a turn failed", "turn", lt.turn.ID, "conversation", lt.turn.Conversation, "error", err)
+		lt.e.o.Log.Log(context.Background(), lt.e.o.failure(), "a turn failed", "turn", lt.turn.ID, "conversation",
+			lt.turn.Conversation, "error", err)
 		f.Failure = scrollback.FailureOf(err)
 		lt.judgeAgain(f.Failure)
 		if f.Failure.Permanent {
@@ -406,7 +434,8 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
 		u := lt.e.resolver.Priced(said.Model, lt.believed(reply{parts: said.Parts, counted: counted}))
 		said.Usage = &u
-		f.Messages, f.Usage = []store.Incoming{{Message: said, Counted: counted}}, []scrollback.UsageRecord{lt.record(u, "")}
+		f.Messages = []store.Incoming{{Message: said, Counted: counted}}
+		f.Usage = []scrollback.UsageRecord{lt.record(u, "")}
 		lt.usage = lt.usage.Add(u)
 		lt.emit(scrollback.UsageEvent{Usage: lt.usage})
 	}
@@ -432,7 +461,9 @@ func (lt *liveTurn) believed(t reply) scrollback.Usage {
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens, u.OutputTokens, u.Estimated = lt.resolved.ModelTokens(lt.sent.Tokens), lt.resolved.ModelTokens(lt.e.store.Weigh(t.parts, t.counted).Tokens), true
+	u.InputTokens = lt.resolved.ModelTokens(lt.sent.Tokens)
+	u.OutputTokens = lt.resolved.ModelTokens(lt.e.store.Weigh(t.parts, t.counted).Tokens)
+	u.Estimated = true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }
@@ -449,7 +480,8 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.
 			return reader.Call(ctx, c.ID, call.Name, call.Arguments, room)
 		}}
 	if lt.e.o.Agents.Allowed && agent.Offered(c) {
-		by, at := agent.Employer{Conversation: c, Turn: lt.turn.ID, Model: lt.resolved.Over.Model, Limit: lt.resolved.Over.Limit}, desk(lt.view)
+		by := agent.Employer{Conversation: c, Turn: lt.turn.ID, Model: lt.resolved.Over.Model, Limit: lt.resolved.Over.Limit}
+		at := desk(lt.view)
 		run.Agent = func(ctx context.Context, call scrollback.ToolCall, room recall.Room) (agent.Result, error) {
 			return lt.crew.Run(ctx, at, by, call, room)
 		}
@@ -459,7 +491,8 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.
 
 // desk is what sub-agents need, within what whoever asked may.
 func desk(v *View) agent.Desk {
-	return agent.Desk{Get: v.Get, Stop: v.Turns().Cancel, Messages: v.Recall().All, Render: archive.Transcript, Keep: v.e.intake.Keep,
+	return agent.Desk{Get: v.Get, Stop: v.Turns().Cancel, Messages: v.Recall().All, Render: archive.Transcript,
+		Keep: v.e.intake.Keep,
 		Below: func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error) {
 			return v.e.store.Agents.Below(ctx, id, true)
 		},
@@ -475,7 +508,8 @@ func desk(v *View) agent.Desk {
 			}
 			return c, err
 		},
-		Begin: func(ctx context.Context, id scrollback.ConversationID, task string, crew *agent.Crew) (scrollback.TurnID, iter.Seq[scrollback.Event], error) {
+		Begin: func(ctx context.Context, id scrollback.ConversationID, task string,
+			crew *agent.Crew) (scrollback.TurnID, iter.Seq[scrollback.Event], error) {
 			turn, events, err := v.Begin(ctx, TurnRequest{Conversation: id, Message: scrollback.Say(task), crew: crew})
 			return turn, func(yield func(scrollback.Event) bool) {
 				for n, err := range events {
@@ -497,5 +531,6 @@ const (
 // room is how big a recall result may be when so many calls are made at once.
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
-	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.resolved.Budget.Tokens)), lt.resolved.Room().Outputs()/int64(calls))}
+	return recall.Room{Bytes: recall.RoomMax.Bytes,
+		Tokens: min(int64(share*float64(lt.resolved.Budget.Tokens)), lt.resolved.Room().Outputs()/int64(calls))}
 }

@@ -59,7 +59,8 @@ func (e *Engine) searcherOf(sh *setting.Resolved, tools []scrollback.Tool) strin
 }
 
 // searching is how a request searches the web, or an error if it wants to and nobody can.
-func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest, sh *setting.Resolved) (webSearch, error) {
+func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest,
+	sh *setting.Resolved) (webSearch, error) {
 	if !r.WebSearch {
 		return webSearch{}, nil
 	}
@@ -70,7 +71,8 @@ func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest,
 	w := webSearch{by: e.searcherOf(sh, tools), question: r.Message.Text()}
 	switch {
 	case w.by == "" && e.o.WebSearch == WebSearchOff:
-		return w, scrollback.ParamErrorf("engine.Turn", "web_search", "web search is switched off here (web_search in the configuration)")
+		return w, scrollback.ParamErrorf("engine.Turn", "web_search",
+			"web search is switched off here (web_search in the configuration)")
 	case w.by == "":
 		return w, scrollback.ParamErrorf("engine.Turn", "web_search",
 			"nobody can search the web for %s here: set searxng in the configuration to the address of a SearXNG server, or choose a model whose provider searches", sh.Facts.Name)
@@ -101,7 +103,8 @@ func (lt *liveTurn) search(ctx context.Context) {
 	}
 	if err != nil {
 		lt.e.o.Log.Log(ctx, lt.e.o.failure(), "a search of the web failed", "turn", lt.turn.ID, "error", err)
-		found.Results, found.Error = nil, scrollback.Shown(err)
+		found.Results = nil
+		found.Error = scrollback.Shown(err)
 	}
 	if lt.web.found = window.Harmless(found); len(lt.web.found.Results) == 0 {
 		lt.tell(ctx, lt.web.found)
@@ -130,7 +133,8 @@ func (lt *liveTurn) heard(ctx context.Context, d model.Delta) {
 	}
 	if d.Lesson != nil && d.Lesson.Drop == model.WebSearch && lt.web.by == WebSearchProvider {
 		lt.web.by = ""
-		lt.tell(ctx, scrollback.Search{Results: []scrollback.Source{}, Error: "the model's server does not search the web for this model"})
+		lt.tell(ctx, scrollback.Search{Results: []scrollback.Source{},
+			Error: "the model's server does not search the web for this model"})
 	}
 }
 

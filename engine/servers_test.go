@@ -32,7 +32,8 @@ func TestSmallLocalServers(t *testing.T) {
 		if testing.Short() && i%3 != 0 {
 			continue
 		}
-		env, d := map[string]string{}, memdriver.New()
+		env := map[string]string{}
+		d := memdriver.New()
 		s := serve(t, preset, small, env)
 		s.says.words = 240
 		r := enginetest.New(t, enginetest.Options{Driver: d, Models: finds(env), NoFolds: true})
@@ -47,7 +48,9 @@ func TestSmallLocalServers(t *testing.T) {
 				lost++
 			}
 		}
-		calls, refused, long := len(s.line.asked()), len(s.server.Refusals()), 0
+		calls := len(s.line.asked())
+		refused := len(s.server.Refusals())
+		long := 0
 		for _, why := range s.server.Refusals() {
 			if strings.HasPrefix(why.Rule, "too") {
 				long++
@@ -70,7 +73,8 @@ func TestSmallLocalServers(t *testing.T) {
 }
 
 func round(i int) scrollback.Parts {
-	return enginetest.Say(fmt.Sprintf("Round %d: ", i) + strings.Repeat(fmt.Sprintf("and what of the crane %d in the harbour? ", i), 24))
+	return enginetest.Say(fmt.Sprintf("Round %d: ", i) +
+		strings.Repeat(fmt.Sprintf("and what of the crane %d in the harbour? ", i), 24))
 }
 
 // outgrown says whether the whole of a conversation, sent as it is, is over the
@@ -101,14 +105,20 @@ type plight struct {
 const cutAfter = 14
 
 var plights = []plight{
-	{name: "wrong key", wrong: func(_ *served, env map[string]string, key string) { env[key] = "sk-wrong-0123456789abcdef" },
+	{name: "wrong key", wrong: func(_ *served, env map[string]string,
+		key string) {
+		env[key] = "sk-wrong-0123456789abcdef"
+	},
 		state: scrollback.TurnFailed, code: scrollback.Refused},
 	{name: "unknown model", model: "gone-5", state: scrollback.TurnFailed, code: scrollback.Invalid},
-	{name: "server gone", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("gone", cutAfter) }, state: scrollback.TurnFailed,
-		code: scrollback.Unavailable},
-	{name: "no end", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("open", cutAfter) }, state: scrollback.TurnInterrupted,
+	{name: "server gone", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("gone", cutAfter) },
+		state: scrollback.TurnFailed,
+		code:  scrollback.Unavailable},
+	{name: "no end", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("open", cutAfter) },
+		state:  scrollback.TurnInterrupted,
 		reason: scrollback.FinishTruncated},
-	{name: "beyond a bound", long: true, state: scrollback.TurnInterrupted, reason: scrollback.FinishBound, code: scrollback.Unavailable},
+	{name: "beyond a bound", long: true, state: scrollback.TurnInterrupted, reason: scrollback.FinishBound,
+		code: scrollback.Unavailable},
 }
 
 // Whatever goes wrong with a server, the turn ends, says so in words of ours, and the
@@ -137,7 +147,8 @@ func TestRefusalsKeepNothingOpen(t *testing.T) {
 				e := r.Run(req)
 				plainly(t, e, bad, s)
 				s.line.end("", 0)
-				env[p.Key], s.says.words = theKey, 60
+				env[p.Key] = theKey
+				s.says.words = 60
 				ended(r, engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say("And now?")})
 				if turn, err := r.Turns().Running(context.Background(), c.ID); err != nil || turn != nil {
 					t.Fatalf("%s left %+v, %v", bad.name, turn, err)
@@ -153,11 +164,13 @@ func plainly(t *testing.T, e enginetest.Outcome, bad plight, s *served) {
 	t.Helper()
 	d, _ := enginetest.Last[scrollback.DoneEvent](e)
 	f, told := enginetest.Last[scrollback.ErrorEvent](e)
-	if e.Err != nil || d.Status != bad.state || d.FinishReason != bad.reason || f.Code != bad.code || told != (bad.code != "") ||
+	if e.Err != nil || d.Status != bad.state || d.FinishReason != bad.reason || f.Code != bad.code ||
+		told != (bad.code != "") ||
 		told && len(f.Message) < 20 {
 		t.Errorf("%s: it ended %+v (%v), told %+v", bad.name, d, e.Err, f)
 	}
-	if refuses := bad.code != scrollback.Unavailable && told; refuses != (f.Cause != "") || told && f.Advice == "" && bad.reason == "" {
+	if refuses := bad.code != scrollback.Unavailable && told; refuses != (f.Cause != "") ||
+		told && f.Advice == "" && bad.reason == "" {
 		t.Errorf("%s: told %+v, which lacks a cause or an advice, or has one too many", bad.name, f)
 	}
 	text, err := json.Marshal(e.Events)
@@ -178,7 +191,8 @@ func plainly(t *testing.T, e enginetest.Outcome, bad plight, s *served) {
 	var theirs []string
 	for _, why := range s.server.Refusals() {
 		theirs = append(theirs, slices.DeleteFunc(strings.FieldsFunc(why.Words,
-			func(r rune) bool { return strings.ContainsRune(".,:;'\"()`", r) }), func(words string) bool { return len(words) < 14 })...)
+			func(r rune) bool { return strings.ContainsRune(".,:;'\"()`", r) }),
+			func(words string) bool { return len(words) < 14 })...)
 	}
 	for _, words := range theirs {
 		if strings.Contains(own, words) {

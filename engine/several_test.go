@@ -118,7 +118,8 @@ func TestReadingOnElsewhere(t *testing.T) {
 func TestTakenOverForAReader(t *testing.T) {
 	ctx := context.Background()
 	rs := servers(t, 2, enginetest.Options{NoFolds: true}, modeltest.Say("and on"))
-	dead, alive := rs[0], rs[1]
+	dead := rs[0]
+	alive := rs[1]
 	id := dead.NewConversation()
 	begun, err := dead.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "dead",
 		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("q")}}}})
@@ -154,7 +155,8 @@ func TestTakenOverForAReader(t *testing.T) {
 		t.Errorf("its old server may save: %v", err)
 	}
 	_, err = dead.Store.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete,
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: enginetest.Say("half of an answer")}}}})
+		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+			Parts: enginetest.Say("half of an answer")}}}})
 	if !errors.Is(err, scrollback.ErrLostLease) {
 		t.Errorf("its old server may finish: %v", err)
 	}
@@ -169,9 +171,11 @@ func TestAskedElsewhere(t *testing.T) {
 	ctx := context.Background()
 	say, gate := gated("one ", "two ", "three")
 	rs := servers(t, 2, enginetest.Options{NoFolds: true}, say)
-	here, there := rs[0], rs[1]
+	here := rs[0]
+	there := rs[1]
 	id := here.NewConversation()
-	turn, first := started(here, id, gate), int64(0)
+	turn := started(here, id, gate)
+	first := int64(0)
 	_, err := there.Branches().Rewind(ctx, id, engine.Point{Seq: &first})
 	enginetest.WantCode(t, err, scrollback.Conflict, "")
 	_, err = there.Purge(ctx, id)
@@ -218,10 +222,12 @@ func (r refusals) Claim(ctx context.Context, c driver.Claim) (bool, error) {
 // compacted waits, and goes on when the one that asked has died.
 func TestOneServerFolds(t *testing.T) {
 	ctx := context.Background()
-	s, d := newSlow(), memdriver.New()
+	s := newSlow()
+	d := memdriver.New()
 	refused := make(chan string, 1000)
 	d.Claims = refusals{d.Claims, refused}
-	rs := servers(t, 3, enginetest.Options{Driver: d, Summaries: true, Limit: 64_000, Policy: compact.Rolling, NoFolds: true}, s.step())
+	rs := servers(t, 3, enginetest.Options{Driver: d, Summaries: true, Limit: 64_000, Policy: compact.Rolling,
+		NoFolds: true}, s.step())
 	id := talked(rs[0], 20)
 	made := make(chan scrollback.Receipt, len(rs))
 	for _, r := range rs {
@@ -249,7 +255,8 @@ func TestOneServerFolds(t *testing.T) {
 	enginetest.CheckViews(t, rs[1], id)
 
 	other := talked(rs[0], 20)
-	dead := driver.Claim{Conversation: other, Work: "fold", Owner: "dead", Now: rs[0].Clock.Load(), Until: rs[0].Clock.Load() + 15_000}
+	dead := driver.Claim{Conversation: other, Work: "fold", Owner: "dead", Now: rs[0].Clock.Load(),
+		Until: rs[0].Clock.Load() + 15_000}
 	if got, err := rs[0].Driver.Claims.Claim(ctx, dead); err != nil || !got {
 		t.Fatal(got, err)
 	}

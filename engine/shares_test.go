@@ -72,7 +72,8 @@ func (k *teller) step() modeltest.Step {
 	return modeltest.Step{Reply: func(q model.Request) []model.Delta {
 		k.n++
 		if len(q.Tools) == 0 {
-			most, last := int64(0), q.Items[len(q.Items)-1].Parts.Text()
+			most := int64(0)
+			last := q.Items[len(q.Items)-1].Parts.Text()
 			_, _ = fmt.Sscanf(last[strings.Index(last, "at most"):], "at most %d tokens", &most)
 			sections := int64(strings.Count(q.Items[0].Parts.Text(), "\n## "))
 			return []model.Delta{{Text: asked(q, prose(k.Rand, k.language, k.n, (most*8/10-60)/sections-12))}}
@@ -170,11 +171,14 @@ func shares(t *testing.T, c sharesCase) sharesRow {
 	t.Helper()
 	ctx := context.Background()
 	row := sharesRow{sharesCase: c, budget: window.NewBudget(c.limit, 2000).Tokens}
-	k := &teller{Rand: rand.New(rand.NewPCG(uint64(c.limit), 7)), language: c.language, shape: shapeOf(c.shape, row.budget)}
+	k := &teller{Rand: rand.New(rand.NewPCG(uint64(c.limit), 7)), language: c.language,
+		shape: shapeOf(c.shape, row.budget)}
 	ids := rand.New(rand.NewPCG(uint64(c.limit), 8)) // placeholders name segments: the same ones each time weigh the same
-	r := enginetest.New(t, enginetest.Options{Limit: c.limit, NoFolds: true, Summaries: c.writes, Policy: c.policy, NewID: func() string {
-		return fmt.Sprintf("%08x-%04x-7%03x-8%03x-%012x", ids.Uint32(), ids.IntN(1<<16), ids.IntN(1<<12), ids.IntN(1<<12), ids.Int64N(1<<48))
-	}}, k.step())
+	r := enginetest.New(t, enginetest.Options{Limit: c.limit, NoFolds: true, Summaries: c.writes, Policy: c.policy,
+		NewID: func() string {
+			return fmt.Sprintf("%08x-%04x-7%03x-8%03x-%012x", ids.Uint32(), ids.IntN(1<<16), ids.IntN(1<<12), ids.IntN(1<<12),
+				ids.Int64N(1<<48))
+		}}, k.step())
 	id := r.NewConversation()
 	compactions := 3
 	if c.limit > 32_000 {
@@ -188,7 +192,8 @@ func shares(t *testing.T, c sharesCase) sharesRow {
 			row.turns++
 		}
 		seen := len(row.seen)
-		e := r.Run(engine.TurnRequest{Conversation: id, Tools: lookup, Message: enginetest.Say(prose(k.Rand, c.language, -n, k.ask))})
+		e := r.Run(engine.TurnRequest{Conversation: id, Tools: lookup,
+			Message: enginetest.Say(prose(k.Rand, c.language, -n, k.ask))})
 		for {
 			row.look(t, k, e, func() []scrollback.Message { return r.Log(id) })
 			call, ok := enginetest.Last[scrollback.ToolCallEvent](e)
@@ -240,7 +245,8 @@ func (row *sharesRow) look(t *testing.T, k *teller, e enginetest.Outcome, log fu
 	if text == "" || text == was {
 		return
 	}
-	boundary, at := int64(0), sight{}
+	boundary := int64(0)
+	at := sight{}
 	shown := map[int64]bool{}
 	newest := int64(0)
 	for _, it := range last.Items {
@@ -288,7 +294,8 @@ func (row *sharesRow) look(t *testing.T, k *teller, e enginetest.Outcome, log fu
 	if missing == 0 {
 		row.kept++
 	} else if float64(at.total+missing) <= 0.7*float64(row.budget) && row.limit >= 4000 {
-		t.Errorf("%v: the last exchange is not whole, and would fit: %d tokens with %d more, of %d", row.sharesCase, at.total, missing,
+		t.Errorf("%v: the last exchange is not whole, and would fit: %d tokens with %d more, of %d", row.sharesCase, at.total,
+			missing,
 			row.budget)
 	}
 }
@@ -321,7 +328,10 @@ func tableOf(t *testing.T, limits []int64, rows []sharesRow) {
 			line := fmt.Sprintf("%-5s %9d", shape, limit)
 			for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
 				var live, total []float64
-				turns, folds, kept, asked := 0, 0, 0, 0
+				turns := 0
+				folds := 0
+				kept := 0
+				asked := 0
 				for _, row := range rows {
 					if row.limit != limit || row.policy != policy || row.shape != shape {
 						continue
@@ -330,7 +340,10 @@ func tableOf(t *testing.T, limits []int64, rows []sharesRow) {
 						live = append(live, float64(s.live)/float64(row.budget))
 						total = append(total, float64(s.total)/float64(row.budget))
 					}
-					turns, folds, kept, asked = turns+row.turns, folds+row.folds, kept+row.kept, asked+row.asked
+					turns += row.turns
+					folds += row.folds
+					kept += row.kept
+					asked += row.asked
 				}
 				if len(live) == 0 { // not among the shapes for this limit
 					continue
@@ -347,10 +360,12 @@ func tableOf(t *testing.T, limits []int64, rows []sharesRow) {
 		line := fmt.Sprintf("| %d |", limit)
 		for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
 			var live []int64
-			kept, asked := 0, 0
+			kept := 0
+			asked := 0
 			for _, row := range rows {
 				if row.limit == limit && row.policy == policy {
-					kept, asked = kept+row.kept, asked+row.asked
+					kept += row.kept
+					asked += row.asked
 					for _, s := range row.seen {
 						live = append(live, s.live)
 					}

@@ -50,7 +50,8 @@ func shownAs(items []scrollback.ContextItem) (out []string) {
 	var parts scrollback.Parts
 	folded := false
 	for _, it := range items {
-		inBlock := it.Kind == scrollback.KindFolded || it.Kind == scrollback.KindSummary || it.Kind == scrollback.KindPlaceholder
+		inBlock := it.Kind == scrollback.KindFolded || it.Kind == scrollback.KindSummary ||
+			it.Kind == scrollback.KindPlaceholder
 		for _, p := range it.Parts {
 			switch q := p.(type) {
 			case scrollback.Text:
@@ -74,14 +75,16 @@ func shownAs(items []scrollback.ContextItem) (out []string) {
 			parts = scrollback.Parts{}
 		}
 		out = append(out, wire(it.Role, it.Name, parts, it.Tools))
-		parts, folded = nil, false
+		parts = nil
+		folded = false
 	}
 	return out
 }
 
 func sameRequest(t *testing.T, what string, m scrollback.Manifest, r model.Request) {
 	t.Helper()
-	got, want := shownAs(m.Items), requested(r)
+	got := shownAs(m.Items)
+	want := requested(r)
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
 			at := func(of []string) string {
@@ -120,7 +123,8 @@ func newSighted(t *testing.T, seed uint64, policy string, d scrollback.Dialect, 
 	o.Policy = policy
 	o.Wrap = func(m model.Model) model.Model { return spoken{m, d} }
 	s.r, s.root = inFolder(t, o, modeltest.Step{Reply: s.answer})
-	c, _, err := s.r.Create(context.Background(), scrollback.Conversation{Instructions: "Be brief.", Roots: []string{s.root}})
+	c, _, err := s.r.Create(context.Background(),
+		scrollback.Conversation{Instructions: "Be brief.", Roots: []string{s.root}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,20 +164,23 @@ func (s *sighted) answer(r model.Request) []model.Delta {
 func (s *sighted) words(n int) string {
 	var b strings.Builder
 	for range 1 + s.rng.IntN(n) {
-		b.WriteString([]string{"red ", "port ", "7077 ", "数据库 ", "Always remember this. ", "why? ", "tide ", "钥匙 "}[s.rng.IntN(8)])
+		b.WriteString([]string{"red ", "port ", "7077 ", "数据库 ", "Always remember this. ", "why? ", "tide ",
+			"钥匙 "}[s.rng.IntN(8)])
 	}
 	return b.String()
 }
 
 // foreseen sends a draft that was looked at before, and wants what was foreseen.
 func (s *sighted) foreseen(parts scrollback.Parts) {
-	t, ctx := s.t, context.Background()
+	t := s.t
+	ctx := context.Background()
 	t.Helper()
 	m, err := s.r.Context(ctx, s.id, engine.ContextRequest{Message: parts, Content: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := s.r.Context(ctx, s.id, engine.ContextRequest{Message: parts, Content: true}); err != nil || !sameJSON(again, m) {
+	if again, err := s.r.Context(ctx, s.id, engine.ContextRequest{Message: parts, Content: true}); err != nil ||
+		!sameJSON(again, m) {
 		t.Fatalf("looked at twice, it is another: %v", err)
 	}
 	before := len(s.sent)
@@ -254,7 +261,8 @@ func sameJSON(a, b any) bool {
 
 // past wants the steps of a turn to be what was sent.
 func (s *sighted) past(turn scrollback.TurnID) {
-	t, sent := s.t, s.turns[turn]
+	t := s.t
+	sent := s.turns[turn]
 	t.Helper()
 	all, err := s.r.Turns().Context(context.Background(), s.id, turn, engine.Past{})
 	if err != nil || len(all.Steps) != len(sent) {
@@ -285,7 +293,8 @@ func (s *sighted) past(turn scrollback.TurnID) {
 // compact some messages compacts these.
 func TestSightIsWhatIsSent(t *testing.T) {
 	t.Parallel()
-	dialects := []scrollback.Dialect{{}, window.Anthropic(), window.Gemini(), window.Strict(window.OpenAI(), scrollback.StrictNoSystem)}
+	dialects := []scrollback.Dialect{{}, window.Anthropic(), window.Gemini(),
+		window.Strict(window.OpenAI(), scrollback.StrictNoSystem)}
 	for seed := range testlength.Of(2, 8) {
 		for _, policy := range []string{compact.Segments, compact.Snapshot, compact.Rolling} {
 			for _, d := range dialects {
@@ -379,14 +388,17 @@ func TestSightOfOtherTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	asks := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("?")}}
-	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "test", Messages: []store.Incoming{asks}})
+	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "test",
+		Messages: []store.Incoming{asks}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = r.Turns().Context(ctx, id, begun.Turn.ID, engine.Past{})
 	enginetest.WantCode(t, err, scrollback.NotFound, "was not stored")
-	old := &scrollback.WindowMark{Hash: "h", Sent: &scrollback.Manifest{Model: "old", Tokens: 77, Layers: []scrollback.ManifestLayer{}}}
-	if _, err := r.Store.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete, Window: old}); err != nil {
+	old := &scrollback.WindowMark{Hash: "h",
+		Sent: &scrollback.Manifest{Model: "old", Tokens: 77, Layers: []scrollback.ManifestLayer{}}}
+	if _, err := r.Store.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete,
+		Window: old}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := r.Turns().Context(ctx, id, begun.Turn.ID, engine.Past{Content: true})
@@ -399,9 +411,10 @@ func TestSightOfOtherTurns(t *testing.T) {
 // undone is done again: the same segments, and the window as it was.
 func TestUndoAndRedo(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 9000}, modeltest.Step{Reply: func(model.Request) []model.Delta {
-		return []model.Delta{{Text: strings.Repeat("The tide turns at the port. ", 30)}}
-	}})
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 9000},
+		modeltest.Step{Reply: func(model.Request) []model.Delta {
+			return []model.Delta{{Text: strings.Repeat("The tide turns at the port. ", 30)}}
+		}})
 	id := r.NewConversation()
 	c := r.Compactions()
 	_, err := c.Redo(ctx, id, engine.UndoRequest{})
@@ -410,13 +423,15 @@ func TestUndoAndRedo(t *testing.T) {
 		for range 4 {
 			r.Ask(id, fmt.Sprint("question ", i, strings.Repeat(" about the port", 30)))
 		}
-		if got, err := r.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil || got.Result != scrollback.ResultCompacted {
+		if got, err := r.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil ||
+			got.Result != scrollback.ResultCompacted {
 			t.Fatalf("%+v %v", got, err)
 		}
 	}
 	window := func() string { return r.Shape(id) }
 	rs, err := r.Receipts(ctx, id, 9)
-	if err != nil || len(rs) < 3 || rs[0].Messages == 0 || rs[0].FoldedTokens <= rs[0].CardTokens || len(rs[0].Lines) == 0 ||
+	if err != nil || len(rs) < 3 || rs[0].Messages == 0 || rs[0].FoldedTokens <= rs[0].CardTokens ||
+		len(rs[0].Lines) == 0 ||
 		rs[0].Reason != scrollback.ReasonByHand {
 		t.Fatalf("receipts %+v %v", rs, err)
 	}
@@ -455,7 +470,8 @@ func TestUndoAndRedo(t *testing.T) {
 	if _, err := r.Uncompact(ctx, id, ""); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil || got.Result != scrollback.ResultCompacted {
+	if got, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil ||
+		got.Result != scrollback.ResultCompacted {
 		t.Fatalf("%+v %v", got, err)
 	}
 	_, err = c.Redo(ctx, id, engine.UndoRequest{})
@@ -470,13 +486,15 @@ func TestSightBesideAndBlank(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{Limit: 8000, Summaries: true}, modeltest.Say("Yes."))
 	id := r.NewConversation()
 	r.Says(id, 60, "the tide")
-	m, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say("And now?"), Overrides: engine.Overrides{Limit: 6000}})
+	m, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say("And now?"),
+		Overrides: engine.Overrides{Limit: 6000}})
 	if err != nil || m.Over > 0 || m.Compacts == nil || !m.Compacts.Beside || m.Tokens < m.CompactsAt {
 		t.Fatalf("%+v %+v %v", m, m.Compacts, err)
 	}
 	over, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say(strings.Repeat("And now? ", 700)),
 		Overrides: engine.Overrides{Limit: 6000}})
-	if err != nil || over.Over != over.Tokens-over.Budget || over.Over <= 0 || over.Compacts == nil || over.Compacts.Beside {
+	if err != nil || over.Over != over.Tokens-over.Budget || over.Over <= 0 || over.Compacts == nil ||
+		over.Compacts.Beside {
 		t.Fatalf("%+v %+v %v", over, over.Compacts, err)
 	}
 	blank, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say(" \n")})

@@ -21,7 +21,8 @@ import (
 
 // minutes is a summary that passes.
 func minutes(goal string) string {
-	return "## Goal\n- " + goal + "\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
+	return "## Goal\n- " + goal +
+		"\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
 		"actions\n- none\n## Tasks\n- none"
 }
 
@@ -51,7 +52,8 @@ func (w *writer) step() modeltest.Step {
 			w.calls++
 			c := enginetest.Call(fmt.Sprint("r", w.calls), "context_search", `{"query":"report","limit":2}`)
 			if n%2 == 0 {
-				c.Name, c.Arguments = "lookup", json.RawMessage(`{"of":"figures"}`)
+				c.Name = "lookup"
+				c.Arguments = json.RawMessage(`{"of":"figures"}`)
 			}
 			return []model.Delta{{Text: "let me see "}, {Call: &c}}
 		}
@@ -65,7 +67,8 @@ func (w *writer) requests() (chat, summary []model.Request) {
 	return w.chat, w.summary
 }
 
-var lookup = []scrollback.Tool{{Name: "lookup", Description: "Looks figures up.", Parameters: json.RawMessage(`{"type":"object"}`)}}
+var lookup = []scrollback.Tool{{Name: "lookup", Description: "Looks figures up.",
+	Parameters: json.RawMessage(`{"type":"object"}`)}}
 
 // talk runs turns, answering the client's calls, and fails on any that does not
 // complete. The folds behind them have ended when it returns.
@@ -83,7 +86,8 @@ func talk(r *enginetest.Rig, id scrollback.ConversationID, turns int, text func(
 				break
 			}
 			c, _ := enginetest.Last[scrollback.ToolCallEvent](e)
-			e = r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: c.ID, Text: strings.Repeat("figure ", 60)}}})
+			e = r.Run(engine.TurnRequest{Conversation: id,
+				ToolResults: []engine.ToolResult{{CallID: c.ID, Text: strings.Repeat("figure ", 60)}}})
 		}
 	}
 	r.Engine.Rest()
@@ -132,7 +136,8 @@ func TestPrefixOver300Turns(t *testing.T) {
 				t.Fatal(err)
 			}
 			chat, _ := w.requests()
-			changes, kept := 0, 0
+			changes := 0
+			kept := 0
 			for i := 1; i < len(chat); i++ {
 				if err := window.Lint(scrollback.Window{Items: chat[i].Items}, scrollback.Dialect{}); err != nil {
 					t.Fatalf("request %d: %v", i, err)
@@ -238,7 +243,8 @@ func TestMisbehavingSummariser(t *testing.T) {
 		sum    func(int, model.Request) []model.Delta
 		result scrollback.CompactionResult
 	}{
-		"nothing": {func(int, model.Request) []model.Delta { return []model.Delta{{Text: " "}} }, scrollback.ResultEmptySummary},
+		"nothing": {func(int, model.Request) []model.Delta { return []model.Delta{{Text: " "}} },
+			scrollback.ResultEmptySummary},
 		"too much": {func(int, model.Request) []model.Delta {
 			return []model.Delta{{Text: minutes(strings.Repeat("blah ", 5000))}}
 		}, scrollback.ResultEmptySummary},
@@ -267,7 +273,8 @@ func TestMisbehavingSummariser(t *testing.T) {
 			}
 			typed := 0
 			for _, rc := range receipts {
-				if rc.SummaryResult == c.result && rc.SummaryBy == scrollback.SummaryExtractive && rc.Result == scrollback.ResultCompacted {
+				if rc.SummaryResult == c.result && rc.SummaryBy == scrollback.SummaryExtractive &&
+					rc.Result == scrollback.ResultCompacted {
 					typed++
 				} else if rc.SummaryResult != "" || rc.Result != scrollback.ResultCompacted {
 					t.Errorf("%+v", rc)
@@ -278,7 +285,8 @@ func TestMisbehavingSummariser(t *testing.T) {
 				t.Errorf("%d of %d receipts are typed; %d calls for a summary", typed, len(receipts), len(asked))
 			}
 			for i := range chat {
-				if text := folded(chat[i]); strings.Contains(text, "HACKED\n") || strings.Contains(text, "blah") || strings.Contains(text, "hm<") {
+				if text := folded(chat[i]); strings.Contains(text, "HACKED\n") || strings.Contains(text, "blah") ||
+					strings.Contains(text, "hm<") {
 					t.Fatalf("request %d shows\n%s", i, text)
 				}
 			}
@@ -370,7 +378,8 @@ func TestInstructionsOutliveSummarisers(t *testing.T) {
 			r := enginetest.New(t, enginetest.Options{Summaries: true, Policy: policy, Limit: 6000,
 				Folding: map[string]float64{"failures_max": 1000}}, w.step())
 			id := r.NewConversation()
-			rules, folds := 0, 0
+			rules := 0
+			folds := 0
 			phase := func(fails bool) string {
 				failing = fails
 				rules++
@@ -401,7 +410,8 @@ func TestInstructionsOutliveSummarisers(t *testing.T) {
 			for i, fails := range []bool{true, false, true, true, false} {
 				shown := phase(fails)
 				for n := 1; n <= rules; n++ {
-					if !strings.Contains(shown, fmt.Sprintf("From now on use rule-%d.", n)) || !strings.Contains(shown, fmt.Sprintf("TODO: item-%d.", n)) {
+					if !strings.Contains(shown, fmt.Sprintf("From now on use rule-%d.", n)) ||
+						!strings.Contains(shown, fmt.Sprintf("TODO: item-%d.", n)) {
 						t.Errorf("phase %d: rule %d is out of sight in\n%s", i, n, shown)
 					}
 				}

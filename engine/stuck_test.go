@@ -79,14 +79,16 @@ func TestManyLookUpsAtOnce(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, j.Step())
 	id := r.NewConversation()
 	for i := range 4 {
-		r.Ask(id, fmt.Sprint("number ", i, strings.Repeat(" and the tide table", 100))).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, fmt.Sprint("number ", i, strings.Repeat(" and the tide table", 100))).Done(t, scrollback.TurnComplete,
+			"stop")
 	}
 	enginetest.GoOn(t, r, id)
 }
 
 // Whoever waits for another fold, which may wait for its model, can be stopped.
 func TestWaitingForAFoldEnds(t *testing.T) {
-	gate, asked := make(chan struct{}), make(chan struct{}, 1)
+	gate := make(chan struct{})
+	asked := make(chan struct{}, 1)
 	w := &writer{sum: func(_ int, r model.Request) []model.Delta {
 		select {
 		case asked <- struct{}{}:
@@ -95,7 +97,8 @@ func TestWaitingForAFoldEnds(t *testing.T) {
 		<-gate
 		return []model.Delta{{Text: minutes("x")}}
 	}}
-	r := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true, Summaries: true, Policy: compact.Snapshot}, w.step())
+	r := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true, Summaries: true, Policy: compact.Snapshot},
+		w.step())
 	id := r.NewConversation()
 	r.Grow(id, 80)
 	first := make(chan error, 1)

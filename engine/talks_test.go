@@ -20,14 +20,16 @@ import (
 )
 
 // efforts are how much models are to think, where a conversation says so.
-var efforts = map[string]string{"openai": "high", "xai": "low", "anthropic": "high", "gemini": "low", "deepseek": "high",
+var efforts = map[string]string{"openai": "high", "xai": "low", "anthropic": "high", "gemini": "low",
+	"deepseek":   "high",
 	"openrouter": "medium", "dashscope": "high",
 	"moonshot": "high", "ark": "low", "ollama": "high", "poe": "low"}
 
 // question is the i-th of a talk, in which everything happens that can.
 func question(i int) string {
 	marks := []string{"", "[look]", "[clock]", "[looks]", "[look] [clock]", "", "[both]"}[i%7]
-	return fmt.Sprintf("Question %d %s: ", i, marks) + strings.Repeat(fmt.Sprintf("what of the harbour crane %d, 港口起重机? ", i), 9)
+	return fmt.Sprintf("Question %d %s: ", i, marks) +
+		strings.Repeat(fmt.Sprintf("what of the harbour crane %d, 港口起重机? ", i), 9)
 }
 
 // A conversation of forty turns with each provider by its real client, over servers
@@ -48,7 +50,9 @@ func TestFortyTurnsOnEveryPreset(t *testing.T) {
 }
 
 func fortyTurns(t *testing.T, preset string, o enginetest.Options) {
-	ctx, env, turns := context.Background(), map[string]string{}, testlength.Of(28, 40)
+	ctx := context.Background()
+	env := map[string]string{}
+	turns := testlength.Of(28, 40)
 	if testing.Short() {
 		turns = 20
 	}
@@ -60,12 +64,16 @@ func fortyTurns(t *testing.T, preset string, o enginetest.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folds, thought, policy := 0, 0, compact.Snapshot
+	folds := 0
+	thought := 0
+	policy := compact.Snapshot
 	for i := range turns {
 		if i == turns/2 {
-			folds, policy = checkFolds(t, r, c.ID, s.name, 0), compact.Segments
+			folds = checkFolds(t, r, c.ID, s.name, 0)
+			policy = compact.Segments
 		}
-		req := engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say(question(i)), Overrides: engine.Overrides{Policy: policy}}
+		req := engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say(question(i)),
+			Overrides: engine.Overrides{Policy: policy}}
 		if i%6 == 3 {
 			req.Message = append(req.Message, r.Picture(c.ID, i))
 		}
@@ -80,7 +88,8 @@ func fortyTurns(t *testing.T, preset string, o enginetest.Options) {
 	if thought < turns*3/4 {
 		t.Errorf("%d of %d turns show thoughts", thought, turns)
 	}
-	if wants := slices.Contains([]string{"openai", "xai", "moonshot", "workers-ai"}, preset); wants != (s.line.asked()[0].cached() != "") {
+	if wants := slices.Contains([]string{"openai", "xai", "moonshot", "workers-ai"},
+		preset); wants != (s.line.asked()[0].cached() != "") {
 		t.Errorf("it is told whose conversation it is: %v", !wants)
 	}
 	books, err := r.Usage(ctx, scrollback.UsageQuery{ByModel: true})
@@ -171,7 +180,8 @@ func (s *served) steady(t *testing.T, folds int) {
 	t.Helper()
 	var tools, key string
 	var before []string
-	breaks, turns := 0, 0
+	breaks := 0
+	turns := 0
 	for _, x := range s.line.asked() {
 		if x.head.Get("User-Agent") != "scrollback/test" {
 			t.Fatalf("a request is of %q", x.head.Get("User-Agent"))
@@ -186,7 +196,9 @@ func (s *served) steady(t *testing.T, folds int) {
 		if len(messages) < len(before) || !slices.Equal(messages[:len(before)], before) {
 			breaks++
 		}
-		tools, key, before = said, x.cached(), messages
+		tools = said
+		key = x.cached()
+		before = messages
 	}
 	if breaks > folds || turns < 30 {
 		t.Errorf("of %d requests %d began otherwise than the one before, in %d folds", turns, breaks, folds)
@@ -208,13 +220,15 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 		sides[name] = serve(t, name, 1<<20, env)
 		sides[name].says.words = 12
 	}
-	c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: "custom/m", Limit: 200_000, Instructions: "Be brief.",
-		Settings: scrollback.Settings{Tools: enginetest.ClockTool}})
+	c, _, err := r.Create(context.Background(),
+		scrollback.Conversation{Model: "custom/m", Limit: 200_000, Instructions: "Be brief.",
+			Settings: scrollback.Settings{Tools: enginetest.ClockTool}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
-	n, rounds := 0, 2
+	n := 0
+	rounds := 2
 	if testing.Short() {
 		rounds = 1
 	}
@@ -232,7 +246,8 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 			}
 		}
 	}
-	back, secrets := 0, 0
+	back := 0
+	secrets := 0
 	bodies := map[string][]byte{}
 	for name, s := range sides {
 		s.refused(t, taught[name]...)

@@ -26,7 +26,8 @@ func (e *Engine) Entitle(c *scrollback.Conversation, prompt scrollback.Parts) {
 	switch e.o.Titles {
 	case TitlesOff:
 	case TitlesModel:
-		c.Title, c.TitleBy = title.FromPrompt(prompt), scrollback.TitlePrompt
+		c.Title = title.FromPrompt(prompt)
+		c.TitleBy = scrollback.TitlePrompt
 	default:
 		c.Title = title.FromPrompt(prompt)
 	}
@@ -35,8 +36,11 @@ func (e *Engine) Entitle(c *scrollback.Conversation, prompt scrollback.Parts) {
 // askTitle has a model asked for a title once the conversation is answered, if none has
 // been. Only Close waits for it, after breaking it off.
 func (lt *liveTurn) askTitle(last scrollback.DoneEvent) {
-	e, head := lt.e, lt.head // nobody writes to it any more
-	if e.o.Titles != TitlesModel || e.o.NoTitleCalls || last.Status != scrollback.TurnComplete || head.TitleBy != scrollback.TitlePrompt ||
+	// nobody writes to it any more
+	e := lt.e
+	head := lt.head
+	if e.o.Titles != TitlesModel || e.o.NoTitleCalls || last.Status != scrollback.TurnComplete ||
+		head.TitleBy != scrollback.TitlePrompt ||
 		lt.resolved.Facts.NoSummaries {
 		return
 	}

@@ -20,7 +20,8 @@ import (
 
 // namer is a model that chats, and answers requests for a title with what it is given.
 func namer(name string, titles ...modeltest.Step) *naming {
-	return &naming{Script: modeltest.NewScript(model.Facts{Name: name, Limit: 16000, MaxOutput: 2000}, modeltest.Say("An answer.")),
+	return &naming{Script: modeltest.NewScript(model.Facts{Name: name, Limit: 16000, MaxOutput: 2000},
+		modeltest.Say("An answer.")),
 		titles: modeltest.NewScript(model.Facts{Name: name}, titles...), asked: make(chan struct{}, 100)}
 }
 
@@ -92,7 +93,8 @@ func TestTitleByTheModel(t *testing.T) {
 	n := namer("m", said)
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Titles: engine.TitlesModel, Models: among(n)})
 	id := r.NewConversation()
-	r.Ask(id, "```\ncode\n```\n港口的潮汐是怎样的？").Done(t, scrollback.TurnComplete, scrollback.FinishStop) // the title is not waited for
+	// the title is not waited for
+	r.Ask(id, "```\ncode\n```\n港口的潮汐是怎样的？").Done(t, scrollback.TurnComplete, scrollback.FinishStop)
 	if err := r.Engine.Settle(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +132,10 @@ func TestNoTitleCall(t *testing.T) {
 		"by default":  {enginetest.Options{}, scrollback.Conversation{}, "hello there"},
 		"off":         {enginetest.Options{Titles: engine.TitlesOff}, scrollback.Conversation{}, ""},
 		"a given one": {enginetest.Options{Titles: engine.TitlesModel}, scrollback.Conversation{Title: "Mine"}, "Mine"},
-		"later":       {enginetest.Options{Titles: engine.TitlesModel, NoTitleCalls: true}, scrollback.Conversation{}, "hello there"},
-		"offline":     {enginetest.Options{Titles: engine.TitlesModel, Models: among(offline)}, scrollback.Conversation{}, "hello there"},
+		"later": {enginetest.Options{Titles: engine.TitlesModel, NoTitleCalls: true}, scrollback.Conversation{},
+			"hello there"},
+		"offline": {enginetest.Options{Titles: engine.TitlesModel, Models: among(offline)}, scrollback.Conversation{},
+			"hello there"},
 		"offline, although another could": {enginetest.Options{Titles: engine.TitlesModel, TitleModel: "n",
 			Models: among(offline, namer("n", modeltest.Say("Leak")))}, scrollback.Conversation{}, "hello there"},
 	} {
@@ -167,7 +171,8 @@ func TestAPersonsTitleStays(t *testing.T) {
 	id := r.NewConversation()
 	r.Ask(id, "hello there")
 	gate <- struct{}{} // the model has been asked
-	if _, err := r.Patch(context.Background(), id, 0, func(c *scrollback.Conversation) error { c.Title = "Mine"; return nil }); err != nil {
+	if _, err := r.Patch(context.Background(), id, 0,
+		func(c *scrollback.Conversation) error { c.Title = "Mine"; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	close(gate)
@@ -219,12 +224,14 @@ func TestABadTitleIsRefused(t *testing.T) {
 func TestOneTitleCallAcrossProcesses(t *testing.T) {
 	d := memdriver.New()
 	n := namer("m", modeltest.Say("Once"))
-	later := enginetest.New(t, enginetest.Options{Driver: d, NoFolds: true, Titles: engine.TitlesModel, NoTitleCalls: true, Models: among(n)})
+	later := enginetest.New(t, enginetest.Options{Driver: d, NoFolds: true, Titles: engine.TitlesModel, NoTitleCalls: true,
+		Models: among(n)})
 	id := later.NewConversation()
 	later.Ask(id, "hello there") // as run does it: the next one asks
 	var rigs []*enginetest.Rig
 	for range 4 {
-		rigs = append(rigs, enginetest.New(t, enginetest.Options{Driver: d, NoFolds: true, Titles: engine.TitlesModel, Models: among(n)}))
+		rigs = append(rigs, enginetest.New(t, enginetest.Options{Driver: d, NoFolds: true, Titles: engine.TitlesModel,
+			Models: among(n)}))
 	}
 	var all sync.WaitGroup
 	for _, r := range rigs {
@@ -249,11 +256,14 @@ func TestOneTitleCallAcrossProcesses(t *testing.T) {
 // The model for titles is asked in place of the one that answered, also where a turn only
 // succeeds the second time.
 func TestTitleModel(t *testing.T) {
-	n, other := namer("m", modeltest.Say("From the wrong one")), namer("n", modeltest.Say("From the other"))
+	n := namer("m", modeltest.Say("From the wrong one"))
+	other := namer("n", modeltest.Say("From the other"))
 	failing := modeltest.NewScript(model.Facts{Name: "bad", Limit: 16000}, modeltest.Step{Err: errors.New("down")})
-	r := enginetest.New(t, enginetest.Options{NoFolds: true, Titles: engine.TitlesModel, TitleModel: "n", Models: among(n, other, failing)})
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Titles: engine.TitlesModel, TitleModel: "n",
+		Models: among(n, other, failing)})
 	id := r.NewConversation()
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("hello there"), Overrides: engine.Overrides{Model: "bad"}})
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("hello there"),
+		Overrides: engine.Overrides{Model: "bad"}})
 	if c := settled(t, r, id, "hello there"); c.Messages == 0 {
 		t.Fatal("nothing was said")
 	}

@@ -14,8 +14,9 @@ import (
 )
 
 func TestClientTools(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("c1", "clock", `{}`), enginetest.Call("c2", "clock",
-		`{"zone":"UTC"}`)), modeltest.Say("noon"))
+	r := enginetest.New(t, enginetest.Options{},
+		modeltest.Call(enginetest.Call("c1", "clock", `{}`), enginetest.Call("c2", "clock",
+			`{"zone":"UTC"}`)), modeltest.Say("noon"))
 	id := r.NewConversation()
 	results := func(ids ...string) engine.TurnRequest {
 		req := engine.TurnRequest{Conversation: id}
@@ -25,7 +26,8 @@ func TestClientTools(t *testing.T) {
 		return req
 	}
 	enginetest.WantCode(t, r.Run(results("c1")).Err, scrollback.Invalid, "no call waits")
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t, scrollback.TurnWaiting,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t,
+		scrollback.TurnWaiting,
 		"tool_calls")
 	for _, bad := range [][]string{{"c1"}, {"c1", "c3"}, {"c1", "c1"}, {"c1", "c2", "c3"}} {
 		enginetest.WantCode(t, r.Run(results(bad...)).Err, scrollback.Invalid, "open")
@@ -43,12 +45,14 @@ func TestClientTools(t *testing.T) {
 // take their results, and what is answered needs a message.
 func TestGoingOnWhereItWasCutOff(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("a", "clock", `{}`), enginetest.Call("b", "context_list",
-		`{}`)), modeltest.Say("noon"),
+	r := enginetest.New(t, enginetest.Options{},
+		modeltest.Call(enginetest.Call("a", "clock", `{}`), enginetest.Call("b", "context_list",
+			`{}`)), modeltest.Say("noon"),
 		modeltest.Say("noon again"))
 	id := r.NewConversation()
 	result := []engine.ToolResult{{CallID: "a", Text: "12:00"}}
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t, scrollback.TurnWaiting,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t,
+		scrollback.TurnWaiting,
 		"tool_calls")
 	r.Run(engine.TurnRequest{Conversation: id, ToolResults: result}).Done(t, scrollback.TurnComplete, "stop")
 	r.Ask(id, "thanks")
@@ -62,8 +66,10 @@ func TestGoingOnWhereItWasCutOff(t *testing.T) {
 	}
 	for _, seq := range []int64{2, 3} { // behind the calls, and behind what was looked up
 		f := fork(seq)
-		enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: f}).Err, scrollback.Invalid, "waits for the results of a (clock)")
-		enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: f, ToolResults: []engine.ToolResult{{CallID: "b", Text: "x"}}}).Err,
+		enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: f}).Err, scrollback.Invalid,
+			"waits for the results of a (clock)")
+		enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: f,
+			ToolResults: []engine.ToolResult{{CallID: "b", Text: "x"}}}).Err,
 			scrollback.Invalid, "answers no open call")
 		r.Run(engine.TurnRequest{Conversation: f, ToolResults: result}).Done(t, scrollback.TurnComplete, "stop")
 		if m := r.Log(f); m[len(m)-2].Parts.Results()[0].Name != "clock" {
@@ -73,15 +79,18 @@ func TestGoingOnWhereItWasCutOff(t *testing.T) {
 	r.Run(engine.TurnRequest{Conversation: fork(4)}).Done(t, scrollback.TurnComplete, "stop")
 	answered := fork(5)
 	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: answered}).Err, scrollback.Invalid, "answered already")
-	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: answered, ToolResults: result}).Err, scrollback.Invalid, "no call waits")
+	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: answered, ToolResults: result}).Err, scrollback.Invalid,
+		"no call waits")
 }
 
 // A new message instead of the results leaves the calls repaired, in the window
 // and not in the log.
 func TestUnansweredCalls(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("c1", "clock", `{}`)), modeltest.Say("never mind"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("c1", "clock", `{}`)),
+		modeltest.Say("never mind"))
 	id := r.NewConversation()
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t, scrollback.TurnWaiting,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t,
+		scrollback.TurnWaiting,
 		"tool_calls")
 	r.Ask(id, "forget it").Done(t, scrollback.TurnComplete, "stop")
 	r.WantShape(id, "u:time?", "a:→c1", "u:forget it", "a:never mind")
@@ -95,8 +104,10 @@ func TestUnansweredCalls(t *testing.T) {
 func TestToolNames(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	id := r.NewConversation()
-	for _, name := range []string{"context_grep", "context_mine", "", strings.Repeat("n", 65), "my tool", "weather.now", "2fast", "天气"} {
-		err := r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("q"), Tools: []scrollback.Tool{{Name: name}}}).Err
+	for _, name := range []string{"context_grep", "context_mine", "", strings.Repeat("n", 65), "my tool", "weather.now",
+		"2fast", "天气"} {
+		err := r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("q"),
+			Tools: []scrollback.Tool{{Name: name}}}).Err
 		enginetest.WantCode(t, err, scrollback.Invalid, "tool")
 	}
 	if got := r.Shape(id); got != "" {
@@ -140,7 +151,8 @@ func TestRecallEnds(t *testing.T) {
 
 func TestOverBudget(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
-	c, _, err := r.Create(context.Background(), scrollback.Conversation{Instructions: strings.Repeat("be kind and brief. ", 2000)})
+	c, _, err := r.Create(context.Background(),
+		scrollback.Conversation{Instructions: strings.Repeat("be kind and brief. ", 2000)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,9 @@ func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed 
 			return nil, begun.Turn.ID, nil
 		default:
 			lt = makeLive(v, begun, sh)
-			lt.web, lt.crew, lt.most = web, agent.NewCrew(e.o.Agents, r.crew), maxSteps
+			lt.web = web
+			lt.crew = agent.NewCrew(e.o.Agents, r.crew)
+			lt.most = maxSteps
 			if begun.Head.AgentOf != nil {
 				lt.most = max(e.o.Agents.Steps-2, 1) // two more are told to answer
 			}
@@ -168,7 +170,8 @@ func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (
 }
 
 // prepare checks a request and makes of it what begins its turn.
-func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRequest, sh setting.Resolved, web webSearch, err error) {
+func (v *View) prepare(ctx context.Context,
+	r *TurnRequest) (begin store.BeginRequest, sh setting.Resolved, web webSearch, err error) {
 	e := v.e
 	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
 	if err != nil {
@@ -219,7 +222,8 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	}
 	end, err := e.ending(ctx, head, r)
 	return store.BeginRequest{
-		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota, IfHead: numberedFor, Without: without,
+		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota,
+		IfHead: numberedFor, Without: without,
 		Admit: func(last *scrollback.Turn) error {
 			if against != nil {
 				return against
@@ -268,13 +272,15 @@ func (a *arriving) messages(ctx context.Context) ([]store.Incoming, error) {
 	case len(r.ToolResults) > 0:
 		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleTool}
 		for _, res := range r.ToolResults {
-			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: res.CallID, Text: res.Text, Artifact: res.Artifact, IsError: res.IsError})
+			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: res.CallID, Text: res.Text, Artifact: res.Artifact,
+				IsError: res.IsError})
 		}
 	default:
 		return nil, nil
 	}
 	if len(r.ToolResults) > a.in.Limits.Parts {
-		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", a.in.Limits.Parts).Because(scrollback.ErrTooLarge)
+		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once",
+			a.in.Limits.Parts).Because(scrollback.ErrTooLarge)
 	}
 	in, err := a.in.Admit(ctx, r.Conversation, m, a.sh.Room(), attached)
 	return []store.Incoming{in}, err
@@ -294,7 +300,9 @@ func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh *setting.
 			sh.Asked += m.Weight.Tokens
 			return err
 		case m.Role == scrollback.RoleAssistant && !found:
-			sh.Asked, sh.Calls, found = m.Weight.Tokens, m.Parts.Calls(), true
+			sh.Asked = m.Weight.Tokens
+			sh.Calls = m.Parts.Calls()
+			found = true
 		}
 	}
 	sh.Asked += sh.Budget.Tokens / 2
@@ -311,7 +319,8 @@ func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
 		return scrollback.Idempotency{}, nil
 	}
 	if len(key) > 200 {
-		return scrollback.Idempotency{}, scrollback.ParamErrorf("engine.Turn", "idempotency_key", "an idempotency key is at most 200 bytes")
+		return scrollback.Idempotency{}, scrollback.ParamErrorf("engine.Turn", "idempotency_key",
+			"an idempotency key is at most 200 bytes")
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -369,7 +378,8 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 		}
 		return calls.Match(last.OpenCalls, ids, in)
 	case len(r.Message) == 0 && waiting:
-		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s", calls.Names(last.OpenCalls))
+		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s",
+			calls.Names(last.OpenCalls))
 	case len(r.Message) == 0 && last != nil && last.State == scrollback.TurnComplete:
 		return scrollback.ParamErrorf(op, "message", "the last message is answered already: give a message")
 	}

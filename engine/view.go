@@ -33,7 +33,8 @@ func (v *View) Recall() *recall.Reader { return recall.New(v.e.store, v.e.archiv
 func (v *View) Limits() intake.Limits { return v.e.intake.Limits }
 
 // Upload stores an attachment for a conversation, whose messages may then name it.
-func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader, name string) (scrollback.Artifact, error) {
+func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader,
+	name string) (scrollback.Artifact, error) {
 	if _, err := v.door.head(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Artifact{}, err
 	}
@@ -210,15 +211,16 @@ func (a *Admin) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollb
 }
 
 // PurgeTrash purges what has been in the trash for longer than age, in ms, and returns
-// the number of conversations, without the sub-agents that go with them. One that somebody takes out meanwhile, or in which a turn
-// still runs, stays. While another server does it, nothing is done here.
+// the number of conversations, without the sub-agents that go with them. One that somebody takes out meanwhile, or in
+// which a turn still runs, stays. While another server does it, nothing is done here.
 func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 	claim, err := a.e.store.Claims.Take(ctx, "", "trash")
 	if err != nil || claim == nil {
 		return 0, err
 	}
 	defer claim.Release()
-	purged, trashedBy := 0, a.e.store.Now()-age
+	purged := 0
+	trashedBy := a.e.store.Now() - age
 	q := scrollback.ListQuery{Trash: true, Limit: scrollback.ListMax}
 	for {
 		page, next, err := a.e.store.List(ctx, q)

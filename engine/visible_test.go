@@ -106,18 +106,21 @@ func TestCutOffIsShown(t *testing.T) {
 // Turns that failed stay at their place, with the reason, whatever comes after them.
 func TestFailuresAreShown(t *testing.T) {
 	ctx := context.Background()
-	gone := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey, "ACME_KEY")
+	gone := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey,
+		"ACME_KEY")
 	gone.Cause = "no such key"
 	half := modeltest.Say("ha", "lf")
 	half.Err = scrollback.Errorf(scrollback.Unavailable, "test", "acme broke off").Because(scrollback.ErrUpstream)
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: gone}, modeltest.Say("fine"), half, modeltest.Say("well"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: gone}, modeltest.Say("fine"), half,
+		modeltest.Say("well"))
 	id := r.NewConversation()
 	r.Ask(id, "first").Done(t, scrollback.TurnFailed, "")
 	p := page(r, id, scrollback.PageQuery{})
 	if got := brief(p); got != "1 (failed check_keyACME_KEY+)" {
 		t.Fatalf("after a failure: %s", got)
 	}
-	if e := p.Turns[0].Error; e.Code != scrollback.Refused || e.Message != "acme refuses the key" || e.Cause != "no such key" {
+	if e := p.Turns[0].Error; e.Code != scrollback.Refused || e.Message != "acme refuses the key" ||
+		e.Cause != "no such key" {
 		t.Errorf("its reason: %+v", e)
 	}
 	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")

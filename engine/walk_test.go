@@ -89,7 +89,8 @@ func (w *walker) both(op string, do func(r *enginetest.Rig) (any, error)) any {
 func (w *walker) fail(format string, args ...any) {
 	w.t.Helper()
 	from := max(0, len(w.trail)-25)
-	w.t.Fatalf("after %d operations, ending in\n  %s\n%s", len(w.trail), strings.Join(w.trail[from:], "\n  "), fmt.Sprintf(format, args...))
+	w.t.Fatalf("after %d operations, ending in\n  %s\n%s", len(w.trail), strings.Join(w.trail[from:], "\n  "),
+		fmt.Sprintf(format, args...))
 }
 
 func (w *walker) id() scrollback.ConversationID { return w.ids[w.rng.IntN(len(w.ids))] }
@@ -159,9 +160,13 @@ func (w *walker) step() {
 			w.ids = append(w.ids, c.ID)
 		}
 	case at < 76:
-		w.both(fmt.Sprint("fold ", id), func(r *enginetest.Rig) (any, error) { return r.Compact(ctx, id, engine.CompactRequest{Force: true}) })
+		w.both(fmt.Sprint("fold ", id), func(r *enginetest.Rig) (any, error) {
+			return r.Compact(ctx, id, engine.CompactRequest{Force: true})
+		})
 	case at < 78:
-		w.both(fmt.Sprint("clear ", id), func(r *enginetest.Rig) (any, error) { return r.Compact(ctx, id, engine.CompactRequest{Clear: true}) })
+		w.both(fmt.Sprint("clear ", id), func(r *enginetest.Rig) (any, error) {
+			return r.Compact(ctx, id, engine.CompactRequest{Clear: true})
+		})
 	case at < 82:
 		w.both(fmt.Sprint("unfold ", id), func(r *enginetest.Rig) (any, error) { return r.Uncompact(ctx, id, "") })
 	case at < 84:
@@ -185,7 +190,10 @@ func (w *walker) step() {
 		for range w.rng.IntN(12) {
 			file += " " + []string{"a", "b", "c", "0"}[w.rng.IntN(4)]
 		}
-		if out, ok := w.both("import "+file, func(r *enginetest.Rig) (any, error) { return r.Load(file) }).(transfer.ImportResult); ok {
+		if out, ok := w.both("import "+file, func(r *enginetest.Rig) (any,
+			error) {
+			return r.Load(file)
+		}).(transfer.ImportResult); ok {
 			for _, c := range out.Conversations {
 				if !slices.Contains(w.ids, c.ID) {
 					w.ids = append(w.ids, c.ID)
@@ -269,7 +277,8 @@ func (w *walker) covers(r *enginetest.Rig, m scrollback.Manifest, c scrollback.C
 // nothing.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	n, seeds := testlength.Of(2500, 10_000), uint64(1)
+	n := testlength.Of(2500, 10_000)
+	seeds := uint64(1)
 	if testing.Short() {
 		n = 500
 	}
@@ -289,7 +298,8 @@ func TestWalk(t *testing.T) {
 				w.ids = w.ids[1:]
 			}
 		}
-		for _, kind := range []string{"append", "turn", "rewind", "switch", "fork", "fold", "clear", "unfold", "trash", "restore", "purge",
+		for _, kind := range []string{"append", "turn", "rewind", "switch", "fork", "fold", "clear", "unfold", "trash",
+			"restore", "purge",
 			"import"} {
 			if w.done[kind] < n/200 {
 				t.Errorf("only %d times: %s (%v)", w.done[kind], kind, w.done)

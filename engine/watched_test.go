@@ -112,7 +112,8 @@ func (w *watched) open() (n int64) {
 func TestWatchedTurn(t *testing.T) {
 	w := newWatched(t)
 	r := enginetest.New(t, enginetest.Options{Watch: w.watch, NoFolds: true},
-		modeltest.Call(enginetest.Call("c1", "context_search", `{"query":"tulips"}`)), modeltest.Say("the secret ", "is tulips"))
+		modeltest.Call(enginetest.Call("c1", "context_search", `{"query":"tulips"}`)),
+		modeltest.Say("the secret ", "is tulips"))
 	id := r.NewConversation()
 	r.Ask(id, "What about the tulips?").Done(t, scrollback.TurnComplete, "stop")
 	r.Engine.Rest()
@@ -130,7 +131,8 @@ func TestWatchedTurn(t *testing.T) {
 		t.Errorf("the spans are\n%s", got)
 	}
 	said := w.said()
-	for _, part := range []string{string(id), "gen_ai.usage.output_tokens", "gen_ai.client.token.usage", "scrollback.turns "} {
+	for _, part := range []string{string(id), "gen_ai.usage.output_tokens", "gen_ai.client.token.usage",
+		"scrollback.turns "} {
 		if !strings.Contains(said, part) {
 			t.Errorf("nothing is told about %s", part)
 		}

@@ -51,12 +51,14 @@ func (x *leaver) at(seq int64) (m scrollback.Message) {
 func (x *leaver) together(param string, seqs []int64) []int64 {
 	const op = "engine.Turn"
 	if len(seqs) > mostLeftOut && x.err == nil {
-		x.err = scrollback.ParamErrorf(op, param, "at most %d messages can be named", mostLeftOut).Because(scrollback.ErrTooLarge)
+		x.err = scrollback.ParamErrorf(op, param, "at most %d messages can be named",
+			mostLeftOut).Because(scrollback.ErrTooLarge)
 	}
 	all := map[int64]bool{}
 	for _, seq := range seqs {
 		if x.err == nil && (seq < 1 || seq > x.branch.HeadSeq) {
-			x.err = scrollback.ParamErrorf(op, param, "there is no message #%d on this path, which has %d", seq, x.branch.HeadSeq)
+			x.err = scrollback.ParamErrorf(op, param, "there is no message #%d on this path, which has %d", seq,
+				x.branch.HeadSeq)
 		}
 		if all[seq] {
 			continue
@@ -69,7 +71,8 @@ func (x *leaver) together(param string, seqs []int64) []int64 {
 		if first < seq && len(x.at(first).Parts.Calls()) == 0 { // results of no call
 			calls = seq
 		}
-		all[seq], all[calls] = true, true
+		all[seq] = true
+		all[calls] = true
 		if x.err == nil && len(x.at(calls).Parts.Calls()) == 0 {
 			continue
 		}

@@ -106,7 +106,8 @@ func TestLookUpsFindWhatIsLeftOut(t *testing.T) {
 	}
 	ref := string(*m.Excluded[i].Ref)
 	for name, args := range map[string]string{
-		"context_search": `{"query":"herons"}`, "context_grep": `{"pattern":"herons"}`, "context_read": `{"ref":"` + ref + `"}`,
+		"context_search": `{"query":"herons"}`, "context_grep": `{"pattern":"herons"}`,
+		"context_read": `{"ref":"` + ref + `"}`,
 	} {
 		out, err := r.Recall().Call(ctx, id, name, []byte(args), recall.Room{Tokens: 4000, Bytes: 16 << 10})
 		if err != nil || !strings.Contains(fmt.Sprint(out), "herons nest on the north mole") {

@@ -53,10 +53,13 @@ func (s *saga) pick(of ...string) string { return of[s.rng.IntN(len(of))] }
 // round n.
 var sagas = map[string]func(s *saga, n int){
 	"chatter": func(s *saga, n int) {
-		s.talk(s.pick("Hi there!", "Thanks a lot!", "ok thanks", "Great, go on."), s.pick("You're welcome!", "Sure, happy to help!",
-			"Great!"))
-		s.talk(s.pick("Please always answer in French.", "always answer in French", "Please always answer in French!"), "D'accord.")
-		s.talk(fmt.Sprintf("The boat number %d leaves from pier %d at %d o'clock.", n, n*7%31, n%24), "Noted. I hope this helps!")
+		s.talk(s.pick("Hi there!", "Thanks a lot!", "ok thanks", "Great, go on."),
+			s.pick("You're welcome!", "Sure, happy to help!",
+				"Great!"))
+		s.talk(s.pick("Please always answer in French.", "always answer in French", "Please always answer in French!"),
+			"D'accord.")
+		s.talk(fmt.Sprintf("The boat number %d leaves from pier %d at %d o'clock.", n, n*7%31, n%24),
+			"Noted. I hope this helps!")
 		s.talk(fmt.Sprintf("What does the %s at pier %d cost?", s.pick("crane", "winch", "rope"), n),
 			fmt.Sprintf("Let me check. It costs %d euros a day.", n*13))
 	},
@@ -77,9 +80,11 @@ var sagas = map[string]func(s *saga, n int){
 	},
 	"agent": func(s *saga, n int) {
 		file := fmt.Sprintf("src/%s/%d.go", s.pick("tide", "pier", "crane"), n)
-		s.say("user", map[string]any{"type": "text", "text": fmt.Sprintf("Make the test of %s pass, it fails since build %d.", file,
-			n*17)})
-		s.work("Read", map[string]any{"file_path": file}, strings.Repeat(fmt.Sprintf("func tide%d() int { return %d }\n", n, n), 40))
+		s.say("user", map[string]any{"type": "text",
+			"text": fmt.Sprintf("Make the test of %s pass, it fails since build %d.", file,
+				n*17)})
+		s.work("Read", map[string]any{"file_path": file},
+			strings.Repeat(fmt.Sprintf("func tide%d() int { return %d }\n", n, n), 40))
 		s.work("Grep", map[string]any{"pattern": fmt.Sprint("tide", n), "path": "src"}, file+":3: tide")
 		s.work("Bash", map[string]any{"command": fmt.Sprintf("go test ./src/%d/...", n)},
 			fmt.Sprintf("Exit code 1\n%s:%d:9: undefined: flood%d\nFAIL\n", file, n,
@@ -96,8 +101,9 @@ var sagas = map[string]func(s *saga, n int){
 		s.say("user", map[string]any{"type": "text", "text": fmt.Sprintf("请把%s里的水位改成 %d 米。", file, n*3)})
 		s.work("read_file", map[string]any{"absolute_path": file}, strings.Repeat(fmt.Sprintf("第%d章：水位表\n", n), 60))
 		s.work("replace", map[string]any{"file_path": file, "old_string": "旧", "new_string": "新"}, "ok")
-		s.work("run_shell_command", map[string]any{"command": fmt.Sprintf("make 第%d章", n)}, fmt.Sprintf("Error: 第%d章: 找不到图片 %d.png",
-			n, n))
+		s.work("run_shell_command", map[string]any{"command": fmt.Sprintf("make 第%d章", n)},
+			fmt.Sprintf("Error: 第%d章: 找不到图片 %d.png",
+				n, n))
 		s.say("assistant", map[string]any{"type": "text", "text": fmt.Sprintf("水位已改成 %d 米，但缺少图片 %d.png，因为它没有提交。", n*3, n)})
 		s.talk(s.pick("好的，谢谢", "以后不要改标题。"), "好的。")
 	},
@@ -204,14 +210,16 @@ func TestBlockIsWorthItsTokens(t *testing.T) {
 				}
 				u, a := worth(worthRequest(t, s.out.String(), policy, limit))
 				t.Logf("%s at %d, %s: %d of %d tokens", policy, limit, name, u, a)
-				useful, all = useful+u, all+a
+				useful += u
+				all += a
 			}
 			var file strings.Builder
 			if _, _, err := sample.Write(&file, "a mix", sample.Options{Seed: 5, Messages: 200}); err != nil {
 				t.Fatal(err)
 			}
 			u, a := worth(worthRequest(t, file.String(), policy, limit))
-			useful, all = useful+u, all+a
+			useful += u
+			all += a
 			share := float64(useful) / float64(all)
 			t.Logf("%s at %d: %d of %d tokens, %.2f", policy, limit, useful, all, share)
 			if all < 1000 || share < 0.85 {

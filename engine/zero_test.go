@@ -42,30 +42,41 @@ func TestZeroOptions(t *testing.T) {
 		code scrollback.Code
 		run  func() error
 	}{
-		"ready":             {"", func() error { return e.Ready(ctx) }},
-		"get":               {"", func() error { _, err := v.Get(ctx, c.ID); return err }},
-		"get nothing":       {scrollback.NotFound, func() error { _, err := v.Get(ctx, ""); return err }},
-		"list":              {"", func() error { _, _, err := v.List(ctx, scrollback.ListQuery{}); return err }},
-		"refs":              {"", func() error { _, _, err := v.Recall().Refs(ctx, c.ID, scrollback.RefQuery{}); return err }},
-		"grep nothing":      {scrollback.Invalid, func() error { _, err := v.Recall().Grep(ctx, c.ID, scrollback.GrepQuery{}); return err }},
-		"search nothing":    {scrollback.Invalid, func() error { _, err := v.Recall().Search(ctx, scrollback.SearchQuery{}); return err }},
-		"usage":             {"", func() error { _, err := v.Usage(ctx, scrollback.UsageQuery{}); return err }},
-		"models":            {"", func() error { _, err := v.Models(ctx); return err }},
-		"upload":            {"", func() error { _, err := v.Upload(ctx, c.ID, strings.NewReader("x"), ""); return err }},
-		"fork":              {"", func() error { _, err := v.Branches().Fork(ctx, c.ID, engine.Point{}, ""); return err }},
-		"rewind to nothing": {scrollback.Invalid, func() error { _, err := v.Branches().Rewind(ctx, c.ID, engine.Point{}); return err }},
-		"create":            {scrollback.Invalid, func() error { _, _, err := v.Create(ctx, scrollback.Conversation{}); return err }},
-		"context":           {scrollback.Invalid, func() error { _, err := v.Context(ctx, c.ID); return err }},
-		"compact":           {scrollback.Invalid, func() error { _, err := v.Compact(ctx, c.ID, engine.CompactRequest{}); return err }},
-		"turn":              {scrollback.Invalid, func() error { return run(v, hello) }},
-		"turn of nothing":   {scrollback.NotFound, func() error { return run(v, engine.TurnRequest{}) }},
-		"export":            {"", func() error { return moves.Export(ctx, v, c.ID, transfer.ExportRequest{}, &file) }},
-		"export elsewhere":  {scrollback.Invalid, func() error { return moves.Export(ctx, v, c.ID, jsonl, io.Discard) }},
+		"ready":       {"", func() error { return e.Ready(ctx) }},
+		"get":         {"", func() error { _, err := v.Get(ctx, c.ID); return err }},
+		"get nothing": {scrollback.NotFound, func() error { _, err := v.Get(ctx, ""); return err }},
+		"list":        {"", func() error { _, _, err := v.List(ctx, scrollback.ListQuery{}); return err }},
+		"refs": {"", func() error {
+			_, _, err := v.Recall().Refs(ctx, c.ID, scrollback.RefQuery{})
+			return err
+		}},
+		"grep nothing": {scrollback.Invalid,
+			func() error { _, err := v.Recall().Grep(ctx, c.ID, scrollback.GrepQuery{}); return err }},
+		"search nothing": {scrollback.Invalid,
+			func() error { _, err := v.Recall().Search(ctx, scrollback.SearchQuery{}); return err }},
+		"usage":  {"", func() error { _, err := v.Usage(ctx, scrollback.UsageQuery{}); return err }},
+		"models": {"", func() error { _, err := v.Models(ctx); return err }},
+		"upload": {"", func() error { _, err := v.Upload(ctx, c.ID, strings.NewReader("x"), ""); return err }},
+		"fork":   {"", func() error { _, err := v.Branches().Fork(ctx, c.ID, engine.Point{}, ""); return err }},
+		"rewind to nothing": {scrollback.Invalid,
+			func() error { _, err := v.Branches().Rewind(ctx, c.ID, engine.Point{}); return err }},
+		"create": {scrollback.Invalid,
+			func() error { _, _, err := v.Create(ctx, scrollback.Conversation{}); return err }},
+		"context": {scrollback.Invalid, func() error { _, err := v.Context(ctx, c.ID); return err }},
+		"compact": {scrollback.Invalid,
+			func() error { _, err := v.Compact(ctx, c.ID, engine.CompactRequest{}); return err }},
+		"turn":             {scrollback.Invalid, func() error { return run(v, hello) }},
+		"turn of nothing":  {scrollback.NotFound, func() error { return run(v, engine.TurnRequest{}) }},
+		"export":           {"", func() error { return moves.Export(ctx, v, c.ID, transfer.ExportRequest{}, &file) }},
+		"export elsewhere": {scrollback.Invalid, func() error { return moves.Export(ctx, v, c.ID, jsonl, io.Discard) }},
 		"import": {scrollback.Invalid, func() error {
 			_, err := moves.Import(ctx, v, strings.NewReader(`{"role": "user"}`), transfer.ImportRequest{})
 			return err
 		}},
-		"nobody": {scrollback.Refused, func() error { _, _, err := e.As(scrollback.Caller{}).List(ctx, scrollback.ListQuery{}); return err }},
+		"nobody": {scrollback.Refused, func() error {
+			_, _, err := e.As(scrollback.Caller{}).List(ctx, scrollback.ListQuery{})
+			return err
+		}},
 	} {
 		if err := do.run(); scrollback.CodeOf(err) != do.code {
 			t.Errorf("%s: %v", what, err)

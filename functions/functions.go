@@ -78,7 +78,8 @@ const MaxRounds = 50
 // the events of all its turns as they come, with one DoneEvent at the end. The calls of a step
 // run one after the other. If one of them is of a tool that is no function, all stay open, and
 // the turn ends as waiting, as engine.View.Turn has it.
-func Turn(ctx context.Context, v *engine.View, ask engine.TurnRequest, all ...Function) iter.Seq2[scrollback.Event, error] {
+func Turn(ctx context.Context, v *engine.View, ask engine.TurnRequest,
+	all ...Function) iter.Seq2[scrollback.Event, error] {
 	return func(yield func(scrollback.Event, error) bool) {
 		tools := slices.Clone(ask.Tools)
 		for _, f := range all {
@@ -119,7 +120,8 @@ func Turn(ctx context.Context, v *engine.View, ask engine.TurnRequest, all ...Fu
 
 // pass yields the events of a turn up to its end, and returns that; false if it was not
 // reached, or nobody reads any more.
-func pass(events iter.Seq2[scrollback.Event, error], yield func(scrollback.Event, error) bool) (done scrollback.DoneEvent, ok bool) {
+func pass(events iter.Seq2[scrollback.Event, error],
+	yield func(scrollback.Event, error) bool) (done scrollback.DoneEvent, ok bool) {
 	for ev, err := range events {
 		if end, is := ev.(scrollback.DoneEvent); is {
 			return end, true
@@ -132,7 +134,8 @@ func pass(events iter.Seq2[scrollback.Event, error], yield func(scrollback.Event
 }
 
 // answer runs the open calls of a turn; nil if one of them is not of a function.
-func answer(ctx context.Context, v *engine.View, id scrollback.ConversationID, turn scrollback.TurnID, all []Function) ([]engine.ToolResult, error) {
+func answer(ctx context.Context, v *engine.View, id scrollback.ConversationID, turn scrollback.TurnID,
+	all []Function) ([]engine.ToolResult, error) {
 	entry, err := v.Turns().Get(ctx, id, turn)
 	if err != nil {
 		return nil, err
@@ -163,7 +166,8 @@ func answer(ctx context.Context, v *engine.View, id scrollback.ConversationID, t
 func (f Function) safely(ctx context.Context, arguments json.RawMessage) (text string, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			text, err = "", fmt.Errorf("the function %s panicked: %v", f.Name, fault)
+			text = ""
+			err = fmt.Errorf("the function %s panicked: %v", f.Name, fault)
 		}
 	}()
 	return f.Call(ctx, arguments)

@@ -41,7 +41,8 @@ func calls(named ...string) modeltest.Step {
 }
 
 // turn has a model that follows steps asked with functions, and returns what it answered.
-func turn(t *testing.T, rig *enginetest.Rig, all ...functions.Function) (scrollback.ConversationID, iter.Seq2[scrollback.Event, error]) {
+func turn(t *testing.T, rig *enginetest.Rig,
+	all ...functions.Function) (scrollback.ConversationID, iter.Seq2[scrollback.Event, error]) {
 	t.Helper()
 	c, _, err := rig.Create(t.Context(), scrollback.Conversation{})
 	if err != nil {
@@ -96,7 +97,8 @@ func TestTurn(t *testing.T) {
 		t.Errorf("the reply is %q, %v, with %d ends", reply, err, ends)
 	}
 	got := strings.Split(results(t, rig, id), "\n")
-	for i, want := range []string{`{"sum":6}`, "good day", "! the arguments do not fit: ", "! the arguments do not fit: ", "! no luck",
+	for i, want := range []string{`{"sum":6}`, "good day", "! the arguments do not fit: ", "! the arguments do not fit: ",
+		"! no luck",
 		"! the function panic panicked: no sense"} {
 		if i >= len(got) || !strings.HasPrefix(got[i], want) {
 			t.Errorf("result %d is not %q: %q", i, want, got)
@@ -112,14 +114,16 @@ func TestOf(t *testing.T) {
 		Required   []string
 		Properties map[string]struct{ Description string }
 	}
-	if err := json.Unmarshal(f.Parameters, &schema); err != nil || schema.Type != "object" || strings.Join(schema.Required, " ") != "a" ||
+	if err := json.Unmarshal(f.Parameters, &schema); err != nil || schema.Type != "object" ||
+		strings.Join(schema.Required, " ") != "a" ||
 		len(schema.Properties) != 2 || schema.Properties["a"].Description != "the first" {
 		t.Errorf("the schema is %s, %v", f.Parameters, err)
 	}
 	rig := enginetest.New(t, enginetest.Options{}, modeltest.Say("never asked"))
 	for _, bad := range []functions.Function{
 		functions.Of("number", "Takes no struct.", func(context.Context, int) (string, error) { return "", nil }),
-		functions.Of("channel", "Takes what no JSON is.", func(context.Context, struct{ C chan int }) (string, error) { return "", nil }),
+		functions.Of("channel", "Takes what no JSON is.",
+			func(context.Context, struct{ C chan int }) (string, error) { return "", nil }),
 	} {
 		_, events := turn(t, rig, bad)
 		_, err := scrollback.ReplyOf(events)
@@ -136,7 +140,8 @@ func TestCallsOfOthersStayOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("q"), Tools: []scrollback.Tool{{Name: "elsewhere"}}}
+	ask := engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("q"),
+		Tools: []scrollback.Tool{{Name: "elsewhere"}}}
 	var done scrollback.DoneEvent
 	for ev, err := range functions.Turn(t.Context(), rig.View, ask, functions.Of("add", "Adds.", add)) {
 		if err != nil {

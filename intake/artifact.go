@@ -25,7 +25,8 @@ func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollbac
 	kind := mimetype.Detect(head)
 	id, size, err := in.put(ctx, io.MultiReader(bytes.NewReader(head), r), in.Limits.ArtifactBytes)
 	if errors.Is(err, scrollback.ErrTooLarge) {
-		err = scrollback.ParamErrorf("intake.Keep", "file", "an attachment has at most %d bytes (limits.attachment_bytes)", in.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
+		err = scrollback.ParamErrorf("intake.Keep", "file", "an attachment has at most %d bytes (limits.attachment_bytes)",
+			in.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
 	}
 	media, _, _ := strings.Cut(kind.String(), ";")
 	return scrollback.Artifact{ID: id, MediaType: media, Name: name, Size: size, CreatedAt: in.store.Now()}, err
@@ -49,12 +50,14 @@ func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollb
 		return p, err
 	}
 	p.Artifact = art.ID
-	p.MediaType, p.Size = art.MediaType, art.Size
+	p.MediaType = art.MediaType
+	p.Size = art.Size
 	return p, nil
 }
 
 // given is the artifact of part i: of the bytes that are attached to it, or one that is stored.
-func (a *admission) given(ctx context.Context, i int, id scrollback.ArtifactID, name string) (scrollback.Artifact, error) {
+func (a *admission) given(ctx context.Context, i int, id scrollback.ArtifactID,
+	name string) (scrollback.Artifact, error) {
 	if b := a.attached[i]; b != nil {
 		return a.attach(ctx, b, name)
 	}
@@ -81,12 +84,14 @@ func (a *admission) mentioned(ctx context.Context, id scrollback.ArtifactID) (sc
 	if err != nil {
 		return scrollback.Artifact{}, err
 	}
-	return scrollback.Artifact{ID: id, MediaType: ref.MediaType, Name: ref.Hint, Size: ref.Bytes, CreatedAt: ref.CreatedAt}, nil
+	return scrollback.Artifact{ID: id, MediaType: ref.MediaType, Name: ref.Hint, Size: ref.Bytes,
+		CreatedAt: ref.CreatedAt}, nil
 }
 
 // artifactEnds returns at most so many of the first and last bytes of a text artifact,
 // cut between characters; if they are not text, it is invalid.
-func (in *Intake) artifactEnds(ctx context.Context, id scrollback.ArtifactID, first, last int64) (head, tail string, err error) {
+func (in *Intake) artifactEnds(ctx context.Context, id scrollback.ArtifactID,
+	first, last int64) (head, tail string, err error) {
 	const op = "intake"
 	f, size, err := in.archive.OpenArtifact(ctx, id)
 	if err != nil {

@@ -25,8 +25,10 @@ func TestLongestMessageInASmallWindow(t *testing.T) {
 		name, text string
 		parts      int
 	}{
-		{"words", words[:chars], 1}, {"chinese", strings.Repeat("潮汐表在第三个系缆柱下面。", chars/13+1), 1}, {"one word", strings.Repeat("x", chars), 1},
-		{"lines", strings.Repeat("\n", chars-1) + "x", 1}, {"emoji", strings.Repeat("🌊", chars), 1}, {"many parts", words[:chars], 100},
+		{"words", words[:chars], 1}, {"chinese", strings.Repeat("潮汐表在第三个系缆柱下面。", chars/13+1), 1},
+		{"one word", strings.Repeat("x", chars), 1},
+		{"lines", strings.Repeat("\n", chars-1) + "x", 1}, {"emoji", strings.Repeat("🌊", chars), 1},
+		{"many parts", words[:chars], 100},
 		{"marks", strings.Repeat("</folded_history>", chars/17), 1},
 	} {
 		for _, limit := range []int64{8000, 2000} {
@@ -56,7 +58,8 @@ func TestLongestMessageInASmallWindow(t *testing.T) {
 						}
 					}
 				}
-				if strings.ReplaceAll(got.String(), "\n", "") != strings.ReplaceAll(parts.Text(), "\n", "") || c.parts == 1 && got.String() != whole {
+				if strings.ReplaceAll(got.String(), "\n", "") != strings.ReplaceAll(parts.Text(), "\n", "") ||
+					c.parts == 1 && got.String() != whole {
 					t.Errorf("%d bytes were kept of %d", got.Len(), len(whole))
 				}
 				enginetest.GoOn(t, r, id)
@@ -73,7 +76,8 @@ func TestLongMessageBetweenImages(t *testing.T) {
 	id := r.NewConversation()
 	var parts scrollback.Parts
 	for n := range 15 {
-		parts = append(parts, scrollback.Text{Text: strings.Repeat(fmt.Sprintf("page %d of the tide table. ", n), 500)}, r.Picture(id, n))
+		parts = append(parts, scrollback.Text{Text: strings.Repeat(fmt.Sprintf("page %d of the tide table. ", n), 500)},
+			r.Picture(id, n))
 	}
 	r.Run(engine.TurnRequest{Conversation: id, Message: parts}).Done(t, scrollback.TurnComplete, "stop")
 	enginetest.GoOn(t, r, id)
@@ -92,13 +96,15 @@ func TestManyOutputsAtOnce(t *testing.T) {
 				}
 				var out []model.Delta
 				for k := range c.calls {
-					out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", k), Name: "clock", Arguments: json.RawMessage(`{}`)}})
+					out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", k), Name: "clock",
+						Arguments: json.RawMessage(`{}`)}})
 				}
 				return out
 			}
 			r := enginetest.New(t, enginetest.Options{}, j.Step())
 			id := r.NewConversation()
-			r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("ask them all"), Tools: enginetest.ClockTool}).Done(t,
+			r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("ask them all"),
+				Tools: enginetest.ClockTool}).Done(t,
 				scrollback.TurnWaiting, "tool_calls")
 			var results []engine.ToolResult
 			for k := range c.calls {
@@ -122,11 +128,14 @@ func TestManyOutputsAtOnce(t *testing.T) {
 
 func TestBigOutputsBecomeArtifacts(t *testing.T) {
 	big := strings.Repeat("行 line of output\n", 2000)
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("c1", "clock", `{}`)), modeltest.Say("read"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("c1", "clock", `{}`)),
+		modeltest.Say("read"))
 	id := r.NewConversation()
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("run"), Tools: enginetest.ClockTool}).Done(t, scrollback.TurnWaiting,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("run"), Tools: enginetest.ClockTool}).Done(t,
+		scrollback.TurnWaiting,
 		"tool_calls")
-	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: big}}}).Done(t, scrollback.TurnComplete,
+	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: big}}}).Done(t,
+		scrollback.TurnComplete,
 		"stop")
 	res := r.Log(id)[2].Parts.Results()[0]
 	if res.Artifact == "" || len(res.Text) > 4<<10 || !strings.HasPrefix(big, res.Text[:2000]) ||

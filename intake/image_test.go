@@ -53,7 +53,9 @@ func TestFortyImages(t *testing.T) {
 				t.Errorf("%d images are in the log", seen)
 			}
 			enginetest.GoOn(t, r, id)
-			if !slices.ContainsFunc(r.Log(id), func(m scrollback.Message) bool { return strings.HasPrefix(m.Parts.Text(), "And then") }) {
+			if !slices.ContainsFunc(r.Log(id), func(m scrollback.Message) bool {
+				return strings.HasPrefix(m.Parts.Text(), "And then")
+			}) {
 				t.Error("nothing was said after them")
 			}
 		})

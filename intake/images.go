@@ -45,7 +45,8 @@ func checkAddress(p scrollback.Image) error {
 	case p.Artifact != "":
 		return scrollback.ParamErrorf(op, "message", "an image has an artifact or an address, not both")
 	case err != nil, at.Scheme != "http" && at.Scheme != "https", at.Host == "", at.User != nil, len(p.URL) > addressBytes:
-		return scrollback.ParamErrorf(op, "message", "the address of an image is an http or https address of at most %d characters, without a password", addressBytes)
+		return scrollback.ParamErrorf(op, "message",
+			"the address of an image is an http or https address of at most %d characters, without a password", addressBytes)
 	}
 	return nil
 }
@@ -65,7 +66,8 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 		}
 		uploaded := a.out.Role == scrollback.RoleUser && a.attached[i] == nil
 		if uploaded && kept == a.Limits.Images {
-			ps[i], left = nil, append(left, cmp.Or(clip.OneLine(part.Name), part.Where()))
+			ps[i] = nil
+			left = append(left, cmp.Or(clip.OneLine(part.Name), part.Where()))
 			continue
 		}
 		kept++
@@ -73,7 +75,9 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 		switch {
 		case part.URL != "":
 			if err = checkAddress(part); err == nil {
-				part.Size, part.Width, part.Height = 0, 0, 0
+				part.Size = 0
+				part.Width = 0
+				part.Height = 0
 				ps[i] = part
 			}
 		case uploaded:
@@ -115,7 +119,8 @@ func (a *admission) describeImage(ctx context.Context, i int, p scrollback.Image
 	declared := p.MediaType
 	p.MediaType, p.Width, p.Height, err = picture.Measure(head)
 	if err != nil && a.attached[i] != nil { // imported: it costs the picture, and not what was said
-		return scrollback.File{Artifact: art.ID, MediaType: cmp.Or(declared, "application/octet-stream"), Name: p.Name, Size: art.Size}, nil
+		return scrollback.File{Artifact: art.ID, MediaType: cmp.Or(declared, "application/octet-stream"), Name: p.Name,
+			Size: art.Size}, nil
 	}
 	return p, inMessage(p.Name, err)
 }
@@ -149,7 +154,8 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 	}
 	defer f.Close()
 	if size > a.Limits.ArtifactBytes {
-		return p, scrollback.ParamErrorf("intake", "message", "an image has at most %d bytes (limits.attachment_bytes)", a.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
+		return p, scrollback.ParamErrorf("intake", "message", "an image has at most %d bytes (limits.attachment_bytes)",
+			a.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
 	}
 	b, err := io.ReadAll(f)
 	if err != nil {
@@ -161,12 +167,18 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 		return p, inMessage(name, err)
 	}
 	if fit.Note == "" {
-		p.MediaType, p.Size, p.Width, p.Height = fit.MediaType, size, fit.Width, fit.Height
+		p.MediaType = fit.MediaType
+		p.Size = size
+		p.Width = fit.Width
+		p.Height = fit.Height
 		return p, nil
 	}
-	a.note(scrollback.Reference{Source: cmp.Or(clip.OneLine(name), "image"), Note: fit.Note + "; the original is " + string(scrollback.ArtifactRef(art.ID))})
+	a.note(scrollback.Reference{Source: cmp.Or(clip.OneLine(name), "image"),
+		Note: fit.Note + "; the original is " + string(scrollback.ArtifactRef(art.ID))})
 	made, err := a.keepPicture(ctx, fit, name)
-	made.Name, made.Detail, made.Opaque = p.Name, p.Detail, p.Opaque
+	made.Name = p.Name
+	made.Detail = p.Detail
+	made.Opaque = p.Opaque
 	return made, err
 }
 
@@ -174,9 +186,11 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 func (a *admission) keepPicture(ctx context.Context, fit picture.Picture, name string) (scrollback.Image, error) {
 	id, size, err := a.put(ctx, bytes.NewReader(fit.Bytes), a.Limits.ArtifactBytes)
 	if err == nil && !slices.ContainsFunc(a.out.Mentions, func(m scrollback.Artifact) bool { return m.ID == id }) {
-		a.out.Mentions = append(a.out.Mentions, scrollback.Artifact{ID: id, MediaType: fit.MediaType, Name: name, Size: size, CreatedAt: a.store.Now()})
+		a.out.Mentions = append(a.out.Mentions,
+			scrollback.Artifact{ID: id, MediaType: fit.MediaType, Name: name, Size: size, CreatedAt: a.store.Now()})
 	}
-	return scrollback.Image{Artifact: id, MediaType: fit.MediaType, Name: name, Size: size, Width: fit.Width, Height: fit.Height}, err
+	return scrollback.Image{Artifact: id, MediaType: fit.MediaType, Name: name, Size: size, Width: fit.Width,
+		Height: fit.Height}, err
 }
 
 // inMessage says which image an error is about.

@@ -90,7 +90,8 @@ func (l Limits) Check(ps scrollback.Parts) error {
 		return scrollback.ParamErrorf(op, "message", "the message is empty")
 	}
 	if len(ps) > l.Parts {
-		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts (limits.parts)", l.Parts).Because(scrollback.ErrTooLarge)
+		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts (limits.parts)",
+			l.Parts).Because(scrollback.ErrTooLarge)
 	}
 	chars := 0
 	for _, t := range textParts(ps) {
@@ -100,7 +101,9 @@ func (l Limits) Check(ps scrollback.Parts) error {
 		chars += utf8.RuneCountInString(t.Text)
 	}
 	if chars > l.MessageChars {
-		return scrollback.ParamErrorf(op, "message", "the message has %d characters, at most %d are taken (limits.message_chars)", chars, l.MessageChars).Because(scrollback.ErrTooLarge)
+		return scrollback.ParamErrorf(op, "message",
+			"the message has %d characters, at most %d are taken (limits.message_chars)", chars,
+			l.MessageChars).Because(scrollback.ErrTooLarge)
 	}
 	return nil
 }
@@ -140,8 +143,10 @@ func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 // Admit makes a message of a conversation ready to be stored: it is well-formed, big texts go behind
 // artifacts and leave their head and tail, attached bytes are stored, and artifacts that
 // are named must be known to the conversation. attached is by index of the part.
-func (in *Intake) Admit(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, room Room, attached map[int][]byte) (store.Incoming, error) {
-	a := admission{Intake: in, id: id, room: room, attached: attached, out: store.Incoming{Message: m, Counted: store.Counted{}}}
+func (in *Intake) Admit(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, room Room,
+	attached map[int][]byte) (store.Incoming, error) {
+	a := admission{Intake: in, id: id, room: room, attached: attached,
+		out: store.Incoming{Message: m, Counted: store.Counted{}}}
 	err := a.admit(ctx)
 	return a.out, err
 }

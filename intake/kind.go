@@ -26,10 +26,12 @@ const (
 
 // origin names the call that a result belongs to: its tool and its main argument.
 func (a *admission) origin(r scrollback.ToolResult) string {
-	tool, subject := r.Name, ""
+	tool := r.Name
+	subject := ""
 	for _, c := range slices.Backward(a.room.Calls) {
 		if c.ID == r.CallID {
-			tool, subject = cmp.Or(tool, c.Name), toolcall.Read(c.Arguments).Subject
+			tool = cmp.Or(tool, c.Name)
+			subject = toolcall.Read(c.Arguments).Subject
 			break
 		}
 	}
@@ -48,7 +50,8 @@ func hint(origin, text string) string {
 // kindOf says what a text is. The origin may have the name of a file in it.
 func kindOf(text, origin string) string {
 	lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
-	head := glance{text: strings.TrimSpace(strings.ToValidUTF8(clip.Bytes(text, kindBytes), "")), origin: origin, cut: len(text) > kindBytes}
+	head := glance{text: strings.TrimSpace(strings.ToValidUTF8(clip.Bytes(text, kindBytes), "")), origin: origin,
+		cut: len(text) > kindBytes}
 	for line := range strings.SplitSeq(head.text, "\n") {
 		if line = strings.TrimRight(numbered.ReplaceAllString(line, ""), "\r "); line != "" {
 			head.lines = append(head.lines, line)
@@ -64,7 +67,8 @@ func kindOf(text, origin string) string {
 	if len(head.lines) == 0 {
 		return "only white space, " + counted
 	}
-	for _, look := range []func(*glance) string{(*glance).json, (*glance).markup, (*glance).diff, (*glance).tests, (*glance).matches, (*glance).table,
+	for _, look := range []func(*glance) string{(*glance).json, (*glance).markup, (*glance).diff, (*glance).tests,
+		(*glance).matches, (*glance).table,
 		(*glance).log, (*glance).paths, (*glance).source} {
 		if kind := look(&head); kind != "" {
 			before, after, _ := strings.Cut(kind, "|")
@@ -193,7 +197,8 @@ func has(text string, words []string) bool {
 
 func (g *glance) tests() string {
 	if has(g.text, goWords) && goTest.MatchString(g.text) {
-		return fmt.Sprintf("Go test log|, %d FAIL", max(len(goFailed.FindAllString(g.text, -1)), len(goBroken.FindAllString(g.text, -1))))
+		return fmt.Sprintf("Go test log|, %d FAIL",
+			max(len(goFailed.FindAllString(g.text, -1)), len(goBroken.FindAllString(g.text, -1))))
 	}
 	end := clip.TailBytes(g.text, 4<<10)
 	if !has(end, sumWords) {
@@ -212,7 +217,8 @@ func (g *glance) matches() string {
 	n := 0
 	for _, line := range g.lines {
 		if m := match.FindStringSubmatch(line); m != nil {
-			files, n = append(files, m[1]), n+1
+			files = append(files, m[1])
+			n += 1
 		}
 	}
 	if !g.most(n) {
@@ -258,7 +264,8 @@ var listed = regexp.MustCompile(`^(?:\S+\s+){0,8}\.{0,2}[\w@.-]*(?:/[\w@.-]+)+/?
 // isListed tries the pattern only on lines with a slash, or with a dot and no space: no
 // others match.
 func isListed(line string) bool {
-	return (strings.Contains(line, "/") || strings.Contains(line, ".") && !strings.ContainsAny(line, " \t")) && listed.MatchString(line)
+	return (strings.Contains(line, "/") || strings.Contains(line, ".") && !strings.ContainsAny(line, " \t")) &&
+		listed.MatchString(line)
 }
 
 func (g *glance) paths() string {
@@ -283,19 +290,25 @@ func (g *glance) mostly(is func(line string) bool) bool {
 func (g *glance) most(n int) bool { return len(g.lines) >= 3 && n*3 >= len(g.lines)*2 }
 
 // languages are the names of programming languages by the end of a file's name.
-var languages = map[string]string{".go": "Go", ".py": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript",
-	".jsx": "JavaScript", ".rs": "Rust", ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".java": "Java", ".kt": "Kotlin", ".rb": "Ruby", ".php": "PHP",
-	".cs": "C#", ".swift": "Swift", ".sh": "shell", ".sql": "SQL", ".css": "CSS", ".yaml": "YAML", ".yml": "YAML", ".toml": "TOML", ".proto": "protobuf"}
+var languages = map[string]string{".go": "Go", ".py": "Python", ".js": "JavaScript", ".mjs": "JavaScript",
+	".ts": "TypeScript", ".tsx": "TypeScript",
+	".jsx": "JavaScript", ".rs": "Rust", ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".java": "Java",
+	".kt": "Kotlin", ".rb": "Ruby", ".php": "PHP",
+	".cs": "C#", ".swift": "Swift", ".sh": "shell", ".sql": "SQL", ".css": "CSS", ".yaml": "YAML", ".yml": "YAML",
+	".toml": "TOML", ".proto": "protobuf"}
 
 // openings tell a language by how a line begins.
 var openings = []struct {
 	language string
 	line     *regexp.Regexp
 }{
-	{"Go", regexp.MustCompile(`^package \w+$`)}, {"C", regexp.MustCompile(`^#include [<"]`)}, {"shell", regexp.MustCompile(`^#!.*sh$`)},
+	{"Go", regexp.MustCompile(`^package \w+$`)}, {"C", regexp.MustCompile(`^#include [<"]`)},
+	{"shell", regexp.MustCompile(`^#!.*sh$`)},
 	{"Python", regexp.MustCompile(`^(?:from [\w.]+ import |def \w+\(.*:$|class \w+.*:$|#!.*python)`)},
-	{"JavaScript", regexp.MustCompile(`^(?:import .* from ['"]|export (?:default |const |function )|const \w+ = require\()`)},
-	{"Rust", regexp.MustCompile(`^(?:use [\w:]+.*;$|pub (?:fn|struct|mod) |fn \w+\()`)}, {"Java", regexp.MustCompile(`^(?:package [\w.]+;|public class )`)},
+	{"JavaScript",
+		regexp.MustCompile(`^(?:import .* from ['"]|export (?:default |const |function )|const \w+ = require\()`)},
+	{"Rust", regexp.MustCompile(`^(?:use [\w:]+.*;$|pub (?:fn|struct|mod) |fn \w+\()`)},
+	{"Java", regexp.MustCompile(`^(?:package [\w.]+;|public class )`)},
 }
 
 func (g *glance) source() string {

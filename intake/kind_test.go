@@ -23,7 +23,8 @@ func TestHint(t *testing.T) {
 			`output of bash "pytest" · test log, 11 lines, 2 failed, 10 passed in 0.12s`},
 		{"fetch", `{"url":"https://x.org/a"}`, `{"total": 3, "items": [{"a": 1}], "next": null}`,
 			`output of fetch "https://x.org/a" · JSON, 1 line, keys total, items, next`},
-		{"fetch", `{}`, `[{"id": 1, "name": "x"}, {"id": 2}]`, `output of fetch · JSON, 1 line, a list of objects with keys id, name`},
+		{"fetch", `{}`, `[{"id": 1, "name": "x"}, {"id": 2}]`,
+			`output of fetch · JSON, 1 line, a list of objects with keys id, name`},
 		{"fetch", `{}`, many(`{"at": 1, "tide": "low"}`, 30), `output of fetch · JSON lines, 30 lines, keys at, tide`},
 		{"fetch", `{}`, `{"big": [` + strings.Repeat("1, ", 200_000) + `1]}`, `output of fetch · text, 1 line: "{"big": [` +
 			strings.Repeat("1, ", 23) + `1,…"`},
@@ -36,22 +37,26 @@ func TestHint(t *testing.T) {
 			`output of git "git diff" · diff, 8 lines, of x.go, y.md`},
 		{"WebFetch", `{"url":"https://x.org"}`, "<!DOCTYPE html>\n<html><head>\n<title>Tides &\n more</title>",
 			`output of WebFetch "https://x.org" · HTML page "Tides & more", 4 lines`},
-		{"read", `{"file_path":"/var/log/a.log"}`, many("2026-01-05 10:00:00 INFO tide", 20) + "2026-01-05 10:00:01 ERROR flood\n",
+		{"read", `{"file_path":"/var/log/a.log"}`,
+			many("2026-01-05 10:00:00 INFO tide", 20) + "2026-01-05 10:00:01 ERROR flood\n",
 			`output of read "/var/log/a.log" · log, 21 lines, 1 with errors`},
 		{"Read", `{"file_path":"/s/a.go"}`, "     1→package a\n     2→\n     3→func f() {}\n",
 			`output of Read "/s/a.go" · Go source, 3 lines`},
 		{"cat", `{}`, "#!/usr/bin/env python\nimport os\n", `output of cat · Python source, 2 lines`},
 		{"Grep", `{"pattern":"tide"}`, "a.go:3: tide\na.go:9: tide()\nb/c.go:1: // tide\n",
 			`output of Grep "tide" · matches, 3 lines in a.go, b/c.go`},
-		{"ls", `{"path":"src"}`, "src/a.go\nsrc/b.go\nsrc/c/d.go\n", `output of ls "src" · list of paths, 3 lines, the first src/a.go`},
-		{"read", `{"path":"README.md"}`, "# Tides\n\ntext\n\n## Use\n\nmore\n", `output of read "README.md" · Markdown "Tides", 7 lines`},
+		{"ls", `{"path":"src"}`, "src/a.go\nsrc/b.go\nsrc/c/d.go\n",
+			`output of ls "src" · list of paths, 3 lines, the first src/a.go`},
+		{"read", `{"path":"README.md"}`, "# Tides\n\ntext\n\n## Use\n\nmore\n",
+			`output of read "README.md" · Markdown "Tides", 7 lines`},
 		{"ask", `{}`, "\n  The tide\tis high.\nReally.\n", `output of ask · text, 3 lines: "The tide is high."`},
 		{"ask", `{}`, "潮汐表在第三个系缆柱下面。\n真的。", `output of ask · text, 2 lines: "潮汐表在第三个系缆柱下面。"`},
 		{"ask", `{}`, "     1→\n     2→\n", `output of ask · only white space, 2 lines`},
 		{"ask", `{}`, "\n\n\n", `output of ask · only white space, 1 line`},
 		{"", `{}`, "x", `output of a tool · text, 1 line: "x"`},
 	} {
-		a := admission{room: Room{Calls: []scrollback.ToolCall{{ID: "1", Name: "older", Arguments: json.RawMessage(`{"command":"old"}`)},
+		a := admission{room: Room{Calls: []scrollback.ToolCall{{ID: "1", Name: "older",
+			Arguments: json.RawMessage(`{"command":"old"}`)},
 			{ID: "1", Name: c.tool, Arguments: json.RawMessage(c.arguments)}}}}
 		if got := hint(a.origin(scrollback.ToolResult{CallID: "1"}), c.text); got != c.want {
 			t.Errorf("the hint is\n%s\nwant\n%s", got, c.want)
@@ -64,7 +69,8 @@ func TestHint(t *testing.T) {
 
 // Whatever a text is, its hint is one short line.
 func FuzzHint(f *testing.F) {
-	for _, s := range []string{"", "{", `{"a":`, "[", "[{", "a,b\nc,d\ne,f", "\xff\xfe\x00", "+++ b/x\n@@", "<html>", "# a\n# b",
+	for _, s := range []string{"", "{", `{"a":`, "[", "[{", "a,b\nc,d\ne,f", "\xff\xfe\x00", "+++ b/x\n@@", "<html>",
+		"# a\n# b",
 		"a/b\na/b\na/b", `{"a":1}x`} {
 		f.Add(s)
 	}

@@ -36,8 +36,9 @@ func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[i
 	if len(marks) == 0 {
 		return p.Parts, nil, nil
 	}
-	found, err := reference.Resolve(ctx, said, reference.Options{Roots: p.Roots(), Plain: p.Plain, Call: p.Call, Remote: in.Limits.RemoteImages,
-		Limits: reference.Limits{ImageBytes: in.Limits.ArtifactBytes, Images: in.imagesLeft(p.Parts)}})
+	found, err := reference.Resolve(ctx, said,
+		reference.Options{Roots: p.Roots(), Plain: p.Plain, Call: p.Call, Remote: in.Limits.RemoteImages,
+			Limits: reference.Limits{ImageBytes: in.Limits.ArtifactBytes, Images: in.imagesLeft(p.Parts)}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +71,9 @@ func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[i
 // the prompt's text.
 func withoutData(ps scrollback.Parts, marks []reference.Mark) scrollback.Parts {
 	out := make(scrollback.Parts, 0, len(ps))
-	at, begun := 0, false // the place of the next text in the text of all, as [scrollback.Parts.Text] joins them
+	// the place of the next text in the text of all, as [scrollback.Parts.Text] joins them
+	at := 0
+	begun := false
 	for _, p := range ps {
 		t, ok := p.(scrollback.Text)
 		if !ok || t.Reference != nil {
@@ -80,8 +83,11 @@ func withoutData(ps scrollback.Parts, marks []reference.Mark) scrollback.Parts {
 		if begun {
 			at++
 		}
-		from, to, rest := at, at+len(t.Text), 0
-		at, begun = to, begun || t.Text != ""
+		from := at
+		to := at + len(t.Text)
+		rest := 0
+		at = to
+		begun = begun || t.Text != ""
 		var kept strings.Builder
 		for _, m := range marks {
 			if m.Data() && m.From >= from && m.To <= to {
@@ -108,14 +114,16 @@ func (in *Intake) judge(ctx context.Context, f *reference.Found) error {
 	}
 	if f.URL != "" {
 		if err := in.Limits.checkImage(scrollback.Image{URL: f.URL}); err != nil {
-			f.URL, f.Error = "", "refused: "+scrollback.Shown(err)
+			f.URL = ""
+			f.Error = "refused: " + scrollback.Shown(err)
 		}
 		return nil
 	}
 	fit, err := in.fitter.Fit(ctx, f.Image)
 	switch {
 	case scrollback.CodeOf(err) == scrollback.Invalid:
-		f.Image, f.Error = nil, scrollback.Shown(err)
+		f.Image = nil
+		f.Error = scrollback.Shown(err)
 		return nil
 	case err != nil:
 		return err
@@ -198,7 +206,8 @@ func nameOf(f *reference.Found) string {
 // the block that would be sent again, or the same content as another program showed it.
 func (w *following) shows(ctx context.Context, s store.Source, text, content string) (bool, error) {
 	b := w.head.Branch
-	if s.Seq > b.HeadSeq || b.View.LeavesOut(s.Seq) || s.Seq <= b.View.Boundary && !slices.Contains(b.View.Carried, s.Seq) && !slices.Contains(w.head.PinnedSeqs, s.Seq) {
+	if s.Seq > b.HeadSeq || b.View.LeavesOut(s.Seq) ||
+		s.Seq <= b.View.Boundary && !slices.Contains(b.View.Carried, s.Seq) && !slices.Contains(w.head.PinnedSeqs, s.Seq) {
 		return false, nil
 	}
 	m, ok := w.seen[s.Seq]
@@ -214,7 +223,8 @@ func (w *following) shows(ctx context.Context, s store.Source, text, content str
 	behind := string(scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:]))))
 	return m.Branch == s.Branch && slices.ContainsFunc(m.Parts, func(p scrollback.Part) bool {
 		t, ok := p.(scrollback.Text)
-		return ok && t.Reference != nil && t.Reference.Whole() && t.Reference.Source == s.Name && t.Reference.SHA256 == s.SHA256 &&
+		return ok && t.Reference != nil && t.Reference.Whole() && t.Reference.Source == s.Name &&
+			t.Reference.SHA256 == s.SHA256 &&
 			(t.Text == text || strings.Contains(t.Text, behind) || bare(t.Text) == content && content != "")
 	}), nil
 }
@@ -251,7 +261,8 @@ func block(r scrollback.Reference, content string) string {
 // fenced is a text between fences longer than any run of backticks in it, so that it cannot
 // end its own block.
 func fenced(language, text string) string {
-	longest, run := 2, 0
+	longest := 2
+	run := 0
 	for i := range len(text) {
 		if run++; text[i] != '`' {
 			run = 0
@@ -267,7 +278,8 @@ func fenced(language, text string) string {
 
 // Again returns what the window of a path lacks of what its prompt refers to as unchanged:
 // the parts of the messages that have it, or, where those are not there, nothing.
-func (in *Intake) Again(ctx context.Context, b scrollback.Branch, lacks []scrollback.Reference) (out scrollback.Parts, err error) {
+func (in *Intake) Again(ctx context.Context, b scrollback.Branch,
+	lacks []scrollback.Reference) (out scrollback.Parts, err error) {
 	for _, r := range lacks {
 		m, err := in.store.At(ctx, b, r.SameAs)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
@@ -278,7 +290,8 @@ func (in *Intake) Again(ctx context.Context, b scrollback.Branch, lacks []scroll
 		}
 		for i, p := range m.Parts {
 			t, ok := p.(scrollback.Text)
-			if !ok || t.Reference == nil || !t.Reference.Whole() || t.Reference.Source != r.Source || t.Reference.SHA256 != r.SHA256 {
+			if !ok || t.Reference == nil || !t.Reference.Whole() || t.Reference.Source != r.Source ||
+				t.Reference.SHA256 != r.SHA256 {
 				continue
 			}
 			out = append(out, t)

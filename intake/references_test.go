@@ -72,7 +72,8 @@ func TestLongReferences(t *testing.T) {
 	blocks := texts(m)
 	for name, of := range map[string]string{"a.txt": "left out here", "b.md": "left out here", "c.txt": "short\n```"} {
 		b := blocks[name]
-		if b.Reference == nil || b.Reference.Version != 1 || !strings.Contains(b.Text, of) || !strings.HasSuffix(b.Text, "```") {
+		if b.Reference == nil || b.Reference.Version != 1 || !strings.Contains(b.Text, of) ||
+			!strings.HasSuffix(b.Text, "```") {
 			t.Errorf("%s is sent as %q", name, b.Text)
 		}
 	}
@@ -105,11 +106,13 @@ func TestBlocksHold(t *testing.T) {
 				continue
 			}
 			fence := lines[len(lines)-1]
-			inside, want := strings.Join(lines[2:], "\n"), content
+			inside := strings.Join(lines[2:], "\n")
+			want := content
 			if want != "" && !strings.HasSuffix(want, "\n") {
 				want += "\n"
 			}
-			if !strings.HasPrefix(lines[1], fence) || strings.Trim(fence, "`") != "" || strings.Contains(content, fence) || inside != want+fence {
+			if !strings.HasPrefix(lines[1], fence) || strings.Trim(fence, "`") != "" || strings.Contains(content, fence) ||
+				inside != want+fence {
 				t.Errorf("%q is sent as %q", content, b.Text)
 			}
 		}
@@ -189,10 +192,13 @@ func TestVersionsOfAnImportedNotebook(t *testing.T) {
 	if a := blocks["a.txt"].Reference; a == nil || a.SameAs != 1 || a.Version != 2 {
 		t.Errorf("what is shown already is sent as %q", blocks["a.txt"].Text)
 	}
-	if c := blocks["c.txt"].Reference; c == nil || c.SameAs != 1 || c.Version != 4 || !strings.Contains(texts(ms[0])["c.txt"].Text, "three") {
-		t.Errorf("what only the notebook's items show is sent as %q behind %q", blocks["c.txt"].Text, texts(ms[0])["c.txt"].Text)
+	if c := blocks["c.txt"].Reference; c == nil || c.SameAs != 1 || c.Version != 4 ||
+		!strings.Contains(texts(ms[0])["c.txt"].Text, "three") {
+		t.Errorf("what only the notebook's items show is sent as %q behind %q", blocks["c.txt"].Text,
+			texts(ms[0])["c.txt"].Text)
 	}
-	if b := blocks["b.txt"].Reference; b == nil || b.SameAs != 0 || b.Version != 4 || !strings.Contains(blocks["b.txt"].Text, "now another") {
+	if b := blocks["b.txt"].Reference; b == nil || b.SameAs != 0 || b.Version != 4 ||
+		!strings.Contains(blocks["b.txt"].Text, "now another") {
 		t.Errorf("what has changed is sent as %q", blocks["b.txt"].Text)
 	}
 }
@@ -211,7 +217,8 @@ func TestPictureReferences(t *testing.T) {
 	for i, p := range m.Parts {
 		if p, ok := p.(scrollback.Image); ok {
 			before, _ := m.Parts[i-1].(scrollback.Text)
-			if pictures++; p.Width != 30 || p.MediaType != "image/png" || before.Reference == nil || before.Reference.Source != "p.png" {
+			if pictures++; p.Width != 30 || p.MediaType != "image/png" || before.Reference == nil ||
+				before.Reference.Source != "p.png" {
 				t.Errorf("behind %+v stands %+v", before, p)
 			}
 		}

@@ -99,7 +99,8 @@ func (a *admission) longResults(m scrollback.Message) (long map[int]bool, room i
 	limit := min(outputBytes, max(outputFloor, int(a.room.Budget/10*bytesPerUnit)))
 	share := min(a.room.Budget/resultsShare, a.room.Outputs())
 	var total int64
-	long, weights := map[int]bool{}, map[int]int64{}
+	long = map[int]bool{}
+	weights := map[int]int64{}
 	for i, p := range m.Parts {
 		r, ok := p.(scrollback.ToolResult)
 		switch {

@@ -56,7 +56,8 @@ func TestNothingOfATextIsLost(t *testing.T) {
 	}
 	cut := map[scrollback.Role]int{}
 	rapid.Check(t, func(p *rapid.T) {
-		m := scrollback.Message{Role: rapid.SampledFrom([]scrollback.Role{scrollback.RoleUser, scrollback.RoleTool}).Draw(p, "role")}
+		m := scrollback.Message{Role: rapid.SampledFrom([]scrollback.Role{scrollback.RoleUser, scrollback.RoleTool}).Draw(p,
+			"role")}
 		for n := range rapid.IntRange(1, 8).Draw(p, "parts") {
 			piece := rapid.SampledFrom([]string{"word ", "潮汐表", "🌊\n", "x", "…left out here. "}).Draw(p, "piece")
 			text := strings.Repeat(piece, rapid.SampledFrom([]int{1, 50, 900, 4000, 9000}).Draw(p, "times"))
@@ -66,7 +67,8 @@ func TestNothingOfATextIsLost(t *testing.T) {
 				m.Parts = append(m.Parts, scrollback.ToolResult{CallID: string(rune('a' + n)), Name: "look", Text: text})
 			}
 		}
-		room := intake.Room{Budget: rapid.Int64Range(0, 20_000).Draw(p, "budget"), Fixed: rapid.Int64Range(0, 5000).Draw(p, "fixed"),
+		room := intake.Room{Budget: rapid.Int64Range(0, 20_000).Draw(p, "budget"),
+			Fixed: rapid.Int64Range(0, 5000).Draw(p, "fixed"),
 			Asked: rapid.Int64Range(0, 5000).Draw(p, "asked")}
 		got, err := in.Admit(t.Context(), c.ID, m, room, nil)
 		if err != nil {
@@ -139,7 +141,8 @@ func TestNothingIsCountedTwice(t *testing.T) {
 	}
 	long := func(word string, n int) scrollback.Text { return scrollback.Text{Text: strings.Repeat(word+" ", n)} }
 	admitted, err := in.Admit(t.Context(), c.ID, scrollback.Message{Role: scrollback.RoleUser,
-		Parts: scrollback.Parts{long("stays", 600), long("cut", 9000), long("stays too", 300)}}, intake.Room{Budget: 8000}, nil)
+		Parts: scrollback.Parts{long("stays", 600), long("cut", 9000), long("stays too", 300)}}, intake.Room{Budget: 8000},
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}

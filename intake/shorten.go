@@ -64,7 +64,8 @@ func (a *admission) shortenText(ctx context.Context, t scrollback.Text, room int
 	if err != nil {
 		return t, err
 	}
-	a.out.Parts = append(a.out.Parts, scrollback.File{Artifact: art.ID, MediaType: art.MediaType, Name: art.Name, Size: art.Size})
+	a.out.Parts = append(a.out.Parts, scrollback.File{Artifact: art.ID, MediaType: art.MediaType, Name: art.Name,
+		Size: art.Size})
 	art.Name = "" // the file says it
 	t.Text = a.endsWithin(whole, art, room)
 	return t, nil
@@ -103,7 +104,8 @@ func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (sc
 // shortenResult puts a big tool output behind an artifact.
 func (a *admission) shortenResult(ctx context.Context, r scrollback.ToolResult, room int64) (scrollback.Part, error) {
 	art, err := a.keepText(ctx, r.Text, hint(a.origin(r), r.Text))
-	r.Text, r.Artifact = a.endsWithin(r.Text, art, room), art.ID
+	r.Text = a.endsWithin(r.Text, art, room)
+	r.Artifact = art.ID
 	return r, err
 }
 

@@ -19,9 +19,11 @@ import (
 func TestAliasesNameTheirFields(t *testing.T) {
 	known := map[string]reflect.Type{
 		"engine.Past": reflect.TypeFor[engine.Past](), "engine.TurnContext": reflect.TypeFor[engine.TurnContext](),
-		"engine.ModelEntry": reflect.TypeFor[engine.ModelEntry](), "engine.PolicySettings": reflect.TypeFor[engine.PolicySettings](),
-		"engine.Overrides": reflect.TypeFor[engine.Overrides](), "transfer.Archived": reflect.TypeFor[transfer.Archived](),
-		"transfer.OriginQuery": reflect.TypeFor[transfer.OriginQuery](),
+		"engine.ModelEntry":     reflect.TypeFor[engine.ModelEntry](),
+		"engine.PolicySettings": reflect.TypeFor[engine.PolicySettings](),
+		"engine.Overrides":      reflect.TypeFor[engine.Overrides](),
+		"transfer.Archived":     reflect.TypeFor[transfer.Archived](),
+		"transfer.OriginQuery":  reflect.TypeFor[transfer.OriginQuery](),
 	}
 	found := 0
 	for _, room := range []string{"engine", "transfer", "recall", "model", "functions", "local"} {

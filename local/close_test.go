@@ -44,7 +44,8 @@ func TestObjectsOutliveTheProgram(t *testing.T) {
 // Times that are not positive are the defaults.
 func TestNegativeTimes(t *testing.T) {
 	ctx := t.Context()
-	sb, err := local.Open(ctx, t.TempDir(), &local.Options{Database: "memory:", Engine: engine.Options{SaveEvery: -1, HoldEvents: -1}})
+	sb, err := local.Open(ctx, t.TempDir(),
+		&local.Options{Database: "memory:", Engine: engine.Options{SaveEvery: -1, HoldEvents: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ func TestDocumentedCode(t *testing.T) {
 	for _, name := range files {
 		examples += flat(read(t, name))
 	}
-	whole, parts := map[string]bool{}, 0
+	whole := map[string]bool{}
+	parts := 0
 	for _, name := range []string{"../README.md", "../docs/guides/library.md"} {
 		blocks := goBlock.FindAllStringSubmatch(read(t, name), -1)
 		if len(blocks) == 0 {
@@ -51,11 +52,13 @@ func TestDocumentedCode(t *testing.T) {
 // own.
 func runProgram(t *testing.T, program string) {
 	dir := t.TempDir()
-	source, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "main.exe")
+	source := filepath.Join(dir, "main.go")
+	binary := filepath.Join(dir, "main.exe")
 	if err := os.WriteFile(source, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary, source).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary,
+		source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for range 2 {

@@ -26,7 +26,8 @@ func temperature(_ context.Context, in place) (int, error) {
 // itself until the model has answered.
 func Example_functions() {
 	ctx := context.Background()
-	sb, err := local.Open(ctx, "", &local.Options{Database: "memory:", Model: "asker", Models: map[string]model.Model{"asker": asker{}}})
+	sb, err := local.Open(ctx, "", &local.Options{Database: "memory:", Model: "asker",
+		Models: map[string]model.Model{"asker": asker{}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func folder() string {
 
 // A first conversation, with the built-in offline model.
 func Example() {
-	ctx, dir := context.Background(), folder()
+	ctx := context.Background()
+	dir := folder()
 	defer os.RemoveAll(dir)
 
 	sb, err := local.Open(ctx, dir, nil)
@@ -46,14 +47,16 @@ func Example() {
 		fmt.Println(reply)
 	}
 	// Output:
-	// Noted. I am the built-in offline model: I find and quote what was said and do not reason; for a real model use `--model provider/name`.
+	// Noted. I am the built-in offline model: I find and quote what was said and do not reason; for a real model use
+	// `--model provider/name`.
 	// From this conversation:
 	// [#1] “The code of the blue depot is 7F3K.”
 }
 
 // A turn can be shown while it runs. What ends it early comes as an event too.
 func ExampleScrollback_turn() {
-	ctx, dir := context.Background(), folder()
+	ctx := context.Background()
+	dir := folder()
 	defer os.RemoveAll(dir)
 	sb, err := local.Open(ctx, dir, nil)
 	if err != nil {
@@ -81,14 +84,16 @@ func ExampleScrollback_turn() {
 		}
 	}
 	// Output:
-	// Noted. I am the built-in offline model: I find and quote what was said and do not reason; for a real model use `--model provider/name`.
+	// Noted. I am the built-in offline model: I find and quote what was said and do not reason; for a real model use
+	// `--model provider/name`.
 	// complete
 }
 
 // Whoever opens the folder again goes on where the last program stopped, or from an
 // earlier message in a conversation of its own.
 func ExampleScrollback_resume() {
-	ctx, dir := context.Background(), folder()
+	ctx := context.Background()
+	dir := folder()
 	defer os.RemoveAll(dir)
 	sb, err := local.Open(ctx, dir, nil)
 	if err != nil {
@@ -134,7 +139,8 @@ func ExampleScrollback_resume() {
 
 // What is compacted leaves the window and stays readable behind its ref, for ever.
 func ExampleScrollback_compact() {
-	ctx, dir := context.Background(), folder()
+	ctx := context.Background()
+	dir := folder()
 	defer os.RemoveAll(dir)
 	sb, err := local.Open(ctx, dir, nil)
 	if err != nil {
@@ -173,7 +179,8 @@ func ExampleScrollback_compact() {
 
 // Search finds messages by words in everything that is kept.
 func ExampleScrollback_search() {
-	ctx, dir := context.Background(), folder()
+	ctx := context.Background()
+	dir := folder()
 	defer os.RemoveAll(dir)
 	sb, err := local.Open(ctx, dir, nil)
 	if err != nil {
@@ -199,7 +206,8 @@ func ExampleScrollback_search() {
 
 // A file of messages becomes a conversation; the same file again changes nothing.
 func ExampleScrollback_Import() {
-	ctx, dir := context.Background(), folder()
+	ctx := context.Background()
+	dir := folder()
 	defer os.RemoveAll(dir)
 	sb, err := local.Open(ctx, dir, nil)
 	if err != nil {
@@ -227,7 +235,8 @@ func ExampleScrollback_Import() {
 // A caller works in its own projects, with its own access. To it, what is not its own
 // does not exist.
 func ExampleScrollback_callers() {
-	ctx, dir := context.Background(), folder()
+	ctx := context.Background()
+	dir := folder()
 	defer os.RemoveAll(dir)
 	sb, err := local.Open(ctx, dir, nil)
 	if err != nil {

@@ -49,10 +49,11 @@ func ExampleScrollback_tools() {
 		log.Fatal(err)
 	}
 
-	ask := engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("How warm is it in Oslo?"), Tools: []scrollback.Tool{{
-		Name: "temperature", Description: "The temperature in a city, in °C.",
-		Parameters: json.RawMessage(`{"type": "object", "properties": {"city": {"type": "string"}}}`),
-	}}}
+	ask := engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("How warm is it in Oslo?"),
+		Tools: []scrollback.Tool{{
+			Name: "temperature", Description: "The temperature in a city, in °C.",
+			Parameters: json.RawMessage(`{"type": "object", "properties": {"city": {"type": "string"}}}`),
+		}}}
 	for {
 		var done scrollback.DoneEvent
 		for ev, err := range sb.Turn(ctx, ask) {

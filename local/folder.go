@@ -42,10 +42,12 @@ func tighten(dir, file string, log *slog.Logger) {
 	}
 	entries, err := os.ReadDir(dir)
 	foreign := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !strings.HasPrefix(e.Name(), filepath.Base(file)) && !slices.Contains(folders, e.Name()) && e.Name() != roomFile
+		return !strings.HasPrefix(e.Name(), filepath.Base(file)) && !slices.Contains(folders, e.Name()) &&
+			e.Name() != roomFile
 	})
 	if err != nil || foreign || !ours(info) {
-		log.Info("others may look into the data folder; what is in the database is hidden from them", "folder", dir, "mode", info.Mode().Perm().String())
+		log.Info("others may look into the data folder; what is in the database is hidden from them", "folder", dir, "mode",
+			info.Mode().Perm().String())
 		return
 	}
 	close(dir, log)

@@ -182,8 +182,12 @@ func assemble(at places, o *Options) (*Scrollback, error) {
 	if e.Model == "" {
 		e.Model = offline.Name
 	}
-	e.Models, e.ModelNames, e.Catalog = known.find, known.names, known.catalog
-	s.Transfer = transfer.New(s.Store, s.Archive, transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Tools: transcripts.Tools(), Limits: o.Bundles})
+	e.Models = known.find
+	e.ModelNames = known.names
+	e.Catalog = known.catalog
+	s.Transfer = transfer.New(s.Store, s.Archive,
+		transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Tools: transcripts.Tools(),
+			Limits: o.Bundles})
 	e.Archive = transfer.OnCompact(s.Transfer)
 	if o.SearXNG != "" {
 		searcher, err := websearch.New(o.SearXNG, cmp.Or(o.Agent, "scrollback"))
@@ -211,7 +215,8 @@ func reading(at places, o *Options) *archive.Options {
 	out.Explain = at.objects.Explain
 	if o.SignedDownloads {
 		out.Sign = func(ctx context.Context, key string, d archive.Download) (string, error) {
-			return at.objects.Sign(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition, Cache: d.Cache, For: d.For})
+			return at.objects.Sign(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition, Cache: d.Cache,
+				For: d.For})
 		}
 	}
 	return out
@@ -247,12 +252,14 @@ func (s *Scrollback) DownloadsFrom(ctx context.Context) (string, error) {
 
 // Import reads a file of another tool, or a bundle, into conversations; see
 // [transfer.Transfer.Import].
-func (s *Scrollback) Import(ctx context.Context, r io.ReadSeeker, q transfer.ImportRequest) (transfer.ImportResult, error) {
+func (s *Scrollback) Import(ctx context.Context, r io.ReadSeeker,
+	q transfer.ImportRequest) (transfer.ImportResult, error) {
 	return s.Transfer.Import(ctx, s.View, r, q)
 }
 
 // Export writes a conversation; see [transfer.Transfer.Export].
-func (s *Scrollback) Export(ctx context.Context, id scrollback.ConversationID, q transfer.ExportRequest, w io.Writer) error {
+func (s *Scrollback) Export(ctx context.Context, id scrollback.ConversationID, q transfer.ExportRequest,
+	w io.Writer) error {
 	return s.Transfer.Export(ctx, s.View, id, q, w)
 }
 

@@ -149,7 +149,8 @@ func TestCloseTwice(t *testing.T) {
 
 // Close stops a turn that runs, and what it has said is kept.
 func TestCloseInATurn(t *testing.T) {
-	dir, slow := t.TempDir(), newSlow()
+	dir := t.TempDir()
+	slow := newSlow()
 	sb := open(t, dir, &local.Options{Model: "slow", Models: map[string]model.Model{"slow": slow}})
 	id := create(t, sb, scrollback.Conversation{})
 	said := make(chan error)
@@ -271,7 +272,8 @@ func TestReadOnly(t *testing.T) {
 // Two may have one folder open: each sees what the other wrote, and a conversation has
 // one turn at a time.
 func TestTwoAtOnce(t *testing.T) {
-	dir, slow := t.TempDir(), newSlow()
+	dir := t.TempDir()
+	slow := newSlow()
 	o := &local.Options{Models: map[string]model.Model{"slow": slow}}
 	var both [2]*local.Scrollback
 	var wait sync.WaitGroup
@@ -287,7 +289,8 @@ func TestTwoAtOnce(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	a, b := both[0], both[1]
+	a := both[0]
+	b := both[1]
 	id := create(t, a, scrollback.Conversation{Model: "slow"})
 	said := make(chan string)
 	go func() {
@@ -317,7 +320,8 @@ func TestTwoAtOnce(t *testing.T) {
 
 // Database and artifacts may be elsewhere, by URL.
 func TestPlaces(t *testing.T) {
-	dir, other := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
+	other := t.TempDir()
 	at := func(name string) string { return filepath.ToSlash(filepath.Join(other, name)) }
 	for _, c := range []struct {
 		o    local.Options
@@ -325,7 +329,8 @@ func TestPlaces(t *testing.T) {
 	}{
 		{local.Options{Database: "memory:"}, nil},
 		{local.Options{Database: "memory:", Objects: "file://" + at("bytes")}, []string{"bytes"}},
-		{local.Options{Database: "sqlite://" + at("deep/here.db"), Objects: "file://" + at("deep/bytes")}, []string{"bytes", "deep"}},
+		{local.Options{Database: "sqlite://" + at("deep/here.db"), Objects: "file://" + at("deep/bytes")},
+			[]string{"bytes", "deep"}},
 	} {
 		sb := open(t, dir, &c.o)
 		id := create(t, sb, scrollback.Conversation{})
@@ -333,7 +338,8 @@ func TestPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if page, err := sb.Recall().Read(t.Context(), id, scrollback.ArtifactRef(kept.ID), 0, 0); err != nil || page.Content != "a big output" {
+		if page, err := sb.Recall().Read(t.Context(), id, scrollback.ArtifactRef(kept.ID), 0, 0); err != nil ||
+			page.Content != "a big output" {
 			t.Errorf("%+v: read %+v, %v", c.o, page, err)
 		}
 		var made []string
@@ -360,7 +366,8 @@ func TestModels(t *testing.T) {
 	key := func(name string) string { return map[string]string{"OPENAI_API_KEY": "sk"}[name] }
 	dir := t.TempDir()
 	id := create(t, open(t, dir, nil), scrollback.Conversation{})
-	unknown := map[string]scrollback.Code{"nope": scrollback.Invalid, "openai/": scrollback.Invalid, "openai/gpt-5": scrollback.Refused}
+	unknown := map[string]scrollback.Code{"nope": scrollback.Invalid, "openai/": scrollback.Invalid,
+		"openai/gpt-5": scrollback.Refused}
 	for name, code := range unknown {
 		sb := open(t, dir, &local.Options{Model: name, Env: none})
 		_, _, err := sb.Create(t.Context(), scrollback.Conversation{})
@@ -393,7 +400,8 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s is listed %d times", name, count[name])
 		}
 	}
-	if reply, err := ask(t.Context(), sb, create(t, sb, scrollback.Conversation{}), "hello"); err != nil || reply != "HELLO " {
+	if reply, err := ask(t.Context(), sb, create(t, sb, scrollback.Conversation{}), "hello"); err != nil ||
+		reply != "HELLO " {
 		t.Errorf("a model of one's own in place of the built-in one: %q, %v", reply, err)
 	}
 }

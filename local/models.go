@@ -101,6 +101,7 @@ func (o *offered) names(ctx context.Context, k *known) []string {
 		wait.Go(func() { lists[i], _ = server.Offered(ctx) }) // without a list, names can still be typed
 	}
 	wait.Wait()
-	o.last, o.until = slices.Concat(lists...), time.Now().Add(offerFor)
+	o.last = slices.Concat(lists...)
+	o.until = time.Now().Add(offerFor)
 	return o.last
 }

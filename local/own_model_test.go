@@ -74,7 +74,8 @@ func TestFaultsOfAnOwnModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask := engine.TurnRequest{Conversation: made.ID, Message: scrollback.Say("hello?"), Overrides: engine.Overrides{Model: c.model}}
+		ask := engine.TurnRequest{Conversation: made.ID, Message: scrollback.Say("hello?"),
+			Overrides: engine.Overrides{Model: c.model}}
 		_, err = scrollback.ReplyOf(sb.Turn(ctx, ask))
 		if scrollback.CodeOf(err) != c.code || !strings.Contains(scrollback.Shown(err), c.says) {
 			t.Errorf("%s: %v (shown as %q), want %s: %s", c.model, err, scrollback.Shown(err), c.code, c.says)
@@ -104,7 +105,8 @@ func TestMemoryNeedsNoFolder(t *testing.T) {
 		t.Errorf("it left %v, %v", left, err)
 	}
 	for _, database := range []string{"", "%", "sqlite://relative"} {
-		if _, err := local.Open(t.Context(), "", &local.Options{Database: database}); scrollback.CodeOf(err) != scrollback.Invalid {
+		if _, err := local.Open(t.Context(), "",
+			&local.Options{Database: database}); scrollback.CodeOf(err) != scrollback.Invalid {
 			t.Errorf("%q without a folder: %v", database, err)
 		}
 	}

@@ -57,7 +57,8 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	}
 	mode := o.Mode
 	if at.archive == nil {
-		mode, at.readOnly = ReadOnly, true
+		mode = ReadOnly
+		at.readOnly = true
 	}
 	if at.objects, err = objects.Open(ctx, kept, mode == ReadOnly); err != nil {
 		return at, errors.Join(err, at.db.Close())
@@ -91,7 +92,8 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 				at.db, err = sqlite.OpenReadOnly(ctx, file)
 				return at, err
 			}
-			return at, scrollback.Errorf(scrollback.Unavailable, op, "%s may only be read (%w); serve --read-only, and commands that only read, work there", path, err)
+			return at, scrollback.Errorf(scrollback.Unavailable, op,
+				"%s may only be read (%w); serve --read-only, and commands that only read, work there", path, err)
 		}
 	}
 	log := o.Engine.Log
@@ -129,7 +131,8 @@ func databaseFile(dir, at string) (string, error) {
 	switch {
 	case err == nil && u.Scheme == "memory":
 		return "", nil
-	case err == nil && u.Scheme == "sqlite" && u.Host == "" && u.RawQuery == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
+	case err == nil && u.Scheme == "sqlite" && u.Host == "" && u.RawQuery == "" &&
+		filepath.IsAbs(filepath.FromSlash(u.Path)):
 		return filepath.FromSlash(u.Path), nil
 	}
 	return "", scrollback.ParamErrorf("local.Open", "database",

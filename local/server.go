@@ -73,7 +73,8 @@ func openServer(ctx context.Context, dir string, o *Options) (at places, err err
 // lasting refuses objects that end with the program, beside a database that does not.
 func lasting(kept objects.Place) error {
 	if kept.Memory() {
-		return scrollback.ParamErrorf("local.Open", "objects", "a database that lasts needs objects that last: s3://BUCKET or file:///FOLDER")
+		return scrollback.ParamErrorf("local.Open", "objects",
+			"a database that lasts needs objects that last: s3://BUCKET or file:///FOLDER")
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func TestPiecesSayWhereTheyStand(t *testing.T) {
 // Thinking is timed from the first thought that is shown, else from the question, until
 // the model speaks.
 func TestThinkingClock(t *testing.T) {
-	shown, hidden := scrollback.Usage{}, scrollback.Usage{ReasoningTokens: 5}
+	shown := scrollback.Usage{}
+	hidden := scrollback.Usage{ReasoningTokens: 5}
 	for name, c := range map[string]struct {
 		deltas []model.Delta // 10 ms apart, the first 10 ms after the question
 		usage  scrollback.Usage

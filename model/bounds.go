@@ -22,13 +22,16 @@ type Bounds struct {
 // Full is b with the defaults in place of zeros.
 func (b Bounds) Full() Bounds {
 	return Bounds{
-		Chars: cmp.Or(b.Chars, 500_000), ReasoningChars: cmp.Or(b.ReasoningChars, 200_000), ArgumentBytes: cmp.Or(b.ArgumentBytes, 1<<20),
-		OpaqueBytes: cmp.Or(b.OpaqueBytes, 4<<20), Calls: cmp.Or(b.Calls, 128), FrameBytes: cmp.Or(b.FrameBytes, 8<<20), Duration: cmp.Or(b.Duration, time.Hour),
+		Chars: cmp.Or(b.Chars, 500_000), ReasoningChars: cmp.Or(b.ReasoningChars, 200_000),
+		ArgumentBytes: cmp.Or(b.ArgumentBytes, 1<<20),
+		OpaqueBytes:   cmp.Or(b.OpaqueBytes, 4<<20), Calls: cmp.Or(b.Calls, 128), FrameBytes: cmp.Or(b.FrameBytes, 8<<20),
+		Duration: cmp.Or(b.Duration, time.Hour),
 	}
 }
 
 // Exceeded is the error of a reply that went beyond a bound; what names the bound with
 // its figure.
 func Exceeded(what string) error {
-	return scrollback.Errorf(scrollback.Unavailable, "model", "the model's answer was stopped: it went beyond %s", what).Because(scrollback.ErrReplyBound)
+	return scrollback.Errorf(scrollback.Unavailable, "model", "the model's answer was stopped: it went beyond %s",
+		what).Because(scrollback.ErrReplyBound)
 }

@@ -14,7 +14,9 @@ import (
 // does a panic, whose stack is given to panicked.
 func Guarded(ctx context.Context, m Model, r Request, panicked func(stack []byte)) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		inside, over := true, false // the model's code runs; nobody reads any more
+		// the model's code runs; nobody reads any more
+		inside := true
+		over := false
 		defer func() {
 			if !inside || over {
 				return // it is not the model's

@@ -80,12 +80,14 @@ const imagesKept = 256
 // Images takes over what the lesson says about images, and says whether any of it is new.
 func (l *Lesson) Images(known *scrollback.Learned) (news bool) {
 	if l.MaxImages > 0 && (known.MaxImages == 0 || l.MaxImages < known.MaxImages) {
-		known.MaxImages, news = l.MaxImages, true
+		known.MaxImages = l.MaxImages
+		news = true
 	}
 	add := func(to *[]string, names string) {
 		for _, name := range strings.Fields(names) {
 			if !slices.Contains(*to, name) {
-				*to, news = append(slices.Clone(*to), name), true
+				*to = append(slices.Clone(*to), name)
+				news = true
 			}
 		}
 	}

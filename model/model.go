@@ -106,7 +106,8 @@ func Arguments(text string) json.RawMessage {
 // Opaque belongs to the text, reasoning or call of the same delta, and ends its
 // part; alone it belongs to the part that is being written, or if there is none it is a
 // separate part: reasoning that is not shown. End ends the part that is being written, so
-// that what follows is another one, even if it is of the same kind. Usage counts the whole request so far; the last one counts.
+// that what follows is another one, even if it is of the same kind. Usage counts the whole request so far; the last one
+// counts.
 type Delta struct {
 	Text      string
 	Reasoning string

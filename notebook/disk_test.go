@@ -80,7 +80,8 @@ func (f *crashingFile) Close() error { return errors.Join(f.disk.step(), f.File.
 
 // A crash at every byte and every call of a write leaves the old file or the new one.
 func TestCrashAtEveryByte(t *testing.T) {
-	was, now := []byte(strings.Repeat("old ", 40)), []byte(strings.Repeat("new and longer ", 40))
+	was := []byte(strings.Repeat("old ", 40))
+	now := []byte(strings.Repeat("new and longer ", 40))
 	path := filepath.Join(t.TempDir(), "a.ipynb")
 	for steps, done := 0, false; !done; steps++ {
 		if err := os.WriteFile(path, was, 0o600); err != nil {

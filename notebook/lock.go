@@ -35,7 +35,8 @@ func (f *File) Lock() (release func(), err error) {
 		}
 		return nil, scrollback.Errorf(scrollback.Refused, op, "%s cannot be written: %w", f.Name, err)
 	case !held:
-		return nil, scrollback.Errorf(scrollback.Conflict, op, "a cell of this notebook is being run; wait for it, or stop it")
+		return nil, scrollback.Errorf(scrollback.Conflict, op,
+			"a cell of this notebook is being run; wait for it, or stop it")
 	default:
 		release = sync.OnceFunc(func() { unlock(lock) })
 	}
@@ -44,7 +45,9 @@ func (f *File) Lock() (release func(), err error) {
 		release()
 		return nil, err
 	}
-	f.Notebook, f.sum, f.mode = now.Notebook, now.sum, now.mode
+	f.Notebook = now.Notebook
+	f.sum = now.sum
+	f.mode = now.mode
 	return release, nil
 }
 

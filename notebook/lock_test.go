@@ -61,9 +61,11 @@ func TestOvertaken(t *testing.T) {
 			m := &meddling{t: t, name: name, left: others}
 			f.disk = m
 			_, err = f.Append("ours")
-			want, code := append(slices.Clone(m.said), "ours"), scrollback.Code("")
+			want := append(slices.Clone(m.said), "ours")
+			code := scrollback.Code("")
 			if others > mostTries {
-				want, code = m.said, scrollback.Conflict
+				want = m.said
+				code = scrollback.Conflict
 			}
 			if got := texts(t, name); scrollback.CodeOf(err) != code || !slices.Equal(got, want) {
 				t.Errorf("%s, %d others: %v, and the file has %q, want %q", ext, others, err, got, want)
@@ -88,7 +90,8 @@ func TestLock(t *testing.T) {
 		}
 		return f
 	}
-	one, two := open(), open()
+	one := open()
+	two := open()
 	release, err := one.Lock()
 	if err != nil {
 		t.Fatal(err)

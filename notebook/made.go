@@ -28,11 +28,13 @@ var blanks = map[string]func(transcript.Tie) transcript.Notebook{".ipynb": ipynb
 func blankOf(name, title string) (transcript.Notebook, error) {
 	make := blanks[strings.ToLower(filepath.Ext(name))]
 	if make == nil {
-		return nil, scrollback.ParamErrorf("notebook.New", "file", "%s: the name of a notebook ends with .ipynb or .mtm", name)
+		return nil, scrollback.ParamErrorf("notebook.New", "file", "%s: the name of a notebook ends with .ipynb or .mtm",
+			name)
 	}
 	tie := transcript.Tie{Title: title}
 	if strings.EqualFold(filepath.Ext(name), ".mtm") { // which reads no list of folders as none at all
-		tie.ID, tie.Roots = uuid.NewString(), []string{"."}
+		tie.ID = uuid.NewString()
+		tie.Roots = []string{"."}
 	}
 	return make(tie), nil
 }
@@ -143,7 +145,8 @@ func liveFrom(cells []transcript.Cell, live int) int {
 // text is the cell that a compressed notebook begins with.
 func (d Digest) text(original string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "What was said before, in short:\n\n%s\n\n---\n\nThis is a summary of %s (conversation %s).", strings.TrimSpace(d.Summary), original, d.Conversation)
+	fmt.Fprintf(&b, "What was said before, in short:\n\n%s\n\n---\n\nThis is a summary of %s (conversation %s).",
+		strings.TrimSpace(d.Summary), original, d.Conversation)
 	if len(d.Refs) > 0 {
 		b.WriteString(" The original messages can be read with:\n")
 		for _, ref := range d.Refs {

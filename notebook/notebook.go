@@ -78,7 +78,8 @@ func Open(name string) (*File, error) {
 func opened(name string, b []byte) (transcript.Notebook, error) {
 	open := formats[strings.ToLower(filepath.Ext(name))]
 	if open == nil {
-		return nil, scrollback.ParamErrorf("notebook.Open", "file", "%s: the name of a notebook ends with .ipynb or .mtm", name)
+		return nil, scrollback.ParamErrorf("notebook.Open", "file", "%s: the name of a notebook ends with .ipynb or .mtm",
+			name)
 	}
 	n, err := open(b)
 	if err != nil {
@@ -107,12 +108,14 @@ func (f *File) read() ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, scrollback.ParamErrorf(op, "file", "%s is not a file", f.Name)
 	case info.Size() > MaxBytes:
-		return nil, scrollback.ParamErrorf(op, "file", "%s has %d bytes; a notebook has at most %d", f.Name, info.Size(), int64(MaxBytes)).Because(scrollback.ErrTooLarge)
+		return nil, scrollback.ParamErrorf(op, "file", "%s has %d bytes; a notebook has at most %d", f.Name, info.Size(),
+			int64(MaxBytes)).Because(scrollback.ErrTooLarge)
 	}
 	f.mode = info.Mode().Perm()
 	b, err := io.ReadAll(io.LimitReader(file, MaxBytes+1)) // it may be growing
 	if err == nil && len(b) > MaxBytes {
-		return nil, scrollback.ParamErrorf(op, "file", "%s has more than %d bytes; a notebook has at most that", f.Name, int64(MaxBytes)).Because(scrollback.ErrTooLarge)
+		return nil, scrollback.ParamErrorf(op, "file", "%s has more than %d bytes; a notebook has at most that", f.Name,
+			int64(MaxBytes)).Because(scrollback.ErrTooLarge)
 	}
 	return b, scrollback.Wrap(scrollback.Unavailable, op, err)
 }
@@ -128,7 +131,8 @@ func (f *File) Base() string { return strings.TrimSuffix(filepath.Base(f.Path), 
 func (f *File) Writable() error {
 	const op = "notebook.Writable"
 	if f.mode&0o222 == 0 {
-		return scrollback.Errorf(scrollback.Refused, op, "%s is read-only: what is said to its cells could not be kept", f.Name)
+		return scrollback.Errorf(scrollback.Refused, op, "%s is read-only: what is said to its cells could not be kept",
+			f.Name)
 	}
 	file, err := os.OpenFile(f.Path, os.O_WRONLY, 0)
 	if err == nil {

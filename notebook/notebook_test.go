@@ -39,9 +39,11 @@ func TestPath(t *testing.T) {
 			Parts: scrollback.Parts{scrollback.ToolResult{CallID: id, Name: "f", Text: "r" + id}}}}
 	}
 	asked := user("one")
-	asked.Interaction = []transcript.Entry{say(scrollback.RoleAssistant, "call"), result("1"), result("2"), say(scrollback.RoleAssistant, " "),
+	asked.Interaction = []transcript.Entry{say(scrollback.RoleAssistant, "call"), result("1"), result("2"),
+		say(scrollback.RoleAssistant, " "),
 		say(scrollback.RoleAssistant, "done")}
-	cells := []transcript.Cell{system("be brief"), user("  "), system("be kind"), asked, system("from now on be long"), user("two"), user("")}
+	cells := []transcript.Cell{system("be brief"), user("  "), system("be kind"), asked, system("from now on be long"),
+		user("two"), user("")}
 	want := []string{"u:one", "a:call", "t:", "a:done", "s:from now on be long", "u:two"}
 	if got := shape(cells); !slices.Equal(got, want) {
 		t.Errorf("the path is %q, want %q", got, want)
@@ -64,7 +66,8 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %v, %v", which, got, err)
 		}
 	}
-	for which, code := range map[string]scrollback.Code{"1": scrollback.Invalid, "4": scrollback.Invalid, "0": scrollback.NotFound,
+	for which, code := range map[string]scrollback.Code{"1": scrollback.Invalid, "4": scrollback.Invalid,
+		"0": scrollback.NotFound,
 		"5": scrollback.NotFound, "-1": scrollback.NotFound, "two": scrollback.Invalid, "": scrollback.Invalid} {
 		if got, err := Choose(cells, which); scrollback.CodeOf(err) != code {
 			t.Errorf("%q: %v, %v, want %s", which, got, err, code)
@@ -86,14 +89,15 @@ func TestMark(t *testing.T) {
 		at    int
 		ok    bool
 	}{
-		"the same":                 {[]transcript.Cell{named("a", "x"), named("b", "y")}, 1, true},
-		"moved":                    {[]transcript.Cell{named("b", "y"), named("a", "x")}, 0, true},
-		"one before it is new":     {[]transcript.Cell{named("c", "y"), named("a", "x"), named("b", "y")}, 2, true},
-		"its text has changed":     {[]transcript.Cell{named("a", "x"), named("b", "z")}, 1, false},
-		"it is gone":               {[]transcript.Cell{named("a", "x")}, 0, false},
-		"its id has changed":       {[]transcript.Cell{named("a", "x"), named("n", "y")}, 1, true},
-		"two that it may be":       {[]transcript.Cell{named("n", "y"), named("o", "y")}, 0, false},
-		"it is not a prompt today": {[]transcript.Cell{{ID: "b", Role: scrollback.RoleUser, Markup: true, Text: "y"}}, 0, false},
+		"the same":             {[]transcript.Cell{named("a", "x"), named("b", "y")}, 1, true},
+		"moved":                {[]transcript.Cell{named("b", "y"), named("a", "x")}, 0, true},
+		"one before it is new": {[]transcript.Cell{named("c", "y"), named("a", "x"), named("b", "y")}, 2, true},
+		"its text has changed": {[]transcript.Cell{named("a", "x"), named("b", "z")}, 1, false},
+		"it is gone":           {[]transcript.Cell{named("a", "x")}, 0, false},
+		"its id has changed":   {[]transcript.Cell{named("a", "x"), named("n", "y")}, 1, true},
+		"two that it may be":   {[]transcript.Cell{named("n", "y"), named("o", "y")}, 0, false},
+		"it is not a prompt today": {[]transcript.Cell{{ID: "b", Role: scrollback.RoleUser, Markup: true, Text: "y"}}, 0,
+			false},
 	} {
 		if at, ok := m.In(c.cells); ok != c.ok || ok && at != c.at {
 			t.Errorf("%s: %d, %v", name, at, ok)
@@ -103,11 +107,13 @@ func TestMark(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	const id = "884a221b-c040-4a7c-97d2-5636304cc9b0"
-	a, b := Names(transcript.Tie{ID: "agent/../1"}), Names(transcript.Tie{ID: "agent/../2"})
+	a := Names(transcript.Tie{ID: "agent/../1"})
+	b := Names(transcript.Tie{ID: "agent/../2"})
 	if len(a) != 1 || len(a[0]) != 36 || slices.Equal(a, b) || !slices.Equal(a, Names(transcript.Tie{ID: "agent/../1"})) {
 		t.Errorf("%v, %v", a, b)
 	}
-	if got := Names(transcript.Tie{ID: strings.ToUpper(id), Conversation: id}); !slices.Equal(got, []scrollback.ConversationID{id}) {
+	if got := Names(transcript.Tie{ID: strings.ToUpper(id), Conversation: id}); !slices.Equal(got,
+		[]scrollback.ConversationID{id}) {
 		t.Errorf("one id written twice: %v", got)
 	}
 }
@@ -117,7 +123,9 @@ func TestNarrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, sub, other := filepath.Join(base, "ws"), filepath.Join(base, "ws", "a b"), filepath.Join(base, "wsx")
+	ws := filepath.Join(base, "ws")
+	sub := filepath.Join(base, "ws", "a b")
+	other := filepath.Join(base, "wsx")
 	for _, dir := range []string{sub, other} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -223,7 +231,8 @@ func TestChangedMeanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Keep([]transcript.Entry{say(scrollback.RoleUser, "one"), say(scrollback.RoleAssistant, "first")}); err != nil {
+		if err := r.Keep([]transcript.Entry{say(scrollback.RoleUser, "one"),
+			say(scrollback.RoleAssistant, "first")}); err != nil {
 			t.Fatal(err)
 		}
 		other, err := Open(f.Path)
@@ -251,7 +260,8 @@ func TestChangedMeanwhile(t *testing.T) {
 		}
 		path := f.Path
 		for _, last := range []string{"third", "fourth"} {
-			if err := r.Keep([]transcript.Entry{say(scrollback.RoleUser, "one"), say(scrollback.RoleAssistant, last)}); err != nil {
+			if err := r.Keep([]transcript.Entry{say(scrollback.RoleUser, "one"),
+				say(scrollback.RoleAssistant, last)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -332,7 +342,8 @@ func TestStale(t *testing.T) {
 		t.Helper()
 		r, err := f.Begin(cell, f.Tie())
 		if err == nil {
-			err = r.Keep([]transcript.Entry{say(scrollback.RoleUser, f.Cells()[cell].Text), say(scrollback.RoleAssistant, answer)})
+			err = r.Keep([]transcript.Entry{say(scrollback.RoleUser, f.Cells()[cell].Text),
+				say(scrollback.RoleAssistant, answer)})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -54,7 +54,8 @@ func messages(c transcript.Cell) []transcript.Entry {
 	var out []transcript.Entry
 	for _, e := range said {
 		e.Message.Seq = 0
-		m, last := &e.Message, len(out)-1
+		m := &e.Message
+		last := len(out) - 1
 		if strings.TrimSpace(m.Parts.Text()) == "" && textOnly(m.Parts) {
 			continue
 		}
@@ -165,7 +166,8 @@ func Choose(cells []transcript.Cell, which string) ([]int, error) {
 	switch which {
 	case "all", "last":
 		if len(all) == 0 {
-			return nil, scrollback.ParamErrorf(op, "cell", "the notebook has no cell that can be run; add one: --cell new PROMPT")
+			return nil, scrollback.ParamErrorf(op, "cell",
+				"the notebook has no cell that can be run; add one: --cell new PROMPT")
 		}
 		if which == "last" {
 			all = all[len(all)-1:]

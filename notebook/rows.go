@@ -26,7 +26,8 @@ type Row struct {
 func (f *File) Rows() []Row {
 	out := []Row{}
 	for i, c := range f.Cells() {
-		row := Row{Cell: i + 1, ID: c.ID, Role: c.Role, Prompt: isPrompt(c), Line: firstLine(c.Text), Messages: len(c.Interaction), Stale: c.Stale}
+		row := Row{Cell: i + 1, ID: c.ID, Role: c.Role, Prompt: isPrompt(c), Line: firstLine(c.Text),
+			Messages: len(c.Interaction), Stale: c.Stale}
 		if row.Line == "" && len(c.Images) > 0 {
 			row.Line = "(image)"
 		}

@@ -121,7 +121,8 @@ func (f *File) Tied(tie transcript.Tie) error {
 	if err := f.Writable(); err != nil {
 		return err
 	}
-	return f.update(func(transcript.Notebook) (int, bool) { return 0, true }, func(n transcript.Notebook, _ int) error { return retie(n, tie) })
+	return f.update(func(transcript.Notebook) (int, bool) { return 0, true },
+		func(n transcript.Notebook, _ int) error { return retie(n, tie) })
 }
 
 // Append adds a prompt as the last cell, writes the notebook, and returns its cell.

@@ -24,7 +24,8 @@ var errOvertaken = errors.New("the file has changed")
 // read, the change is made to that: find says at which cell, and false if it is not in there
 // any more. The notebook is then written beside it. A file that keeps changing meanwhile is
 // a conflict, and nothing is written.
-func (f *File) update(find func(transcript.Notebook) (cell int, ok bool), change func(n transcript.Notebook, cell int) error) error {
+func (f *File) update(find func(transcript.Notebook) (cell int, ok bool),
+	change func(n transcript.Notebook, cell int) error) error {
 	for range mostTries {
 		if err := f.try(find, change); !errors.Is(err, errOvertaken) {
 			return err
@@ -34,7 +35,8 @@ func (f *File) update(find func(transcript.Notebook) (cell int, ok bool), change
 }
 
 // try is one attempt of an update; after an error the notebook is as it was.
-func (f *File) try(find func(transcript.Notebook) (cell int, ok bool), change func(n transcript.Notebook, cell int) error) error {
+func (f *File) try(find func(transcript.Notebook) (cell int, ok bool),
+	change func(n transcript.Notebook, cell int) error) error {
 	b, err := f.read()
 	gone := scrollback.CodeOf(err) == scrollback.NotFound
 	if err != nil && !gone {
@@ -44,7 +46,8 @@ func (f *File) try(find func(transcript.Notebook) (cell int, ok bool), change fu
 		if now, err := opened(f.Name, b); err != nil {
 			f.aside()
 		} else if _, ok := find(now); ok {
-			f.Notebook, f.sum = now, sha256.Sum256(b)
+			f.Notebook = now
+			f.sum = sha256.Sum256(b)
 		} else {
 			f.aside()
 		}
@@ -63,7 +66,9 @@ func (f *File) try(find func(transcript.Notebook) (cell int, ok bool), change fu
 	}
 	if len(after) > MaxBytes {
 		f.Notebook, err = opened(f.Name, before)
-		return errors.Join(scrollback.ParamErrorf("notebook.Write", "file", "%s would have %d bytes; a notebook has at most %d", f.Name, len(after), int64(MaxBytes)).Because(scrollback.ErrTooLarge), err)
+		return errors.Join(scrollback.ParamErrorf("notebook.Write", "file",
+			"%s would have %d bytes; a notebook has at most %d", f.Name, len(after),
+			int64(MaxBytes)).Because(scrollback.ErrTooLarge), err)
 	}
 	err = replace(f.disk, f.Path, f.mode, after, f.unchanged)
 	if errors.Is(err, errOvertaken) {

@@ -34,7 +34,8 @@ func IsTool(name string) bool { return tools[name] != nil }
 
 // Call runs a recall tool with a model's arguments and returns its result as JSON.
 // Without a conversation context_search looks everywhere.
-func (r *Reader) Call(ctx context.Context, id scrollback.ConversationID, tool string, args json.RawMessage, room Room) (string, error) {
+func (r *Reader) Call(ctx context.Context, id scrollback.ConversationID, tool string, args json.RawMessage,
+	room Room) (string, error) {
 	run := tools[tool]
 	if run == nil {
 		return "", scrollback.Errorf(scrollback.NotFound, "recall.Call", "there is no tool named %s", tool)
@@ -97,7 +98,8 @@ func Fit(room Room, make func(try int) (any, bool)) (string, error) {
 		}
 		if !more {
 			return "", scrollback.Errorf(scrollback.OverBudget, "recall",
-				"even the shortest answer has %d bytes, and %d bytes and %d tokens is all there is room for; ask for less", len(b), room.Bytes, room.Tokens)
+				"even the shortest answer has %d bytes, and %d bytes and %d tokens is all there is room for; ask for less", len(b),
+				room.Bytes, room.Tokens)
 		}
 	}
 }
@@ -130,7 +132,8 @@ func read(ctx context.Context, c call) (string, error) {
 		n, more := halved(len(first.Content), try)
 		page := first
 		if page.Content = clip.Bytes(first.Content, max(n, utf8.UTFMax)); len(page.Content) < len(first.Content) {
-			page.NextOffset, page.Done = first.Offset+int64(len(page.Content)), false
+			page.NextOffset = first.Offset + int64(len(page.Content))
+			page.Done = false
 		}
 		return page, more
 	})
@@ -194,7 +197,8 @@ func grep(ctx context.Context, c call) (string, error) {
 			m := &cut.Matches[i]
 			m.Leaf = nil  // the ref names it
 			if try >= 1 { // the lines around can be requested again
-				m.Before, m.After = nil, nil
+				m.Before = nil
+				m.After = nil
 			}
 			if try >= 2 {
 				m.Content = clip.Line(m.Content, lineRunes)
@@ -256,7 +260,11 @@ func find(ctx context.Context, c call) (string, error) {
 	if a.Around != nil {
 		around = *a.Around
 	}
-	q.Query, q.Role, q.Limit, q.Around, q.Order = a.Query, a.Role, a.Limit, around, a.Order
+	q.Query = a.Query
+	q.Role = a.Role
+	q.Limit = a.Limit
+	q.Around = around
+	q.Order = a.Order
 	q.Passage = search.Characters(q)
 	open := a.Limit == 0 && a.Order != scrollback.OrderTime
 	if open {
@@ -278,7 +286,8 @@ func find(ctx context.Context, c call) (string, error) {
 	if open {
 		all = all[:filled(all)]
 	}
-	n, characters := len(all), q.Passage
+	n := len(all)
+	characters := q.Passage
 	return Fit(c.room, func(try int) (any, bool) {
 		switch {
 		case try > 1 && n > 1:
@@ -286,10 +295,12 @@ func find(ctx context.Context, c call) (string, error) {
 		case try > 1: // the best hit is worth more than none
 			characters /= 2
 		}
-		out := answer{Truncated: found.Truncated, Note: behind(found), Hits: append([]briefHit{}, all[:max(n, min(1, len(all)))]...)}
+		out := answer{Truncated: found.Truncated, Note: behind(found),
+			Hits: append([]briefHit{}, all[:max(n, min(1, len(all)))]...)}
 		for i := range out.Hits {
 			if try >= 1 { // neighbours can be requested again
-				out.Hits[i].Before, out.Hits[i].After = nil, nil
+				out.Hits[i].Before = nil
+				out.Hits[i].After = nil
 			}
 			if characters < q.Passage {
 				out.Hits[i].Content = search.Shorter(out.Hits[i].Content, q.Query, characters)
@@ -310,7 +321,8 @@ func behind(found scrollback.SearchResult) string {
 	case found.Truncated:
 		return fmt.Sprintf("The search index is being made: it has %.0f%% of the messages. Of the others the newest were searched; search again later for the rest.", 100**found.Indexed)
 	}
-	return fmt.Sprintf("The search index is being made: it has %.0f%% of the messages. The others were searched too.", 100**found.Indexed)
+	return fmt.Sprintf("The search index is being made: it has %.0f%% of the messages. The others were searched too.",
+		100**found.Indexed)
 }
 
 // filled is how many hits a search returns that names no limit.
@@ -343,13 +355,15 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 	}
 	switch {
 	case scope != scrollback.ScopeProject && scope != scrollback.ScopeAll:
-		return scrollback.SearchQuery{}, scrollback.ParamErrorf(op, "scope", "a scope is conversation, project or all, not %q", scope)
+		return scrollback.SearchQuery{}, scrollback.ParamErrorf(op, "scope",
+			"a scope is conversation, project or all, not %q", scope)
 	case scope == scrollback.ScopeProject && (may == scrollback.ScopeProject || may == scrollback.ScopeAll):
 		return scrollback.SearchQuery{Project: own.Project}, nil
 	case may == scrollback.ScopeAll:
 		return scrollback.SearchQuery{}, nil
 	case may == scrollback.ScopeProject:
-		return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only its project")
+		return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op,
+			"this conversation may search only its project")
 	}
 	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only itself")
 }
@@ -419,7 +433,8 @@ func (c call) asking(ctx context.Context) ([]scrollback.MessageID, error) {
 // reaching does something with a ref through the conversation that is asked, or if that
 // does not mention it, through one that does: a sub-agent of it, or another as far as the
 // conversation's setting lets its model reach. The error is that of the first.
-func (c call) reaching(ctx context.Context, ref scrollback.Ref, do func(through scrollback.ConversationID) error) error {
+func (c call) reaching(ctx context.Context, ref scrollback.Ref,
+	do func(through scrollback.ConversationID) error) error {
 	first := do(c.conversation)
 	if scrollback.CodeOf(first) != scrollback.NotFound {
 		return first
@@ -490,7 +505,9 @@ func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRune
 		if h.ConversationID != searched {
 			out[i].Conversation = h.ConversationID
 			if o := h.Origin; o != nil {
-				out[i].Tool, out[i].Folder, out[i].GitBranch = o.Tool, o.Folder, o.GitBranch
+				out[i].Tool = o.Tool
+				out[i].Folder = o.Folder
+				out[i].GitBranch = o.GitBranch
 			}
 		}
 	}

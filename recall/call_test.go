@@ -97,7 +97,8 @@ func TestRecallPagesJoin(t *testing.T) {
 	for _, p := range pages {
 		joined += p.Content
 	}
-	if len(pages) != 7 || !strings.HasPrefix(whole, joined) || len(joined) < 7*500 || pages[6].NextOffset != int64(len(joined)) {
+	if len(pages) != 7 || !strings.HasPrefix(whole, joined) || len(joined) < 7*500 ||
+		pages[6].NextOffset != int64(len(joined)) {
 		t.Errorf("%d pages of %d bytes do not begin the original", len(pages), len(joined))
 	}
 	if tail.Content == "" || !strings.HasSuffix(whole, tail.Content) || strings.Count(tail.Content, "\n") != tail.Lines {
@@ -105,7 +106,8 @@ func TestRecallPagesJoin(t *testing.T) {
 	}
 	for _, m := range r.Log(id) {
 		for _, res := range m.Parts.Results() {
-			if w := r.Store.Weigh(scrollback.Parts{res}, nil); len(res.Text) > 16<<10 || w.Tokens > 6000*15/100+40 || !res.Recall {
+			if w := r.Store.Weigh(scrollback.Parts{res}, nil); len(res.Text) > 16<<10 || w.Tokens > 6000*15/100+40 ||
+				!res.Recall {
 				t.Errorf("a look-up's answer has %d bytes and %d tokens", len(res.Text), w.Tokens)
 			}
 		}
@@ -115,8 +117,10 @@ func TestRecallPagesJoin(t *testing.T) {
 // A model gets hits in few tokens: no message twice, the stretch of a long one that
 // matches, and more of it the fewer it asks for.
 func TestRecallSearchIsBrief(t *testing.T) {
-	long := strings.Repeat("hay and hay and hay. ", 150) + "The needle is under the blue mat. " + strings.Repeat("More hay. ", 150)
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("The needle it is."), modeltest.Say("A needle again."), modeltest.Say("ok"))
+	long := strings.Repeat("hay and hay and hay. ", 150) + "The needle is under the blue mat. " +
+		strings.Repeat("More hay. ", 150)
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("The needle it is."), modeltest.Say("A needle again."),
+		modeltest.Say("ok"))
 	id := r.NewConversation()
 	for _, text := range []string{"a needle", long, "straw"} {
 		r.Ask(id, text).Done(t, scrollback.TurnComplete, "stop")
@@ -160,7 +164,8 @@ func TestRecallSearchIsBrief(t *testing.T) {
 			t.Errorf("message %d is told %d times", seq, seen[seq])
 		}
 	}
-	if one := search(`{"query":"\"blue mat\"","limit":1,"around":0}`).Hits; len(one) != 1 || len([]rune(one[0].Content)) < 3000 {
+	if one := search(`{"query":"\"blue mat\"","limit":1,"around":0}`).Hits; len(one) != 1 ||
+		len([]rune(one[0].Content)) < 3000 {
 		t.Errorf("of the only one that is asked for there is %+v", one)
 	}
 	var seqs []int64
@@ -170,9 +175,11 @@ func TestRecallSearchIsBrief(t *testing.T) {
 	if !slices.IsSorted(seqs) || len(seqs) != 4 {
 		t.Errorf("in order of time: %v", seqs)
 	}
-	_, err := r.Call(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle","order":"size"}`), recall.RoomMax)
+	_, err := r.Call(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle","order":"size"}`),
+		recall.RoomMax)
 	enginetest.WantCode(t, err, scrollback.Invalid, "order must be")
-	_, err = r.Call(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle after:2026-02-31"}`), recall.RoomMax)
+	_, err = r.Call(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle after:2026-02-31"}`),
+		recall.RoomMax)
 	enginetest.WantCode(t, err, scrollback.Invalid, "names no day")
 }
 
@@ -185,9 +192,11 @@ func TestReadPagesJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []recall.Room{{Bytes: 300, Tokens: 1 << 20}, {Bytes: 1 << 20, Tokens: 170}, {Bytes: 1000, Tokens: 1000},
+	for _, room := range []recall.Room{{Bytes: 300, Tokens: 1 << 20}, {Bytes: 1 << 20, Tokens: 170},
+		{Bytes: 1000, Tokens: 1000},
 		recall.RoomMax} {
-		joined, pages := "", 0
+		joined := ""
+		pages := 0
 		for page := (scrollback.Page{}); !page.Done; pages++ {
 			args := fmt.Sprintf(`{"ref":%q,"offset":%d,"limit":65536}`, scrollback.ArtifactRef(a.ID), page.NextOffset)
 			text, err := r.Call(t.Context(), id, "context_read", json.RawMessage(args), room)

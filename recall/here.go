@@ -76,7 +76,8 @@ func (r *Reader) On(ctx context.Context, g Ground) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bounded{door: r.door, projects: []string{}, ids: map[scrollback.ConversationID]bool{}, whole: g.Scope == scrollback.ScopeProject}
+	b := bounded{door: r.door, projects: []string{}, ids: map[scrollback.ConversationID]bool{},
+		whole: g.Scope == scrollback.ScopeProject}
 	for _, w := range there {
 		b.ids[w.Conversation] = true
 		b.projects = append(b.projects, w.Project)
@@ -153,7 +154,8 @@ func (r *Reader) SeenProjects(name string) ([]string, error) { return r.door.Pro
 
 // Origins are where conversations of the caller come from, by conversation; those that were
 // not imported have none.
-func (r *Reader) Origins(ctx context.Context, ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {
+func (r *Reader) Origins(ctx context.Context,
+	ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {
 	for _, id := range ids {
 		if err := r.door.Allow(ctx, id); err != nil {
 			return nil, err
@@ -168,17 +170,20 @@ const copiesMost = 50
 // origins are where conversations come from, as far as readers may know it: not where a tool
 // keeps them on the machine that brought them. Of several copies one counts that has messages
 // of its own.
-func origins(ctx context.Context, r *Reader, ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {
+func origins(ctx context.Context, r *Reader,
+	ids []scrollback.ConversationID) (map[scrollback.ConversationID]scrollback.Origin, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	all, err := r.store.Origins.List(ctx, store.OriginQuery{Conversations: ids, Trash: true, Limit: copiesMost * len(ids)})
-	out, shared := map[scrollback.ConversationID]scrollback.Origin{}, map[scrollback.ConversationID]bool{}
+	out := map[scrollback.ConversationID]scrollback.Origin{}
+	shared := map[scrollback.ConversationID]bool{}
 	for _, o := range all {
 		if _, known := out[o.Conversation]; !known || shared[o.Conversation] && !o.Shared {
 			shared[o.Conversation] = o.Shared
-			out[o.Conversation] = scrollback.Origin{Tool: o.Tool, ID: o.ID, Conversation: o.Conversation, Folder: o.Folder, GitBranch: o.GitBranch,
+			out[o.Conversation] = scrollback.Origin{Tool: o.Tool, ID: o.ID, Conversation: o.Conversation, Folder: o.Folder,
+				GitBranch:  o.GitBranch,
 				ImportedAt: o.ImportedAt}
 		}
 	}

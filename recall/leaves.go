@@ -52,7 +52,8 @@ func (r *Reader) Leaves(ctx context.Context, id scrollback.ConversationID, ref s
 		return Leaves{}, err
 	}
 	if kind != scrollback.RefHistory {
-		return Leaves{}, scrollback.ParamErrorf("recall.Leaves", "ref", "%s is an attachment; only compacted messages have leaves", entry.Ref)
+		return Leaves{}, scrollback.ParamErrorf("recall.Leaves", "ref",
+			"%s is an attachment; only compacted messages have leaves", entry.Ref)
 	}
 	of, err := r.store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(name)})
 	if err != nil {
@@ -64,7 +65,8 @@ func (r *Reader) Leaves(ctx context.Context, id scrollback.ConversationID, ref s
 			return Leaves{}, err
 		}
 	}
-	return Leaves{Ref: entry.Ref, FirstSeq: of[0].FirstSeq, LastSeq: of[0].LastSeq, Messages: of[0].Messages, Leaves: leavesOf(inside)}, nil
+	return Leaves{Ref: entry.Ref, FirstSeq: of[0].FirstSeq, LastSeq: of[0].LastSeq, Messages: of[0].Messages,
+		Leaves: leavesOf(inside)}, nil
 }
 
 // Segments returns the segments that a conversation shows in place of messages, oldest first.
@@ -78,7 +80,8 @@ func (r *Reader) Segments(ctx context.Context, id scrollback.ConversationID) (Se
 		ids = append(ids, s.ID)
 	}
 	shown, err := r.store.Segments(ctx, ids)
-	return SegmentList{Segments: leavesOf(shown), HeadSeq: head.Branch.HeadSeq, PinnedSeqs: append([]int64{}, head.PinnedSeqs...)}, err
+	return SegmentList{Segments: leavesOf(shown), HeadSeq: head.Branch.HeadSeq,
+		PinnedSeqs: append([]int64{}, head.PinnedSeqs...)}, err
 }
 
 // Shape returns the path of a conversation in so many bins; 0 means [scrollback.ShapeDefault].
@@ -100,7 +103,8 @@ func leavesOf(segs []scrollback.Segment) []Leaf {
 	out := make([]Leaf, len(segs))
 	for i, s := range segs {
 		out[i] = Leaf{Ref: scrollback.HistoryRef(s.ID), FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, From: s.From, To: s.To,
-			Messages: s.Messages, Tokens: s.TokensBefore, CardTokens: s.TokensAfter, Hint: about(s), SummaryBy: s.SummaryBy, RolledUp: len(s.Children) > 0}
+			Messages: s.Messages, Tokens: s.TokensBefore, CardTokens: s.TokensAfter, Hint: about(s), SummaryBy: s.SummaryBy,
+			RolledUp: len(s.Children) > 0}
 	}
 	return out
 }

@@ -42,22 +42,28 @@ func TestLeaves(t *testing.T) {
 	if err != nil || list.HeadSeq != head.Messages || len(list.Segments) == 0 {
 		t.Fatalf("%d segments of %d messages, want %d (%v)", len(list.Segments), list.HeadSeq, head.Messages, err)
 	}
-	rolled, leaves, next := 0, map[scrollback.Ref]recall.Leaf{}, int64(1)
+	rolled := 0
+	leaves := map[scrollback.Ref]recall.Leaf{}
+	next := int64(1)
 	var open func(all []recall.Leaf)
 	open = func(all []recall.Leaf) {
 		for _, l := range all {
-			if l.Hint == "" || l.Tokens <= l.CardTokens || l.CardTokens == 0 || l.From == 0 || l.To < l.From || strings.HasPrefix(l.Hint, "- #") {
+			if l.Hint == "" || l.Tokens <= l.CardTokens || l.CardTokens == 0 || l.From == 0 || l.To < l.From ||
+				strings.HasPrefix(l.Hint, "- #") {
 				t.Errorf("a leaf says too little: %+v", l)
 			}
 			inside, err := r.Recall().Leaves(ctx, id, l.Ref)
-			if err != nil || inside.Ref != l.Ref || inside.FirstSeq != l.FirstSeq || inside.LastSeq != l.LastSeq || inside.Messages != l.Messages {
+			if err != nil || inside.Ref != l.Ref || inside.FirstSeq != l.FirstSeq || inside.LastSeq != l.LastSeq ||
+				inside.Messages != l.Messages {
 				t.Fatalf("%+v opens as %+v (%v)", l, inside, err)
 			}
 			if !l.RolledUp {
-				if len(inside.Leaves) != 1 || inside.Leaves[0] != l || l.FirstSeq != next || int64(l.Messages) != l.LastSeq-l.FirstSeq+1 {
+				if len(inside.Leaves) != 1 || inside.Leaves[0] != l || l.FirstSeq != next ||
+					int64(l.Messages) != l.LastSeq-l.FirstSeq+1 {
 					t.Fatalf("a leaf after #%d is %+v, and consists of %+v", next-1, l, inside.Leaves)
 				}
-				leaves[l.Ref], next = l, l.LastSeq+1
+				leaves[l.Ref] = l
+				next = l.LastSeq + 1
 				continue
 			}
 			rolled++
@@ -122,17 +128,20 @@ func TestShape(t *testing.T) {
 			spoken++
 		}
 	}
-	for bins, want := range map[int]int{0: int(min(list.HeadSeq, scrollback.ShapeDefault)), 7: 7, 600: int(min(list.HeadSeq, 600))} {
+	for bins, want := range map[int]int{0: int(min(list.HeadSeq, scrollback.ShapeDefault)), 7: 7,
+		600: int(min(list.HeadSeq, 600))} {
 		shape, err := r.Recall().Shape(ctx, id, bins)
 		if err != nil || len(shape.Bins) != want || shape.HeadSeq != list.HeadSeq {
 			t.Fatalf("%d bins of %d, %v, want %d", len(shape.Bins), shape.HeadSeq, err, want)
 		}
-		next, said := int64(1), 0
+		next := int64(1)
+		said := 0
 		for _, b := range shape.Bins {
 			if b.FirstSeq != next || b.LastSeq < b.FirstSeq || b.Bytes == 0 || b.At < shape.From || b.At > shape.To {
 				t.Fatalf("after #%d comes %+v", next-1, b)
 			}
-			next, said = b.LastSeq+1, said+b.User+b.Assistant
+			next = b.LastSeq + 1
+			said = said + b.User + b.Assistant
 		}
 		if next != list.HeadSeq+1 || said != spoken {
 			t.Errorf("the bins end with #%d and count %d of %d messages", next-1, said, spoken)

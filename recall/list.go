@@ -205,7 +205,8 @@ func (w lister) older(ctx context.Context, after *scrollback.RefEntry) iter.Seq2
 				return
 			}
 			_, id, err := e.Ref.Split()
-			if err != nil || slices.ContainsFunc(w.head.Branch.View.Segments, func(v scrollback.ViewItem) bool { return string(v.ID) == id }) {
+			if err != nil || slices.ContainsFunc(w.head.Branch.View.Segments,
+				func(v scrollback.ViewItem) bool { return string(v.ID) == id }) {
 				continue
 			}
 			if page = append(page, scrollback.SegmentID(id)); len(page) == scrollback.ListDefault && !flush() {
@@ -222,7 +223,8 @@ var said = regexp.MustCompile(`^- (#\d+ \w+( \(\d+×\))?: )?`)
 // ofSegment is a segment with the sentences of its own placeholder: its summary may speak
 // for others too.
 func ofSegment(s scrollback.Segment) listed {
-	out := listed{RefEntry: scrollback.RefEntry{Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq,
+	out := listed{RefEntry: scrollback.RefEntry{Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory,
+		FirstSeq: s.FirstSeq, LastSeq: s.LastSeq,
 		From: s.From, To: s.To, Bytes: s.Bytes, CreatedAt: s.CreatedAt}}
 	for text := range strings.SplitSeq(s.Placeholder, "\n") {
 		if mark := said.FindString(text); mark != "" {
@@ -260,7 +262,8 @@ func page(all []listed, more bool, room Room) listing {
 // The sizes of history are left out when room is short: its range says as much.
 func layOut(all []listed, names []string, year int, room Room) (lines []string, spare int) {
 	for _, sized := range []bool{true, false} {
-		lines, spare = lines[:0], tokensOf(room)
+		lines = lines[:0]
+		spare = tokensOf(room)
 		for i, e := range all {
 			lines = append(lines, e.line(names[i], year, sized))
 			spare -= token.Count(lines[i]) + 1
@@ -278,7 +281,9 @@ func tokensOf(room Room) int { return int(min(room.Tokens, int64(room.Bytes)/3))
 
 // fitting is how many entries fit a room with a hint each; at least one.
 func fitting(all []listed, room Room) int {
-	names, year, left := shortRefs(all), yearOf(all), tokensOf(room)
+	names := shortRefs(all)
+	year := yearOf(all)
+	left := tokensOf(room)
 	for i, e := range all {
 		if left -= token.Count(e.line(names[i], year, false)) + 1 + leastHint; left < 0 {
 			return max(i, 1)
@@ -290,7 +295,8 @@ func fitting(all []listed, room Room) int {
 // yearOf is the year of all entries, or 0 if there are several.
 func yearOf(all []listed) (year int) {
 	for i, e := range all {
-		from, to := day(e.from()).Year(), day(e.to()).Year()
+		from := day(e.from()).Year()
+		to := day(e.to()).Year()
 		if from != to || i > 0 && to != year {
 			return 0
 		}
@@ -342,10 +348,12 @@ func day(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // days is a stretch of days, without the year if that is said elsewhere.
 func days(from, to time.Time, year int) string {
-	first, last := from.Format("Jan 2"), to.Format("Jan 2")
+	first := from.Format("Jan 2")
+	last := to.Format("Jan 2")
 	switch {
 	case year == 0:
-		first, last = from.Format(time.DateOnly), to.Format(time.DateOnly)
+		first = from.Format(time.DateOnly)
+		last = to.Format(time.DateOnly)
 	case from.Month() == to.Month() && first != last:
 		last = to.Format("2")
 	}
@@ -375,7 +383,8 @@ func shortRefs(all []listed) []string {
 		for i, e := range all {
 			kind, id, err := e.Ref.Split()
 			if err != nil { // none that is stored
-				kind, id = "", string(e.Ref)
+				kind = ""
+				id = string(e.Ref)
 			}
 			out[i] = kind + ":" + id[max(0, len(id)-n):]
 			seen[out[i]] = true

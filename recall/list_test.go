@@ -28,7 +28,8 @@ type listPage struct {
 }
 
 // listed calls context_list.
-func listed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, args string, room recall.Room) (listPage, string) {
+func listed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, args string,
+	room recall.Room) (listPage, string) {
 	t.Helper()
 	var page listPage
 	text, err := r.Call(t.Context(), id, "context_list", json.RawMessage(args), room)
@@ -66,7 +67,8 @@ func TestListPagesJoin(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{})
 	id := r.NewConversation()
 	for n := range 45 {
-		if _, err := r.Upload(t.Context(), id, strings.NewReader(fmt.Sprint("file ", n)), fmt.Sprintf("%d.txt", n)); err != nil {
+		if _, err := r.Upload(t.Context(), id, strings.NewReader(fmt.Sprint("file ", n)),
+			fmt.Sprintf("%d.txt", n)); err != nil {
 			t.Fatal(err)
 		}
 		r.Clock.Add(int64(n % 2)) // some at the same moment
@@ -79,7 +81,8 @@ func TestListPagesJoin(t *testing.T) {
 	for _, e := range all {
 		want = append(want, e.Ref)
 	}
-	for _, room := range []recall.Room{{Bytes: 400, Tokens: 1 << 20}, {Bytes: 1 << 20, Tokens: 120}, {Bytes: 3000, Tokens: 2000},
+	for _, room := range []recall.Room{{Bytes: 400, Tokens: 1 << 20}, {Bytes: 1 << 20, Tokens: 120},
+		{Bytes: 3000, Tokens: 2000},
 		inTurn, recall.RoomMax} {
 		for _, limit := range []int{1, 7, 20, 45} {
 			var joined []string
@@ -98,7 +101,8 @@ func TestListPagesJoin(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{`{"cursor":"nonsense"}`, `{"cursor":"older nonsense"}`, `{"limit":201}`, `{"limit":-1}`, `{"kind":"image"}`} {
+	for _, bad := range []string{`{"cursor":"nonsense"}`, `{"cursor":"older nonsense"}`, `{"limit":201}`, `{"limit":-1}`,
+		`{"kind":"image"}`} {
 		_, err := r.Call(t.Context(), id, "context_list", json.RawMessage(bad), inTurn)
 		enginetest.WantCode(t, err, scrollback.Invalid, "")
 	}
@@ -113,8 +117,10 @@ func talk(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, folds i
 	for n := range folds {
 		var file strings.Builder
 		for i := range 6 {
-			fmt.Fprintf(&file, `{"role":"user","content":"The %[1]s of sounding %[2]d is %[3]d metres from the %[4]s. 码头的钥匙 %[5]d."}`+"\n"+
-				`{"role":"assistant","content":"Noted: %s."}`+"\n", words[rnd.IntN(20)], n*10+i, rnd.IntN(999), words[rnd.IntN(20)], rnd.IntN(999),
+			fmt.Fprintf(&file,
+				`{"role":"user","content":"The %[1]s of sounding %[2]d is %[3]d metres from the %[4]s. 码头的钥匙 %[5]d."}`+"\n"+
+					`{"role":"assistant","content":"Noted: %s."}`+"\n", words[rnd.IntN(20)], n*10+i, rnd.IntN(999),
+				words[rnd.IntN(20)], rnd.IntN(999),
 				strings.Repeat(words[rnd.IntN(20)]+" ", 80))
 		}
 		r.Clock.Add(3 * 3_600_000)
@@ -150,7 +156,8 @@ func TestListIsForAModel(t *testing.T) {
 	for _, s := range slices.Backward(c.Branch.View.Segments) {
 		want = append(want, scrollback.HistoryRef(s.ID))
 	}
-	shown, level := slices.Clone(want), map[scrollback.Ref]int{}
+	shown := slices.Clone(want)
+	level := map[scrollback.Ref]int{}
 	for _, kind := range []string{scrollback.RefArtifact, scrollback.RefHistory} {
 		for e, err := range r.Store.Refs.Own(t.Context(), id, kind) {
 			if err != nil {
@@ -210,7 +217,8 @@ func TestListIsForAModel(t *testing.T) {
 		for _, res := range m.Parts.Results() {
 			looked++
 			var inTurn listPage
-			if err := json.Unmarshal([]byte(res.Text), &inTurn); err != nil || len(inTurn.Refs) < 40 || inTurn.Refs[0] != page.Refs[0] {
+			if err := json.Unmarshal([]byte(res.Text), &inTurn); err != nil || len(inTurn.Refs) < 40 ||
+				inTurn.Refs[0] != page.Refs[0] {
 				t.Errorf("in a turn the list is %v, %s", err, res.Text)
 			}
 		}
@@ -229,7 +237,8 @@ func TestListIsForAModel(t *testing.T) {
 		t.Errorf("a fork lists %q", inFork.Refs)
 	}
 	for _, l := range []string{page.Refs[0], page.Refs[39], art.Refs[0]} {
-		for tool, args := range map[string]string{"context_read": `{"ref":%q,"limit":100}`, "context_tail": `{"ref":%q,"lines":2}`,
+		for tool, args := range map[string]string{"context_read": `{"ref":%q,"limit":100}`,
+			"context_tail": `{"ref":%q,"lines":2}`,
 			"context_grep": `{"ref":%q,"pattern":"line|metres"}`} {
 			got, err := r.Call(t.Context(), f.ID, tool, json.RawMessage(fmt.Sprintf(args, refOf(l))), inTurn)
 			if err != nil || strings.Contains(got, `"total":0`) {
@@ -237,7 +246,8 @@ func TestListIsForAModel(t *testing.T) {
 			}
 		}
 	}
-	_, err = r.Call(t.Context(), r.NewConversation(), "context_tail", json.RawMessage(fmt.Sprintf(`{"ref":%q}`, refOf(art.Refs[0]))), inTurn)
+	_, err = r.Call(t.Context(), r.NewConversation(), "context_tail",
+		json.RawMessage(fmt.Sprintf(`{"ref":%q}`, refOf(art.Refs[0]))), inTurn)
 	enginetest.WantCode(t, err, scrollback.NotFound, "mentions no")
 }
 
@@ -308,7 +318,8 @@ func TestListOfWhatWasRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, _ := listed(t, r, id, `{}`, inTurn)
-	if len(page.Refs) != 1 || !strings.Contains(page.Refs[0], ": The crane at pier 5") || strings.Contains(page.Refs[0], "×") {
+	if len(page.Refs) != 1 || !strings.Contains(page.Refs[0], ": The crane at pier 5") ||
+		strings.Contains(page.Refs[0], "×") {
 		t.Errorf("the list is %q", page.Refs)
 	}
 }

@@ -36,7 +36,8 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 		text = []byte(`{}`)
 	}
 	wrong := func(what string) error {
-		return scrollback.ParamErrorf("recall", "arguments", "the arguments of your call %s: send one JSON object. You sent: %s", what, clip.Line(string(text), sentRunes))
+		return scrollback.ParamErrorf("recall", "arguments",
+			"the arguments of your call %s: send one JSON object. You sent: %s", what, clip.Line(string(text), sentRunes))
 	}
 	if !json.Valid(text) {
 		if sound := loosely(text); sound != nil {
@@ -239,7 +240,8 @@ func typed(v json.RawMessage, want reflect.Kind) json.RawMessage {
 		return json.RawMessage("[" + string(v) + "]")
 	case want == reflect.String && json.Unmarshal(v, &list) == nil && len(list) == 1:
 		return typed(list[0], want)
-	case want == reflect.String && !isText && len(v) > 0 && (v[0] == '-' || v[0] >= '0' && v[0] <= '9' || v[0] == 't' || v[0] == 'f'):
+	case want == reflect.String && !isText && len(v) > 0 &&
+		(v[0] == '-' || v[0] >= '0' && v[0] <= '9' || v[0] == 't' || v[0] == 'f'):
 		quoted, err := json.Marshal(string(v))
 		if err == nil {
 			return quoted

@@ -68,7 +68,8 @@ func TestNearlyRightArguments(t *testing.T) {
 			t.Errorf("%s: %v", sent, err)
 		}
 	}
-	if got, err := recall.Arguments[scrollback.GrepQuery](json.RawMessage(`{"pattern":42}`)); err != nil || got.Pattern != "42" {
+	if got, err := recall.Arguments[scrollback.GrepQuery](json.RawMessage(`{"pattern":42}`)); err != nil ||
+		got.Pattern != "42" {
 		t.Errorf("a number as a pattern: %+v, %v", got, err)
 	}
 }

@@ -54,7 +54,8 @@ func New(s *store.Store, a *archive.Archive, d Door) *Reader {
 }
 
 // Refs lists what a conversation mentions, newest first, and returns the next cursor.
-func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
+func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID,
+	q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if err := r.door.Allow(ctx, id); err != nil {
 		return nil, "", err
 	}
@@ -91,7 +92,8 @@ func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conv
 }
 
 // resolve finds what a ref points at through a conversation that mentions it.
-func (r *Reader) resolve(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
+func (r *Reader) resolve(ctx context.Context, id scrollback.ConversationID,
+	ref scrollback.Ref) (scrollback.RefEntry, error) {
 	if err := r.door.Allow(ctx, id); err != nil {
 		return scrollback.RefEntry{}, err
 	}
@@ -100,7 +102,8 @@ func (r *Reader) resolve(ctx context.Context, id scrollback.ConversationID, ref 
 
 // Read returns a page of what a ref points at: at most limit bytes from offset; limit 0
 // means [scrollback.ReadDefault].
-func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64, limit int) (scrollback.Page, error) {
+func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64,
+	limit int) (scrollback.Page, error) {
 	entry, err := r.resolve(ctx, id, ref)
 	if err != nil {
 		return scrollback.Page{}, err
@@ -109,7 +112,8 @@ func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scr
 }
 
 // Tail returns the last lines of what a ref points at; 0 means [scrollback.TailDefault].
-func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, lines int) (scrollback.Tail, error) {
+func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref,
+	lines int) (scrollback.Tail, error) {
 	entry, err := r.resolve(ctx, id, ref)
 	if err != nil {
 		return scrollback.Tail{}, err
@@ -118,13 +122,15 @@ func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scr
 }
 
 // Grep finds matching lines behind a ref, or in the whole conversation.
-func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrollback.GrepQuery) (scrollback.GrepResult, error) {
+func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID,
+	q scrollback.GrepQuery) (scrollback.GrepResult, error) {
 	head, err := r.door.Head(ctx, id)
 	if err != nil {
 		return scrollback.GrepResult{}, err
 	}
 	lineage := append([]scrollback.ConversationID{id}, head.Ancestors...)
-	scope := archive.Scope{Artifact: func(ctx context.Context, art scrollback.ArtifactID) (scrollback.Artifact, bool, error) {
+	scope := archive.Scope{Artifact: func(ctx context.Context,
+		art scrollback.ArtifactID) (scrollback.Artifact, bool, error) {
 		entry, err := r.store.Refs.In(ctx, lineage, scrollback.ArtifactRef(art))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			return scrollback.Artifact{}, false, nil
@@ -142,7 +148,8 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 	for _, s := range head.Branch.View.Segments {
 		scope.Stretches = append(scope.Stretches, archive.Stretch{Segment: s.ID})
 	}
-	scope.Stretches = append(scope.Stretches, archive.Stretch{Branch: head.Branch.ID, From: head.Branch.View.Boundary + 1, To: head.Branch.HeadSeq})
+	scope.Stretches = append(scope.Stretches,
+		archive.Stretch{Branch: head.Branch.ID, From: head.Branch.View.Boundary + 1, To: head.Branch.HeadSeq})
 	return r.archive.Grep(ctx, scope, q)
 }
 
@@ -158,17 +165,21 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 	const op = "recall.Search"
 	switch {
 	case q.Limit < 0 || q.Limit > scrollback.SearchMaxHTTP:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "limit", "limit must be 1 to %d", scrollback.SearchMaxHTTP)
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "limit", "limit must be 1 to %d",
+			scrollback.SearchMaxHTTP)
 	case q.Around < 0 || q.Around > scrollback.AroundMax:
 		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "around", "around must be 0 to %d", scrollback.AroundMax)
 	case q.Order != "" && q.Order != scrollback.OrderRelevance && q.Order != scrollback.OrderTime:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "order", "order must be %s or %s", scrollback.OrderRelevance, scrollback.OrderTime)
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "order", "order must be %s or %s",
+			scrollback.OrderRelevance, scrollback.OrderTime)
 	case q.Offset < 0 || q.Offset > scrollback.SearchDepth*2:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "offset", "offset must be 0 to %d", scrollback.SearchDepth*2)
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "offset", "offset must be 0 to %d",
+			scrollback.SearchDepth*2)
 	case q.From < 0 || q.To < 0 || q.To != 0 && q.To < q.From:
 		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "from", "from must be a time before to, in Unix ms")
 	case len(q.Query) > 4*scrollback.PatternMax:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "query", "a query is at most %d bytes", 4*scrollback.PatternMax)
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "query", "a query is at most %d bytes",
+			4*scrollback.PatternMax)
 	}
 	if q.Role != "" {
 		if _, err := scrollback.ParseRole(string(q.Role)); err != nil {
@@ -201,14 +212,16 @@ func looked(ctx context.Context, r *Reader, q scrollback.SearchQuery) (scrollbac
 }
 
 // Artifact opens the bytes of an artifact for a conversation that mentions it.
-func (r *Reader) Artifact(ctx context.Context, id scrollback.ConversationID, art scrollback.ArtifactID) (scrollback.Artifact, io.ReadSeekCloser, error) {
+func (r *Reader) Artifact(ctx context.Context, id scrollback.ConversationID,
+	art scrollback.ArtifactID) (scrollback.Artifact, io.ReadSeekCloser, error) {
 	entry, err := r.resolve(ctx, id, scrollback.ArtifactRef(art))
 	if err != nil {
 		return scrollback.Artifact{}, nil, err
 	}
 	art = scrollback.ArtifactID(entry.SHA256) // it may have been named by its end
 	f, size, err := r.archive.OpenArtifact(ctx, art)
-	return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: size, CreatedAt: entry.CreatedAt}, f, err
+	return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: size,
+		CreatedAt: entry.CreatedAt}, f, err
 }
 
 // SignedFor is how long a URL of [Reader.SignedArtifact] is good.
@@ -227,11 +240,14 @@ func (r *Reader) SignedArtifact(ctx context.Context, id scrollback.ConversationI
 		return "", err
 	}
 	of := scrollback.Artifact{ID: scrollback.ArtifactID(entry.SHA256), MediaType: entry.MediaType, Name: entry.Hint}
-	return archive.SignArtifact(ctx, r.archive, of.ID, archive.Download{MediaType: of.MediaType, Disposition: how(of), Cache: "private, max-age=31536000, immutable", For: SignedFor})
+	return archive.SignArtifact(ctx, r.archive, of.ID,
+		archive.Download{MediaType: of.MediaType, Disposition: how(of), Cache: "private, max-age=31536000, immutable",
+			For: SignedFor})
 }
 
 // Messages returns a page of a path and the seq to go on from, or 0.
-func (r *Reader) Messages(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
+func (r *Reader) Messages(ctx context.Context, id scrollback.ConversationID,
+	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
 	if err := r.door.Allow(ctx, id); err != nil {
 		return nil, 0, err
 	}

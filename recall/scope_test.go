@@ -25,7 +25,8 @@ func TestSearchInAForkOfTrash(t *testing.T) {
 	for i := range 6 {
 		r.Ask(id, fmt.Sprint("heron ", i))
 	}
-	four, eight := int64(4), int64(8)
+	four := int64(4)
+	eight := int64(8)
 	f, err := r.Branches().Fork(ctx, id, engine.Point{Seq: &four}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,8 @@ func TestRecallScope(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	begun := func(project, scope, says string) scrollback.ConversationID {
 		t.Helper()
-		c, _, err := r.Create(ctx, scrollback.Conversation{Project: project, Settings: scrollback.Settings{RecallScope: scope}},
+		c, _, err := r.Create(ctx, scrollback.Conversation{Project: project,
+			Settings: scrollback.Settings{RecallScope: scope}},
 			scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say(says)})
 		if err != nil {
 			t.Fatal(err)
@@ -76,8 +78,9 @@ func TestRecallScope(t *testing.T) {
 		return c.ID
 	}
 	const word = "zanzibar"
-	said := map[string]scrollback.ConversationID{"ours": begun("a", "", word+" ours"), "theirs": begun("b", "", word+" theirs"),
-		"gone": begun("a", "", word+" gone")}
+	said := map[string]scrollback.ConversationID{"ours": begun("a", "", word+" ours"),
+		"theirs": begun("b", "", word+" theirs"),
+		"gone":   begun("a", "", word+" gone")}
 	if _, err := r.Trash(ctx, said["gone"]); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +139,8 @@ func TestRecallScope(t *testing.T) {
 					t.Errorf("%+v: %s of %s: %v", c, tool, name, err)
 				}
 			}
-			_, err := r.Call(ctx, id, "context_grep", json.RawMessage(fmt.Sprintf(`{"ref":%q,"pattern":"zanz"}`, ref)), recall.RoomMax)
+			_, err := r.Call(ctx, id, "context_grep", json.RawMessage(fmt.Sprintf(`{"ref":%q,"pattern":"zanz"}`, ref)),
+				recall.RoomMax)
 			if c.reads[name] != (err == nil) {
 				t.Errorf("%+v: grep of %s: %v", c, name, err)
 			}
@@ -172,7 +176,8 @@ func TestSearchLeavesOutTheQuestion(t *testing.T) {
 		}
 		return []model.Delta{{Text: "By the lagoon."}}
 	}}
-	r = enginetest.New(t, enginetest.Options{}, modeltest.Say("The heron is by the lagoon."), search("r1"), search("r2"), last)
+	r = enginetest.New(t, enginetest.Options{}, modeltest.Say("The heron is by the lagoon."), search("r1"), search("r2"),
+		last)
 	id = r.NewConversation()
 	r.Ask(id, "Is the heron there?").Done(t, scrollback.TurnComplete, "stop")
 	r.Ask(id, "Where has the heron nested at the lagoon?").Done(t, scrollback.TurnComplete, "stop")
@@ -180,11 +185,13 @@ func TestSearchLeavesOutTheQuestion(t *testing.T) {
 		t.Fatalf("%d results", len(asked))
 	}
 	for _, text := range asked {
-		if strings.Contains(text, "nested") || strings.Contains(text, "I search") || !strings.Contains(text, "by the lagoon") {
+		if strings.Contains(text, "nested") || strings.Contains(text, "I search") ||
+			!strings.Contains(text, "by the lagoon") {
 			t.Errorf("a search in the turn found %s", text)
 		}
 	}
-	text, err := r.Call(t.Context(), id, "context_search", json.RawMessage(`{"query":"heron lagoon","limit":20}`), recall.RoomMax)
+	text, err := r.Call(t.Context(), id, "context_search", json.RawMessage(`{"query":"heron lagoon","limit":20}`),
+		recall.RoomMax)
 	if err != nil || !strings.Contains(text, "nested") || !strings.Contains(text, "I search for the heron r1") {
 		t.Errorf("after the turn it finds %s, %v", text, err)
 	}
@@ -213,7 +220,8 @@ func TestSearchSaysWhatStandsForIt(t *testing.T) {
 	}
 	for _, h := range found.Hits {
 		live := h.Seq > receipt.LastSeq
-		if card := h.Card; (card == nil) != live || card != nil && (card.FirstSeq != 1 || card.LastSeq != receipt.LastSeq || card.Since == 0) ||
+		if card := h.Card; (card == nil) != live ||
+			card != nil && (card.FirstSeq != 1 || card.LastSeq != receipt.LastSeq || card.Since == 0) ||
 			h.Pinned != (h.Seq == 3) || (h.Ref == nil) != live {
 			t.Errorf("#%d: %+v", h.Seq, h)
 		}

@@ -33,8 +33,10 @@ func TestToolsAreSmallAndConstant(t *testing.T) {
 	if all != inJSON(t) {
 		t.Error("the tools' bytes change")
 	}
-	want := map[string]string{"context_list": "kind limit cursor", "context_read": "ref offset limit", "context_tail": "ref lines",
-		"context_grep": "ref pattern max_results context_lines case_sensitive", "context_search": "query limit scope role around order"}
+	want := map[string]string{"context_list": "kind limit cursor", "context_read": "ref offset limit",
+		"context_tail":   "ref lines",
+		"context_grep":   "ref pattern max_results context_lines case_sensitive",
+		"context_search": "query limit scope role around order"}
 	for _, tool := range recall.Tools() {
 		var schema struct {
 			Properties map[string]any

@@ -33,13 +33,15 @@ func TestArchives(t *testing.T) {
 	}
 	write := func(id string) (made archive) {
 		got := r.send("POST", "/api/conversations/"+id+"/archive", "{}")
-		if err := json.Unmarshal(got.Body.Bytes(), &made); err != nil || got.Code != http.StatusOK || len(made.SHA256) != 64 ||
+		if err := json.Unmarshal(got.Body.Bytes(), &made); err != nil || got.Code != http.StatusOK ||
+			len(made.SHA256) != 64 ||
 			made.CreatedAt == 0 {
 			t.Fatalf("%d %s (%v)", got.Code, got.Body, err)
 		}
 		return made
 	}
-	made, theirs := write(id), write(other)
+	made := write(id)
+	theirs := write(other)
 	r.refuses("POST", at+"/archive", `{"key": "x"}`, "key", "unknown field")
 	r.refuses("GET", at+"/archive?downlod=1", "", "downlod", `did you mean "download"?`)
 	var list struct{ Archives []archive }
@@ -53,7 +55,8 @@ func TestArchives(t *testing.T) {
 		h := got.Header()
 		disposition, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 		if got.Code != http.StatusOK || int64(got.Body.Len()) != made.Bytes || h.Get("Cache-Control") != "no-store" ||
-			h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Type") != "application/json" || err != nil || disposition != how ||
+			h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Type") != "application/json" || err != nil ||
+			disposition != how ||
 			params["filename"] != `钥匙- a-b -c- ..-d.json` {
 			t.Errorf("%s: %d %v (%v, %v)", path, got.Code, h, params, err)
 		}
@@ -67,7 +70,8 @@ func TestArchives(t *testing.T) {
 		t.Errorf("a title of dots becomes %v (%v)", params, err)
 	}
 	for _, key := range []string{theirs.Key, "%2e%2e%2f", "..%2f", "..%2f" + other + "%2f" + theirs.Key,
-		"%2e%2e%2f" + other + "%2f" + theirs.Key, "..%5c" + theirs.Key, "../" + other + "/" + theirs.Key, "%252e%252e%252f" + theirs.Key,
+		"%2e%2e%2f" + other + "%2f" + theirs.Key, "..%5c" + theirs.Key, "../" + other + "/" + theirs.Key,
+		"%252e%252e%252f" + theirs.Key,
 		made.Key + ".note", made.Key + "%00", made.Key + "/", made.Key + "%2f..", "%2fetc%2fpasswd", "x", "%20"} {
 		got := r.send("GET", at+"/archive/"+key, "")
 		if to := got.Header().Get("Location"); got.Code/100 == 3 {

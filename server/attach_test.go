@@ -36,7 +36,8 @@ func attachRig(t *testing.T) (s *httptest.Server, temp, conversation string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Limits: restapi.Limits{Body: 1000}}, true))
+	s = httptest.NewServer(server.Handler(sb.Engine, sb.Transfer,
+		server.Options{Version: "test", Limits: restapi.Limits{Body: 1000}}, true))
 	t.Cleanup(func() {
 		s.Close()
 		if err := sb.Close(); err != nil {
@@ -134,8 +135,9 @@ func TestLyingLength(t *testing.T) {
 	s, _, id := attachRig(t)
 	at := strings.TrimPrefix(s.URL, "http://")
 	for name, body := range map[string]string{"too long a length": "Content-Length: 50\r\n\r\nshort",
-		"a piece cut off": "Transfer-Encoding: chunked\r\n\r\nff\r\nshort", "no length at all": "Content-Length: -3\r\n\r\nshort",
-		"two lengths": "Content-Length: 5\r\nContent-Length: 6\r\n\r\nshorts"} {
+		"a piece cut off":  "Transfer-Encoding: chunked\r\n\r\nff\r\nshort",
+		"no length at all": "Content-Length: -3\r\n\r\nshort",
+		"two lengths":      "Content-Length: 5\r\nContent-Length: 6\r\n\r\nshorts"} {
 		conn, err := net.Dial("tcp", at)
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +158,8 @@ func TestLyingLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "POST /api/artifacts?conversation=%s HTTP/1.1\r\nHost: %s\r\nContent-Length: 5\r\n\r\nshort and more", id, at)
+	fmt.Fprintf(conn,
+		"POST /api/artifacts?conversation=%s HTTP/1.1\r\nHost: %s\r\nContent-Length: 5\r\n\r\nshort and more", id, at)
 	var art struct{ Size int64 }
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || json.NewDecoder(resp.Body).Decode(&art) != nil || art.Size != 5 {
@@ -182,7 +185,8 @@ func TestAttachmentsAreSniffed(t *testing.T) {
 		{"page.png", "<!DOCTYPE html><script>alert(1)</script>", "text/html", "attachment"},
 		{"notes.txt", gif, "image/gif", "inline"},
 		{"p.jpg", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image/png", "inline"},
-		{"drawing.png", `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`, "image/svg+xml", "attachment"},
+		{"drawing.png", `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`,
+			"image/svg+xml", "attachment"},
 		{"../../etc/钥匙.txt", "plain words", "text/plain", "attachment"},
 		{"paper.txt", "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "application/pdf", "attachment"},
 		{"empty", "", "text/plain", "attachment"},
@@ -191,7 +195,8 @@ func TestAttachmentsAreSniffed(t *testing.T) {
 			ID        string
 			MediaType string `json:"media_type"`
 		}
-		if status := post(t, s.URL+"/api/artifacts?conversation="+id+"&name="+strings.ReplaceAll(c.name, "/", "%2F"), strings.NewReader(c.bytes),
+		if status := post(t, s.URL+"/api/artifacts?conversation="+id+"&name="+strings.ReplaceAll(c.name, "/", "%2F"),
+			strings.NewReader(c.bytes),
 			&art); status != http.StatusCreated || art.MediaType != c.media {
 			t.Errorf("%s: %d %+v", c.name, status, art)
 			continue
@@ -203,7 +208,8 @@ func TestAttachmentsAreSniffed(t *testing.T) {
 		b, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		h := resp.Header
-		if err != nil || string(b) != c.bytes || h.Get("Content-Type") != c.media || !strings.HasPrefix(h.Get("Content-Disposition"), c.how) ||
+		if err != nil || string(b) != c.bytes || h.Get("Content-Type") != c.media ||
+			!strings.HasPrefix(h.Get("Content-Disposition"), c.how) ||
 			h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%s: %v", c.name, h)
 		}
@@ -271,7 +277,8 @@ func TestNamesOfAttachments(t *testing.T) {
 	}
 	var told refusal
 	at := s.URL + "/api/artifacts?conversation=" + id + "&name=" + strings.Repeat("n", 256)
-	if status := post(t, at, strings.NewReader("x"), &told); status != http.StatusBadRequest || told.Error.Param != "name" {
+	if status := post(t, at, strings.NewReader("x"), &told); status != http.StatusBadRequest ||
+		told.Error.Param != "name" {
 		t.Errorf("a name of 256 characters: %d %+v", status, told)
 	}
 }

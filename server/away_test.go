@@ -62,7 +62,8 @@ func TestDatabaseAway(t *testing.T) {
 		})
 		for _, path := range []string{"/readyz", "/api/conversations", "/api/conversations/" + c.ID} {
 			status, h, text := ask(t, "GET", s.URL+path, "")
-			if status != http.StatusServiceUnavailable || h.Get("Retry-After") == "" || !strings.Contains(text, `"unavailable"`) ||
+			if status != http.StatusServiceUnavailable || h.Get("Retry-After") == "" ||
+				!strings.Contains(text, `"unavailable"`) ||
 				strings.Contains(text, "on purpose") {
 				t.Errorf("%s: %d %v %s", path, status, h, text)
 			}
@@ -103,14 +104,16 @@ func TestGrace(t *testing.T) {
 	say.Gate = gate
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, say)
 	ctx, stop := context.WithCancel(t.Context())
-	url, ended := make(chan string, 1), make(chan error, 1)
+	url := make(chan string, 1)
+	ended := make(chan error, 1)
 	go func() {
 		ended <- server.Serve(ctx, r.Engine, r.Transfer, server.Options{Addr: "127.0.0.1:0", Grace: 2 * time.Second,
 			Log: slog.New(slog.DiscardHandler), Started: func(at string) { url <- at }})
 	}()
 	base := <-url
 	id := r.NewConversation()
-	resp, err := http.Post(base+"/api/conversations/"+string(id)+"/chat", "application/json", strings.NewReader(`{"message":"q"}`))
+	resp, err := http.Post(base+"/api/conversations/"+string(id)+"/chat", "application/json",
+		strings.NewReader(`{"message":"q"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +122,8 @@ func TestGrace(t *testing.T) {
 	stop()
 	eventually(t, func() bool {
 		status, h, text := ask(t, "GET", base+"/readyz", "")
-		return status == http.StatusServiceUnavailable && strings.Contains(text, "shutting down") && h.Get("Retry-After") != ""
+		return status == http.StatusServiceUnavailable && strings.Contains(text, "shutting down") &&
+			h.Get("Retry-After") != ""
 	})
 	status, _, text := ask(t, "GET", base+"/api/conversations/"+string(id), "")
 	if status != http.StatusOK {

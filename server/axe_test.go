@@ -78,7 +78,8 @@ func TestAxeFinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := fmt.Sprint(flaws(t, ctx))
-	for _, want := range []string{"button-name (critical)", "#nameless", "color-contrast (serious)", "#pale", "image-alt (critical)",
+	for _, want := range []string{"button-name (critical)", "#nameless", "color-contrast (serious)", "#pale",
+		"image-alt (critical)",
 		"#picture"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("%s is not in %s", want, found)
@@ -124,7 +125,8 @@ func TestAxe(t *testing.T) {
 func axeEverywhere(t *testing.T, l look) {
 	h := newHarbour(t)
 	h.do("the size", chromedp.EmulateViewport(l.width, l.height))
-	id := h.talk("Tides · 潮汐", "harbour", 30, "When is **high water**?", "At 11:42, as [#1](#1) asks.\n\n```go\nx := 1\n```",
+	id := h.talk("Tides · 潮汐", "harbour", 30, "When is **high water**?",
+		"At 11:42, as [#1](#1) asks.\n\n```go\nx := 1\n```",
 		"And the report?", "Kept with the datum.")
 	if _, err := h.rig.Compact(t.Context(), id, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,8 @@ type body struct {
 // body bounds the body of a request, for a copy of it: of its own, the server knows whether the client
 // waits for a word before it sends the body.
 func (p Patience) body(w http.ResponseWriter, r *http.Request) *body {
-	b := &body{ReadCloser: r.Body, rc: http.NewResponseController(w), silence: cmp.Or(p.Silence, 30*time.Second), pace: cmp.Or(p.Pace, 1024),
+	b := &body{ReadCloser: r.Body, rc: http.NewResponseController(w), silence: cmp.Or(p.Silence, 30*time.Second),
+		pace:  cmp.Or(p.Pace, 1024),
 		begun: time.Now(), ended: r.Body == nil || r.Body == http.NoBody}
 	return b
 }

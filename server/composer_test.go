@@ -76,7 +76,8 @@ func newDesk(t *testing.T, steps ...modeltest.Step) *desk {
 	}
 	o := enginetest.Options{Place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}
 	r := enginetest.New(t, o, steps...)
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
 		t.Fatal(err)
@@ -99,7 +100,8 @@ func (d *desk) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	ctx, cancel := context.WithTimeout(d.ctx, time.Minute) // and then there is time to ask what the page shows
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
-		shown := d.eval(`[document.activeElement.outerHTML.slice(0, 200), ` + written + `, document.body.innerText].join('\n')`)
+		shown := d.eval(`[document.activeElement.outerHTML.slice(0, 200), ` + written +
+			`, document.body.innerText].join('\n')`)
 		d.Fatalf("%s: %v\n%s", what, err, shown)
 	}
 	d.picture(what)
@@ -139,7 +141,8 @@ func (d *desk) is(what, script, want string) {
 
 const (
 	writing = ".composer textarea"
-	written = `(document.querySelector('.composer textarea')?.value ?? '').replaceAll('\n', '')` // the driver's Enter also writes one
+	// the driver's Enter also writes one
+	written = `(document.querySelector('.composer textarea')?.value ?? '').replaceAll('\n', '')`
 	chosen  = `document.querySelector('.offers [aria-selected="true"]').getAttribute('aria-label')`
 	listed  = `[...document.querySelectorAll('.offers li')].map(x => x.getAttribute('aria-label')).join(' ')`
 )
@@ -173,7 +176,8 @@ func TestPageCompletesPaths(t *testing.T) {
 	d.is("taken by mouse", written, "When is high water? See @[docs/潮汐 表.md] and @[log.txt]")
 	d.do("refs closed", chromedp.SendKeys(writing, " @[do"), chooses("docs/"), chromedp.KeyEvent(kb.Escape),
 		chromedp.WaitNotPresent(".offers"))
-	d.do("refs of nothing", chromedp.SendKeys(writing, "\b\b\b\b @gu"), chooses("docs/guide.md"), chromedp.SendKeys(writing, "zzz"),
+	d.do("refs of nothing", chromedp.SendKeys(writing, "\b\b\b\b @gu"), chooses("docs/guide.md"),
+		chromedp.SendKeys(writing, "zzz"),
 		chromedp.WaitNotPresent(".offers"))
 	asked := `performance.getEntriesByType('resource').filter(r => r.name.includes('/files?')).length`
 	before := d.eval(asked)
@@ -189,14 +193,16 @@ func TestPageCompletesPaths(t *testing.T) {
 	d.do("refs composed", chooses("log.txt"))
 
 	other := d.rig.NewConversation()
-	d.do("refs without folders", chromedp.Navigate(d.url+"/#"+string(other)), chromedp.Reload(), chromedp.WaitVisible(writing),
+	d.do("refs without folders", chromedp.Navigate(d.url+"/#"+string(other)), chromedp.Reload(),
+		chromedp.WaitVisible(writing),
 		chromedp.SendKeys(writing, "@lo and more\r"), chromedp.WaitVisible("#m2"))
 	d.is("without folders", asked, "0")
 }
 
 // chipsOf is a script for what the chips of a message say.
 func chipsOf(message string) string {
-	return `[...document.querySelectorAll('` + message + ` .chip')].map(x => x.innerText.replace(/\s+/g, ' ').trim()).join('|')`
+	return `[...document.querySelectorAll('` + message +
+		` .chip')].map(x => x.innerText.replace(/\s+/g, ' ').trim()).join('|')`
 }
 
 // What a message refers to stands below it as chips that open what was read; what was typed
@@ -222,7 +228,8 @@ func TestPageReferences(t *testing.T) {
 	d.is("the chips of an unchanged file", chipsOf("#m3"),
 		"docs/guide.md version 1 unchanged")
 	d.do("an unchanged chip open", chromedp.Click("#m3 button.chip"), chromedp.WaitVisible(".original"))
-	d.is("what an earlier message has", `document.querySelector('.original').textContent`, "# Guide\n\nThe gate opens at six.")
+	d.is("what an earlier message has", `document.querySelector('.original').textContent`,
+		"# Guide\n\nThe gate opens at six.")
 	d.do("an image open", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".original"),
 		chromedp.Click("#m3 .picture"), chromedp.WaitVisible(".large img"))
 	d.do("edited", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".large"),
@@ -233,8 +240,9 @@ func TestPageReferences(t *testing.T) {
 	d.do("far", chromedp.SendKeys(writing, " ![far](https://pictures.example/far.png)\r"),
 		chromedp.WaitNotPresent(".editing"), chromedp.WaitVisible("#m3 .chip.bad"),
 		chromedp.WaitVisible("#m4"), chromedp.WaitNotPresent(".writing"))
-	d.is("requests of other hosts", `performance.getEntriesByType('resource').filter(r => !r.name.startsWith(location.origin)).length + `+
-		`[...document.images].filter(x => !x.src.startsWith(location.origin)).length`, "0")
+	d.is("requests of other hosts",
+		`performance.getEntriesByType('resource').filter(r => !r.name.startsWith(location.origin)).length + `+
+			`[...document.images].filter(x => !x.src.startsWith(location.origin)).length`, "0")
 	d.do("chips in the dark", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] #m3`))
@@ -271,7 +279,8 @@ func transferred(event, at string, files map[string][]byte) string {
 func TestPageAttaches(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, modeltest.Say("A gate."))
-	green, red := painted(t, 320, 200, color.RGBA{15, 110, 102, 255}), painted(t, 200, 260, color.RGBA{179, 55, 43, 255})
+	green := painted(t, 320, 200, color.RGBA{15, 110, 102, 255})
+	red := painted(t, 200, 260, color.RGBA{179, 55, 43, 255})
 	d.do("attach nothing", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url), chromedp.WaitVisible(".opening"),
 		chromedp.SendKeys(writing, "What is this?"))
 	d.eval(transferred(pasted, writing, map[string][]byte{"plan.png": green}))
@@ -302,11 +311,13 @@ func TestPageAttaches(t *testing.T) {
 	d.do("attach sent", chromedp.SendKeys(writing, "\r"), chromedp.WaitVisible("#m1 .pictures img"),
 		chromedp.WaitVisible("#m1 a.slip"), chromedp.WaitVisible("#m2"),
 		chromedp.WaitNotPresent(".attached"), chromedp.WaitNotPresent(".writing"))
-	d.is("what was sent", `document.querySelector('#m1 .markup').innerText + document.querySelector('#m1 .pictures img').alt + `+
-		`document.querySelector('#m1 a.slip').innerText.replace(/\s+/g, ' ')`, "What is this?plan.pnglog.txt 19 B")
+	d.is("what was sent",
+		`document.querySelector('#m1 .markup').innerText + document.querySelector('#m1 .pictures img').alt + `+
+			`document.querySelector('#m1 a.slip').innerText.replace(/\s+/g, ' ')`, "What is this?plan.pnglog.txt 19 B")
 	d.is("the image", `document.querySelector('#m1 .pictures img').naturalWidth`, "320")
 	d.is("conversations made", `document.querySelectorAll('.rows .row').length`, "1")
-	d.do("attach edited", chromedp.Click(`#m1 [aria-label="Edit and ask again"]`), chromedp.WaitVisible(".attached .thumb"))
+	d.do("attach edited", chromedp.Click(`#m1 [aria-label="Edit and ask again"]`),
+		chromedp.WaitVisible(".attached .thumb"))
 	d.is("what is attached to the edited one", `document.querySelectorAll('.attached li').length`, "2")
 	d.do("attach edited and sent", chromedp.SendKeys(writing, " Again?\r"), chromedp.WaitVisible("#m1 .versions"),
 		chromedp.WaitVisible("#m1 .pictures img"), chromedp.WaitVisible("#m2"),
@@ -365,7 +376,8 @@ func TestPageAgents(t *testing.T) {
 	d.do("an agent of an agent", chromedp.Navigate(d.url+"/#"+string(grandchild.ID)), chromedp.Reload(),
 		chromedp.WaitVisible(`.row.here a[title="读第一页"]`),
 		chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.WaitVisible(`.head .up[title="“Read all of the log”的子代理"]`))
-	d.do("back to the parent", chromedp.Click(".head .up"), chromedp.WaitVisible(`.row.here a[title="Read all of the log"]`),
+	d.do("back to the parent", chromedp.Click(".head .up"),
+		chromedp.WaitVisible(`.row.here a[title="Read all of the log"]`),
 		chromedp.Click(".head .up"),
 		chromedp.WaitVisible("#m4"), chromedp.WaitNotPresent(".head .up"))
 	d.do("agents narrow", chromedp.Navigate(d.url+"/#"+string(child.ID)), chromedp.EmulateViewport(390, 844),

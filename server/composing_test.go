@@ -68,16 +68,18 @@ func TestPageNext(t *testing.T) {
 	}
 	d.eval(typing(""))
 	paste(4)
-	d.do("next over", chromedp.WaitVisible(".foreseen"), until(`document.querySelectorAll('.attached .slip').length === 4 && `+
-		`document.querySelector('.sums .left.over') !== null && document.querySelector('.gauge .overflow') !== null`))
+	d.do("next over", chromedp.WaitVisible(".foreseen"),
+		until(`document.querySelectorAll('.attached .slip').length === 4 && `+
+			`document.querySelector('.sums .left.over') !== null && document.querySelector('.gauge .overflow') !== null`))
 	if got := d.eval(sumLeft); !strings.HasSuffix(got, " over") {
 		t.Errorf("over the budget it says %q", got)
 	}
 	d.is("the bottom over the budget", bottom, at)
 	d.is("the legend over the budget", `document.querySelector('.budget .tally').innerText.includes('Over')`, "true")
 	d.eval(`document.querySelector('.attached .slip:last-of-type .ghost, .attached li:nth-last-child(2) .ghost').click()`)
-	d.do("next compacts", until(`document.querySelector('.sums .left.over') === null && document.querySelectorAll('.attached `+
-		`.slip').length === 3`),
+	d.do("next compacts",
+		until(`document.querySelector('.sums .left.over') === null && document.querySelectorAll('.attached `+
+			`.slip').length === 3`),
 		chromedp.WaitVisible(".foreseen"))
 	d.eval(`document.querySelector('.budget').dispatchEvent(new PointerEvent('pointerenter'))`)
 	d.do("next legend", chromedp.WaitVisible(".floats .tally"))
@@ -89,12 +91,14 @@ func TestPageNext(t *testing.T) {
 	}
 	ranged, _, _ := strings.Cut(strings.TrimPrefix(foreseen, "Sending compacts "), ". ")
 	d.eval(pressEnter)
-	d.do("next sent", until(`[...document.querySelectorAll('.crease')].some(x => x.innerText.includes(`+"`"+ranged+"`"+`))`),
+	d.do("next sent", until(`[...document.querySelectorAll('.crease')].some(x => x.innerText.includes(`+"`"+ranged+"`"+
+		`))`),
 		chromedp.WaitVisible("#m602"),
 		chromedp.WaitNotPresent(".writing"))
 	d.eval(typing("Also write this up for the harbour office: one page, in Chinese, with the table."))
 	model := chromedp.Click(`.switch [role="radio"]:nth-child(2)`)
-	d.do("next model view", model, chromedp.WaitVisible(".composer.small .budget .tally"), chromedp.WaitVisible(".gauge .seg.draft"))
+	d.do("next model view", model, chromedp.WaitVisible(".composer.small .budget .tally"),
+		chromedp.WaitVisible(".gauge .seg.draft"))
 	d.is("what stays of the composer", `getComputedStyle(document.querySelector('.composer div.tools')).display + `+
 		`document.querySelector('.desk').getBoundingClientRect().bottom.toFixed(0)`, "none"+at)
 	d.is("the colour of the tools in the bar and in its legend", `[".seg.tools", ".swatch.tools"].map(x => `+
@@ -124,7 +128,8 @@ func scripted(t *testing.T, steps ...modeltest.Step) (*desk, scrollback.Conversa
 	t.Helper()
 	r := enginetest.New(t, enginetest.Options{}, steps...)
 	ctx := browser(t)
-	handler := server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true)
+	handler := server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
+		true)
 	srv := httptest.NewServer(handler)
 	at := srv.Listener.Addr().String()
 	t.Cleanup(func() { srv.Close() })
@@ -154,13 +159,15 @@ const queued = `[...document.querySelectorAll('.waiting li p')].map(x => x.inner
 // it is edited, taken out, and sent when the answer ends. Stop keeps it.
 func TestPageQueues(t *testing.T) {
 	t.Parallel()
-	first, second := make(chan struct{}), make(chan struct{})
+	first := make(chan struct{})
+	second := make(chan struct{})
 	gated := func(gate chan struct{}, text string) modeltest.Step {
 		s := modeltest.Say(text)
 		s.Gate = gate
 		return s
 	}
-	d, id, _ := scripted(t, gated(first, "The first answer."), gated(second, "The second answer."), modeltest.Say("The third answer."))
+	d, id, _ := scripted(t, gated(first, "The first answer."), gated(second, "The second answer."),
+		modeltest.Say("The third answer."))
 	send := func(text string) {
 		t.Helper()
 		d.eval(typing(text))
@@ -189,7 +196,8 @@ func TestPageQueues(t *testing.T) {
 	d.eval(pressEnter)
 	d.do("queue reloaded", until(`document.querySelectorAll('.waiting li').length === 1`), chromedp.Reload(),
 		chromedp.WaitVisible(".waiting li"),
-		chromedp.WaitVisible(".composer .stop:not(:disabled)"), chromedp.KeyEvent(kb.Escape), chromedp.WaitVisible(".waiting .held"))
+		chromedp.WaitVisible(".composer .stop:not(:disabled)"), chromedp.KeyEvent(kb.Escape),
+		chromedp.WaitVisible(".waiting .held"))
 	d.is("after Stop", queued, "Not sent yet: And at the end?")
 	d.do("queue by hand", chromedp.Click(".waiting .held .link"),
 		until(`[...document.querySelectorAll('.msg.assistant')].pop().innerText.includes('The third answer.')`))
@@ -212,12 +220,15 @@ func TestPageKeepsDrafts(t *testing.T) {
 	d.eval(typing("half a thought"))
 	d.eval(pasting(strings.Repeat("a long log ", 500)))
 	d.do("draft kept", chromedp.WaitVisible(".attached .slip"), chromedp.Reload(), chromedp.WaitVisible(".attached .slip"))
-	d.is("after a reload", drafted+` + '|' + document.querySelector('.attached b').innerText`, "half a thought|Pasted text")
+	d.is("after a reload", drafted+` + '|' + document.querySelector('.attached b').innerText`,
+		"half a thought|Pasted text")
 	d.do("draft inline", chromedp.Click(".attached .why .link"), chromedp.WaitNotPresent(".attached"))
 	d.is("put inline", drafted+`.length`, fmt.Sprint(len("half a thought\n\n")+len(strings.Repeat("a long log ", 500))))
-	d.do("draft begun", chromedp.Navigate(d.url+"/#"), chromedp.WaitVisible(".instructing"), until(drafted+` === 'a new one'`))
+	d.do("draft begun", chromedp.Navigate(d.url+"/#"), chromedp.WaitVisible(".instructing"),
+		until(drafted+` === 'a new one'`))
 	d.eval(pressEnter)
-	d.do("draft sent", chromedp.WaitVisible("#m2"), until(`location.hash.length > 30`), chromedp.WaitNotPresent(".instructing"))
+	d.do("draft sent", chromedp.WaitVisible("#m2"), until(`location.hash.length > 30`),
+		chromedp.WaitNotPresent(".instructing"))
 	made := d.eval(`location.hash.slice(1)`)
 	c, err := d.rig.Get(t.Context(), scrollback.ConversationID(made))
 	if err != nil || c.Instructions != "Answer in one word." {
@@ -264,8 +275,9 @@ func TestPageConflict(t *testing.T) {
 		`[...document.querySelectorAll('.msg.assistant')].length === 2`))
 	d.is("both are asked", `[...document.querySelectorAll('.msg.user .body')].map(x => `+
 		`x.innerText.trim()).sort().join()`, "from elsewhere,mine")
-	d.is("and nothing waits", `document.querySelectorAll('.waiting li').length + (document.querySelector('.unsent') ? 'unsent' `+
-		`: '')`, "0")
+	d.is("and nothing waits",
+		`document.querySelectorAll('.waiting li').length + (document.querySelector('.unsent') ? 'unsent' `+
+			`: '')`, "0")
 }
 
 // The model is chosen by keys: found by its name, with windows and prices, taken with Enter.
@@ -279,10 +291,12 @@ func TestPagePicksModel(t *testing.T) {
 		{ name: 'openai/small', provider: 'openai', limit: 128000, price: { input: 0.3, output: 1.2, currency: 'USD' }, efforts: [] },
 		{ name: 'offline', offline: true, here: true, limit: 8192, efforts: [] }]; })`)
 	d.do("model list", chromedp.Click(".pill.model"), chromedp.WaitVisible(".picker li:nth-child(4)"))
-	d.is("the list", `[...document.querySelectorAll('.picker li')].map(x => x.innerText.replace(/\s+/g, ' ').trim()).join('|')`,
+	d.is("the list",
+		`[...document.querySelectorAll('.picker li')].map(x => x.innerText.replace(/\s+/g, ' ').trim()).join('|')`,
 		"script 8k|large openai 200k $3 in · $15 out|small openai 128k $0.30 in · $1.20 out|offline built in 8k no cost")
 	d.is("the one in use", `document.querySelector('.picker [aria-checked="true"] b').innerText`, "script")
-	d.do("model found", chromedp.SendKeys(".picker input", "openai"), until(`document.querySelectorAll('.picker li').length === 2`),
+	d.do("model found", chromedp.SendKeys(".picker input", "openai"),
+		until(`document.querySelectorAll('.picker li').length === 2`),
 		chromedp.KeyEvent(kb.ArrowDown),
 		until(`document.querySelector('.picker [aria-selected="true"] b').innerText === 'small'`))
 	d.is("for a screen reader", `document.getElementById(document.activeElement`+

@@ -15,7 +15,8 @@ func TestDocs(t *testing.T) {
 	ctx := browser(t)
 	url, _, _ := longTalk(t)
 	d := newStrictRig(t).doc
-	operations, silent := 0, ""
+	operations := 0
+	silent := ""
 	for _, item := range d.Paths {
 		operations += len(item)
 		for _, op := range item {
@@ -57,7 +58,8 @@ func TestDocs(t *testing.T) {
 	ask("operations", `document.querySelectorAll('.operation').length`, operations)
 	ask("operations without a request and a response", `[...document.querySelectorAll('.operation')].filter(o => `+
 		`o.querySelectorAll('.sample').length < 2).map(o => o.id).join()`, silent)
-	ask("what the browser refuses", `performance.getEntriesByType("resource").filter(r => !r.name.startsWith(location.origin)).length`, 0)
+	ask("what the browser refuses",
+		`performance.getEntriesByType("resource").filter(r => !r.name.startsWith(location.origin)).length`, 0)
 	shoot("docs")
 
 	do(chromedp.SendKeys(".contents input", "chat streams the turn\r"))

@@ -33,7 +33,8 @@ var update = flag.Bool("update", false, "record the responses of examples that l
 // Every example is sent to a real server. What comes back has the shape that was recorded,
 // and both hold against the document.
 func TestExamples(t *testing.T) {
-	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:", Engine: engine.Options{Limit: 4000}})
+	sb, err := local.Open(t.Context(), t.TempDir(),
+		&local.Options{Database: "memory:", Engine: engine.Options{Limit: 4000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +47,14 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := sb.Store.Keys.Add(t.Context(), scrollback.Key{Name: "ann", Role: scrollback.AccessWrite, Projects: []string{"harbour"}})
+	_, secret, err := sb.Store.Keys.Add(t.Context(),
+		scrollback.Key{Name: "ann", Role: scrollback.AccessWrite, Projects: []string{"harbour"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := asRun(t)
-	o.Version, o.Keys = "1.2.3", sb.Store.Keys
+	o.Version = "1.2.3"
+	o.Keys = sb.Store.Keys
 	at := server.Handler(sb.Engine, sb.Transfer, o, true)
 	x := &examples{T: t, at: at, key: secret, doc: readDocument(t, at), sheets: sheets, sent: map[string]json.RawMessage{}}
 	for _, name := range slices.Sorted(maps.Keys(sheets)) {
@@ -71,7 +74,8 @@ func (x *examples) instead(name string, b spec.Body) {
 	if err != nil {
 		x.Fatal(err)
 	}
-	e.Body, e.Headers = b.Body, nil
+	e.Body = b.Body
+	e.Headers = nil
 	method, template := x.doc.find(name)
 	req := requestOf(x.T, method, template, e)
 	w := httptest.NewRecorder()
@@ -130,10 +134,12 @@ func (x *examples) send(name string) {
 		x.Errorf("the example of %s: status %d, not %d\n%s", name, w.Code, e.Status, w.Body)
 	case kind == e.Media && shape(got) == shape(e.Response):
 	case *update:
-		s.Example.Media, s.Example.Response = kind, got
+		s.Example.Media = kind
+		s.Example.Response = got
 		x.write(name, s)
 	default:
-		x.Errorf("the example of %s has another response now (-update records it):\n%s %s\n%s\nit was\n%s", name, kind, got, shape(got),
+		x.Errorf("the example of %s has another response now (-update records it):\n%s %s\n%s\nit was\n%s", name, kind, got,
+			shape(got),
 			shape(e.Response))
 	}
 }
@@ -298,7 +304,8 @@ func TestTurnsAreDescribed(t *testing.T) {
 	broken := modeltest.Step{Deltas: []model.Delta{{Text: "Well, the"}},
 		Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses").Advise(scrollback.AdviceCheckKey, "ACME_KEY")}
 	long := modeltest.Say(strings.Repeat("The tide comes and goes. ", 250))
-	r := enginetest.New(t, enginetest.Options{Limit: 6000, NoFolds: true}, thinks, call("a", "context_search", `{"query":"tide"}`),
+	r := enginetest.New(t, enginetest.Options{Limit: 6000, NoFolds: true}, thinks,
+		call("a", "context_search", `{"query":"tide"}`),
 		modeltest.Say("Nothing."), call("b", "clock", `{}`), modeltest.Say("It is noon."), broken, broken, long)
 	at := server.Handler(r.Engine, r.Transfer, server.Options{Version: "test"}, true)
 	doc := readDocument(t, at)
@@ -345,7 +352,8 @@ func TestTurnsAreDescribed(t *testing.T) {
 	for _, list := range []string{"messages?after=0&limit=200", "receipts", "refs", "context", "branches"} {
 		send("GET", strings.Replace(chat, "chat", list, 1), "")
 	}
-	for _, kind := range []string{"turn", "meta", "reasoning", "delta", "credits", "tool_call", "tool_result", "message", "usage", "error",
+	for _, kind := range []string{"turn", "meta", "reasoning", "delta", "credits", "tool_call", "tool_result", "message",
+		"usage", "error",
 		"compacting", "compaction", "done"} {
 		if !kinds[kind] {
 			t.Errorf("no event of type %q was sent", kind)

@@ -24,20 +24,23 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 )
 
-// asks says of each operation of the API, and of each tool, prompt and other call of MCP, whether it may ask a model. What is
-// new needs an entry: what asks has to be booked to the caller and to be refused once the caller's day is used up, and of what
-// does not ask the tests hold that it asks nothing.
+// asks says of each operation of the API, and of each tool, prompt and other call of MCP, whether it may ask a model.
+// What is new needs an entry: what asks has to be booked to the caller and to be refused once the caller's day is used
+// up, and of what does not ask the tests hold that it asks nothing.
 var asks = map[string]bool{
 	"chat": true, "compact": true, "import": true,
 
 	"add-key": false, "archive": false, "branches": false, "cancel-turn": false, "clear": false, "context": false,
 	"create-conversation": false, "delete-conversation": false, "delete-project": false, "events": false, "export": false,
-	"fetch-artifact": false, "fork": false, "get-conversation": false, "get-project": false, "grep": false, "healthz": false,
-	"limits": false, "list-archives": false, "list-conversations": false, "list-files": false, "list-keys": false,
+	"fetch-artifact": false, "fork": false, "get-conversation": false, "get-project": false, "grep": false,
+	"healthz": false,
+	"limits":  false, "list-archives": false, "list-conversations": false, "list-files": false, "list-keys": false,
 	"list-leaves": false, "list-messages": false, "list-models": false, "list-projects": false, "list-refs": false,
-	"list-segments": false, "livez": false, "metrics": false, "openapi": false, "patch-conversation": false, "preview": false,
+	"list-segments": false, "livez": false, "metrics": false, "openapi": false, "patch-conversation": false,
+	"preview":     false,
 	"put-project": false, "read-archive": false, "read-newest-archive": false, "read-ref": false, "readyz": false,
-	"receipts": false, "recompact": false, "restore-conversation": false, "revoke-key": false, "rewind": false, "sample": false,
+	"receipts": false, "recompact": false, "restore-conversation": false, "revoke-key": false, "rewind": false,
+	"sample": false,
 	"search": false, "shape": false, "sign-in": false, "sign-out": false, "tail-ref": false, "turn-context": false,
 	"turn-events": false, "uncompact": false, "upload": false, "usage": false, "whoami": false,
 
@@ -126,7 +129,8 @@ func spender(t *testing.T) *matrix {
 	step := modeltest.Step{Reply: func(q model.Request) []model.Delta {
 		usage := &scrollback.Usage{InputTokens: 900, OutputTokens: 100, TotalTokens: 1000}
 		end := model.Delta{Finish: scrollback.FinishStop, Usage: usage}
-		delegated, wants := 0, false
+		delegated := 0
+		wants := false
 		for _, item := range q.Items {
 			wants = wants || strings.Contains(item.Parts.Text(), "delegate")
 			delegated += len(item.Parts.Calls())
@@ -205,13 +209,14 @@ func long() string {
 	var b strings.Builder
 	for i := range 900 {
 		role := []string{"user", "assistant"}[i%2]
-		fmt.Fprintf(&b, `{"role":%q,"content":%q}`+"\n", role, fmt.Sprintf("%d: ", i)+strings.Repeat("the tide at the lighthouse was low. ", 12))
+		fmt.Fprintf(&b, `{"role":%q,"content":%q}`+"\n", role,
+			fmt.Sprintf("%d: ", i)+strings.Repeat("the tide at the lighthouse was low. ", 12))
 	}
 	return b.String()
 }
 
-// TestEveryCallIsBookedToWhoAsked does all that clients may do with a key. Each call of a model that comes of it is entered for
-// that key, and what asks says asks none asks none.
+// TestEveryCallIsBookedToWhoAsked does all that clients may do with a key. Each call of a model that comes of it is
+// entered for that key, and what asks says asks none asks none.
 func TestEveryCallIsBookedToWhoAsked(t *testing.T) {
 	m := spender(t)
 	id := m.key("spends", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
@@ -222,10 +227,12 @@ func TestEveryCallIsBookedToWhoAsked(t *testing.T) {
 			m.fill(scrollback.ConversationID(mine["{id}"]))
 		}
 		m.settle()
-		asked, booked := int64(len(m.Script.Requests())), m.booked(id)
+		asked := int64(len(m.Script.Requests()))
+		booked := m.booked(id)
 		w := d.do(mine, "spends")
 		m.settle()
-		asked, booked = int64(len(m.Script.Requests()))-asked, m.booked(id)-booked
+		asked = int64(len(m.Script.Requests())) - asked
+		booked = m.booked(id) - booked
 		if asked != booked || asks[d.name] != (asked > 0) {
 			t.Errorf("%s asked %d times, and %d are booked to who asked: %d %.300s", d.name, asked, booked, w.Code, w.Body)
 		}
@@ -248,7 +255,8 @@ func TestNothingIsAskedPastTheGate(t *testing.T) {
 	if w := m.try("post", "/api/conversations/{id}/chat", spending["chat"], mine, "spent"); w.Code != http.StatusOK {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	if err := admin.SetKeyLimits(t.Context(), id, scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 1}}); err != nil {
+	if err := admin.SetKeyLimits(t.Context(), id,
+		scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	m.settle()
@@ -262,14 +270,15 @@ func TestNothingIsAskedPastTheGate(t *testing.T) {
 		if n := len(m.Script.Requests()) - asked; n > 0 {
 			t.Errorf("%s asked %d times for a key that has used up its day: %d %.300s", d.name, n, w.Code, w.Body)
 		}
-		if asks[d.name] && (w.Code != http.StatusTooManyRequests && w.Code < 400 || !strings.Contains(w.Body.String(), "over_budget")) {
+		if asks[d.name] && (w.Code != http.StatusTooManyRequests && w.Code < 400 ||
+			!strings.Contains(w.Body.String(), "over_budget")) {
 			t.Errorf("%s: %d %.300s", d.name, w.Code, w.Body)
 		}
 	}
 }
 
-// TestImportCountsWhatItAsks: each compaction of an import that asks a model is counted as a chat; when the rate is full
-// the import goes on without asking, and says so; the next one is refused before anything is written.
+// TestImportCountsWhatItAsks: each compaction of an import that asks a model is counted as a chat; when the rate is
+// full the import goes on without asking, and says so; the next one is refused before anything is written.
 func TestImportCountsWhatItAsks(t *testing.T) {
 	m := spender(t)
 	admin, err := m.Admin()
@@ -308,7 +317,8 @@ func TestSubagentsPassTheGate(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := m.key("boss", scrollback.Key{Role: scrollback.AccessWrite, Projects: []string{own}})
-		if err := admin.SetKeyLimits(t.Context(), id, scrollback.Limits{Allowance: scrollback.Allowance{Tokens: budget}}); err != nil {
+		if err := admin.SetKeyLimits(t.Context(), id,
+			scrollback.Limits{Allowance: scrollback.Allowance{Tokens: budget}}); err != nil {
 			t.Fatal(err)
 		}
 		c, _, err := m.Create(t.Context(), scrollback.Conversation{Project: own, Settings: scrollback.Settings{Agents: true}})
@@ -316,7 +326,8 @@ func TestSubagentsPassTheGate(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := len(m.Script.Requests())
-		w := m.send("POST", "/api/conversations/"+string(c.ID)+"/chat", `{"message":"delegate","stream":false}`, "boss", "application/json")
+		w := m.send("POST", "/api/conversations/"+string(c.ID)+"/chat", `{"message":"delegate","stream":false}`, "boss",
+			"application/json")
 		asked := func() int64 { return int64(len(m.Script.Requests()) - before) }
 		// A title is asked for behind the answer, and may not have begun when the answer is here.
 		for late := time.Now().Add(20 * time.Second); time.Now().Before(late); runtime.Gosched() {
@@ -334,8 +345,8 @@ func TestSubagentsPassTheGate(t *testing.T) {
 	}
 }
 
-// TestAnAdminMakesNoKeyThatMayDoMore: the keys that an admin of some projects makes have its limits, end when it does, and
-// reach no further.
+// TestAnAdminMakesNoKeyThatMayDoMore: the keys that an admin of some projects makes have its limits, end when it does,
+// and reach no further.
 func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 	m := newMatrix(t)
 	admin, err := m.Admin()
@@ -344,7 +355,8 @@ func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 	}
 	until := m.Clock.Load() + scrollback.DayMS
 	id := m.key("small", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}, ExpiresAt: until})
-	limits := scrollback.Limits{Rate: scrollback.Rate{Chats: 1, PerMS: 3_600_000}, Allowance: scrollback.Allowance{Tokens: 1}}
+	limits := scrollback.Limits{Rate: scrollback.Rate{Chats: 1, PerMS: 3_600_000},
+		Allowance: scrollback.Allowance{Tokens: 1}}
 	if err := admin.SetKeyLimits(t.Context(), id, limits); err != nil {
 		t.Fatal(err)
 	}
@@ -356,15 +368,18 @@ func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 		Secret string
 		scrollback.Key
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated || made.ExpiresAt != until {
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated ||
+		made.ExpiresAt != until {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	limits.Maker = id
 	if got, err := admin.KeyLimits(t.Context(), made.ID); err != nil || got != limits {
 		t.Errorf("it may do %+v, %v", got, err)
 	}
-	m.keys["child"], limits.Maker = made.Secret, made.ID
-	w = m.send("POST", "/api/keys", `{"name":"grandchild","role":"write","projects":["`+own+`"]}`, "child", "application/json")
+	m.keys["child"] = made.Secret
+	limits.Maker = made.ID
+	w = m.send("POST", "/api/keys", `{"name":"grandchild","role":"write","projects":["`+own+`"]}`, "child",
+		"application/json")
 	if w.Code != 201 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	} else if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil {
@@ -382,8 +397,9 @@ func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 	m.is("another project", add(`{"name":"x","role":"read","projects":["`+own+`","`+foreign+`"]}`), http.StatusNotFound)
 }
 
-// TestKeysDoNotMultiplyLimits: what the keys that an admin of some projects made use is the admin's, through all generations;
-// together they may do no more than the first of them. Keys that nobody's limits are over are as they were.
+// TestKeysDoNotMultiplyLimits: what the keys that an admin of some projects made use is the admin's, through all
+// generations; together they may do no more than the first of them. Keys that nobody's limits are over are as they
+// were.
 func TestKeysDoNotMultiplyLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits scrollback.Limits
@@ -454,7 +470,8 @@ func TestKeysDoNotMultiplyLimits(t *testing.T) {
 // bear has the holder of a key make another.
 func (m *matrix) bear(name, maker string) {
 	m.T.Helper()
-	w := m.send("POST", "/api/keys", fmt.Sprintf(`{"name":%q,"role":"admin","projects":[%q]}`, name, own), maker, "application/json")
+	w := m.send("POST", "/api/keys", fmt.Sprintf(`{"name":%q,"role":"admin","projects":[%q]}`, name, own), maker,
+		"application/json")
 	var made struct {
 		Secret string
 		scrollback.Key

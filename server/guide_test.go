@@ -52,7 +52,8 @@ func TestGuideOfTheAPI(t *testing.T) {
 		}
 	}
 	_, errors, _ := strings.Cut(guide, "## Errors")
-	for _, c := range []scrollback.Code{scrollback.Invalid, scrollback.NotFound, scrollback.Conflict, scrollback.OverBudget,
+	for _, c := range []scrollback.Code{scrollback.Invalid, scrollback.NotFound, scrollback.Conflict,
+		scrollback.OverBudget,
 		scrollback.Refused, scrollback.RateLimited, scrollback.Unavailable, scrollback.Canceled, scrollback.Internal} {
 		if !strings.Contains(errors, "| `"+string(c)+"` |") {
 			t.Errorf("the guide has no status of %s", c)
@@ -95,7 +96,8 @@ func TestGuideOfThePage(t *testing.T) {
 	for row := range strings.Lines(guide) {
 		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
 		for key := range strings.FieldsFuncSeq(cell, func(r rune) bool { return r == '`' || r == ',' || r == ' ' }) {
-			if strings.HasPrefix(row, "| ") && key != "Ctrl" && key != "Shift" && key != "and" && key != "a" && key != "number" &&
+			if strings.HasPrefix(row, "| ") && key != "Ctrl" && key != "Shift" && key != "and" && key != "a" &&
+				key != "number" &&
 				key != "key" && key != "---" && !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(k string) bool {
 				return k == key || strings.HasSuffix(k, " "+key)
 			}) {
@@ -149,7 +151,8 @@ func guideRow(listed, path string, names []string) (best string, missing []strin
 			return regexp.MustCompile(`\b` + n + `\b`).MatchString(row)
 		})
 		if len(lacks) < len(missing) {
-			best, missing = row, lacks
+			best = row
+			missing = lacks
 		}
 	}
 	return best, missing

@@ -52,7 +52,8 @@ func (h *health) mount(mux *http.ServeMux) {
 func (h *health) ready(ctx context.Context) error {
 	select {
 	case <-h.ending:
-		return scrollback.Errorf(scrollback.Unavailable, "server.Ready", "the server was told to end").Because(scrollback.ErrClosing)
+		return scrollback.Errorf(scrollback.Unavailable, "server.Ready",
+			"the server was told to end").Because(scrollback.ErrClosing)
 	default:
 	}
 	h.mu.Lock()
@@ -88,6 +89,8 @@ func (h *health) find(done chan struct{}) {
 	err := h.probe(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.found, h.until, h.busy = err, time.Now().Add(readyFor), nil
+	h.found = err
+	h.until = time.Now().Add(readyFor)
+	h.busy = nil
 	close(done)
 }

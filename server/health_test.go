@@ -85,18 +85,20 @@ func TestHarmless(t *testing.T) {
 func TestPanics(t *testing.T) {
 	for begun, want := range map[bool]any{false: nil, true: http.ErrAbortHandler} {
 		w := httptest.NewRecorder()
-		h := attended(Options{Log: slog.New(slog.DiscardHandler)}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if begun {
-				_, _ = w.Write([]byte(`{"half":`))
-			}
-			panic("a fault")
-		}))
+		h := attended(Options{Log: slog.New(slog.DiscardHandler)},
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if begun {
+					_, _ = w.Write([]byte(`{"half":`))
+				}
+				panic("a fault")
+			}))
 		got := func() (p any) {
 			defer func() { p = recover() }()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/models", nil))
 			return nil
 		}()
-		if got != want || !begun && (w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), `"request_id"`)) ||
+		if got != want || !begun && (w.Code != http.StatusInternalServerError ||
+			!strings.Contains(w.Body.String(), `"request_id"`)) ||
 			begun && w.Body.String() != `{"half":` {
 			t.Errorf("begun %v: %v, %d %s", begun, got, w.Code, w.Body)
 		}

@@ -24,7 +24,8 @@ func TestHTML(t *testing.T) {
 		pieces = append(pieces, string(r))
 	}
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Say(pieces...))
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	ask := func(method, path, body string) string {
 		t.Helper()
@@ -45,7 +46,8 @@ func TestHTML(t *testing.T) {
 		return string(raw)
 	}
 	closed := strings.TrimSuffix(answer, "The end.\n")
-	for _, c := range []struct{ query, body string }{{"?html=1", `{"message":"a *b*\nc"}`}, {"", `{"message":"a *b*\nc","html":true}`}} {
+	for _, c := range []struct{ query, body string }{{"?html=1", `{"message":"a *b*\nc"}`},
+		{"", `{"message":"a *b*\nc","html":true}`}} {
 		at := "/api/conversations/" + string(r.NewConversation())
 		stream := ask("POST", at+"/chat"+c.query, c.body)
 		if got := covers(t, answer, stream); got != closed {
@@ -53,14 +55,16 @@ func TestHTML(t *testing.T) {
 		}
 		turn, _, _ := strings.Cut(strings.SplitN(stream, `"turn_id":"`, 2)[1], `"`)
 		for _, after := range []int{0, 5, 20, 40} {
-			if got := covers(t, answer, ask("GET", fmt.Sprintf("%s/turns/%s/events?html=1&after=%d", at, turn, after), "")); got != closed {
+			if got := covers(t, answer, ask("GET", fmt.Sprintf("%s/turns/%s/events?html=1&after=%d", at, turn, after),
+				"")); got != closed {
 				t.Errorf("behind event %d the blocks cover %q", after, got)
 			}
 		}
 		if got := ask("GET", at+"/turns/"+turn+"/events", ""); strings.Contains(got, `"block"`) {
 			t.Error("blocks are sent to whoever did not ask for them")
 		}
-		with, without := ask("GET", at+"/messages?html=1", ""), ask("GET", at+"/messages", "")
+		with := ask("GET", at+"/messages?html=1", "")
+		without := ask("GET", at+"/messages", "")
 		for _, want := range []string{`"html":["<p>a <em>b</em><br>\nc</p>\n"]`, `<h1>标题 <a class=\"ref\" data-seq=\"1\" `} {
 			if !strings.Contains(with, want) {
 				t.Errorf("%s is not in %s", want, with)
@@ -75,7 +79,8 @@ func TestHTML(t *testing.T) {
 // covers is the text that the blocks of a stream cover.
 func covers(t *testing.T, text, stream string) (out string) {
 	t.Helper()
-	runes, end := []rune(text), 0
+	runes := []rune(text)
+	end := 0
 	for line := range strings.Lines(stream) {
 		data, ok := strings.CutPrefix(line, "data: ")
 		var b struct {
@@ -89,7 +94,8 @@ func covers(t *testing.T, text, stream string) (out string) {
 		if b.At != end || b.HTML == "" {
 			t.Fatalf("a block begins at %d, behind %d: %s", b.At, end, data)
 		}
-		out, end = out+string(runes[b.At:b.End]), b.End
+		out += string(runes[b.At:b.End])
+		end = b.End
 	}
 	return out
 }

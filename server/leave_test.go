@@ -21,7 +21,8 @@ import (
 func TestPageLetsGo(t *testing.T) {
 	t.Parallel()
 	d := &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
-	h := server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true)
+	h := server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
+		true)
 	var open, opened atomic.Int64
 	changed := make(chan struct{}, 1000)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +35,8 @@ func TestPageLetsGo(t *testing.T) {
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
-	d.url, d.ctx = srv.URL, browser(t)
+	d.url = srv.URL
+	d.ctx = browser(t)
 	// The browser begins here, and would end with the context of its first action.
 	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 850)); err != nil {
 		t.Fatal(err)

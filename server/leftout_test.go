@@ -46,14 +46,17 @@ func TestPageGoesOnWithout(t *testing.T) {
 	d.is("the button", `document.querySelector('`+goOn+`').innerText`, "Go on without this message")
 	axe(t, d.ctx, "refused")
 	d.eval(`(document.querySelector('` + goOn + `').focus(), 1)`)
-	d.do("without by key", chromedp.KeyEvent("\r"), chromedp.WaitVisible("#m3.leftout .kind.without"), chromedp.WaitNotPresent(goOn))
+	d.do("without by key", chromedp.KeyEvent("\r"), chromedp.WaitVisible("#m3.leftout .kind.without"),
+		chromedp.WaitNotPresent(goOn))
 	d.is("where one goes on", `document.activeElement.matches('`+writing+`')`, "true")
 	axe(t, d.ctx, "left out")
 	d.do("without in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Reload(),
 		chromedp.WaitVisible("#m3.leftout .kind.without"))
 	d.is("the mark",
-		`document.querySelector('#m3 .without .status').innerText + document.querySelector('#m3 .without .link').innerText`, "已略去恢复")
-	d.do("without on a phone", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible("#m3 .without .link"))
+		`document.querySelector('#m3 .without .status').innerText + document.querySelector('#m3 .without .link').innerText`,
+		"已略去恢复")
+	d.do("without on a phone", chromedp.EmulateViewport(390, 844), chromedp.Reload(),
+		chromedp.WaitVisible("#m3 .without .link"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
 	axe(t, d.ctx, "left out, on a phone")
 	if got := stored(); len(got) != 0 {
@@ -69,7 +72,8 @@ func TestPageGoesOnWithout(t *testing.T) {
 	d.press("#m3 .without .link")
 	d.do("without taken back", chromedp.WaitNotPresent("#m3.leftout"))
 	d.is("where the focus is", `document.activeElement.id`, "m3")
-	d.do("without refused again", chromedp.SendKeys(writing, "And on Sunday?\r"), chromedp.WaitVisible("#m6 + .unanswered .trouble"))
+	d.do("without refused again", chromedp.SendKeys(writing, "And on Sunday?\r"),
+		chromedp.WaitVisible("#m6 + .unanswered .trouble"))
 	if got := stored(); len(got) != 0 {
 		t.Errorf("stored after it was taken back: %v", got)
 	}

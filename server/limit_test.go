@@ -33,10 +33,13 @@ func TestRateLimit(t *testing.T) {
 	}
 	chat := func(o server.Options, local bool, peer, message string) *http.Response {
 		t.Helper()
-		o.Version, o.Insecure, o.Log = "test", true, slog.New(slog.DiscardHandler)
+		o.Version = "test"
+		o.Insecure = true
+		o.Log = slog.New(slog.DiscardHandler)
 		sent := strings.NewReader(`{"message":"` + message + `","stream":false}`)
 		r := httptest.NewRequest(http.MethodPost, "/api/conversations/"+string(c.ID)+"/chat", sent)
-		r.Host, r.RemoteAddr = "127.0.0.1", peer
+		r.Host = "127.0.0.1"
+		r.RemoteAddr = peer
 		r.Header.Set("Accept-Language", "fr, zh;q=0.7, en;q=0.3")
 		w := httptest.NewRecorder()
 		server.Handler(sb.Engine, sb.Transfer, o, local).ServeHTTP(w, r)
@@ -46,7 +49,8 @@ func TestRateLimit(t *testing.T) {
 		t.Helper()
 		h := res.Header
 		waits := h.Get("Retry-After") != ""
-		if res.StatusCode != status || h.Get("RateLimit-Limit") != limit || h.Get("RateLimit-Remaining") != left || waits != (status == 429) ||
+		if res.StatusCode != status || h.Get("RateLimit-Limit") != limit || h.Get("RateLimit-Remaining") != left ||
+			waits != (status == 429) ||
 			(h.Get("RateLimit-Reset") != "") != (limit != "") || waits && h.Get("Retry-After") != h.Get("RateLimit-Reset") {
 			t.Errorf("status %d, %v", res.StatusCode, h)
 		}
@@ -58,7 +62,8 @@ func TestRateLimit(t *testing.T) {
 	want(chat(two, true, "[2001:db8:1:2:ffff::9]:7", "hello"), 200, "2", "0")
 	over := chat(two, true, "[2001:db8:1:2::3]:8", "hello")
 	want(over, 429, "2", "0")
-	if said := text(t, over); !strings.Contains(said, `"code":"rate_limited"`) || !strings.Contains(said, "已达到 2/d 次对话的上限") ||
+	if said := text(t, over); !strings.Contains(said, `"code":"rate_limited"`) ||
+		!strings.Contains(said, "已达到 2/d 次对话的上限") ||
 		over.Header.Get("Content-Language") != "zh-CN" {
 		t.Errorf("%s %v", said, over.Header)
 	}

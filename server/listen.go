@@ -36,7 +36,8 @@ type crowd struct {
 }
 
 func newCrowd(max, share, spare int, trusted func(netip.Addr) bool) *crowd {
-	return &crowd{max: max, share: share, spare: spare, trusted: trusted, all: map[*member]struct{}{}, from: map[string]int{}}
+	return &crowd{max: max, share: share, spare: spare, trusted: trusted, all: map[*member]struct{}{},
+		from: map[string]int{}}
 }
 
 // member is an open connection.
@@ -182,7 +183,8 @@ func (c *crowd) state(conn net.Conn, s http.ConnState) {
 	// A connection is active from the first byte of a request on: only one whose headers have come
 	// is busy, which [attending] sees.
 	if s == http.StateIdle {
-		m.busy, m.since = false, time.Now()
+		m.busy = false
+		m.since = time.Now()
 	}
 }
 
@@ -215,7 +217,8 @@ func (c *crowd) spared(r *http.Request, b *body) bool {
 	_ = b.rc.SetReadDeadline(time.Now())
 	_ = b.rc.Flush()
 	c.mu.Lock()
-	m.busy, m.since = false, time.Time{}
+	m.busy = false
+	m.since = time.Time{}
 	c.mu.Unlock()
 	return true
 }
@@ -231,7 +234,8 @@ func (c *crowd) fairly(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		keyed, address := access.Caller(r.Context()).Key != "", ""
+		keyed := access.Caller(r.Context()).Key != ""
+		address := ""
 		if ip := access.Peer(r); !keyed && access.Forwarded(r) && ip.IsValid() && !ip.IsLoopback() && !c.trusted(ip) {
 			address = "forwarded " + access.Network(ip)
 		}

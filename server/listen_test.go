@@ -62,9 +62,11 @@ func ask(t *testing.T, c net.Conn, path, header string) int {
 	return res.StatusCode
 }
 
-// newStreet serves with a small crowd: 8 connections, 4 of an address, 32 to spare. /hold answers when the test lets it.
+// newStreet serves with a small crowd: 8 connections, 4 of an address, 32 to spare. /hold answers when the test lets
+// it.
 func newStreet(t *testing.T, trusted access.Proxies) (street, chan struct{}) {
-	s, hold := street{make(chan net.Conn), &sync.Once{}}, make(chan struct{})
+	s := street{make(chan net.Conn), &sync.Once{}}
+	hold := make(chan struct{})
 	c := newCrowd(8, 4, 32, trusted.Contains)
 	gate := access.New(access.Options{Open: true, Trusted: trusted, Hosts: []string{"chat.example"}, Refuse: refuse})
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,8 +118,8 @@ func TestIdleConnectionsOfAStrangerStopNobody(t *testing.T) {
 	}
 }
 
-// TestBusyStrangersStopNoKey: when all places are taken by requests that go on, strangers are put off with 503, and keys and
-// health are answered.
+// TestBusyStrangersStopNoKey: when all places are taken by requests that go on, strangers are put off with 503, and
+// keys and health are answered.
 func TestBusyStrangersStopNoKey(t *testing.T) {
 	s, hold := newStreet(t, nil)
 	for i := range 8 {
@@ -153,7 +155,8 @@ func TestShareOfAForwardedAddress(t *testing.T) {
 	}
 	c := newCrowd(100, 2, 2, proxies.Contains)
 	gate := access.New(access.Options{Open: true, Trusted: proxies, Hosts: []string{"chat.example"}, Refuse: refuse})
-	inside, leave := make(chan struct{}), make(chan struct{})
+	inside := make(chan struct{})
+	leave := make(chan struct{})
 	h := gate.Wrap(c.fairly(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hold" {
 			inside <- struct{}{}
@@ -183,8 +186,8 @@ func TestShareOfAForwardedAddress(t *testing.T) {
 	close(leave)
 }
 
-// masks is a listener on this machine whose connections seem to come from elsewhere: from 127.0.0.x, from 192.0.2.x, and
-// from 127.0.0.200 on, from the proxy 10.0.0.1; from 127.0.0.1, from here.
+// masks is a listener on this machine whose connections seem to come from elsewhere: from 127.0.0.x, from 192.0.2.x,
+// and from 127.0.0.200 on, from the proxy 10.0.0.1; from 127.0.0.1, from here.
 type masks struct{ net.Listener }
 
 func (l masks) Accept() (net.Conn, error) {
@@ -291,8 +294,8 @@ const (
 	begins = "/api/conversations" // needs a key
 )
 
-// TestFairOverTCP: the connections of one stranger cost others nothing, idle ones go first, keys are served where strangers
-// are put off, and health is told while keys are put off too.
+// TestFairOverTCP: the connections of one stranger cost others nothing, idle ones go first, keys are served where
+// strangers are put off, and health is told while keys are put off too.
 func TestFairOverTCP(t *testing.T) {
 	s := newCrowded(t)
 	var idle []net.Conn
@@ -327,7 +330,8 @@ func TestFairOverTCP(t *testing.T) {
 	s.is("a stranger through a proxy, all places taken", s.hold(200, signIn, "X-Forwarded-For: 198.51.100.7\r\n"), 503)
 	s.is("a key through a proxy, all places taken", s.once(200, begins, s.head+"X-Forwarded-For: 198.51.100.7\r\n"), 200)
 	s.is("this machine, all places taken", s.once(1, "/healthz", ""), 200)
-	keys, got := 0, 100
+	keys := 0
+	got := 100
 	for ; got == 100 && keys < 40; keys++ {
 		got = s.hold(5, begins, s.head)
 	}
@@ -347,7 +351,8 @@ func TestFairBehindAProxy(t *testing.T) {
 		s.is("a stranger", s.hold(200, signIn, through("198.51.100.7")), 100)
 	}
 	s.is("beyond its share", s.hold(201, signIn, through("198.51.100.7")), 503)
-	s.is("beyond its share, through an address that it made up", s.hold(201, signIn, through("203.0.113.1, 198.51.100.7")), 503)
+	s.is("beyond its share, through an address that it made up", s.hold(201, signIn, through("203.0.113.1, 198.51.100.7")),
+		503)
 	s.is("its health", s.once(201, "/healthz", through("198.51.100.7")), 200)
 	s.is("a key from there", s.once(201, begins, s.head+through("198.51.100.7")), 200)
 	s.is("another stranger", s.hold(201, signIn, through("198.51.100.8")), 100)

@@ -101,7 +101,8 @@ func takeAway(t *testing.T, take func(t *testing.T, path string)) {
 		for _, path := range paths {
 			status, h, text := ask(t, "GET", s.URL+path, "")
 			switch {
-			case status == http.StatusServiceUnavailable && h.Get("Retry-After") != "" && strings.Contains(text, `"unavailable"`):
+			case status == http.StatusServiceUnavailable && h.Get("Retry-After") != "" &&
+				strings.Contains(text, `"unavailable"`):
 			case status == http.StatusOK && text == before[path]:
 			default:
 				t.Errorf("GET %s: %d %s", path, status, text)

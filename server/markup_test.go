@@ -53,21 +53,25 @@ func TestPageDrawsMarkdown(t *testing.T) {
 		}
 	}
 	id := d.conversation()
-	d.do("markup asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(writing),
+	d.do("markup asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+		chromedp.WaitVisible(writing),
 		chromedp.SendKeys(writing, "Show **everything**\r"), chromedp.WaitVisible(".writing"))
 	next(2)
 	d.do("markup begins", until(blocksDrawn+` >= 3 && document.querySelector('.written .open')`),
-		until(`[...document.fonts].some(f => f.family.includes('Formula') && f.status === 'loaded')`)) // a line is as high as its formula
+		// a line is as high as its formula
+		until(`[...document.fonts].some(f => f.family.includes('Formula') && f.status === 'loaded')`))
 	d.is("what is open", `document.querySelector('.written .open').innerText.trim()`, "> A quote\n\nStill")
 	d.is("a mention", `document.querySelector('.written a.ref').getAttribute('href')`, "#"+string(id)+"/1")
 	d.eval(`document.querySelectorAll('.written > .markup').forEach((n, i) => { n.mark = 'n' + i; n.was = n.firstChild; n.top = n.offsetTop;
 		})`)
 	known := d.eval(blocksDrawn)
 	next(3)
-	d.do("markup goes on", until(blocksDrawn+` > `+known+` + 1`), until(`document.querySelector('.written .open figure.code')`))
+	d.do("markup goes on", until(blocksDrawn+` > `+known+` + 1`),
+		until(`document.querySelector('.written .open figure.code')`))
 	d.is("closed blocks", `[...document.querySelectorAll('.written > .markup')].slice(0, `+known+`).every((n, i) => n.mark === 'n' + i &&
 		n.was === n.firstChild && n.top === n.offsetTop)`, "true")
-	d.is("code that is open", `document.querySelector('.written .open figure.code pre').innerText.includes('func fit')`, "true")
+	d.is("code that is open", `document.querySelector('.written .open figure.code pre').innerText.includes('func fit')`,
+		"true")
 	next(3)
 	d.do("markup is read", until(`document.querySelectorAll('.written .code .tok-keyword').length > 0`),
 		chromedp.EmulateViewport(1360, 500), until(`innerHeight === 500`),
@@ -103,7 +107,8 @@ func TestPageDrawsMarkdown(t *testing.T) {
 func (d *desk) switches(id scrollback.ConversationID) {
 	d.Helper()
 	d.eval(`navigator.clipboard.writeText = async (t) => { window.copied = t; }`)
-	d.do("markup copied", chromedp.Evaluate[chromedp.Void](`document.querySelector('#m2 .copy').click()`), until(`window.copied`))
+	d.do("markup copied", chromedp.Evaluate[chromedp.Void](`document.querySelector('#m2 .copy').click()`),
+		until(`window.copied`))
 	d.is("copied code", `window.copied`,
 		"// fit leaves out the hours without a reading.\nfunc fit(obs []Reading) (Tide, error) {\n\treturn solve(len(obs), 0, \"x\")\n}\n")
 	d.do("markup footnote", chromedp.Evaluate[chromedp.Void](`document.querySelector('#m2 .footnote-ref').click()`))

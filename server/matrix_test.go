@@ -38,16 +38,19 @@ type probe struct {
 // probes has one for each operation of the API. A new operation needs a line here.
 var probes = map[string]probe{
 	"sign-in": {body: `{"key":"{secret}"}`}, "sign-out": {}, "whoami": {need: scrollback.AccessRead},
-	"healthz": {}, "livez": {}, "readyz": {}, "openapi": {need: scrollback.AccessRead}, "metrics": {need: scrollback.AccessRead, whole: true},
+	"healthz": {}, "livez": {}, "readyz": {}, "openapi": {need: scrollback.AccessRead},
+	"metrics": {need: scrollback.AccessRead, whole: true},
 
 	"list-conversations": {need: scrollback.AccessRead}, "list-projects": {need: scrollback.AccessRead},
-	"list-models": {need: scrollback.AccessRead}, "usage": {need: scrollback.AccessRead, query: "group_by=day,model,project"},
+	"list-models":      {need: scrollback.AccessRead},
+	"usage":            {need: scrollback.AccessRead, query: "group_by=day,model,project"},
 	"search":           {need: scrollback.AccessRead, query: "q=lighthouse&limit=100&around=2"},
 	"get-conversation": {need: scrollback.AccessRead}, "branches": {need: scrollback.AccessRead},
 	"list-files": {need: scrollback.AccessRead, query: "prefix=no"},
 	"context":    {need: scrollback.AccessRead}, "export": {need: scrollback.AccessRead, query: "format=bundle"},
 	"grep": {need: scrollback.AccessRead, query: "pattern=light"}, "list-messages": {need: scrollback.AccessRead},
-	"receipts": {need: scrollback.AccessRead}, "list-refs": {need: scrollback.AccessRead}, "read-ref": {need: scrollback.AccessRead},
+	"receipts": {need: scrollback.AccessRead}, "list-refs": {need: scrollback.AccessRead},
+	"read-ref":    {need: scrollback.AccessRead},
 	"list-leaves": {need: scrollback.AccessRead}, "list-segments": {need: scrollback.AccessRead},
 	"shape":    {need: scrollback.AccessRead, query: "bins=9"},
 	"tail-ref": {need: scrollback.AccessRead}, "turn-events": {need: scrollback.AccessRead},
@@ -55,25 +58,30 @@ var probes = map[string]probe{
 	"events":        {need: scrollback.AccessRead, query: "after=0", frames: 8},
 	"list-archives": {need: scrollback.AccessRead}, "read-newest-archive": {need: scrollback.AccessRead},
 	"read-archive": {need: scrollback.AccessRead},
-	"preview":      {need: scrollback.AccessRead, body: `{"message":"and the lighthouse?"}`}, "turn-context": {need: scrollback.AccessRead},
+	"preview":      {need: scrollback.AccessRead, body: `{"message":"and the lighthouse?"}`},
+	"turn-context": {need: scrollback.AccessRead},
 
-	"create-conversation": {need: scrollback.AccessWrite, body: `{"project":"{project}"}`},
-	"patch-conversation":  {need: scrollback.AccessWrite, body: `{"title":"another"}`},
-	"delete-conversation": {need: scrollback.AccessWrite, query: "purge=1"}, "restore-conversation": {need: scrollback.AccessWrite},
-	"chat":  {need: scrollback.AccessWrite, body: `{"message":"and the lighthouse?","stream":false}`},
-	"clear": {need: scrollback.AccessWrite}, "compact": {need: scrollback.AccessWrite, body: `{"force":true}`},
-	"uncompact": {need: scrollback.AccessWrite}, "recompact": {need: scrollback.AccessWrite},
+	"create-conversation":  {need: scrollback.AccessWrite, body: `{"project":"{project}"}`},
+	"patch-conversation":   {need: scrollback.AccessWrite, body: `{"title":"another"}`},
+	"delete-conversation":  {need: scrollback.AccessWrite, query: "purge=1"},
+	"restore-conversation": {need: scrollback.AccessWrite},
+	"chat":                 {need: scrollback.AccessWrite, body: `{"message":"and the lighthouse?","stream":false}`},
+	"clear":                {need: scrollback.AccessWrite},
+	"compact":              {need: scrollback.AccessWrite, body: `{"force":true}`},
+	"uncompact":            {need: scrollback.AccessWrite}, "recompact": {need: scrollback.AccessWrite},
 	"fork":   {need: scrollback.AccessWrite, body: `{"seq":2}`},
 	"rewind": {need: scrollback.AccessWrite, body: `{"seq":2}`}, "cancel-turn": {need: scrollback.AccessWrite},
-	"upload": {need: scrollback.AccessWrite, query: "conversation={id}&name=a.txt", body: "some bytes"},
-	"sample": {need: scrollback.AccessWrite, body: `{"lang":"zh","project":"{project}"}`},
-	"import": {need: scrollback.AccessWrite, query: "project={project}", file: true}, "archive": {need: scrollback.AccessWrite},
+	"upload":  {need: scrollback.AccessWrite, query: "conversation={id}&name=a.txt", body: "some bytes"},
+	"sample":  {need: scrollback.AccessWrite, body: `{"lang":"zh","project":"{project}"}`},
+	"import":  {need: scrollback.AccessWrite, query: "project={project}", file: true},
+	"archive": {need: scrollback.AccessWrite},
 
 	"put-project":    {need: scrollback.AccessAdmin, body: `{"instructions":"Be brief."}`},
 	"delete-project": {need: scrollback.AccessAdmin},
 
-	"limits": {need: scrollback.AccessRead}, "list-keys": {need: scrollback.AccessAdmin}, "revoke-key": {need: scrollback.AccessAdmin},
-	"add-key": {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
+	"limits": {need: scrollback.AccessRead}, "list-keys": {need: scrollback.AccessAdmin},
+	"revoke-key": {need: scrollback.AccessAdmin},
+	"add-key":    {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
 }
 
 // outside are requests that the description does not hold, and what each needs.
@@ -83,9 +91,12 @@ var outside = []struct {
 }{
 	{"GET", "/", 0}, {"HEAD", "/", 0}, {"GET", "/favicon.ico", 0}, {"GET", "/assets/app.js", 0},
 	{"GET", "/healthz", 0}, {"GET", "/livez", 0}, {"GET", "/readyz", 0},
-	{"GET", "/metrics", scrollback.AccessRead}, {"GET", "/docs", scrollback.AccessRead}, {"GET", "/openapi.json", scrollback.AccessRead},
-	{"GET", "/openapi.yaml", scrollback.AccessRead}, {"GET", "/docs/anything", scrollback.AccessRead}, {"POST", "/mcp", scrollback.AccessRead},
-	{"GET", "/mcp", scrollback.AccessRead}, {"GET", "/api/nothing", scrollback.AccessRead}, {"POST", "/", scrollback.AccessRead},
+	{"GET", "/metrics", scrollback.AccessRead}, {"GET", "/docs", scrollback.AccessRead},
+	{"GET", "/openapi.json", scrollback.AccessRead},
+	{"GET", "/openapi.yaml", scrollback.AccessRead}, {"GET", "/docs/anything", scrollback.AccessRead},
+	{"POST", "/mcp", scrollback.AccessRead},
+	{"GET", "/mcp", scrollback.AccessRead}, {"GET", "/api/nothing", scrollback.AccessRead},
+	{"POST", "/", scrollback.AccessRead},
 	{"GET", "/assets/../metrics", scrollback.AccessRead}, {"GET", "//metrics", scrollback.AccessRead},
 	{"GET", "/nothing", scrollback.AccessRead},
 	{"PUT", "/api/session", scrollback.AccessRead}, {"GET", "/api/session/", scrollback.AccessRead},
@@ -126,12 +137,14 @@ func newMatrix(t *testing.T) *matrix {
 		}
 		m.keys[name] = secret
 	}
-	m.keys["wrong"], m.keys["a path"] = m.keys["read"]+"x", "../../scrollback.db"
+	m.keys["wrong"] = m.keys["read"] + "x"
+	m.keys["a path"] = "../../scrollback.db"
 	if _, err := r.Store.Keys.Revoke(t.Context(), "revoked"); err != nil {
 		t.Fatal(err)
 	}
 	r.Clock.Add(10)
-	m.foreign, m.mine = m.place(foreign), m.place(own)
+	m.foreign = m.place(foreign)
+	m.mine = m.place(own)
 	w := m.send("GET", "/openapi.json", "", "read", "")
 	var api description
 	if err := json.Unmarshal(w.Body.Bytes(), &api); err != nil || len(api.Paths) == 0 {
@@ -175,13 +188,15 @@ func (m *matrix) place(project string) place {
 	must(m.Export(ctx, c.ID, transfer.ExportRequest{Format: "jsonl"}, &file))
 	copied, err := m.Transfer.Archives().Write(ctx, m.View, c.ID)
 	must(err)
-	_, err = m.Projects().Put(ctx, project, 0, func(p *scrollback.Project) error { p.Title = "the " + project; return nil })
+	_, err = m.Projects().Put(ctx, project, 0,
+		func(p *scrollback.Project) error { p.Title = "the " + project; return nil })
 	must(err)
 	key, _, err := m.Store.Keys.Add(ctx, scrollback.Key{Name: project + string(c.ID), Role: scrollback.AccessRead,
 		Projects: []string{project}})
 	must(err)
-	return place{"{id}": string(c.ID), "{key_id}": string(key.ID), "{key}": copied.Key, "{name}": project, "{artifact}": string(art.ID),
-		"{ref}": string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
+	return place{"{id}": string(c.ID), "{key_id}": string(key.ID), "{key}": copied.Key, "{name}": project,
+		"{artifact}": string(art.ID),
+		"{ref}":      string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
 }
 
 // request is a request with the key of a name; none for an empty name.
@@ -207,7 +222,8 @@ func (m *matrix) send(method, path, body, key, media string) *httptest.ResponseR
 func (m *matrix) try(method, path string, s probe, of place, key string) *httptest.ResponseRecorder {
 	media := "application/json"
 	if s.file {
-		s.body, media = of["{file}"], ""
+		s.body = of["{file}"]
+		media = ""
 	}
 	fill := []string{"{secret}", m.keys["read"]}
 	for name, v := range of {
@@ -238,7 +254,8 @@ func (m *matrix) is(what string, w *httptest.ResponseRecorder, want int) {
 // holds checks that a response has nothing of the foreign project.
 func (m *matrix) holds(what string, w *httptest.ResponseRecorder) {
 	m.T.Helper()
-	for _, secret := range []string{foreign, m.foreign["{id}"], m.foreign["{ref}"], m.foreign["{artifact}"], m.foreign["{turn}"]} {
+	for _, secret := range []string{foreign, m.foreign["{id}"], m.foreign["{ref}"], m.foreign["{artifact}"],
+		m.foreign["{turn}"]} {
 		if strings.Contains(w.Body.String(), secret) {
 			m.T.Errorf("%s: the response has %q of another project: %.500s", what, secret, w.Body)
 		}
@@ -276,7 +293,9 @@ func (m *matrix) operation(method, path, name string, s probe) {
 		}
 	}
 	for i, key := range []string{"read", "write", "admin"} {
-		what, may, mine := name+" with a key to "+key, scrollback.Access(i+1) >= s.need && !s.whole, m.mine
+		what := name + " with a key to " + key
+		may := scrollback.Access(i+1) >= s.need && !s.whole
+		mine := m.mine
 		if may && s.need >= scrollback.AccessWrite {
 			mine = m.place(own)
 		}
@@ -290,7 +309,8 @@ func (m *matrix) operation(method, path, name string, s probe) {
 		if s.need == 0 || !strings.Contains(path+s.query+s.body, "{") {
 			continue // it names nothing of a project
 		}
-		what, w = what+", of another project", m.try(method, path, s, m.foreign, key)
+		what = what + ", of another project"
+		w = m.try(method, path, s, m.foreign, key)
 		if !may && !strings.Contains(path, "{") && w.Code == http.StatusForbidden {
 			continue // it may do so in no project: that says nothing about this one
 		}
@@ -303,7 +323,8 @@ func TestPathsOutsideTheDescription(t *testing.T) {
 	m := newMatrix(t)
 	for _, o := range outside {
 		for _, key := range []string{"", "wrong", "expired", "revoked", "read"} {
-			what, w := fmt.Sprintf("%s %s with the key: %s", o.method, o.path, key), m.send(o.method, o.path, "", key, "")
+			what := fmt.Sprintf("%s %s with the key: %s", o.method, o.path, key)
+			w := m.send(o.method, o.path, "", key, "")
 			switch {
 			case o.need > 0 && key != "read":
 				m.is(what, w, http.StatusUnauthorized)
@@ -318,7 +339,8 @@ func TestPathsOutsideTheDescription(t *testing.T) {
 // exist.
 func TestNothingReachesAcross(t *testing.T) {
 	m := newMatrix(t)
-	mine, theirs := m.place(own), m.foreign
+	mine := m.place(own)
+	theirs := m.foreign
 	here := "/api/conversations/" + mine["{id}"]
 	for _, c := range []struct {
 		method, path, body string
@@ -340,7 +362,8 @@ func TestNothingReachesAcross(t *testing.T) {
 		{"POST", "/api/keys", `{"name":"wide","role":"read"}`, 403},
 		{"POST", "/api/keys", `{"name":"rich","role":"read","projects":["` + own + `"],"budget":{"tokens_per_day":5}}`, 403},
 		{"POST", "/api/import?into=" + theirs["{id}"], mine["{file}"], 404},
-		{"POST", here + "/chat", `{"message":[{"type":"file","artifact":"` + theirs["{artifact}"] + `"}],"stream":false}`, 404},
+		{"POST", here + "/chat", `{"message":[{"type":"file","artifact":"` + theirs["{artifact}"] + `"}],"stream":false}`,
+			404},
 	} {
 		w := m.send(c.method, c.path, c.body, "admin", "application/json")
 		m.is(c.method+" "+c.path, w, c.want)
@@ -356,12 +379,15 @@ func TestNothingReachesAcross(t *testing.T) {
 }
 
 // arguments are those of each tool, besides the conversation.
-var arguments = map[string]string{"context_conversations": "", "context_messages": "", "context_search": `"query":"lighthouse"`,
-	"context_list": "", "context_read": `"ref":"{ref}"`, "context_tail": `"ref":"{ref}"`, "context_grep": `"pattern":"light"`}
+var arguments = map[string]string{"context_conversations": "", "context_messages": "",
+	"context_search": `"query":"lighthouse"`,
+	"context_list":   "", "context_read": `"ref":"{ref}"`, "context_tail": `"ref":"{ref}"`,
+	"context_grep": `"pattern":"light"`}
 
 // mcp sends a request of MCP.
 func (m *matrix) mcp(method, params, key string) *httptest.ResponseRecorder {
-	return m.send("POST", "/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params), key, "application/json")
+	return m.send("POST", "/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params), key,
+		"application/json")
 }
 
 // toolCall are the params of a call of a tool of MCP about what is in a place.
@@ -396,7 +422,8 @@ func TestMCPKnowsItsCaller(t *testing.T) {
 	var list struct {
 		Result struct{ Tools []struct{ Name string } }
 	}
-	if err := json.Unmarshal(call("tools/list", "{}").Body.Bytes(), &list); err != nil || len(list.Result.Tools) != len(arguments) {
+	if err := json.Unmarshal(call("tools/list", "{}").Body.Bytes(), &list); err != nil ||
+		len(list.Result.Tools) != len(arguments) {
 		t.Fatalf("%d tools, and arguments of %d: %v", len(list.Result.Tools), len(arguments), err)
 	}
 	for _, tool := range list.Result.Tools {
@@ -405,7 +432,8 @@ func TestMCPKnowsItsCaller(t *testing.T) {
 			continue
 		}
 		w := call("tools/call", toolCall(tool.Name, mine))
-		if m.holds(tool.Name, w); strings.Contains(w.Body.String(), `"isError":true`) || !strings.Contains(w.Body.String(), "light") {
+		if m.holds(tool.Name, w); strings.Contains(w.Body.String(), `"isError":true`) ||
+			!strings.Contains(w.Body.String(), "light") {
 			t.Errorf("%s: %s", tool.Name, w.Body)
 		}
 		if tool.Name == "context_conversations" {

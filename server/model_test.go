@@ -53,7 +53,8 @@ func newGauges(t *testing.T) *gauges {
 			for said[len(said)-1].Role != scrollback.RoleUser {
 				said = said[:len(said)-1]
 			}
-			_, err := r.Patch(t.Context(), c.ID, 0, func(c *scrollback.Conversation) error { c.PinnedSeqs = []int64{int64(len(said))}; return nil })
+			_, err := r.Patch(t.Context(), c.ID, 0,
+				func(c *scrollback.Conversation) error { c.PinnedSeqs = []int64{int64(len(said))}; return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,8 @@ func newGauges(t *testing.T) *gauges {
 	for i := range 4 {
 		ask(fmt.Sprintf("Which correction do we use at station %d now, and how does the fit treat the gap in July?", i))
 	}
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	d := &gauges{&desk{T: t, ctx: browser(t), rig: r, url: srv.URL}, c.ID}
 	if err := chromedp.Do(d.ctx); err != nil {
@@ -79,7 +81,8 @@ func newGauges(t *testing.T) *gauges {
 // open shows the conversation with the model's eyes.
 func (d *gauges) open() {
 	d.Helper()
-	d.do("open", chromedp.EmulateViewport(1360, 1000), chromedp.Navigate(d.url+"/#"+string(d.id)), chromedp.WaitVisible(".head .switch"))
+	d.do("open", chromedp.EmulateViewport(1360, 1000), chromedp.Navigate(d.url+"/#"+string(d.id)),
+		chromedp.WaitVisible(".head .switch"))
 	d.wait("the thread", `document.querySelectorAll('[data-seq]').length > 0`)
 	d.press(".head .switch button:nth-child(2)")
 	d.wait("the request", `document.querySelector('.model .l-compacted .stand')`)
@@ -104,7 +107,8 @@ func (d *gauges) press(sel string) {
 // wait waits until a script is true on the page.
 func (d *gauges) wait(what, script string) {
 	d.Helper()
-	if _, err := chromedp.Run(d.ctx, chromedp.Poll[bool](`(async () => { try { return Boolean(await (`+script+`)); } catch { return false; } })()`,
+	if _, err := chromedp.Run(d.ctx, chromedp.Poll[bool](`(async () => { try { return Boolean(await (`+script+
+		`)); } catch { return false; } })()`,
 		chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(40*time.Second))); err != nil {
 		d.Fatalf("%s: %v\n%s", what, err, d.eval(`document.body.innerText.slice(0, 1500)`))
 	}
@@ -175,7 +179,8 @@ func (d *gauges) same(what string, sent model.Request, got request) {
 		for at < min(want.Len(), is.Len()) && want.String()[at] == is.String()[at] {
 			at++
 		}
-		d.Errorf("%s: the page shows %d bytes, the model got %d; they differ from %d on:\n%.200q\n%.200q", what, is.Len(), want.Len(), at,
+		d.Errorf("%s: the page shows %d bytes, the model got %d; they differ from %d on:\n%.200q\n%.200q", what, is.Len(),
+			want.Len(), at,
 			is.String()[at:], want.String()[at:])
 	}
 	wantTools, _ := json.Marshal(sent.Tools)
@@ -192,7 +197,8 @@ func TestPageModelSees(t *testing.T) {
 	t.Parallel()
 	d := newGauges(t)
 	d.open()
-	d.is("the layers", `[...new Set([...document.querySelectorAll('.model .layer')].map(x => x.className.split(' ')[1]))].join(' ')`,
+	d.is("the layers",
+		`[...new Set([...document.querySelectorAll('.model .layer')].map(x => x.className.split(' ')[1]))].join(' ')`,
 		"l-instructions l-tools l-summary l-compacted l-pins l-messages")
 	d.is("the pin", `document.querySelector('.l-pins .at').innerText + ' ' +
 		/datum of gauge 8/.test(document.querySelector('.l-pins').innerText)`,
@@ -200,7 +206,8 @@ func TestPageModelSees(t *testing.T) {
 	d.is("what a card is", `/compactions rolled up/.test(document.querySelector('.stand').innerText)`, "true")
 	d.press(".stand .face")
 	d.wait("its leaves", `document.querySelectorAll('.stand .leaf').length > 4`)
-	d.is("what the model reads of it", `/^Messages #1–#\d+ .* history:/.test(document.querySelector('.stand .reads .raw').innerText)`, "true")
+	d.is("what the model reads of it",
+		`/^Messages #1–#\d+ .* history:/.test(document.querySelector('.stand .reads .raw').innerText)`, "true")
 	d.press(".stand .leaf:nth-child(2) .opens")
 	d.wait("originals", `document.querySelectorAll('.leaf:nth-child(2) .orig').length > 3`)
 	d.is("the first", `document.querySelector('.leaf:nth-child(2) .orig').dataset.seq ===
@@ -235,7 +242,8 @@ func TestPageModelSees(t *testing.T) {
 	d.wait("cut again", `document.querySelector('.seam.dashed')`)
 
 	d.is("runs", `document.querySelectorAll('.runs').length > 0`, "true")
-	d.is("nothing from elsewhere", `performance.getEntriesByType("resource").filter(r => !r.name.startsWith(location.origin)).length`, "0")
+	d.is("nothing from elsewhere",
+		`performance.getEntriesByType("resource").filter(r => !r.name.startsWith(location.origin)).length`, "0")
 }
 
 // J and K go from stop to stop, O opens what has the focus, P pins it.
@@ -256,7 +264,8 @@ func TestPageModelKeys(t *testing.T) {
 	d.eval(`([...document.querySelectorAll('.single[data-seq]')].findLast(x => /^You/.test(x.querySelector('.says').innerText)).focus(), '')`)
 	seq := d.eval(`document.activeElement.dataset.seq`)
 	d.do("P", chromedp.KeyEvent("p"))
-	d.wait("pinned", `fetch('/api/conversations/`+string(d.id)+`').then(r => r.json()).then(c => c.pinned_seqs.includes(`+seq+`))`)
+	d.wait("pinned", `fetch('/api/conversations/`+string(d.id)+`').then(r => r.json()).then(c => c.pinned_seqs.includes(`+
+		seq+`))`)
 }
 
 // calm says that the page shows what was asked for, and waits for nothing.
@@ -284,7 +293,8 @@ func TestPageModelIsTheRequest(t *testing.T) {
 	}(), shown)
 
 	// The turns before it, from the menu, once the page knows of the newest.
-	d.wait("the newest turn", fmt.Sprintf(`import('/assets/state/model.js').then((m) => m.turns.value[0].parts[0].text === %q)`, draft))
+	d.wait("the newest turn",
+		fmt.Sprintf(`import('/assets/state/model.js').then((m) => m.turns.value[0].parts[0].text === %q)`, draft))
 	requests := d.rig.Script.Requests()
 	for back := 1; back <= 3; back++ {
 		d.press(".requestbar .which")
@@ -300,8 +310,9 @@ func TestPageModelIsTheRequest(t *testing.T) {
 		for step := steps; step > 0; step-- {
 			if steps > 1 {
 				d.press(fmt.Sprintf(".requestbar .switch button:nth-child(%d)", step))
-				d.wait("the step", fmt.Sprintf(`document.querySelector('.requestbar .switch button:nth-child(%d)').ariaChecked === 'true' && `,
-					step)+calm)
+				d.wait("the step",
+					fmt.Sprintf(`document.querySelector('.requestbar .switch button:nth-child(%d)').ariaChecked === 'true' && `,
+						step)+calm)
 			}
 			d.same(fmt.Sprintf("turn %d back, step %d", back, step), requests[len(requests)-1], d.copied())
 			requests = requests[:len(requests)-1]
@@ -311,7 +322,8 @@ func TestPageModelIsTheRequest(t *testing.T) {
 	d.eval(`(import('/assets/state/model.js').then((m) => m.chooseTurn('01a20182-0000-7000-8000-000000000000')), '')`)
 	d.wait("a turn that is not there", `/cannot be shown/.test(document.querySelector('.sorry')?.innerText)`)
 	d.press(".sorry .plain:last-child")
-	d.wait("the next request", `document.querySelector('.which').innerText === 'Next request' && document.querySelector('.l-compacted')`)
+	d.wait("the next request",
+		`document.querySelector('.which').innerText === 'Next request' && document.querySelector('.l-compacted')`)
 }
 
 // The first message in view stays where it is when the eyes change, there and back; also one
@@ -319,7 +331,8 @@ func TestPageModelIsTheRequest(t *testing.T) {
 func TestPageModelKeepsThePlace(t *testing.T) {
 	t.Parallel()
 	d := newGauges(t)
-	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(d.id)+"/100"), chromedp.WaitVisible("#m100"))
+	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(d.id)+"/100"),
+		chromedp.WaitVisible("#m100"))
 	const at = `Math.round(document.querySelector('.scroll [data-seq="%d"]:not(.stand):not(.leaf)')?.getBoundingClientRect().top)`
 	for _, seq := range []int{100, 222} {
 		d.eval(fmt.Sprintf(`(location.hash = '#%s/%d', '')`, d.id, seq))
@@ -353,13 +366,15 @@ func TestPageModelLong(t *testing.T) {
 	id := r.NewConversation()
 	r.Grow(id, 1000)
 	r.Ask(id, "and now?")
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	d := &gauges{&desk{T: t, ctx: browser(t), rig: r, url: srv.URL}, id}
 	if err := chromedp.Do(d.ctx); err != nil {
 		t.Fatal(err)
 	}
-	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m1001"))
+	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+		chromedp.WaitVisible("#m1001"))
 	d.press(".head .switch button:nth-child(2)")
 	d.wait("a run", `/^9\d\d messages|^1,000 messages/.test(document.querySelector('.runs')?.innerText)`)
 	few := func(most int) {

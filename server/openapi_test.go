@@ -169,7 +169,8 @@ func (d *document) conforms(method, at string, w *httptest.ResponseRecorder) {
 		of, ok = res.Content["*/*"]
 	}
 	if !ok {
-		d.Errorf("%s %s (%s) sends %q with status %d, which /openapi.json does not say", method, at, op.OperationID, kind, w.Code)
+		d.Errorf("%s %s (%s) sends %q with status %d, which /openapi.json does not say", method, at, op.OperationID, kind,
+			w.Code)
 		return
 	}
 	values := [][]byte{w.Body.Bytes()}
@@ -182,7 +183,8 @@ func (d *document) conforms(method, at string, w *httptest.ResponseRecorder) {
 	}
 	for _, v := range values {
 		if err := d.holds(of.Schema, v); err != nil {
-			d.Errorf("%s %s (%s) sends with status %d what /openapi.json does not say: %v\n%s", method, at, op.OperationID, w.Code, err, v)
+			d.Errorf("%s %s (%s) sends with status %d what /openapi.json does not say: %v\n%s", method, at, op.OperationID,
+				w.Code, err, v)
 		}
 	}
 }
@@ -235,7 +237,8 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 					lacks(fmt.Sprintf("example of the parameter %q", p.Name))
 				}
 			}
-			success, failure := 0, 0
+			success := 0
+			failure := 0
 			for status, res := range op.Responses {
 				if status[0] != '2' {
 					failure++

@@ -57,9 +57,11 @@ func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles [
 }
 
 // longTalkOver is longTalk behind a network.
-func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (string, scrollback.ConversationID, []sample.Needle) {
+func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (string, scrollback.ConversationID,
+	[]sample.Needle) {
 	t.Helper()
-	sb, err := local.Open(context.Background(), t.TempDir(), &local.Options{Database: "memory:", Engine: engine.Options{Limit: 8000}})
+	sb, err := local.Open(context.Background(), t.TempDir(),
+		&local.Options{Database: "memory:", Engine: engine.Options{Limit: 8000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +145,8 @@ func TestPagePins(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)
 	url, id, _ := longTalk(t)
-	pin, unpin := `#m599 .ways [aria-label^="Pin"]`, `#m599 .ways [aria-label="Unpin"]`
+	pin := `#m599 .ways [aria-label^="Pin"]`
+	unpin := `#m599 .ways [aria-label="Unpin"]`
 	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
 		t.Fatal(err)
 	}
@@ -285,7 +288,8 @@ func branchesOnThePage(t *testing.T, url string, id scrollback.ConversationID) {
 // and stays there once it was answered again; a fork is in the list at once.
 func TestPageFailure(t *testing.T) {
 	t.Parallel()
-	refused := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey, "ACME_KEY")
+	refused := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey,
+		"ACME_KEY")
 	refused.Cause = "no such key"
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: refused}, modeltest.Say("well then"))
 	id := r.NewConversation()
@@ -342,7 +346,8 @@ func TestPageReceipts(t *testing.T) {
 		}
 		return []model.Delta{{Text: strings.Repeat("It was measured at the pier. ", 30)}}
 	}}
-	broken := modeltest.Step{Deltas: []model.Delta{{Text: "Well, the"}}, Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses")}
+	broken := modeltest.Step{Deltas: []model.Delta{{Text: "Well, the"}},
+		Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses")}
 	r := enginetest.New(t, enginetest.Options{Summaries: true, NoFolds: true}, said, said, said, said, broken, said)
 	id := r.NewConversation()
 	for i := range 4 {

@@ -47,7 +47,8 @@ func (h *harbour) say(id scrollback.ConversationID, texts ...string) {
 		m := scrollback.Message{Role: []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2],
 			Parts: scrollback.Parts{scrollback.Text{Text: text}}}
 		if rest, ok := strings.CutPrefix(text, "tool:"); ok {
-			m.Role, m.Parts = scrollback.RoleTool, scrollback.Parts{scrollback.ToolResult{CallID: "c", Name: "berths.csv", Text: rest}}
+			m.Role = scrollback.RoleTool
+			m.Parts = scrollback.Parts{scrollback.ToolResult{CallID: "c", Name: "berths.csv", Text: rest}}
 		}
 		head, err := h.rig.Store.Head(h.Context(), id)
 		if err == nil {
@@ -72,7 +73,8 @@ func newHarbour(t *testing.T) *harbour {
 		"Is the bolt on the north mole still where it was in 2019?",
 		"The survey of 11 May puts the bolt 18.4 cm higher than the datum of 2019; the report of April is wrong by as much.",
 		"Station 7 moved to the new datum: add +0.184 m from 12 May, in every report.",
-		"Done: the three reports since 12 May are written again with the datum of 2026.", "Thank you. 站长也要一份中文的。", "好的，中文报告也用新的基准面。")...)
+		"Done: the three reports since 12 May are written again with the datum of 2026.", "Thank you. 站长也要一份中文的。",
+		"好的，中文报告也用新的基准面。")...)
 	pin := func(c *scrollback.Conversation) error { c.PinnedSeqs = []int64{63}; return nil }
 	if _, err := h.rig.Patch(t.Context(), h.gauges, 0, pin); err != nil {
 		t.Fatal(err)
@@ -81,17 +83,21 @@ func newHarbour(t *testing.T) *harbour {
 		t.Fatal(err)
 	}
 	h.rig.Clock.Store(time.Now().AddDate(0, 0, -2).UnixMilli())
-	h.say(h.gauges, "Which datum do the stations use now?", "All three are on the 2026 datum; the report is due on the first Monday.")
+	h.say(h.gauges, "Which datum do the stations use now?",
+		"All three are on the 2026 datum; the report is due on the first Monday.")
 	h.berths = h.talk("Berth plan for the winter", "harbour", 50, "How deep are the berths?",
-		"tool:depth below datum 2026, reduced for the winter report", "Give depths below the new datum only. 旧基准不要再出现。", "Noted.")
-	h.talk("旧码头的照片与说明", "office", 9, "The brass plate shows the old datum; use it in the report as a picture, not as a level.", "好的。")
+		"tool:depth below datum 2026, reduced for the winter report", "Give depths below the new datum only. 旧基准不要再出现。",
+		"Noted.")
+	h.talk("旧码头的照片与说明", "office", 9,
+		"The brass plate shows the old datum; use it in the report as a picture, not as a level.", "好的。")
 	for i := range 12 {
 		h.talk(fmt.Sprintf("Letter %d to the pilots", i), "office", 400+i, "A letter without any level.", "Noted.")
 	}
 	srv := httptest.NewServer(server.Handler(h.rig.Engine, h.rig.Transfer, server.Options{Version: "test",
 		Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
-	h.url, h.ctx = srv.URL, browser(t)
+	h.url = srv.URL
+	h.ctx = browser(t)
 	if err := chromedp.Do(h.ctx, chromedp.EmulateViewport(1360, 900)); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +109,8 @@ func (d *desk) comes(what, script, want string) {
 	d.Helper()
 	end, cancel := context.WithTimeout(d.ctx, time.Minute)
 	defer cancel()
-	look := "new Promise((done) => { const look = () => { try { done(String(" + script + ")); } catch (e) { done(String(e)); } }; "
+	look := "new Promise((done) => { const look = () => { try { done(String(" + script +
+		")); } catch (e) { done(String(e)); } }; "
 	got, err := chromedp.Run(end, chromedp.Evaluate[string](look+"look(); })", chromedp.EvalAwaitPromise))
 	for err == nil && got != want {
 		var next string
@@ -150,9 +157,11 @@ func TestPalette(t *testing.T) {
 	h.comes("all of it", counts, "2 messages in 2 conversations")
 	h.types("station datum report")
 	h.comes("the first hit", `document.querySelector('#found .hit .seq').textContent`, "#63")
-	h.is("what it says of itself", `[...document.querySelectorAll('#found .hit em')].slice(0, 2).map(x => x.textContent).join()`,
+	h.is("what it says of itself",
+		`[...document.querySelectorAll('#found .hit em')].slice(0, 2).map(x => x.textContent).join()`,
 		"compacted,pin")
-	h.is("what stands around it", `[...document.querySelectorAll('.around .n')].map(x => x.textContent).join(' ')`, "#61 #62 #63 #64 #65")
+	h.is("what stands around it", `[...document.querySelectorAll('.around .n')].map(x => x.textContent).join(' ')`,
+		"#61 #62 #63 #64 #65")
 	h.comes("where it is", `/^Compacted since .* in the card #1–#66\. The model can find it; you read the original `+
 		`here\.$/.test(document.querySelector('.around .acts p').textContent)`, "true")
 	h.is("marked beside it", `document.querySelectorAll('.around li:not(.lit) mark').length > 2`, "true")
@@ -172,7 +181,8 @@ func TestPalette(t *testing.T) {
 		`document.querySelector('#found1').getAttribute('aria-selected')`, "falsetrue")
 	h.press(`.filters [aria-label="Role"]`)
 	h.press(`.menu [role="menuitem"]:nth-child(3)`)
-	h.comes("only tools", `[...document.querySelectorAll('#found .hit')].map(x => x.innerText.includes('inside a file')).join()`, "true")
+	h.comes("only tools",
+		`[...document.querySelectorAll('#found .hit')].map(x => x.innerText.includes('inside a file')).join()`, "true")
 	h.press(`.filters [aria-label="Remove the filter Tool"]`)
 	h.press(`.filters [aria-label="Any time"]`)
 	h.press(`.menu [role="menuitem"]:nth-child(1)`)
@@ -185,10 +195,12 @@ func TestPalette(t *testing.T) {
 	h.picture("palette in Chinese")
 	h.eval(`import('/assets/state/words.js').then(m => m.setLang('en')) && ''`)
 	h.comes("in English", counts, "68 messages in 3 conversations")
-	h.do("go there", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"), chromedp.WaitVisible("#m63"))
+	h.do("go there", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"),
+		chromedp.WaitVisible("#m63"))
 	h.comes("the address", `location.hash`, "#"+string(h.gauges)+"/63")
 	h.eval(`(import('/assets/state/marks.js').then(m => { window.marks = m.marks; }), '')`)
-	h.comes("what stays marked", `Boolean(window.marks && window.marks.value.seqs.length > 40 && window.marks.value.words.includes('datum'))`,
+	h.comes("what stays marked",
+		`Boolean(window.marks && window.marks.value.seqs.length > 40 && window.marks.value.words.includes('datum'))`,
 		"true")
 }
 
@@ -199,7 +211,8 @@ func TestPaletteCommands(t *testing.T) {
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.gauges)), chromedp.WaitVisible("#m68"))
 	h.open()
 	h.types(">theme")
-	h.comes("the command", `document.querySelector('#found .hit.command')?.textContent`, "Change theme (now same as system)")
+	h.comes("the command", `document.querySelector('#found .hit.command')?.textContent`,
+		"Change theme (now same as system)")
 	h.do("run", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"))
 	h.comes("the theme", `document.documentElement.dataset.theme`, "light")
 	h.open()
@@ -247,7 +260,8 @@ func TestPaletteActs(t *testing.T) {
 	h.types("brass plate")
 	h.comes("one hit again", counts, "1 message")
 	h.press(`.around .plain:last-child`)
-	h.comes("the fork", `document.querySelector('.head h1') && document.querySelector('.head h1').textContent`, "copy of 旧码头的照片与说明")
+	h.comes("the fork", `document.querySelector('.head h1') && document.querySelector('.head h1').textContent`,
+		"copy of 旧码头的照片与说明")
 }
 
 // The keys are listed by one of them, as the platform spells them, and single letters can be

@@ -62,10 +62,12 @@ var scenes = []scene{
 func gallery(t *testing.T, s scene) (url string, id scrollback.ConversationID) {
 	t.Helper()
 	script := modeltest.NewScript(model.Facts{Name: "qwen3:32b", Limit: 32_000, NoSummaries: true},
-		modeltest.Call(scrollback.ToolCall{ID: "c1", Name: "context_search", Arguments: []byte(`{"query":"` + s.query + `","limit":3}`)}),
+		modeltest.Call(scrollback.ToolCall{ID: "c1", Name: "context_search",
+			Arguments: []byte(`{"query":"` + s.query + `","limit":3}`)}),
 		modeltest.Say(s.answer))
-	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Model: "qwen3:32b", Models: map[string]model.Model{"qwen3:32b": script},
-		Engine: engine.Options{NoTitleCalls: true}})
+	sb, err := local.Open(t.Context(), t.TempDir(),
+		&local.Options{Model: "qwen3:32b", Models: map[string]model.Model{"qwen3:32b": script},
+			Engine: engine.Options{NoTitleCalls: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,8 @@ func gallery(t *testing.T, s scene) (url string, id scrollback.ConversationID) {
 	if err := tour.Write(&file, s.lang, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	text := bytes.Replace(file.Bytes(), []byte(`"sample":true`), []byte(`"from":"the sample"`), 1) // and so without its bar
+	// and so without its bar
+	text := bytes.Replace(file.Bytes(), []byte(`"sample":true`), []byte(`"from":"the sample"`), 1)
 	text = bytes.Replace(text, []byte(`"model":"offline"`), []byte(`"model":"qwen3:32b"`), 1)
 	out, err := sb.Import(t.Context(), bytes.NewReader(text), transfer.ImportRequest{Format: "jsonl", Project: "harbour"})
 	if err != nil {
@@ -143,7 +146,8 @@ func TestPicturesOfTheREADMEs(t *testing.T) {
 			shot("light")
 			d.do("dark", coloured("dark"))
 			shot("dark")
-			d.do("the model sees", coloured("light"), chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('.switch button')[1].click()`),
+			d.do("the model sees", coloured("light"),
+				chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('.switch button')[1].click()`),
 				chromedp.WaitVisible(".model .stand"))
 			shot("model-light")
 			d.do("dark again", coloured("dark"))

@@ -26,7 +26,8 @@ func TestWhyInTheLanguage(t *testing.T) {
 	}
 	ask := func(method, path, body, language string, into any) {
 		t.Helper()
-		q, err := http.NewRequestWithContext(t.Context(), method, srv.URL+"/api/conversations/"+string(id)+path, strings.NewReader(body))
+		q, err := http.NewRequestWithContext(t.Context(), method, srv.URL+"/api/conversations/"+string(id)+path,
+			strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,8 @@ func TestRefusalNotStreamed(t *testing.T) {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
 	if resp, body = send(t, "POST", at,
-		`{"message":"Go on.","without":[1],"stream":false}`); resp.StatusCode != http.StatusOK || !strings.Contains(body, "High water") {
+		`{"message":"Go on.","without":[1],"stream":false}`); resp.StatusCode != http.StatusOK ||
+		!strings.Contains(body, "High water") {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
 	if _, body = send(t, "GET", strings.TrimSuffix(at, "chat")+"context", ""); !strings.Contains(body, `"left_out"`) {
@@ -76,7 +77,8 @@ func TestPageOnlyReasoning(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, modeltest.Step{Deltas: []model.Delta{{Reasoning: "The tide tables say four o'clock."}}})
 	id := d.conversation()
-	d.do("thought", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(writing),
+	d.do("thought", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+		chromedp.WaitVisible(writing),
 		chromedp.SendKeys(writing, "When is high water?\r"), chromedp.WaitVisible("#m2 .reasoning .prose"),
 		chromedp.WaitNotPresent(".writing"))
 	d.is("the words", `document.querySelector('#m2 .reasoning .prose').innerText`, "The tide tables say four o'clock.")
@@ -103,7 +105,8 @@ func TestReadOnlySignIn(t *testing.T) {
 		t.Cleanup(srv.Close)
 		return srv
 	}
-	reads, writes := serve(true), serve(false)
+	reads := serve(true)
+	writes := serve(false)
 	resp, body := send(t, "POST", reads.URL+"/api/session", `{"key":"`+secret+`"}`)
 	if resp.StatusCode != http.StatusOK || !strings.Contains(body, `"role":"read"`) || len(resp.Cookies()) != 1 {
 		t.Fatalf("%d %s", resp.StatusCode, body)
@@ -128,7 +131,8 @@ func TestReadOnlySignIn(t *testing.T) {
 	}
 	d.do("read only door", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(reads.URL+"/#"+string(id)),
 		chromedp.WaitVisible(".door input"))
-	d.do("read only", chromedp.SendKeys(".door input", secret+"\r"), chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".door"))
+	d.do("read only", chromedp.SendKeys(".door input", secret+"\r"), chromedp.WaitVisible("#m2"),
+		chromedp.WaitNotPresent(".door"))
 	axe(t, ctx, "a server that only reads")
 	if _, err := r.Store.Keys.Revoke(context.WithoutCancel(t.Context()), "ada"); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,9 @@ func attended(o Options, next http.Handler) http.Handler {
 		}()
 		r = b.of(r)
 		recovered(o.Log, next).ServeHTTP(x, r)
-		if x.status >= http.StatusInternalServerError && !(errors.Is(x.cause, scrollback.ErrClosing) && r.URL.Path == "/readyz") { // asked several times a second
+		// asked several times a second
+		if x.status >= http.StatusInternalServerError &&
+			!(errors.Is(x.cause, scrollback.ErrClosing) && r.URL.Path == "/readyz") {
 			x.report(o.Log, r)
 		}
 	})
@@ -102,9 +104,11 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // report leaves a line in the log about a request that failed.
 func (x *exchange) report(log *slog.Logger, r *http.Request) {
-	code, cause := scrollback.Internal, "unknown"
+	code := scrollback.Internal
+	cause := "unknown"
 	if x.cause != nil {
-		code, cause = scrollback.CodeOf(x.cause), redact.Words(x.cause.Error())
+		code = scrollback.CodeOf(x.cause)
+		cause = redact.Words(x.cause.Error())
 	}
 	log.Error("a request failed", "request", x.Header().Get(status.RequestID), "status", x.status, "code", string(code),
 		"method", r.Method, "path", loggable(r.URL.Path), "cause", cause)
@@ -131,7 +135,8 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 			case http.ErrAbortHandler:
 				panic(p)
 			default:
-				log.Error("a handler panicked", "request", w.Header().Get(status.RequestID), "path", loggable(r.URL.Path), "panic", p, "stack", string(debug.Stack()))
+				log.Error("a handler panicked", "request", w.Header().Get(status.RequestID), "path", loggable(r.URL.Path), "panic",
+					p, "stack", string(debug.Stack()))
 				if x, ok := w.(*exchange); ok && x.status != 0 {
 					panic(http.ErrAbortHandler) // half a response must not look whole
 				}

@@ -28,7 +28,8 @@ func running(t *testing.T, dir string, o server.Options) (*httptest.Server, *byt
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	o.Version, o.Log = "test", slog.New(slog.NewJSONHandler(&log, nil))
+	o.Version = "test"
+	o.Log = slog.New(slog.NewJSONHandler(&log, nil))
 	s := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, o, true))
 	t.Cleanup(func() {
 		s.Close()
@@ -124,7 +125,8 @@ func TestPlainHeaders(t *testing.T) {
 	for _, c := range []struct{ method, path, body string }{
 		{"GET", "/api/conversations", ""}, {"POST", "/api/conversations", "{}"}, {"POST", "/api/conversations", "{"},
 		{"GET", "/api/conversations/zz", ""}, {"GET", "/api/nowhere", ""}, {"GET", "/api/search?q=x&limit=1000", ""},
-		{"GET", "/healthz", ""}, {"GET", "/readyz", ""}, {"GET", "/openapi.json", ""}, {"POST", "/mcp", "{}"}, {"GET", "/nowhere", ""},
+		{"GET", "/healthz", ""}, {"GET", "/readyz", ""}, {"GET", "/openapi.json", ""}, {"POST", "/mcp", "{}"},
+		{"GET", "/nowhere", ""},
 	} {
 		resp, _ := send(t, c.method, s.URL+c.path, c.body)
 		if h := resp.Header; h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" {
@@ -139,8 +141,10 @@ func TestPlainHeaders(t *testing.T) {
 // A body has to arrive at a pace, on every path; one that does is read however long it
 // takes, and an answer may take longer than any body.
 func TestSlowBodies(t *testing.T) {
-	s, _ := running(t, t.TempDir(), server.Options{Patience: server.Patience{Silence: 200 * time.Millisecond, Pace: 1 << 10}})
-	for _, path := range []string{"/mcp", "/api/conversations", "/api/import", "/api/artifacts?conversation=x", "/api/nowhere"} {
+	s, _ := running(t, t.TempDir(), server.Options{Patience: server.Patience{Silence: 200 * time.Millisecond,
+		Pace: 1 << 10}})
+	for _, path := range []string{"/mcp", "/api/conversations", "/api/import", "/api/artifacts?conversation=x",
+		"/api/nowhere"} {
 		for name, pause := range map[string]time.Duration{"silent": time.Hour, "a byte at a time": 20 * time.Millisecond} {
 			t.Run(path+" "+name, func(t *testing.T) {
 				t.Parallel()
@@ -189,7 +193,8 @@ func dripped(t *testing.T, at, path string, pause time.Duration) {
 // A server that only reads says why it refuses what would change something.
 func TestReadOnly(t *testing.T) {
 	s, _ := running(t, t.TempDir(), server.Options{ReadOnly: true})
-	for _, c := range [][3]string{{"POST", "/api/conversations", "{}"}, {"POST", "/api/import", `{"role":"user","content":"x"}`}} {
+	for _, c := range [][3]string{{"POST", "/api/conversations", "{}"},
+		{"POST", "/api/import", `{"role":"user","content":"x"}`}} {
 		if resp, body := send(t, c[0], s.URL+c[1], c[2]); resp.StatusCode != http.StatusForbidden ||
 			!strings.Contains(body, "--read-only") || !strings.Contains(body, `"refused"`) {
 			t.Errorf("%v: %d %s", c, resp.StatusCode, body)

@@ -42,9 +42,10 @@ type Options struct {
 	Rate     scrollback.Rate  // of each actor's chats; zero for the default of the address
 	Log      *slog.Logger
 
-	Keys           *keyring.Ring  // who may come in besides the operator; nil: nobody
-	TrustedProxies access.Proxies // whose forwarded headers count; with one, the server counts as reached by other machines
-	Hosts          []string       // names of this server besides those of this machine
+	Keys *keyring.Ring // who may come in besides the operator; nil: nobody
+	// whose forwarded headers count; with one, the server counts as reached by other machines
+	TrustedProxies access.Proxies
+	Hosts          []string // names of this server besides those of this machine
 
 	Images string // where images of conversations are fetched from besides here, as https://host; may be empty
 
@@ -179,8 +180,9 @@ func mayServe(ctx context.Context, o Options, local bool) (insecure bool, err er
 	case n > 0 && o.Insecure:
 		o.Log.Warn("there are keys: --insecure changes nothing, and every request needs one")
 	case n == 0 && !o.Insecure:
-		return false, scrollback.Errorf(scrollback.Refused, "server.Serve", "%s can be reached from other machines and there are no keys; "+
-			"make one (scrollback keys add), use 127.0.0.1 without trusted_proxies, or --insecure if you mean it", o.Addr)
+		return false, scrollback.Errorf(scrollback.Refused, "server.Serve",
+			"%s can be reached from other machines and there are no keys; "+
+				"make one (scrollback keys add), use 127.0.0.1 without trusted_proxies, or --insecure if you mean it", o.Addr)
 	}
 	return n == 0, nil
 }
@@ -198,12 +200,14 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	if o.ReadOnly && keys != nil {
 		keys = keys.Held()
 	}
-	gate := access.New(access.Options{Keys: keys, ReadOnly: o.ReadOnly, Open: local || o.Insecure, Local: local, Trusted: o.TrustedProxies, Hosts: o.Hosts,
+	gate := access.New(access.Options{Keys: keys, ReadOnly: o.ReadOnly, Open: local || o.Insecure, Local: local,
+		Trusted: o.TrustedProxies, Hosts: o.Hosts,
 		Log: o.Log, Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
 			counted.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 		}})
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
-	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.Caller(ctx)) }, mcpapi.Options{Version: o.Version, Log: o.Log}))
+	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.Caller(ctx)) },
+		mcpapi.Options{Version: o.Version, Log: o.Log}))
 	mux.Handle("/", webui.Handler(o.Images))
 	(&health{probe: e.Ready, version: o.Version, ending: o.ending}).mount(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {

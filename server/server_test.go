@@ -25,7 +25,8 @@ func TestWhoMaySpeak(t *testing.T) {
 			t.Errorf("close: %v", err)
 		}
 	})
-	here := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true)
+	here := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
+		true)
 	open := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler),
 		Insecure: true, Hosts: []string{"any.example"}}, false)
 	const (

@@ -36,7 +36,8 @@ func TestPageProjects(t *testing.T) {
 	d.press(`.paper [type="submit"]`)
 	d.do("a project saved", chromedp.WaitVisible(".paper .bad"))
 	p, err := d.rig.Projects().Get(t.Context(), "harbour")
-	if err != nil || p.Instructions != "Give times in UTC." || p.Policy != "rolling" || p.Settings.Compaction["keep_share"] != 0.4 {
+	if err != nil || p.Instructions != "Give times in UTC." || p.Policy != "rolling" ||
+		p.Settings.Compaction["keep_share"] != 0.4 {
 		t.Errorf("stored is %+v, %v", p, err)
 	}
 	d.press(".paper .bad")
@@ -48,7 +49,8 @@ func TestPageProjects(t *testing.T) {
 	if err != nil || p.Instructions != "" || p.Conversations != 3 {
 		t.Errorf("left is %+v, %v", p, err)
 	}
-	d.do("projects on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#:projects/lab"), chromedp.Reload(),
+	d.do("projects on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#:projects/lab"),
+		chromedp.Reload(),
 		chromedp.WaitVisible(".paper textarea"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
 }
@@ -62,9 +64,10 @@ func TestPageKnowsThePolicies(t *testing.T) {
 		Presets map[string]map[string]float64
 		Groups  []struct{ Numbers [][3]any }
 	}
-	raw, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/policies.js').then((x) => JSON.stringify({ `+
-		`Presets: x.presets, Groups: x.groups }))`,
-		chromedp.EvalAwaitPromise))
+	raw, err := chromedp.Run(d.ctx,
+		chromedp.Evaluate[string](`import('/assets/state/policies.js').then((x) => JSON.stringify({ `+
+			`Presets: x.presets, Groups: x.groups }))`,
+			chromedp.EvalAwaitPromise))
 	if err == nil {
 		err = json.Unmarshal([]byte(raw), &says)
 	}
@@ -83,7 +86,9 @@ func TestPageKnowsThePolicies(t *testing.T) {
 	}
 	for _, g := range says.Groups {
 		for _, n := range g.Numbers {
-			number, least, most := n[0].(string), n[1].(float64), n[2].(float64)
+			number := n[0].(string)
+			least := n[1].(float64)
+			most := n[2].(float64)
 			if outside(number, least) || outside(number, most) || !outside(number, least-1) || !outside(number, most+1) {
 				t.Errorf("%s goes from %v to %v, says the page", number, least, most)
 			}
@@ -100,7 +105,8 @@ func TestPageSettings(t *testing.T) {
 	d.press(`[aria-label="Single-letter keys"] button:nth-child(2)`)
 	d.do("compact", chromedp.WaitVisible(`html[data-density="compact"]`), chromedp.Reload(),
 		chromedp.WaitVisible(`html[data-density="compact"] .pick`))
-	d.is("what is remembered", `[...document.querySelectorAll('.pick [aria-checked="true"]')].map(x => x.innerText).join('|')`,
+	d.is("what is remembered",
+		`[...document.querySelectorAll('.pick [aria-checked="true"]')].map(x => x.innerText).join('|')`,
 		"English|same as system|compact|off")
 	d.is("rows are as high as they are said to be",
 		`[...new Set([...document.querySelectorAll('.rows .row')].map(x => x.offsetHeight))].join()`, "32")
@@ -119,7 +125,8 @@ func TestPageSettings(t *testing.T) {
 	d.press(`.add [type="submit"]`)
 	d.do("a key", chromedp.WaitVisible(".secret input"))
 	all, err := d.rig.Store.Keys.List(t.Context())
-	if err != nil || len(all) != 1 || all[0].Name != "ben <b>" || len(all[0].Projects) != 1 || all[0].Role != scrollback.AccessWrite {
+	if err != nil || len(all) != 1 || all[0].Name != "ben <b>" || len(all[0].Projects) != 1 ||
+		all[0].Role != scrollback.AccessWrite {
 		t.Fatalf("the keys are %+v, %v", all, err)
 	}
 	secret := d.eval(`document.querySelector('.secret input').value`)

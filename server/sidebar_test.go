@@ -36,7 +36,8 @@ var shelf = []onShelf{
 	{"Compare two pressure sensors", "lab", 4 * day, 54, false},
 	{"旧码头的照片与说明", "harbour", 3 * day, 264, false},
 	{hostile, "default", 12 * day, 4, false},
-	{strings.Repeat("A very long title that goes on ", 12), "a project with quite a long name of its own", 40 * day, 2, false},
+	{strings.Repeat("A very long title that goes on ", 12), "a project with quite a long name of its own", 40 * day, 2,
+		false},
 	{"Letter to the pilots’ association", "office", day, 12, false},
 	{"Go: a store that survives power loss", "lab", day, 96, false},
 	{"发票核对：第三季度", "office", 2 * time.Minute, 6, false},
@@ -61,7 +62,8 @@ func newShelf(t *testing.T, some []onShelf, steps ...modeltest.Step) *desk {
 			said = append(said, scrollback.Message{Role: role,
 				Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("Reading %d of the gauge", i)}}})
 		}
-		c := scrollback.Conversation{Title: one.title, Project: one.project, Settings: scrollback.Settings{Pinned: one.pinned}}
+		c := scrollback.Conversation{Title: one.title, Project: one.project,
+			Settings: scrollback.Settings{Pinned: one.pinned}}
 		if _, _, err := r.Create(t.Context(), c, said...); err != nil {
 			t.Fatal(err)
 		}
@@ -95,11 +97,13 @@ func TestSidebarLooks(t *testing.T) {
 	}
 	d.is("the pinned one comes first", titles+`.split('|')[0]`, "Tide gauges · 潮位站")
 	d.is("what a title did", `String(window.hurt) + document.querySelectorAll('.rows img, .rows b').length`, "undefined0")
-	d.is("wider than the sidebar", `[...document.querySelectorAll('.rows a')].some(a => a.getBoundingClientRect().right > 256)`, "false")
+	d.is("wider than the sidebar",
+		`[...document.querySelectorAll('.rows a')].some(a => a.getBoundingClientRect().right > 256)`, "false")
 	d.do("sidebar open", chromedp.Click(rowOf("Tide gauges · 潮位站")), chromedp.WaitVisible("#m34"))
 	d.press(`.head [aria-label="More"]`)
 	d.do("header menu", chromedp.WaitVisible(".head .menu"))
-	d.do("dark", chromedp.KeyEvent(kb.Escape), chromedp.Click(`.sidebar [title^="Theme"]`), chromedp.Click(`.sidebar [title^="Theme"]`),
+	d.do("dark", chromedp.KeyEvent(kb.Escape), chromedp.Click(`.sidebar [title^="Theme"]`),
+		chromedp.Click(`.sidebar [title^="Theme"]`),
 		chromedp.WaitVisible(`html[data-theme="dark"]`))
 	d.do("chinese dark", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.WaitVisible(`html[lang="zh-CN"]`))
 	if got := d.eval(groups); !strings.HasPrefix(got, "已置顶|今天|昨天|过去 7 天|过去 30 天|") {
@@ -160,7 +164,8 @@ func TestSidebarActs(t *testing.T) {
 		`.startsWith('Pinned|Today') && document.querySelectorAll('.group:nth-child(3)').length === 1`)
 
 	d.pressItem(menu(letter), "Move")
-	d.do("moving", chromedp.WaitVisible(".choices button"), chromedp.SendKeys(".ask-sheet .oneline input", "archive 2026\r"),
+	d.do("moving", chromedp.WaitVisible(".choices button"),
+		chromedp.SendKeys(".ask-sheet .oneline input", "archive 2026\r"),
 		chromedp.WaitNotPresent(".ask-sheet"))
 	d.until("moved", `document.querySelector('`+rowOf(letter)+` .project').innerText === 'archive 2026'`)
 	d.pressItem(`.sidebar .go[aria-haspopup]`, "archive 2026")
@@ -196,7 +201,8 @@ func TestSidebarActs(t *testing.T) {
 	d.do("exports", chromedp.Click(rowOf("Tide gauges · 潮位站")), chromedp.WaitVisible("#m34"))
 	d.pressItem(`.head [aria-label="More"]`, "Export")
 	d.do("export", chromedp.WaitVisible(".forms button"))
-	for form, want := range map[string]string{"bundle": "application/zstd", "whole": "application/zstd", "jsonl": "application/x-ndjson",
+	for form, want := range map[string]string{"bundle": "application/zstd", "whole": "application/zstd",
+		"jsonl":      "application/x-ndjson",
 		"gemini-cli": "application/x-ndjson", "mtm": "application/json", "ipynb": "application/x-ipynb+json"} {
 		d.is("the form "+form, `document.querySelectorAll('.forms [data-form="`+form+`"]').length`, "1")
 		got, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/exports.js').then(async (x) => {
@@ -217,8 +223,9 @@ func TestSidebarSeveral(t *testing.T) {
 	d.pressItem(`.row:has(a[title="Berth plan for the winter"]) > .more`, "Select")
 	d.eval(`(document.querySelector('` + rowOf("Letter to the pilots’ association") +
 		`').dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true })), 1)`)
-	d.until("four are chosen", `document.querySelectorAll('.rows input:checked').length === 4 && document.querySelector('.chosen `+
-		`b').innerText === '4 selected'`)
+	d.until("four are chosen",
+		`document.querySelectorAll('.rows input:checked').length === 4 && document.querySelector('.chosen `+
+			`b').innerText === '4 selected'`)
 	d.do("several")
 	d.is("nothing was opened", "location.hash", "")
 	d.press(".chosen .bad")
@@ -261,12 +268,15 @@ func TestSidebarKeys(t *testing.T) {
 	d.until("the second again", focused+` === 'Berth plan for the winter'`)
 	d.do("row menu", chromedp.KeyEvent(kb.F10, chromedp.KeyModifiers(8)), chromedp.WaitVisible(".rows .menu"))
 	d.do("and away", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".rows .menu"))
-	d.is("where the focus went", `document.activeElement.closest('.row').querySelector('a').title`, "Berth plan for the winter")
-	d.do("renaming by key", chromedp.Focus(rowOf("Berth plan for the winter")), chromedp.KeyEvent(kb.F2), chromedp.WaitVisible(".row .rename"),
+	d.is("where the focus went", `document.activeElement.closest('.row').querySelector('a').title`,
+		"Berth plan for the winter")
+	d.do("renaming by key", chromedp.Focus(rowOf("Berth plan for the winter")), chromedp.KeyEvent(kb.F2),
+		chromedp.WaitVisible(".row .rename"),
 		chromedp.KeyEvent("Berths"+kb.Enter), chromedp.WaitVisible(rowOf("Berths")))
 	d.until("the focus is back", focused+` === 'Berths'`)
 	d.do("opened", chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#m8"))
-	d.do("trash by key", chromedp.Focus(rowOf("Berths")), chromedp.KeyEvent(kb.Delete), chromedp.WaitNotPresent(rowOf("Berths")))
+	d.do("trash by key", chromedp.Focus(rowOf("Berths")), chromedp.KeyEvent(kb.Delete),
+		chromedp.WaitNotPresent(rowOf("Berths")))
 }
 
 // The address of a conversation that is not there says so, and writes nothing.
@@ -303,14 +313,17 @@ func TestPageBegins(t *testing.T) {
 	refuse.Store(true)
 	d.do("begins", chromedp.Navigate(url), chromedp.WaitVisible(".opening"),
 		chromedp.WaitVisible(".row a"), chromedp.SendKeys(writing, "When is high water?\r"))
-	d.until("it is a draft again", `document.querySelector('.composer textarea').value === 'When is high water?' && location.hash.length < 2`)
+	d.until("it is a draft again",
+		`document.querySelector('.composer textarea').value === 'When is high water?' && location.hash.length < 2`)
 	d.until("nothing is left of it", titles+`.split('|').length === 1`)
 	refuse.Store(false)
-	d.do("begins again", chromedp.SendKeys(writing, "\r"), chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".writing"))
+	d.do("begins again", chromedp.SendKeys(writing, "\r"), chromedp.WaitVisible("#m2"),
+		chromedp.WaitNotPresent(".writing"))
 	d.do("goes on", chromedp.SendKeys(writing, "And low water?\r"), chromedp.WaitVisible(".msg.user ~ .msg.user"),
 		chromedp.WaitNotPresent(".writing"))
 	newest := `Math.max(...[...document.querySelectorAll('main [data-seq]:not(a)')].map(x => Number(x.dataset.seq)))`
-	d.until("the map knows all", newest+` > 4 && Number(document.querySelector('.minimap').getAttribute('aria-valuemax')) === `+newest)
+	d.until("the map knows all", newest+
+		` > 4 && Number(document.querySelector('.minimap').getAttribute('aria-valuemax')) === `+newest)
 
 	d.press(`.head [aria-label="More"]`)
 	d.do("the menu", chromedp.WaitVisible(".head .menu"))
@@ -338,8 +351,9 @@ func TestPageImports(t *testing.T) {
 	d.do("two places to drop", chromedp.WaitVisible(".drop.import"), chromedp.WaitVisible(".drop.attach"))
 	drag("drop", ".drop.import")
 	d.do("imported", chromedp.WaitVisible(".job .outcome"), chromedp.WaitNotPresent(".drops"))
-	d.until("what came", `['1 new conversation', '3 new messages', '1 line skipped', 'line 3', 'not finished'].every(x => `+
-		`document.querySelector('.job').innerText.includes(x))`)
+	d.until("what came",
+		`['1 new conversation', '3 new messages', '1 line skipped', 'line 3', 'not finished'].every(x => `+
+			`document.querySelector('.job').innerText.includes(x))`)
 	d.do("what came")
 	d.do("opened", chromedp.Click(".job .choices a"), chromedp.WaitVisible("#m3"), chromedp.WaitNotPresent(".ask-sheet"))
 	d.until("in the list", titles+`.split('|').length === 3`)
@@ -355,7 +369,8 @@ func TestSidebarOfTenThousand(t *testing.T) {
 	const all = 10_000
 	some := make([]onShelf, all)
 	for i := range some {
-		some[i] = onShelf{title: fmt.Sprintf("Conversation %d · 对话", all-i), project: "default", age: time.Duration(all-i) * time.Hour}
+		some[i] = onShelf{title: fmt.Sprintf("Conversation %d · 对话", all-i), project: "default",
+			age: time.Duration(all-i) * time.Hour}
 	}
 	some[7].pinned = true // which is on the last page
 	d := newShelf(t, some, modeltest.Say("fine"))
@@ -369,7 +384,8 @@ func TestSidebarOfTenThousand(t *testing.T) {
 	d.is("few rows are drawn", rows+` < 60`, "true")
 	d.is("little is read", sent+` < 120000`, "true")
 	// Down to the end, as somebody who drags the bar: each time the list has grown a little.
-	d.until("the last one", `(() => { const x = document.querySelector('.rows'); x.scrollTop = x.scrollHeight; return `+titles+
+	d.until("the last one", `(() => { const x = document.querySelector('.rows'); x.scrollTop = x.scrollHeight; return `+
+		titles+
 		`.includes('Conversation 10000 ') || `+
 		titles+`.includes('Conversation 9999 '); })()`)
 	d.do("the end of ten thousand")
@@ -378,7 +394,8 @@ func TestSidebarOfTenThousand(t *testing.T) {
 		const next = () => { const now = performance.now(); all.push(now - at); at = now; x.scrollTop = i * 4600; if (++i < 100) requestAnimationFrame(next);
 			else window.frames100 = all.slice(1).sort((a, b) => a - b); }; next(); return 1; })()`)
 	d.until("a hundred jumps", `window.frames100`)
-	t.Logf("at the end: %s rows drawn; of a hundred jumps through the list the middle frame took %s ms, the longest %s ms", d.eval(rows),
+	t.Logf("at the end: %s rows drawn; of a hundred jumps through the list the middle frame took %s ms, the longest %s ms",
+		d.eval(rows),
 		d.eval(`Math.round(window.frames100[49])`), d.eval(`Math.round(window.frames100.at(-1))`))
 	d.typed(".filter input", "Conversation 7777 ")
 	d.until("found", titles+` === 'Conversation 7777 · 对话'`)
@@ -415,14 +432,16 @@ func TestPageReadOnly(t *testing.T) {
 	if err != nil || offered != want {
 		t.Errorf("the palette offers %s (%v), not %s", offered, err, want)
 	}
-	d.until("the map knows what is in view", `document.querySelector('.minimap').getAttribute('aria-valuetext').includes('to #600 of')`)
+	d.until("the map knows what is in view",
+		`document.querySelector('.minimap').getAttribute('aria-valuetext').includes('to #600 of')`)
 	d.do("narrow", chromedp.EmulateViewport(390, 844))
 	d.until("nothing covers it", `innerWidth === 390 && !document.querySelector('.page.with-sidebar')`)
 	d.do("wide again", chromedp.EmulateViewport(1360, 900))
 	d.until("the sidebar is back", `document.querySelector('.page.with-sidebar') !== null`)
 	d.do("first", chromedp.Navigate(url+"/#"), chromedp.WaitVisible(".composer .instruct"))
-	d.is("what can be pressed around an empty composer", `[...document.querySelectorAll('.composer button')].filter(b => !b.disabled)`+
-		`.map(b => b.getAttribute('aria-label') || b.innerText).join('|')`, "")
+	d.is("what can be pressed around an empty composer",
+		`[...document.querySelectorAll('.composer button')].filter(b => !b.disabled)`+
+			`.map(b => b.getAttribute('aria-label') || b.innerText).join('|')`, "")
 }
 
 // The list of conversations writes times and dates as the rest of the page does: as they are written
@@ -431,7 +450,8 @@ func TestPageTimesAlike(t *testing.T) {
 	t.Parallel()
 	d := newBooks(t, true)
 	d.do("times", chromedp.Navigate(d.url), chromedp.WaitVisible(".sidebar .new"))
-	for place, want := range map[string]string{"en-US": "03:05\u202fPM | May 30", "en-GB": "15:05 | 30 May", "de": "15:05 | 30 May"} {
+	for place, want := range map[string]string{"en-US": "03:05\u202fPM | May 30", "en-GB": "15:05 | 30 May",
+		"de": "15:05 | 30 May"} {
 		got := chromedp.Evaluate[string](`Promise.all([import('/assets/state/dates.js'), import('/assets/state/figures.js')]).then(([d, f]) => {
 			const now = new Date(2026, 6, 9, 16, 5).getTime();
 			f.begin(['`+place+`']);

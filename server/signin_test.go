@@ -31,7 +31,8 @@ func TestPageSignsIn(t *testing.T) {
 	var clock atomic.Int64 // a browser keeps no cookie that has ended by its own
 	clock.Store(time.Now().UnixMilli())
 	r := enginetest.New(t, enginetest.Options{Clock: &clock}, modeltest.Say("The lighthouse is white."))
-	_, secret, err := r.Store.Keys.Add(t.Context(), scrollback.Key{Name: "ada", Role: scrollback.AccessWrite, Projects: []string{"notes"}})
+	_, secret, err := r.Store.Keys.Add(t.Context(),
+		scrollback.Key{Name: "ada", Role: scrollback.AccessWrite, Projects: []string{"notes"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +61,10 @@ func TestPageSignsIn(t *testing.T) {
 			}
 		}
 	}
-	do("the door", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(c.ID)), chromedp.WaitVisible(".door input"))
-	do("a wrong key", chromedp.SendKeys(".door input", "sbk_wrong\r"), chromedp.WaitVisible(`.door input[aria-invalid="true"]`))
+	do("the door", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(c.ID)),
+		chromedp.WaitVisible(".door input"))
+	do("a wrong key", chromedp.SendKeys(".door input", "sbk_wrong\r"),
+		chromedp.WaitVisible(`.door input[aria-invalid="true"]`))
 	do("signed in", chromedp.SendKeys(".door input", strings.Repeat("\b", 9)+secret+"\r"), chromedp.WaitVisible(".whose"),
 		chromedp.WaitVisible(".composer textarea"))
 	list, err := chromedp.Run(ctx, chromedp.Text(".rows"))
@@ -74,7 +77,8 @@ func TestPageSignsIn(t *testing.T) {
 	if _, err := r.Patch(t.Context(), c.ID, 0, rename); err != nil {
 		t.Fatal(err)
 	}
-	do("renamed elsewhere", chromedp.WaitVisible(`.rows a[title="Renamed"]`), chromedp.WaitVisible(`.head h1[title="Renamed"]`))
+	do("renamed elsewhere", chromedp.WaitVisible(`.rows a[title="Renamed"]`),
+		chromedp.WaitVisible(`.head h1[title="Renamed"]`))
 	do("said here", chromedp.SendKeys(".composer textarea", "And the door?\r"), chromedp.WaitVisible("#m4"))
 	do("signed out", chromedp.Click(".whose .link"), chromedp.WaitVisible(".door input"), chromedp.WaitNotPresent(".rows"))
 	do("signed out for good", chromedp.Reload(), chromedp.WaitVisible(".door input"))

@@ -60,7 +60,8 @@ func TestState(t *testing.T) {
 		}
 		return out
 	}
-	if got := run(t, "faulty.js"); got.Ran != 4 || len(got.Faults) != 3 || !strings.Contains(got.Faults[0], `got {"a":1}, want {"a":2}`) {
+	if got := run(t, "faulty.js"); got.Ran != 4 || len(got.Faults) != 3 ||
+		!strings.Contains(got.Faults[0], `got {"a":1}, want {"a":2}`) {
 		t.Fatalf("of four tests three fail, and the suite says %+v", got)
 	}
 	for name, text := range texts(t, stateTests) {

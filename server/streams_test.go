@@ -79,7 +79,8 @@ func (s *streaming) dial() *client {
 // send writes a request, whose body may be shorter than it says.
 func (c *client) send(method, path, body string, length int, headers ...string) {
 	c.t.Helper()
-	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", method, path, length)
+	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n",
+		method, path, length)
 	for _, h := range headers {
 		head += h + "\r\n"
 	}
@@ -119,7 +120,8 @@ func (s *streaming) reply(id scrollback.ConversationID) scrollback.Message {
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStreaming(t, modeltest.Say(strings.Split(strings.Repeat("a long answer ", 100), " ")...))
-		stuck, other := s.NewConversation(), s.NewConversation()
+		stuck := s.NewConversation()
+		other := s.NewConversation()
 		began := time.Now()
 		deaf := s.dial()
 		deaf.chat(stuck)
@@ -163,7 +165,8 @@ func TestLongAnswer(t *testing.T) {
 		c := s.dial()
 		c.chat(id)
 		got := strings.Join(c.lines("data: [DONE]"), "\n")
-		if !strings.Contains(got, `"content":" sure"`) || !strings.Contains(got, "[DONE]") || strings.Count(got, ": still here") < 50 {
+		if !strings.Contains(got, `"content":" sure"`) || !strings.Contains(got, "[DONE]") ||
+			strings.Count(got, ": still here") < 50 {
 			t.Errorf("the stream of 15 minutes was\n%s", got)
 		}
 	})
@@ -175,7 +178,8 @@ func TestHalfABody(t *testing.T) {
 		s := newStreaming(t, modeltest.Say("hello"))
 		id := s.NewConversation()
 		began := time.Now()
-		half, drop := s.dial(), s.dial()
+		half := s.dial()
+		drop := s.dial()
 		for _, c := range []*client{half, drop} {
 			c.send("POST", fmt.Sprintf("/api/conversations/%s/chat", id), `{"message":`, 1000)
 		}
@@ -190,7 +194,8 @@ func TestHalfABody(t *testing.T) {
 		})
 		for what, c := range map[string]*client{"half a body": half, "a byte now and then": drop} {
 			got := strings.Join(c.lines(""), "\n")
-			if took := time.Since(began); took > 61*time.Second || !strings.Contains(got, "400") || !strings.Contains(got, "ended early") {
+			if took := time.Since(began); took > 61*time.Second || !strings.Contains(got, "400") ||
+				!strings.Contains(got, "ended early") {
 				t.Errorf("%s: after %v %q", what, took, got)
 			}
 		}
@@ -203,7 +208,8 @@ func TestHalfABody(t *testing.T) {
 // whoever comes back with the number of that event gets exactly what is missing, once.
 func TestKilledAtEveryEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		step := modeltest.Step{Deltas: []model.Delta{{Reasoning: "let me"}, {Reasoning: ""}, {Reasoning: " 想想"}, {Text: "一"}, {Text: ""},
+		step := modeltest.Step{Deltas: []model.Delta{{Reasoning: "let me"}, {Reasoning: ""}, {Reasoning: " 想想"}, {Text: "一"},
+			{Text: ""},
 			{Text: "b 🐋"}, {}, {Text: "\n"}, {Text: "end"}}}
 		s := newStreaming(t, step)
 		events := 100
@@ -297,7 +303,8 @@ func TestEvents(t *testing.T) {
 		asked.chat(id)
 		asked.lines("data: [DONE]")
 		got = strings.Join(c.lines("id: 3"), "\n") + strings.Join(c.lines("data: "), "\n")
-		for _, want := range []string{`"type":"message"`, `"last_seq":2`, `"type":"turn"`, `"state":"complete"`, `"title":"tell me"`} {
+		for _, want := range []string{`"type":"message"`, `"last_seq":2`, `"type":"turn"`, `"state":"complete"`,
+			`"title":"tell me"`} {
 			if !strings.Contains(got, want) {
 				t.Errorf("there is no %s in\n%s", want, got)
 			}
@@ -305,7 +312,8 @@ func TestEvents(t *testing.T) {
 		if strings.Contains(got, "hello") {
 			t.Errorf("what was said is in\n%s", got)
 		}
-		if got := strings.Join(c.lines("id: "), "\n"); !strings.Contains(got, ": still here\nid: 3") || time.Since(began) > 16*time.Second {
+		if got := strings.Join(c.lines("id: "), "\n"); !strings.Contains(got, ": still here\nid: 3") ||
+			time.Since(began) > 16*time.Second {
 			t.Errorf("after %v of silence: %s", time.Since(began), got)
 		}
 		back := s.dial()

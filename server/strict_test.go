@@ -112,7 +112,8 @@ func (r *strictRig) refuses(method, path, body, param, says string) {
 	var got struct {
 		Error struct{ Code, Message, Param string }
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusBadRequest || got.Error.Code != "invalid" ||
+	if err := json.Unmarshal(w.Body.Bytes(),
+		&got); err != nil || w.Code != http.StatusBadRequest || got.Error.Code != "invalid" ||
 		got.Error.Param != param || !strings.Contains(got.Error.Message, says) {
 		r.Errorf("%s %s %.200s: %d %s; not invalid with %q at %q", method, path, body, w.Code, w.Body, says, param)
 	}
@@ -193,13 +194,15 @@ func (w walk) object(at string, s *schema, in func(string) string) {
 			continue
 		}
 		*w.n++
-		here, is := strings.TrimPrefix(at+"."+name, "."), w.known(s.Properties[name])
+		here := strings.TrimPrefix(at+"."+name, ".")
+		is := w.known(s.Properties[name])
 		put := func(value string) string { return in(fmt.Sprintf(`{%s%q:%s}`, kind, name, value)) }
 		if wrong := misspelt(name); s.Properties[wrong] == nil && wrong != name {
 			w.refuses(w.method, w.url, in(fmt.Sprintf(`{%s%q:1}`, kind, wrong)), strings.TrimPrefix(at+"."+wrong, "."),
 				`did you mean "`+name+`"?`)
 		}
-		w.refuses(w.method, w.url, in(fmt.Sprintf(`{%s%q:null,%q:1}`, kind, "zzz", name)), strings.TrimPrefix(at+".zzz", "."), "unknown field")
+		w.refuses(w.method, w.url, in(fmt.Sprintf(`{%s%q:null,%q:1}`, kind, "zzz", name)), strings.TrimPrefix(at+".zzz", "."),
+			"unknown field")
 		if is.Type != nil || len(is.OneOf) > 0 || is.Ref != "" {
 			w.refuses(w.method, w.url, put(other(is)), here, "must be ")
 		}
@@ -270,7 +273,8 @@ func TestBodies(t *testing.T) {
 		{"POST", here + "/chat", `{"Message":"x"}`, "Message", `did you mean "message"?`},
 		{"POST", here + "/chat", `{"message":"x","web_search":true}`, "web_search", "nobody can search the web"},
 		{"POST", here + "/chat", `{"message":"a","message":"b"}`, "message", "given twice"},
-		{"POST", here + "/chat", `{"message":[{"type":"text","text":"a","reference":{"source":"a"}}]}`, "message[0].reference", "unknown field"},
+		{"POST", here + "/chat", `{"message":[{"type":"text","text":"a","reference":{"source":"a"}}]}`,
+			"message[0].reference", "unknown field"},
 		{"POST", here + "/chat", `{"message":[{"type":"text","text":"a","text":"b"}]}`, "message[0].text", "given twice"},
 		{"POST", here + "/chat", `{"message":"a"} {}`, "body", "not JSON"},
 		{"POST", here + "/chat", `{"message":"a"`, "body", "not JSON"},
@@ -281,10 +285,13 @@ func TestBodies(t *testing.T) {
 		{"POST", here + "/chat", `{"message":"a","limit":1.5}`, "limit", "whole number, not 1.5"},
 		{"POST", here + "/chat", `{"message":"a","limit":1e30}`, "limit", "whole number, not 1e30"},
 		{"POST", here + "/chat", `{"message":"a","limit":99999999999999999999}`, "limit", "out of range"},
-		{"POST", here + "/chat", `{"message":"a","compaction":{"keep_share":1e999}}`, "compaction.keep_share", "out of range"},
-		{"POST", here + "/chat", `{"message":"a","compaction":{"keep_shar":0.3}}`, "compaction", `did you mean "keep_share"?`},
+		{"POST", here + "/chat", `{"message":"a","compaction":{"keep_share":1e999}}`, "compaction.keep_share",
+			"out of range"},
+		{"POST", here + "/chat", `{"message":"a","compaction":{"keep_shar":0.3}}`, "compaction",
+			`did you mean "keep_share"?`},
 		{"POST", here + "/chat", `{"message":"a","tools":[{"parameters":{}}]}`, "tools[0].name", "missing"},
-		{"POST", here + "/chat", `{"tools":[{"name":"t","parameters":` + strings.Repeat(`{"a":`, 120) + "1" + strings.Repeat("}", 120) + `}]}`,
+		{"POST", here + "/chat", `{"tools":[{"name":"t","parameters":` + strings.Repeat(`{"a":`, 120) + "1" +
+			strings.Repeat("}", 120) + `}]}`,
 			"body", "nested more than 100"},
 		{"POST", here + "/chat", `{"message":"a","tz":"Mars/Olympus"}`, "tz", "is no time zone"},
 		{"POST", here + "/chat", `{"message":"a","tz":"../../etc/passwd"}`, "tz", "is no time zone"},
@@ -299,15 +306,19 @@ func TestBodies(t *testing.T) {
 	}
 	for _, body := range []string{`{"message":[]}`, `{"message":""}`, `{"message":[{"type":"text","text":" "}]}`,
 		`{"message":"a","web_search":true}`,
-		`{"model":"nothing"}`, `{"message":"a","model":"nothing"}`, `{"policy":"nothing"}`, `{"compaction":{"keep_share":7}}`, `{"limit":-1}`,
+		`{"model":"nothing"}`, `{"message":"a","model":"nothing"}`, `{"policy":"nothing"}`, `{"compaction":{"keep_share":7}}`,
+		`{"limit":-1}`,
 		`{"message":"a","tz":"Mars/Olympus"}`, `{"reasoning_effort":"huge"}`, `{"thinking_budget":-5}`} {
-		chat, preview := r.send("POST", here+"/chat", body), r.send("POST", here+"/context", body)
+		chat := r.send("POST", here+"/chat", body)
+		preview := r.send("POST", here+"/context", body)
 		if chat.Code < 400 || preview.Code != chat.Code || preview.Body.String() != chat.Body.String() {
-			t.Errorf("%s is answered with %d %s as a chat, and with %d %.200s as a preview", body, chat.Code, chat.Body, preview.Code, preview.Body)
+			t.Errorf("%s is answered with %d %s as a chat, and with %d %.200s as a preview", body, chat.Code, chat.Body,
+				preview.Code, preview.Body)
 		}
 	}
 	for _, c := range []struct{ method, path, body string }{
-		{"POST", here + "/context", `{"message":"a","thinking":true,"thinking_budget":2000,"plain_marks":true,"tz":"Europe/Madrid"}`},
+		{"POST", here + "/context",
+			`{"message":"a","thinking":true,"thinking_budget":2000,"plain_marks":true,"tz":"Europe/Madrid"}`},
 		{"POST", here + "/context", `{"content":true}`},
 		{"POST", here + "/chat", `{"message":"a","tz":"Asia/Shanghai","stream":false}`},
 		{"POST", here + "/chat", `{"message":"a","folding":{"keep_share":0.3},"stream":false}`},
@@ -320,12 +331,14 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, w.Code, w.Body)
 		}
 	}
-	for sent, fine := range map[string]bool{"application/json; charset=utf-8": true, "": true, "text/plain": false, "a b": false,
+	for sent, fine := range map[string]bool{"application/json; charset=utf-8": true, "": true, "text/plain": false,
+		"a b":                           false,
 		"application/json; charset=gbk": false, "application/x-www-form-urlencoded": false} {
 		req := httptest.NewRequest(http.MethodPatch, "http://localhost"+here, strings.NewReader(`{"title":"t"}`))
 		req.Header.Set("Content-Type", sent)
 		w := httptest.NewRecorder()
-		if r.at.ServeHTTP(w, req); (w.Code == http.StatusOK) != fine || !fine && !strings.Contains(w.Body.String(), `"param":"Content-Type"`) {
+		if r.at.ServeHTTP(w, req); (w.Code == http.StatusOK) != fine ||
+			!fine && !strings.Contains(w.Body.String(), `"param":"Content-Type"`) {
 			t.Errorf("a body as %q: %d %s", sent, w.Code, w.Body)
 		}
 	}

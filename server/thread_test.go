@@ -40,10 +40,12 @@ func compactedTalk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) 
 	at := time.UnixMilli(r.Clock.Load()).Add(-200 * 24 * time.Hour)
 	for i := 1; i <= 240; i++ {
 		at = at.Add(19 * time.Hour)
-		role, text := "user", fmt.Sprintf("Reading %d of the north mole, please, and how it compares with the forecast of yesterday.", i)
+		role := "user"
+		text := fmt.Sprintf("Reading %d of the north mole, please, and how it compares with the forecast of yesterday.", i)
 		if i%2 == 0 {
 			role = "assistant"
-			text = fmt.Sprintf("Reading %d is %d.%02d m, within two centimetres of the forecast. The ferry pier agrees.", i-1, i%4, i%100)
+			text = fmt.Sprintf("Reading %d is %d.%02d m, within two centimetres of the forecast. The ferry pier agrees.", i-1,
+				i%4, i%100)
 		}
 		if fact, ok := facts[i]; ok {
 			text = fact
@@ -69,7 +71,8 @@ func compactedTalk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) 
 func lookedUp() []modeltest.Step {
 	call := enginetest.Call("look-1", "context_search", `{"query":"station 7 datum correction","limit":5}`)
 	return []modeltest.Step{
-		{Deltas: []model.Delta{{Reasoning: "The datum of station 7 was moved once; I had better look it up."}, {Call: &call}}},
+		{Deltas: []model.Delta{{Reasoning: "The datum of station 7 was moved once; I had better look it up."},
+			{Call: &call}}},
 		modeltest.Say("Station 7 uses +0.184 m, because its datum was moved on 12 May #5. ",
 			"The July gap is not filled #77. You asked in #241."),
 	}
@@ -181,13 +184,17 @@ func TestPageAstray(t *testing.T) {
 	d.is("what it says", `document.querySelector('.astray').innerText`,
 		"There is no message #999 here; the conversation ends at #240.")
 	d.presses("astray again", `#m240 [aria-label="Answer again"]`)
-	d.do("astray answered", chromedp.WaitNotPresent(".writing"), chromedp.WaitVisible("#m240 .versions"), chromedp.WaitNotPresent(".astray"))
+	d.do("astray answered", chromedp.WaitNotPresent(".writing"), chromedp.WaitVisible("#m240 .versions"),
+		chromedp.WaitNotPresent(".astray"))
 	first := fmt.Sprintf("%s/#%s/240/%s", d.url, id, branches[0].ID)
-	d.do("astray elsewhere", chromedp.Navigate(first), chromedp.Reload(), chromedp.WaitVisible(".astray"), chromedp.WaitVisible("#m240"))
-	d.is("what it says of a version", `document.querySelector('.astray span').innerText`, "#240 is in another version of this conversation.")
+	d.do("astray elsewhere", chromedp.Navigate(first), chromedp.Reload(), chromedp.WaitVisible(".astray"),
+		chromedp.WaitVisible("#m240"))
+	d.is("what it says of a version", `document.querySelector('.astray span').innerText`,
+		"#240 is in another version of this conversation.")
 	d.is("what is current", `document.querySelector('#m240').innerText.includes('Another answer.')`, "true")
 	d.presses("astray read", ".astray .link")
-	d.until("the other version's words", `[...document.querySelectorAll('dialog, .reader')].some(x => x.innerText.includes('Reading 239 is'))`)
+	d.until("the other version's words",
+		`[...document.querySelectorAll('dialog, .reader')].some(x => x.innerText.includes('Reading 239 is'))`)
 	d.do("astray closed", chromedp.KeyEvent(kb.Escape))
 	d.presses("astray shown", ".astray .link ~ .link")
 	d.do("astray gone to", chromedp.WaitNotPresent(".astray"), chromedp.WaitVisible("#m240"))

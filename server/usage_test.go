@@ -24,7 +24,8 @@ func newBooks(t *testing.T, empty bool) *desk {
 	t.Helper()
 	d := &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
 	for i, c := range []struct{ title, project, model, currency string }{
-		{"Tide gauges · 潮位站", "harbour", "ollama/qwen3:32b", ""}, {"Berth plan for the winter", "harbour", "provider/large", "USD"},
+		{"Tide gauges · 潮位站", "harbour", "ollama/qwen3:32b", ""},
+		{"Berth plan for the winter", "harbour", "provider/large", "USD"},
 		{"发票核对：第三季度", "office", "provider/small", "USD"}, {"Compare two pressure sensors <b>", "lab",
 			"provider/of-a-very-long-name-that-does-not-fit-anywhere", "EUR"},
 	} {
@@ -39,7 +40,8 @@ func newBooks(t *testing.T, empty bool) *desk {
 	srv := httptest.NewServer(server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test",
 		Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
-	d.url, d.ctx = srv.URL, browser(t)
+	d.url = srv.URL
+	d.ctx = browser(t)
 	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 960)); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,8 @@ func book(d *desk, id scrollback.ConversationID, model, currency string, nth int
 				Usage: scrollback.Usage{InputTokens: 9000, OutputTokens: 900, Cost: price(0.01), Currency: currency}})
 		}
 	}
-	_, err = d.rig.Store.Turns.Finish(d.Context(), store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen, Usage: all})
+	_, err = d.rig.Store.Turns.Finish(d.Context(),
+		store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen, Usage: all})
 	return err
 }
 
@@ -90,7 +93,8 @@ func TestUsage(t *testing.T) {
 	d.is("estimated", figure(4), "22% the rest as reported")
 	d.is("the days", `document.querySelector('.head .facts').textContent.includes('days in ' + `+
 		`Intl.DateTimeFormat().resolvedOptions().timeZone)`, "true")
-	d.is("models", `[...document.querySelectorAll('.usage section:nth-of-type(2) tbody th')].map(x => x.textContent).join().slice(0, 46)`,
+	d.is("models",
+		`[...document.querySelectorAll('.usage section:nth-of-type(2) tbody th')].map(x => x.textContent).join().slice(0, 46)`,
 		"ollama/qwen3:32b,provider/large,provider/small")
 	d.is("a title is text", `document.querySelector('.usage section:nth-of-type(4) tbody tr:last-child a').textContent`,
 		"Compare two pressure sensors <b>")
@@ -101,9 +105,11 @@ func TestUsage(t *testing.T) {
 
 	d.eval(`document.querySelector('.plot').focus()`)
 	d.do("the last day", chromedp.SendKeys(".plot", kb.ArrowLeft))
-	d.comes("its figures", `document.querySelector('.plot').getAttribute('aria-valuenow') + document.querySelector('.chart `+
-		`.which').textContent.includes('All days')`, "30false")
-	d.is("as they are said", `document.querySelector('.plot').getAttribute('aria-valuetext').includes('Input, cached 666,666')`, "true")
+	d.comes("its figures",
+		`document.querySelector('.plot').getAttribute('aria-valuenow') + document.querySelector('.chart `+
+			`.which').textContent.includes('All days')`, "30false")
+	d.is("as they are said",
+		`document.querySelector('.plot').getAttribute('aria-valuetext').includes('Input, cached 666,666')`, "true")
 	d.picture("usage day")
 	d.eval(`document.querySelector('.values summary').click()`)
 	d.comes("the table", `document.querySelectorAll('.values tbody tr').length`, "30")
@@ -116,7 +122,8 @@ func TestUsage(t *testing.T) {
 	d.picture("usage year")
 	d.press(`.ranges [role="radio"]:nth-child(4)`)
 	day := time.Now().AddDate(0, 0, -2).Format(time.DateOnly)
-	d.eval(`[...document.querySelectorAll('.ranges input')].forEach(i => { i.value = '` + day + `'; i.dispatchEvent(new Event('input', { ` +
+	d.eval(`[...document.querySelectorAll('.ranges input')].forEach(i => { i.value = '` + day +
+		`'; i.dispatchEvent(new Event('input', { ` +
 		`bubbles: true })); })`)
 	d.press(`.ranges form button`)
 	d.comes("one day", figure(0), "4 0 of them asked for summaries")

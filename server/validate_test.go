@@ -45,17 +45,20 @@ func TestRequestsAreJudged(t *testing.T) {
 	}
 	rows := map[string]want{
 		"ok": {chat, `{"message":"x","stream":false}`, 200, "", ""},
-		"61 messages": {"/api/conversations", `{"history":[` + said + strings.Repeat(","+said, 60) + `]}`, 201, `"messages":61`,
+		"61 messages": {"/api/conversations", `{"history":[` + said + strings.Repeat(","+said, 60) + `]}`, 201,
+			`"messages":61`,
 			"the number of messages has no limit"},
 		"message 20001 chars": {chat, `{"message":"` + strings.Repeat("x", 200_001) + `"}`, 413, "limits.message_chars", ""},
 		"total 120001":        {chat, `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "limits.body_bytes", ""},
-		"role tool":           {chat, `{"message":[{"type":"tool_result","call_id":"c","name":"n"}]}`, 400, "text, images and files", ""},
-		"missing ids":         {chat, `{"message":"x","message_id":7}`, 400, "message_id", ""},
-		"no model":            {chat, `{"message":"x","model":"","stream":false}`, 200, "", "a conversation has a model of its own"},
+		"role tool": {chat, `{"message":[{"type":"tool_result","call_id":"c","name":"n"}]}`, 400,
+			"text, images and files", ""},
+		"missing ids": {chat, `{"message":"x","message_id":7}`, 400, "message_id", ""},
+		"no model":    {chat, `{"message":"x","model":"","stream":false}`, 200, "", "a conversation has a model of its own"},
 		"5 images": {chat, `{"message":[{"type":"text","text":"x"},` + images(5) + `],"stream":false}`, 200, "",
 			"there may be as many images as parts"},
 		"gif on poloai": {chat, `{"message":[{"type":"text","text":"x"},` + image + `],"stream":false}`, 200, "", ""},
-		"bad base64":    {"/api/import?from=jsonl", `{"role":"user","content":[{"type":"image","data":"!!"}]}`, 400, "not base64", ""},
+		"bad base64": {"/api/import?from=jsonl", `{"role":"user","content":[{"type":"image","data":"!!"}]}`, 400,
+			"not base64", ""},
 	}
 	for _, one := range file.Cases {
 		w, ok := rows[one.ID]
@@ -71,7 +74,8 @@ func TestRequestsAreJudged(t *testing.T) {
 			t.Errorf("%s: %d, though the other server says %v", one.ID, got.Code, one.Expected)
 		}
 	}
-	if got := r.send("POST", chat, `{"message":[`+images(101)+`]}`); got.Code != 413 || !strings.Contains(got.Body.String(), "limits.parts") {
+	if got := r.send("POST", chat, `{"message":[`+images(101)+`]}`); got.Code != 413 ||
+		!strings.Contains(got.Body.String(), "limits.parts") {
 		t.Errorf("101 images: %d %s", got.Code, got.Body)
 	}
 }

@@ -36,7 +36,8 @@ func TestStreamsThroughAllWrappers(t *testing.T) {
 		t.Fatalf("the stream begins with %q: %v", lines.Text(), lines.Err())
 	}
 	var made struct{ ID string }
-	if _, body := send(t, "POST", s.URL+"/api/conversations", "{}"); json.Unmarshal([]byte(body), &made) != nil || made.ID == "" {
+	if _, body := send(t, "POST", s.URL+"/api/conversations", "{}"); json.Unmarshal([]byte(body), &made) != nil ||
+		made.ID == "" {
 		t.Fatal(body)
 	}
 	for !strings.Contains(lines.Text(), made.ID) {
@@ -50,7 +51,8 @@ func TestStreamsThroughAllWrappers(t *testing.T) {
 		!strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer ") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
-	if res, body := send(t, "GET", s.URL+"/api/conversations", "", "Origin", "https://other.example"); res.StatusCode != http.StatusForbidden {
+	if res, body := send(t, "GET", s.URL+"/api/conversations", "", "Origin",
+		"https://other.example"); res.StatusCode != http.StatusForbidden {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	if res, body := send(t, "GET", s.URL+"/api/conversations?limit=many", ""); res.StatusCode != http.StatusBadRequest {
@@ -101,9 +103,11 @@ func TestFailedTurnsInChinese(t *testing.T) {
 func TestSkippedLinesInChinese(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Say("x"))
 	at := server.Handler(r.Engine, r.Transfer, asRun(t), true)
-	file := `{"role":"user","content":"one"}` + "\n" + `{"role":"user","content":"tw` + "\n" + `{"role":"user","content":"three"}` + "\n"
+	file := `{"role":"user","content":"one"}` + "\n" + `{"role":"user","content":"tw` + "\n" +
+		`{"role":"user","content":"three"}` + "\n"
 	for language, want := range map[string]string{"zh-CN": "JSON 格式错误", "en": "malformed JSON"} {
-		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/api/import?name=talk.jsonl", strings.NewReader(file))
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/api/import?name=talk.jsonl",
+			strings.NewReader(file))
 		r.Header.Set("Accept-Language", language)
 		w := httptest.NewRecorder()
 		at.ServeHTTP(w, r)

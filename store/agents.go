@@ -14,7 +14,8 @@ const agentsMost = 10_000
 
 // Below returns the sub-agents of a conversation and theirs, each before its own; with
 // trash also those in the trash.
-func (p Agents) Below(ctx context.Context, id scrollback.ConversationID, trash bool) ([]scrollback.Conversation, error) {
+func (p Agents) Below(ctx context.Context, id scrollback.ConversationID,
+	trash bool) ([]scrollback.Conversation, error) {
 	lists := []bool{false, true}
 	if !trash {
 		lists = lists[:1]
@@ -39,7 +40,8 @@ func (p Agents) Below(ctx context.Context, id scrollback.ConversationID, trash b
 
 // edit edits the sub-agents of a conversation, in the trash or not. The edit reports
 // whether it changed anything, and may be called twice.
-func (p Agents) edit(ctx context.Context, id scrollback.ConversationID, edit func(*scrollback.Conversation) bool) error {
+func (p Agents) edit(ctx context.Context, id scrollback.ConversationID,
+	edit func(*scrollback.Conversation) bool) error {
 	all, err := p.Below(ctx, id, true)
 	for _, c := range all {
 		if err != nil {
@@ -124,7 +126,8 @@ func (p Agents) WithAnother(ctx context.Context, c scrollback.Conversation) (boo
 // Doomed returns what goes with a conversation that is to be purged, in the order in which
 // to purge it: its sub-agents, and last itself. Like [Store.Purge] it returns conflict for
 // one that is not to be purged, so that no sub-agent goes in vain.
-func (p Agents) Doomed(ctx context.Context, id scrollback.ConversationID, trashedBy int64) ([]scrollback.ConversationID, error) {
+func (p Agents) Doomed(ctx context.Context, id scrollback.ConversationID,
+	trashedBy int64) ([]scrollback.ConversationID, error) {
 	const op = "store.Purge"
 	all, err := p.Below(ctx, id, true)
 	if err != nil {

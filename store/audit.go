@@ -65,7 +65,8 @@ func (a Audit) Copy(ctx context.Context, path string) error { return a.s.d.Audit
 // Mend repairs one thing; see [Mend]. The store sets the clock, the salvage and what a
 // recovered conversation says of itself.
 func (a Audit) Mend(ctx context.Context, m Mend) error {
-	m.Now, m.Salvage = a.s.Now(), a.s.salvage
+	m.Now = a.s.Now()
+	m.Salvage = a.s.salvage
 	if m.Recover != nil {
 		r := *m.Recover
 		r.As = scrollback.Conversation{Title: recoveredTitle}
@@ -88,14 +89,16 @@ func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
 	if err != nil {
 		return err
 	}
-	to, sound := b.HeadSeq, b.View.Boundary <= b.HeadSeq
+	to := b.HeadSeq
+	sound := b.View.Boundary <= b.HeadSeq
 	for _, item := range b.View.Segments {
 		lost, err := a.lostSegment(ctx, item.ID)
 		if err != nil {
 			return err
 		}
 		if lost {
-			to, sound = min(to, item.FirstSeq-1), false
+			to = min(to, item.FirstSeq-1)
+			sound = false
 			break
 		}
 	}
@@ -104,7 +107,8 @@ func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
 		var lost bool
 		if lost, err = a.lostSegment(ctx, v.Summary.Segment); err == nil && lost {
 			sound = false
-			v.Summary, err = a.s.Views.summaryBefore(ctx, &scrollback.ViewSummary{FirstSeq: v.Summary.FirstSeq, LastSeq: math.MaxInt64}, v)
+			v.Summary, err = a.s.Views.summaryBefore(ctx,
+				&scrollback.ViewSummary{FirstSeq: v.Summary.FirstSeq, LastSeq: math.MaxInt64}, v)
 		}
 	}
 	switch code := scrollback.CodeOf(err); {
@@ -131,7 +135,8 @@ func (a Audit) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, 
 // Index holds the search index against the log: flaw is called for messages that search
 // does not find as it should, and left are purged messages whose words it still has. progress
 // gets how many messages were checked, of about how many.
-func (a Audit) Index(ctx context.Context, progress func(done, total int64), flaw func(m scrollback.Message, detail string) error) (left int64, err error) {
+func (a Audit) Index(ctx context.Context, progress func(done, total int64),
+	flaw func(m scrollback.Message, detail string) error) (left int64, err error) {
 	return a.s.index.Check(ctx, progress, flaw)
 }
 

@@ -59,7 +59,8 @@ func TestSearchBehindTheIndex(t *testing.T) {
 // leave the index.
 func TestSearchAfterAPurge(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		one, two := b.create(), b.create()
+		one := b.create()
+		two := b.create()
 		for range 3 {
 			b.say(one.ID, "a wombat", "another wombat")
 			b.say(two.ID, "wombat")

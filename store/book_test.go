@@ -11,9 +11,11 @@ import (
 
 // hostile is what a provider must not break the books with.
 var hostile = []scrollback.Usage{
-	{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64, TotalTokens: math.MaxInt64, Cost: math.MaxFloat64, Currency: "USD"},
-	{InputTokens: math.MaxInt64, CachedTokens: math.MaxInt64, CacheWriteTokens: math.MaxInt64, ReasoningTokens: math.MaxInt64,
-		Cost: math.Inf(1), Currency: "USD"},
+	{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64, TotalTokens: math.MaxInt64, Cost: math.MaxFloat64,
+		Currency: "USD"},
+	{InputTokens: math.MaxInt64, CachedTokens: math.MaxInt64, CacheWriteTokens: math.MaxInt64,
+		ReasoningTokens: math.MaxInt64,
+		Cost:            math.Inf(1), Currency: "USD"},
 	{InputTokens: -1, OutputTokens: math.MinInt64, TotalTokens: -3, Cost: math.Inf(-1), Currency: "USD"},
 	{InputTokens: 5, Cost: math.NaN(), Currency: "a currency that nobody knows\x00"},
 }
@@ -30,8 +32,9 @@ func TestHostileUsage(t *testing.T) {
 			answer := text(scrollback.RoleAssistant, "answer")
 			answer.Usage = &u
 			asked := u
-			got, err := b.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen, Messages: []store.Incoming{answer},
-				Usage: []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "turn", At: b.now}}})
+			got, err := b.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen,
+				Messages: []store.Incoming{answer},
+				Usage:    []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "turn", At: b.now}}})
 			if err != nil {
 				t.Fatalf("%+v: %v", u, err)
 			}
@@ -43,7 +46,8 @@ func TestHostileUsage(t *testing.T) {
 				t.Error("the caller's own was changed")
 			}
 			h := b.head(c.ID)
-			err = b.Views.Commit(ctx, store.Commit{Conversation: c.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View,
+			err = b.Views.Commit(ctx, store.Commit{Conversation: c.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion,
+				View:    h.Branch.View,
 				Receipt: scrollback.Receipt{Result: scrollback.ResultModelError, Cost: u.Cost},
 				Usage:   []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "summary", At: b.now}}})
 			if err != nil {
@@ -54,7 +58,8 @@ func TestHostileUsage(t *testing.T) {
 		if err != nil || len(sums) != 1 {
 			t.Fatalf("%+v, %v", sums, err)
 		}
-		if s := sums[0]; s.Calls != 8 || s.EstimatedShare != 1 || !s.Estimated || s.InputTokens != 4*scrollback.MaxCallTokens+10 ||
+		if s := sums[0]; s.Calls != 8 || s.EstimatedShare != 1 || !s.Estimated ||
+			s.InputTokens != 4*scrollback.MaxCallTokens+10 ||
 			s.Cost != 4*scrollback.MaxCallCost {
 			t.Errorf("%+v", s)
 		}
@@ -72,8 +77,15 @@ func TestTeach(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		ctx := t.Context()
 		for _, edit := range []func(*scrollback.Learned){
-			func(l *scrollback.Learned) { l.Factor, l.Limit, l.Dropped = 1.5, 100, []string{"seed"} },
-			func(l *scrollback.Learned) { l.MaxOutput, l.LimitAt = -1, -5 },
+			func(l *scrollback.Learned) {
+				l.Factor = 1.5
+				l.Limit = 100
+				l.Dropped = []string{"seed"}
+			},
+			func(l *scrollback.Learned) {
+				l.MaxOutput = -1
+				l.LimitAt = -5
+			},
 			func(l *scrollback.Learned) { l.API = "chat" },
 		} {
 			if err := b.Books.Teach(ctx, "m", edit); err != nil {
@@ -81,7 +93,8 @@ func TestTeach(t *testing.T) {
 			}
 		}
 		got := must2(b.Books.Learned(ctx, "m"))(t)
-		if got.Factor != 1.5 || got.Limit != 100 || got.MaxOutput != 0 || got.LimitAt != 0 || got.API != "chat" || len(got.Dropped) != 1 {
+		if got.Factor != 1.5 || got.Limit != 100 || got.MaxOutput != 0 || got.LimitAt != 0 || got.API != "chat" ||
+			len(got.Dropped) != 1 {
 			t.Errorf("%+v", got)
 		}
 		for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -2} {

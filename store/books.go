@@ -21,10 +21,12 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	}
 	var days []scrollback.UsageDay
 	var err error
-	if q.Zone == time.UTC || !q.ByDay && q.From == 0 && q.To == 0 { // days begin when those of the sums do, or nobody asks for days
+	// days begin when those of the sums do, or nobody asks for days
+	if q.Zone == time.UTC || !q.ByDay && q.From == 0 && q.To == 0 {
 		q.Zone = nil
 	}
-	first, last := scrollback.DayIn(q.Zone, q.From), scrollback.DayIn(q.Zone, to)
+	first := scrollback.DayIn(q.Zone, q.From)
+	last := scrollback.DayIn(q.Zone, to)
 	if q.Zone != nil || q.ByKey || q.ByConversation || q.ByPurpose || q.Conversation != "" {
 		days, err = p.s.d.Book.UsageParts(ctx, driver.UsageParts{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
 			ByConversation: q.ByConversation, ByPurpose: q.ByPurpose, Conversation: q.Conversation})
@@ -89,13 +91,17 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 		if q.ByProject {
 			key.Project = d.Project
 		}
-		key.Key, key.Conversation, key.Purpose = d.Key, d.Conversation, d.Purpose // empty unless asked for
+		// empty unless asked for
+		key.Key = d.Key
+		key.Conversation = d.Conversation
+		key.Purpose = d.Purpose
 		key.Currency = d.Currency
 		i, ok := at[key]
 		if !ok {
 			i = len(out)
 			at[key] = i
-			out, estimated = append(out, key), append(estimated, 0)
+			out = append(out, key)
+			estimated = append(estimated, 0)
 		}
 		out[i].Usage = out[i].Usage.Add(d.Usage)
 		out[i].Calls += d.Calls
@@ -201,6 +207,7 @@ func full(q *scrollback.Quota, err error) error {
 		return err
 	}
 	q.Used = q.Chats
-	return scrollback.Errorf(scrollback.RateLimited, "store.Books.Count", "the limit of %s chats is reached; the next one can begin in %s",
+	return scrollback.Errorf(scrollback.RateLimited, "store.Books.Count",
+		"the limit of %s chats is reached; the next one can begin in %s",
 		q.Rate, (time.Duration(q.LeftMS)*time.Millisecond).Round(time.Second)).Advise(scrollback.AdviceWait, "rate_limit")
 }

@@ -47,20 +47,23 @@ func (p Branches) Shape(ctx context.Context, b scrollback.Branch, bins int) (scr
 	if b.HeadSeq == 0 {
 		return out, nil
 	}
-	found, err := p.s.d.Read.Shape(ctx, driver.ShapeQuery{Branch: b.ID, Head: b.HeadSeq, Bins: min(int64(bins), b.HeadSeq)})
+	found, err := p.s.d.Read.Shape(ctx, driver.ShapeQuery{Branch: b.ID, Head: b.HeadSeq,
+		Bins: min(int64(bins), b.HeadSeq)})
 	if err != nil || len(found) == 0 {
 		return out, err
 	}
-	out.From, out.Bins = found[0].At, found
+	out.From = found[0].At
+	out.Bins = found
 	last, err := p.s.At(ctx, b, b.HeadSeq)
 	out.To = last.CreatedAt
 	return out, err
 }
 
 // Rewind makes message seq of a branch's path the newest, 0 for none; what is said next
-// starts a new branch after it. A seq that is not on the path is invalid. edit may change the conversation's own fields in the same
-// transaction.
-func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, seq int64, edit func(*scrollback.Conversation)) (Head, error) {
+// starts a new branch after it. A seq that is not on the path is invalid. edit may change the conversation's own fields
+// in the same transaction.
+func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, seq int64,
+	edit func(*scrollback.Conversation)) (Head, error) {
 	to, err := p.leaving(ctx, from, seq)
 	if err != nil {
 		return h, err
@@ -69,12 +72,14 @@ func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, se
 	if err != nil {
 		return h, err
 	}
-	return p.s.d.Log.Rewind(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvage, Edit: func(c *scrollback.Conversation) {
-		c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs), func(pin int64) bool { return !slices.Contains(pins, pin) })
-		if edit != nil {
-			edit(c)
-		}
-	}})
+	return p.s.d.Log.Rewind(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvage,
+		Edit: func(c *scrollback.Conversation) {
+			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
+				func(pin int64) bool { return !slices.Contains(pins, pin) })
+			if edit != nil {
+				edit(c)
+			}
+		}})
 }
 
 // pinsOn are the pins whose messages are also on the path of a branch, up to seq.
@@ -103,7 +108,8 @@ func (p Branches) pinsOn(ctx context.Context, h Head, b scrollback.Branch, seq i
 // branches, without copying anything. c carries the new one's own fields; what the log
 // decides is filled in; a fork is nobody's sub-agent. It has the id that c has, if any: the
 // conversation that has it already is returned as it is. A parent in the trash is not_found.
-func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq int64, c scrollback.Conversation) (scrollback.Conversation, error) {
+func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq int64,
+	c scrollback.Conversation) (scrollback.Conversation, error) {
 	const op = "store.Branches.Fork"
 	if h.DeletedAt != 0 {
 		return c, scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash: restore it first", h.ID)
@@ -122,10 +128,15 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 		return c, err
 	}
 	now := p.s.Now()
-	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.AgentOf = 1, now, now, 0, nil
+	c.Version = 1
+	c.CreatedAt = now
+	c.UpdatedAt = now
+	c.DeletedAt = 0
+	c.AgentOf = nil
 	c.Parent = &scrollback.ParentRef{ID: h.ID, Branch: from.ID, Seq: seq}
 	c.Ancestors = append([]scrollback.ConversationID{h.ID}, h.Ancestors...)
-	b.Conversation, b.UpdatedAt = c.ID, now
+	b.Conversation = c.ID
+	b.UpdatedAt = now
 	out, _, err := p.s.d.Log.Create(ctx, c, b)
 	return out, err
 }
@@ -134,7 +145,8 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64) (scrollback.Branch, error) {
 	b := scrollback.Branch{ID: scrollback.BranchID(p.s.newID()), AtSeq: seq, HeadSeq: seq}
 	if seq < 0 || seq > from.HeadSeq {
-		return b, scrollback.ParamErrorf("store", "seq", "there is no message %d on this path, which has %d", seq, from.HeadSeq)
+		return b, scrollback.ParamErrorf("store", "seq", "there is no message %d on this path, which has %d", seq,
+			from.HeadSeq)
 	}
 	if seq == 0 {
 		return b, nil
@@ -143,7 +155,8 @@ func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64
 	if err != nil {
 		return b, err
 	}
-	b.Parent, b.Sum = m.Branch, m.Sum
+	b.Parent = m.Branch
+	b.Sum = m.Sum
 	b.View, err = p.s.Views.cut(ctx, from, seq)
 	b.View = b.View.Leaving(slices.DeleteFunc(slices.Clone(from.View.Without), func(out int64) bool { return out > seq }))
 	return b, err

@@ -28,7 +28,8 @@ const (
 
 // Create makes a conversation, which may begin with messages. An id may be given (a UUID);
 // for one that exists the stored conversation and false are returned.
-func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ...Incoming) (scrollback.Conversation, bool, error) {
+func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
+	begins ...Incoming) (scrollback.Conversation, bool, error) {
 	const op = "store.Create"
 	if c.ID == "" {
 		c.ID = scrollback.ConversationID(s.newID())
@@ -43,7 +44,11 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ..
 		return c, false, err
 	}
 	now := s.Now()
-	c.Version, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, 0, nil, nil
+	c.Version = 1
+	c.UpdatedAt = now
+	c.DeletedAt = 0
+	c.Parent = nil
+	c.Ancestors = nil
 	c.CreatedAt = cmp.Or(min(max(c.CreatedAt, 0), now), now) // one that was begun elsewhere is older
 	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
 	if len(begins) == 0 {
@@ -86,7 +91,8 @@ const (
 // begin stores a conversation that begins with messages: nobody sees it before the last.
 func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollback.Branch, in []Incoming) error {
 	for at := int64(0); len(in) > 0; {
-		n, size := 0, 0
+		n := 0
+		size := 0
 		for ; n < len(in) && n < beginBatch && size < beginBytes; n++ {
 			size += in[n].Parts.Bytes()
 		}
@@ -96,11 +102,13 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 		}
 		switch err := s.Move.Adopt(ctx, a, Growth{Branch: b, IfHead: at, Messages: in[:n]}); {
 		case scrollback.CodeOf(err) == scrollback.Conflict:
-			return scrollback.Errorf(scrollback.Conflict, "store.Create", "another request creates conversation %s", c.ID).Because(err)
+			return scrollback.Errorf(scrollback.Conflict, "store.Create", "another request creates conversation %s",
+				c.ID).Because(err)
 		case err != nil:
 			return err
 		}
-		at, in = at+int64(n), in[n:]
+		at += int64(n)
+		in = in[n:]
 	}
 	return nil
 }
@@ -156,8 +164,10 @@ func complete(op string, c *scrollback.Conversation) error {
 		return nameable(op, c.Project)
 	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
 		return scrollback.ParamErrorf(op, "instructions", "instructions are at most %d characters", maxInstructions)
-	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation && c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:
-		return scrollback.ParamErrorf(op, "recall_scope", "recall_scope is conversation, project or all, not %q", c.Settings.RecallScope)
+	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation &&
+		c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:
+		return scrollback.ParamErrorf(op, "recall_scope", "recall_scope is conversation, project or all, not %q",
+			c.Settings.RecallScope)
 	case c.Limit < 0:
 		return scrollback.ParamErrorf(op, "limit", "a limit is a number of tokens, or 0 for the model's own")
 	case len(c.PinnedSeqs) > scrollback.PinsMax:
@@ -169,13 +179,15 @@ func complete(op string, c *scrollback.Conversation) error {
 // Patch changes a conversation's own fields; its sub-agents go with it to another
 // project. With ifVersion set, any other version is a conflict that wraps
 // scrollback.ErrPrecondition.
-func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64,
+	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "store.Patch"
 	was := ""
 	out, err := s.d.Log.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
 		was = c.Project
 		if ifVersion != 0 && c.Version != ifVersion {
-			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d", c.Version).Because(scrollback.ErrPrecondition)
+			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d",
+				c.Version).Because(scrollback.ErrPrecondition)
 		}
 		if err := edit(c); err != nil {
 			return err
@@ -230,7 +242,8 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 	case err == nil && len(name) < minPrefix:
 		return s.listed(ctx, place, projects)
 	case len(name) < minPrefix:
-		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %q (an id can be cut to %d characters, not less)", name, minPrefix)
+		return "", scrollback.Errorf(scrollback.NotFound, op,
+			"no conversation %q (an id can be cut to %d characters, not less)", name, minPrefix)
 	}
 	found, err := s.d.Read.Conversations(ctx, driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
 	switch {
@@ -290,7 +303,9 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	if within != nil && len(within) == 0 {
 		return nil, "", nil
 	}
-	items, err := s.d.Read.Conversations(ctx, driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, Pinned: q.Pinned, AgentOf: q.AgentOf, Before: before, Limit: limit + 1})
+	items, err := s.d.Read.Conversations(ctx,
+		driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, Pinned: q.Pinned, AgentOf: q.AgentOf,
+			Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err
 	}

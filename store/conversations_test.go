@@ -12,12 +12,17 @@ import (
 func TestCreate(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		if c.Project != scrollback.DefaultProject || string(c.Meta) != "{}" || c.Roots == nil || c.PinnedSeqs == nil || c.Version != 1 ||
+		if c.Project != scrollback.DefaultProject || string(c.Meta) != "{}" || c.Roots == nil || c.PinnedSeqs == nil ||
+			c.Version != 1 ||
 			c.CreatedAt == 0 || c.Parent != nil {
 			t.Errorf("%+v", c)
 		}
 		const id = "0190A0B0-0000-7000-8000-00000000ABCD"
-		given := b.create(func(c *scrollback.Conversation) { c.ID, c.Title, c.DeletedAt = id, "one", 5 })
+		given := b.create(func(c *scrollback.Conversation) {
+			c.ID = id
+			c.Title = "one"
+			c.DeletedAt = 5
+		})
 		if string(given.ID) != strings.ToLower(id) || given.DeletedAt != 0 {
 			t.Errorf("%+v", given)
 		}
@@ -28,7 +33,8 @@ func TestCreate(t *testing.T) {
 		for param, c := range map[string]scrollback.Conversation{
 			"id": {ID: "../../etc"}, "meta": {Meta: []byte(`[1]`)}, "title": {Title: strings.Repeat("题", 501)},
 			"project":      {Project: strings.Repeat("p", 101)},
-			"instructions": {Instructions: strings.Repeat("i", 200_001)}, "limit": {Limit: -1}, "pinned_seqs": {PinnedSeqs: make([]int64, 21)},
+			"instructions": {Instructions: strings.Repeat("i", 200_001)}, "limit": {Limit: -1},
+			"pinned_seqs": {PinnedSeqs: make([]int64, 21)},
 		} {
 			_, _, err := b.Create(t.Context(), c)
 			var e *scrollback.Error
@@ -37,11 +43,15 @@ func TestCreate(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"a\nb", "a\xff", ".", "..", " "} {
-			if _, _, err := b.Create(t.Context(), scrollback.Conversation{Project: name}); scrollback.CodeOf(err) != scrollback.Invalid {
+			if _, _, err := b.Create(t.Context(),
+				scrollback.Conversation{Project: name}); scrollback.CodeOf(err) != scrollback.Invalid {
 				t.Errorf("project %q: %v", name, err)
 			}
 		}
-		b.create(func(c *scrollback.Conversation) { c.Title, c.Meta = strings.Repeat("题", 500), []byte(" null ") })
+		b.create(func(c *scrollback.Conversation) {
+			c.Title = strings.Repeat("题", 500)
+			c.Meta = []byte(" null ")
+		})
 	})
 }
 
@@ -109,7 +119,8 @@ func TestFind(t *testing.T) {
 				t.Errorf("%s: the candidates are not in %v", name, err)
 			}
 		}
-		for _, name := range []string{"", "abcdef0", "0", "-1", "4", "1x", "%%%%%%%%", "________", "abcdef01-2345-7000-8000-0000000000019",
+		for _, name := range []string{"", "abcdef0", "0", "-1", "4", "1x", "%%%%%%%%", "________",
+			"abcdef01-2345-7000-8000-0000000000019",
 			"abcdef02"} {
 			if got, err := b.Resolve(t.Context(), name, nil); err == nil || got != "" {
 				t.Errorf("%q finds %s", name, got)
@@ -183,7 +194,8 @@ func TestList(t *testing.T) {
 			wantCode(t, err, scrollback.Invalid, "cursor")
 		}
 		ps := must2(b.Projects.List(t.Context()))(t)
-		if len(ps) != 2 || ps[0].Name != "default" || ps[0].Conversations != 2 || ps[1].Name != "odd" || ps[1].Conversations != 3 {
+		if len(ps) != 2 || ps[0].Name != "default" || ps[0].Conversations != 2 || ps[1].Name != "odd" ||
+			ps[1].Conversations != 3 {
 			t.Errorf("projects %+v", ps)
 		}
 	})
@@ -202,7 +214,10 @@ func TestNoProjectsYet(t *testing.T) {
 func TestBoundOfProjects(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		for _, project := range []string{"", "a", "b", "c"} {
-			b.create(func(c *scrollback.Conversation) { c.Project, c.Title = project, "in "+project })
+			b.create(func(c *scrollback.Conversation) {
+				c.Project = project
+				c.Title = "in " + project
+			})
 		}
 		for _, c := range []struct {
 			named  string

@@ -26,7 +26,8 @@ func TestCountedOnce(t *testing.T) {
 	}
 	parts := scrollback.Parts{scrollback.Text{Text: "a long answer"},
 		scrollback.ToolCall{ID: "c1", Name: "look", Arguments: []byte(`{"at":1}`)}}
-	in := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}, Counted: store.Counted{}}
+	in := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts},
+		Counted: store.Counted{}}
 	want := s.Weigh(in.Parts, in.Counted)
 	done, err := s.Append(t.Context(), head, []store.Incoming{in})
 	if err != nil {

@@ -22,18 +22,22 @@ func (b *bench) fold(id scrollback.ConversationID, boundary int64, carried []int
 		}
 	}
 	for _, s := range shown {
-		v.Segments = append(v.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
+		v.Segments = append(v.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq,
+			Level: s.Level})
 	}
 	r := scrollback.Receipt{Result: scrollback.ResultCompacted, LastSeq: boundary}
-	if err := b.Views.Commit(b.t.Context(), store.Commit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v,
-		Segments: made, Receipt: r}); err != nil {
+	if err := b.Views.Commit(b.t.Context(),
+		store.Commit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v,
+			Segments: made, Receipt: r}); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 func (b *bench) leaf(id scrollback.ConversationID, first, last int64) scrollback.Segment {
-	return scrollback.Segment{ID: scrollback.SegmentID(b.id()), Conversation: id, Branch: b.head(id).Branch.ID, FirstSeq: first, LastSeq: last,
-		Messages: int(last - first + 1), Placeholder: fmt.Sprintf("%d to %d", first, last), Summary: "- line", CreatedAt: b.Now()}
+	return scrollback.Segment{ID: scrollback.SegmentID(b.id()), Conversation: id, Branch: b.head(id).Branch.ID,
+		FirstSeq: first, LastSeq: last,
+		Messages: int(last - first + 1), Placeholder: fmt.Sprintf("%d to %d", first, last), Summary: "- line",
+		CreatedAt: b.Now()}
 }
 
 func (b *bench) rollUp(id scrollback.ConversationID, level int, children ...scrollback.Segment) scrollback.Segment {
@@ -55,7 +59,8 @@ func TestSnapshot(t *testing.T) {
 		if len(s.Live) != 200 || s.More || len(s.Segments)+len(s.Carried) != 0 || s.Branch.LiveWeight() != s.Branch.Sum {
 			t.Fatalf("unfolded: %d live, more %v", len(s.Live), s.More)
 		}
-		one, two := b.leaf(c.ID, 1, 10), b.leaf(c.ID, 11, 20)
+		one := b.leaf(c.ID, 1, 10)
+		two := b.leaf(c.ID, 11, 20)
 		b.fold(c.ID, 20, []int64{15}, []scrollback.Segment{one, two}, one, two)
 		live := all[20:]
 		s = must2(b.Views.Snapshot(t.Context(), b.head(c.ID), 1<<40))(t)
@@ -130,7 +135,9 @@ func TestRef(t *testing.T) {
 		if err := b.Refs.PutArtifact(t.Context(), scrollback.Artifact{ID: "bb22", CreatedAt: b.Now()}, ""); err != nil {
 			t.Fatal(err)
 		}
-		history, artifact, unmentioned := scrollback.HistoryRef(leaf.ID), scrollback.ArtifactRef(a.ID), scrollback.ArtifactRef("bb22")
+		history := scrollback.HistoryRef(leaf.ID)
+		artifact := scrollback.ArtifactRef(a.ID)
+		unmentioned := scrollback.ArtifactRef("bb22")
 		for _, c := range []struct {
 			through scrollback.ConversationID
 			ref     scrollback.Ref
@@ -150,7 +157,8 @@ func TestRef(t *testing.T) {
 			}
 		}
 		e := must2(b.Refs.Get(t.Context(), g.ID, history))(t)
-		if e.Kind != "history" || e.Conversation != parent.ID || e.FirstSeq != 1 || e.LastSeq != 4 || e.Messages != 4 || e.Hint != "- line" {
+		if e.Kind != "history" || e.Conversation != parent.ID || e.FirstSeq != 1 || e.LastSeq != 4 || e.Messages != 4 ||
+			e.Hint != "- line" {
 			t.Errorf("%+v", e)
 		}
 		for _, bad := range []scrollback.Ref{"", "nonsense", "history:", "artifact:../../x"} {
@@ -179,7 +187,8 @@ func TestRef(t *testing.T) {
 				t.Errorf("refs by %d: %v", limit, got)
 			}
 		}
-		if refs, _, err := b.Refs.List(t.Context(), g.ID, scrollback.RefQuery{Kind: "history"}); err != nil || len(refs) != 1 ||
+		if refs, _, err := b.Refs.List(t.Context(), g.ID, scrollback.RefQuery{Kind: "history"}); err != nil ||
+			len(refs) != 1 ||
 			refs[0].Ref != history {
 			t.Errorf("of one kind: %+v, %v", refs, err)
 		}

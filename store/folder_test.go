@@ -13,8 +13,9 @@ import (
 // from says that a conversation was worked on in a folder, with a tool.
 func (b *bench) from(id scrollback.ConversationID, tool, folder string) {
 	b.t.Helper()
-	o := scrollback.Origin{Tool: tool, ID: "s-" + string(id), Conversation: id, Folder: folder, GitBranch: "main", Place: "/home/secret",
-		Name: "a.jsonl", Stamp: "12"}
+	o := scrollback.Origin{Tool: tool, ID: "s-" + string(id), Conversation: id, Folder: folder, GitBranch: "main",
+		Place: "/home/secret",
+		Name:  "a.jsonl", Stamp: "12"}
 	if err := b.Origins.Put(b.t.Context(), o, ""); err != nil {
 		b.t.Fatal(err)
 	}
@@ -51,7 +52,8 @@ func TestSearchBeginsInFolder(t *testing.T) {
 		for n := range 24 {
 			c := b.create(func(c *scrollback.Conversation) {
 				if c.Project = []string{"one", "two"}[n%2]; n%6 == 1 {
-					c.Roots, here[c.ID] = []string{"/src/app/docs"}, true
+					c.Roots = []string{"/src/app/docs"}
+					here[c.ID] = true
 				}
 			})
 			if n%6 == 1 {
@@ -60,7 +62,8 @@ func TestSearchBeginsInFolder(t *testing.T) {
 			switch n % 6 {
 			case 0:
 				b.from(c.ID, "codex", []string{"/src/app", "/src/app/cmd"}[n/6%2])
-				here[c.ID], forkOf = true, c.ID
+				here[c.ID] = true
+				forkOf = c.ID
 			case 2:
 				b.from(c.ID, "crush", "/src/apples")
 			}
@@ -94,9 +97,11 @@ func TestSearchBeginsInFolder(t *testing.T) {
 					}
 					seen[id] = true
 				}
-				elsewhere, first := false, 0
+				elsewhere := false
+				first := 0
 				for i := 0; i < len(want); i += 100 {
-					q.Offset, q.Limit = i, 100
+					q.Offset = i
+					q.Limit = 100
 					r, err := b.Search(t.Context(), q)
 					if err != nil {
 						t.Fatal(err)
@@ -110,11 +115,13 @@ func TestSearchBeginsInFolder(t *testing.T) {
 						}
 					}
 				}
-				q.InFolders, q.Offset = true, 0
+				q.InFolders = true
+				q.Offset = 0
 				if got := b.hits(q, 20); !slices.Equal(got, want[:first]) || projects == nil && (first == 0 || first == len(want)) {
 					t.Errorf("%s: %d hits are in the folder alone, %d of %d were first", query, len(got), first, len(want))
 				}
-				q.InFolders, q.Folders = false, nil
+				q.InFolders = false
+				q.Folders = nil
 				if all := b.hits(q, 100); projects == nil && len(all) < 250 {
 					for _, id := range all {
 						if !seen[id] {

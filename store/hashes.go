@@ -81,9 +81,11 @@ func damageIn(op string, damaged []Damaged) error {
 	case 0:
 		return nil
 	case 1:
-		return scrollback.Errorf(scrollback.Internal, op, "%s is not as it was stored (see scrollback doctor)", nameDamaged(damaged))
+		return scrollback.Errorf(scrollback.Internal, op, "%s is not as it was stored (see scrollback doctor)",
+			nameDamaged(damaged))
 	}
-	return scrollback.Errorf(scrollback.Internal, op, "%s are not as they were stored (see scrollback doctor)", nameDamaged(damaged))
+	return scrollback.Errorf(scrollback.Internal, op, "%s are not as they were stored (see scrollback doctor)",
+		nameDamaged(damaged))
 }
 
 // nameDamaged names damaged messages for people: one by its id, more by their seqs.

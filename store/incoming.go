@@ -58,7 +58,8 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	}
 	var measured sync.WaitGroup
 	for w := range workers {
-		from, to := w*len(in)/workers, (w+1)*len(in)/workers
+		from := w * len(in) / workers
+		to := (w + 1) * len(in) / workers
 		measured.Go(func() { measure(s, in[from:to], out[from:to]) })
 	}
 	measured.Wait()

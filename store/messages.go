@@ -23,7 +23,8 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 			end := min(to, from+chunk-1)
 			ms, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
 			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
-				err = scrollback.Errorf(scrollback.Internal, "store.Walk", "the path of branch %s has no message %d", b, missing(ms, from))
+				err = scrollback.Errorf(scrollback.Internal, "store.Walk", "the path of branch %s has no message %d", b,
+					missing(ms, from))
 			}
 			if err != nil {
 				yield(scrollback.Message{}, err)
@@ -42,7 +43,8 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 // Sift reads, of the path of a branch from seq to seq, the messages of which wanted accepts
 // the parts as JSON; nil accepts all. Pieces are read ahead, on all cores: wanted is called
 // by several goroutines.
-func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64, wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
+func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64,
+	wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
 	if from = max(from, 1); to-from < chunk {
 		return sift(ctx, s.d.Read, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
 	}
@@ -92,7 +94,8 @@ func sift(ctx context.Context, read driver.Reader, q driver.MessageQuery) iter.S
 		seen = int64(len(ms))
 	}
 	if n := max(0, q.To-q.From+1); err == nil && seen != n {
-		err = scrollback.Errorf(scrollback.Internal, "store.Sift", "the path of branch %s has %d of %d messages from #%d", q.Branch, seen, n, q.From)
+		err = scrollback.Errorf(scrollback.Internal, "store.Sift", "the path of branch %s has %d of %d messages from #%d",
+			q.Branch, seen, n, q.From)
 	}
 	return func(yield func(scrollback.Message, error) bool) {
 		for i := range ms {
@@ -136,7 +139,8 @@ func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2
 // At returns the message with the given seq on a branch's path.
 func (s *Store) At(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.Message, error) {
 	if seq < 1 || seq > b.HeadSeq {
-		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", "there is no message %d on this path", seq)
+		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", "there is no message %d on this path",
+			seq)
 	}
 	ms, err := gather(s.Walk(ctx, b.ID, seq, seq))
 	if err != nil {
@@ -162,7 +166,8 @@ func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, err
 }
 
 // Page returns messages and the seq to continue from in the same direction, or 0.
-func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
+func (s *Store) Page(ctx context.Context, id scrollback.ConversationID,
+	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
 	h, err := s.d.Read.Head(ctx, id)
 	if err != nil {
 		return nil, 0, err
@@ -175,11 +180,13 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scroll
 	if err != nil {
 		return nil, 0, err
 	}
-	limit, to := int64(n), b.HeadSeq
+	limit := int64(n)
+	to := b.HeadSeq
 	if q.Before > 0 {
 		to = min(to, q.Before-1)
 	}
-	from, end := max(1, to-limit+1), to
+	from := max(1, to-limit+1)
+	end := to
 	if q.After != nil {
 		from = max(1, *q.After+1)
 		to = min(from+limit-1, end)
@@ -200,8 +207,9 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scroll
 // caller saw; any other head is a conflict. A turn left open by an owner whose lease has
 // ended is closed first, as Begin does it.
 func (s *Store) Append(ctx context.Context, head Head, in []Incoming) (Finished, error) {
-	return s.d.Log.Append(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID,
-		Entries: s.entries(in, ""), Salvage: s.salvage})
+	return s.d.Log.Append(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq,
+		IfBranch: head.Branch.ID,
+		Entries:  s.entries(in, ""), Salvage: s.salvage})
 }
 
 // Segments returns those with the given ids, in that order.
@@ -223,7 +231,9 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 		out.Indexed = &share
 	}
 	if l.Look.Stopped() {
-		out.Truncated, out.Total, out.Conversations = true, 0, 0
+		out.Truncated = true
+		out.Total = 0
+		out.Conversations = 0
 	}
 	return out, err
 }

@@ -38,8 +38,9 @@ type Arrival struct {
 
 // Arrive begins to compare a conversation.
 func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arrival, error) {
-	a := &Arrival{s: p.s, Heads: map[scrollback.BranchID]int64{}, Views: map[scrollback.BranchID]int64{}, Segments: map[scrollback.SegmentID]bool{},
-		here: map[scrollback.BranchID]scrollback.Branch{}, seen: map[scrollback.BranchID]bool{}}
+	a := &Arrival{s: p.s, Heads: map[scrollback.BranchID]int64{}, Views: map[scrollback.BranchID]int64{},
+		Segments: map[scrollback.SegmentID]bool{},
+		here:     map[scrollback.BranchID]scrollback.Branch{}, seen: map[scrollback.BranchID]bool{}}
 	h, err := p.s.d.Read.Head(ctx, id)
 	unseen := scrollback.CodeOf(err) == scrollback.NotFound
 	if err != nil && !unseen {
@@ -48,9 +49,12 @@ func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arriva
 	a.Conversation = h.Conversation
 	all, err := p.s.d.Read.Branches(ctx, id)
 	for _, b := range all {
-		a.here[b.ID], a.Heads[b.ID], a.Views[b.ID] = b, b.HeadSeq, b.ViewVersion
+		a.here[b.ID] = b
+		a.Heads[b.ID] = b.HeadSeq
+		a.Views[b.ID] = b.ViewVersion
 	}
-	a.Known, a.Hidden = len(all) > 0, unseen && len(all) > 0
+	a.Known = len(all) > 0
+	a.Hidden = unseen && len(all) > 0
 	return a, err
 }
 
@@ -176,9 +180,11 @@ func (p Move) Adopt(ctx context.Context, a Adopt, grow ...Growth) error {
 		return err
 	}
 	for _, g := range grow {
-		a.Branches = append(a.Branches, driver.AdoptBranch{Branch: g.Branch, IfHead: g.IfHead, Entries: p.s.entries(g.Messages, "")})
+		a.Branches = append(a.Branches, driver.AdoptBranch{Branch: g.Branch, IfHead: g.IfHead,
+			Entries: p.s.entries(g.Messages, "")})
 	}
-	a.Now, a.Salvage = p.s.Now(), p.s.salvage
+	a.Now = p.s.Now()
+	a.Salvage = p.s.salvage
 	return p.s.d.Move.Adopt(ctx, a)
 }
 

@@ -20,7 +20,8 @@ func TestNearestRef(t *testing.T) {
 		if err := b.Refs.PutArtifact(t.Context(), scrollback.Artifact{ID: sha, CreatedAt: b.Now()}, child.ID); err != nil {
 			t.Fatal(err)
 		}
-		history, artifact := string(scrollback.HistoryRef(leaf.ID)), string(scrollback.ArtifactRef(sha))
+		history := string(scrollback.HistoryRef(leaf.ID))
+		artifact := string(scrollback.ArtifactRef(sha))
 		for _, c := range []struct{ what, given, named string }{
 			{"a digit wrong", "history:01a1fb8d-0000-7000-8000-1234567890aa", history},
 			{"digits swapped", "history:01a1fb8d-0000-7000-8000-1324567890ab", history},
@@ -66,7 +67,8 @@ func TestRefByItsEnd(t *testing.T) {
 		zeros := strings.Repeat("0", 57)
 		for _, sha := range []string{zeros + "0aaaaaa", zeros + "1bbbbbb", zeros + "2bbbbbb"} {
 			for _, c := range []scrollback.ConversationID{parent.ID, child.ID} { // mentioned twice, it is still one
-				if err := b.Refs.PutArtifact(t.Context(), scrollback.Artifact{ID: scrollback.ArtifactID(sha), CreatedAt: b.Now()}, c); err != nil {
+				if err := b.Refs.PutArtifact(t.Context(), scrollback.Artifact{ID: scrollback.ArtifactID(sha), CreatedAt: b.Now()},
+					c); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -37,7 +37,8 @@ func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, err
 // Put lets edit change what is stored of a project; if nothing is, it is stored from then
 // on. With ifVersion set, any other version is a conflict that wraps
 // scrollback.ErrPrecondition.
-func (p Projects) Put(ctx context.Context, name string, ifVersion int64, edit func(*scrollback.Project) error) (scrollback.Project, error) {
+func (p Projects) Put(ctx context.Context, name string, ifVersion int64,
+	edit func(*scrollback.Project) error) (scrollback.Project, error) {
 	const op = "store.Projects.Put"
 	if err := nameable(op, name); err != nil {
 		return scrollback.Project{}, err
@@ -56,14 +57,16 @@ func (p Projects) Put(ctx context.Context, name string, ifVersion int64, edit fu
 // Delete removes what is stored of a project, and touches no conversation; not_found if
 // nothing is stored.
 func (p Projects) Delete(ctx context.Context, name string, ifVersion int64) error {
-	return p.s.d.Projects.Delete(ctx, name, func(v scrollback.Project) error { return atVersion("store.Projects.Delete", v, ifVersion) })
+	return p.s.d.Projects.Delete(ctx, name,
+		func(v scrollback.Project) error { return atVersion("store.Projects.Delete", v, ifVersion) })
 }
 
 func atVersion(op string, p scrollback.Project, ifVersion int64) error {
 	if ifVersion == 0 || p.Version == ifVersion {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.Conflict, op, "the project is at version %d", p.Version).Because(scrollback.ErrPrecondition)
+	return scrollback.Errorf(scrollback.Conflict, op, "the project is at version %d",
+		p.Version).Because(scrollback.ErrPrecondition)
 }
 
 // nameable returns an error if a project cannot have this name.
@@ -83,7 +86,8 @@ func nameable(op, name string) error {
 
 // completeProject fills in defaults and checks bounds.
 func completeProject(op string, p *scrollback.Project) error {
-	c := scrollback.Conversation{Project: p.Name, Title: p.Title, Instructions: p.Instructions, Limit: p.Limit, Settings: p.Settings}
+	c := scrollback.Conversation{Project: p.Name, Title: p.Title, Instructions: p.Instructions, Limit: p.Limit,
+		Settings: p.Settings}
 	if err := complete(op, &c); err != nil {
 		return err
 	}
@@ -114,7 +118,8 @@ func completeProject(op string, p *scrollback.Project) error {
 // Entitle moves a conversation's title on, books what that cost, and reports whether its
 // title was still in the state From.
 func (s *Store) Entitle(ctx context.Context, e Entitle) (bool, error) {
-	e.Now, e.Usage = s.Now(), booked(e.Usage)
+	e.Now = s.Now()
+	e.Usage = booked(e.Usage)
 	return s.d.Log.Entitle(ctx, e)
 }
 

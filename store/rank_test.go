@@ -24,8 +24,9 @@ func (b *bench) dated(id scrollback.ConversationID, lines ...string) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		in = append(in, store.Incoming{Message: scrollback.Message{Role: scrollback.Role(role), CreatedAt: at.UnixMilli() + int64(len(in)),
-			Parts: scrollback.Parts{scrollback.Text{Text: l[len(day)+len(role)+2:]}}}})
+		in = append(in, store.Incoming{Message: scrollback.Message{Role: scrollback.Role(role),
+			CreatedAt: at.UnixMilli() + int64(len(in)),
+			Parts:     scrollback.Parts{scrollback.Text{Text: l[len(day)+len(role)+2:]}}}})
 	}
 	if _, err := b.Append(b.t.Context(), b.head(id), in); err != nil {
 		b.t.Fatal(err)
@@ -52,7 +53,8 @@ func TestSearchStopWords(t *testing.T) {
 		b.say(b.create().ID, "what is it that we do in the end")
 		b.say(b.create().ID, "the who")
 		b.say(b.create().ID, "我们的是什么")
-		b.first(map[string]string{"what is it that we do about the harbour": "a harbour", "the who": "the who", "我们的港口是什么": "港口很大"})
+		b.first(map[string]string{"what is it that we do about the harbour": "a harbour", "the who": "the who",
+			"我们的港口是什么": "港口很大"})
 		for query, n := range map[string]int{"is there a harbour in the end?": 2, "是什么": 1, `"what is" harbour`: 1} {
 			if got := b.search(scrollback.SearchQuery{Query: query}); len(got) != n {
 				t.Errorf("%s finds %q", query, got)
@@ -87,7 +89,8 @@ func TestSearchNamesAndOrder(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		b.say(c.ID, "Atlas went home", "x", "the report went", "x", "port 7077 is shut", "x", "a port is open", "x",
-			"the night and then much later on the far side a watch", "x", "on the night watch as ever and for all that is a side", "x")
+			"the night and then much later on the far side a watch", "x",
+			"on the night watch as ever and for all that is a side", "x")
 		b.first(map[string]string{"where is Atlas in the report": "Atlas went home", "open 7077": "port 7077 is shut",
 			"night watch": "on the night watch as ever and for all that is a side"})
 	})
@@ -98,8 +101,9 @@ func TestSearchSpeaker(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		b.say(c.ID, "the roof wants paint", "the roof wants tiles")
-		b.first(map[string]string{"roof wants": "the roof wants paint", "what did you say the roof wants": "the roof wants tiles",
-			"what did I say the roof wants": "the roof wants paint", "the roof wants role:assistant": "the roof wants tiles"})
+		b.first(map[string]string{"roof wants": "the roof wants paint",
+			"what did you say the roof wants": "the roof wants tiles",
+			"what did I say the roof wants":   "the roof wants paint", "the roof wants role:assistant": "the roof wants tiles"})
 	})
 }
 
@@ -108,12 +112,14 @@ func TestSearchSpeaker(t *testing.T) {
 func TestSearchDates(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.dated(c.ID, "2023-03-05 user the price is low", "2023-03-09 user the price is fair", "2023-04-05 user the price is high",
+		b.dated(c.ID, "2023-03-05 user the price is low", "2023-03-09 user the price is fair",
+			"2023-04-05 user the price is high",
 			"2023-06-01 user the price is due on 17 August", "2022-03-05 user the price is old")
 		b.first(map[string]string{"price on 2023-03-05": "the price is low", "price, March 5": "the price is low",
 			"3月9日 price":     "the price is fair",
-			"price in April": "the price is high", "price 2023-08-17": "the price is due on 17 August", "price in March 2022": "the price is old",
-			"price": "the price is high"})
+			"price in April": "the price is high", "price 2023-08-17": "the price is due on 17 August",
+			"price in March 2022": "the price is old",
+			"price":               "the price is high"})
 		for query, want := range map[string][]string{
 			"price after:2023-04-05":                    {"the price is high", "the price is due on 17 August"},
 			"price after:2023-03 before:2023-04":        {"the price is low", "the price is fair"},
@@ -154,7 +160,8 @@ func TestSearchDateBehindAFlood(t *testing.T) {
 func TestSearchAnswers(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.say(c.ID, "Where is the spare badge of Lisbon?", "In the grey drawer.", "A badge is a badge.", "Quite.", "Which badge was it?")
+		b.say(c.ID, "Where is the spare badge of Lisbon?", "In the grey drawer.", "A badge is a badge.", "Quite.",
+			"Which badge was it?")
 		const answer = "In the grey drawer."
 		for query, want := range map[string]bool{"where is the spare badge of Lisbon": true, `"spare badge"`: false,
 			"spare badge role:user": false, "spare badge before:2023-01-01": false} {
@@ -162,7 +169,8 @@ func TestSearchAnswers(t *testing.T) {
 				t.Errorf("%s: %q", query, got)
 			}
 		}
-		if got := b.search(scrollback.SearchQuery{Query: "where is the spare badge of Lisbon", Limit: 2}); !slices.Contains(got, answer) {
+		if got := b.search(scrollback.SearchQuery{Query: "where is the spare badge of Lisbon",
+			Limit: 2}); !slices.Contains(got, answer) {
 			t.Errorf("the best are %q", got)
 		}
 		look := []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
@@ -183,9 +191,11 @@ func TestSearchAnswers(t *testing.T) {
 func TestSearchStatementsAndNews(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.say(c.ID, "The launch is on Monday.", "x", "The launch is on Friday instead, so they say.", "x", "the tide turns at noon", "x",
+		b.say(c.ID, "The launch is on Monday.", "x", "The launch is on Friday instead, so they say.", "x",
+			"the tide turns at noon", "x",
 			"The tide turns at noon?", "x")
-		b.first(map[string]string{"launch": "The launch is on Monday.", "launch now": "The launch is on Friday instead, so they say.",
+		b.first(map[string]string{"launch": "The launch is on Monday.",
+			"launch now": "The launch is on Friday instead, so they say.",
 			"tide turns": "the tide turns at noon"})
 	})
 }

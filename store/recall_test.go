@@ -33,7 +33,8 @@ func (b *bench) talk(id scrollback.ConversationID, lines ...string) {
 func (b *bench) ahead(query, first, second string) {
 	b.t.Helper()
 	got := b.search(scrollback.SearchQuery{Query: query, Limit: 100})
-	i, j := slices.Index(got, first), slices.Index(got, second)
+	i := slices.Index(got, first)
+	j := slices.Index(got, second)
 	if i < 0 || j >= 0 && j < i {
 		b.t.Errorf("%s: %q is at %d, %q at %d of %q", query, first, i, second, j, got)
 	}
@@ -64,7 +65,8 @@ func TestSearchWindowsAcrossForks(t *testing.T) {
 		b.say(c.ID, "hello", "hi", "Which colour has the lighthouse?", "It has none.")
 		child := b.fork(c.ID, 3)
 		b.say(child.ID, "Red and white.")
-		got := b.search(scrollback.SearchQuery{Query: "what is the colour of the lighthouse", Conversation: child.ID, Limit: 20})
+		got := b.search(scrollback.SearchQuery{Query: "what is the colour of the lighthouse", Conversation: child.ID,
+			Limit: 20})
 		if !slices.Contains(got, "Red and white.") {
 			t.Errorf("found %q", got)
 		}
@@ -74,7 +76,8 @@ func TestSearchWindowsAcrossForks(t *testing.T) {
 // Of a long message next to one, only about the beginning counts.
 func TestSearchLongNeighbours(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		short, long := b.create(), b.create()
+		short := b.create()
+		long := b.create()
 		b.say(short.ID, "here is the one", "the kiln of the potter")
 		b.say(long.ID, "here is the two", strings.Repeat("and so it went on for ever ", 300)+"the kiln of the potter")
 		b.ahead("where is the kiln of the potter?", "here is the one", "here is the two")
@@ -106,7 +109,8 @@ func TestSearchNamedSpeakers(t *testing.T) {
 		d := b.create()
 		b.say(d.ID, "小林：阳台要种番茄", "小王：阳台要种黄瓜", "Carla: the balcony needs paint", "Dan: the balcony needs tiles")
 		b.first(map[string]string{"小王说阳台种什么": "小王：阳台要种黄瓜", "小林说阳台种什么": "小林：阳台要种番茄",
-			"what did Dan say the balcony needs": "Dan: the balcony needs tiles", "Carla's balcony needs what?": "Carla: the balcony needs paint"})
+			"what did Dan say the balcony needs": "Dan: the balcony needs tiles",
+			"Carla's balcony needs what?":        "Carla: the balcony needs paint"})
 	})
 }
 
@@ -120,7 +124,8 @@ func TestSearchFirstPerson(t *testing.T) {
 		}
 		b.ahead("who plays the violin at school?", "I play the violin at school and nowhere else at all",
 			"the violin at school is played by someone")
-		b.ahead("who plays the violin at school?", "the violin at school is played by someone", "is the violin played at school?")
+		b.ahead("who plays the violin at school?", "the violin at school is played by someone",
+			"is the violin played at school?")
 		b.ahead("谁在学校拉提琴？", "我在学校拉提琴", "学校里有人拉提琴")
 	})
 }
@@ -148,10 +153,12 @@ func TestSearchRelativeDates(t *testing.T) {
 	} {
 		each(t, func(t *testing.T, b *bench) {
 			b.now = time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-			dated, plain := b.create(), b.create()
+			dated := b.create()
+			plain := b.create()
 			b.dated(dated.ID, "2023-03-13 assistant "+said)
 			b.dated(plain.ID, "2023-03-25 assistant the fair, the fair and the fair again")
-			b.first(map[string]string{"where was the fair on " + asked: said, "where was the fair": "the fair, the fair and the fair again"})
+			b.first(map[string]string{"where was the fair on " + asked: said,
+				"where was the fair": "the fair, the fair and the fair again"})
 		})
 	}
 }
@@ -159,15 +166,19 @@ func TestSearchRelativeDates(t *testing.T) {
 // A question that asks when finds what says a time.
 func TestSearchAsksWhen(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		for _, said := range []string{"the boat race took place after all that on Sunday", "the boat race was great fun to watch",
+		for _, said := range []string{"the boat race took place after all that on Sunday",
+			"the boat race was great fun to watch",
 			"龙舟赛很好看很热闹也很有意思在上周六", "龙舟赛很好看很热闹",
-			"the fence cost 900 or so, more than that", "the fence cost a fortune, more than that", "the team lost because of rain",
+			"the fence cost 900 or so, more than that", "the fence cost a fortune, more than that",
+			"the team lost because of rain",
 			"the team lost as it rained"} {
 			b.say(b.create().ID, said)
 		}
-		b.ahead("when was the boat race?", "the boat race took place after all that on Sunday", "the boat race was great fun to watch")
+		b.ahead("when was the boat race?", "the boat race took place after all that on Sunday",
+			"the boat race was great fun to watch")
 		b.ahead("龙舟赛是什么时候？", "龙舟赛很好看很热闹也很有意思在上周六", "龙舟赛很好看很热闹")
-		b.ahead("how much did the fence cost?", "the fence cost 900 or so, more than that", "the fence cost a fortune, more than that")
+		b.ahead("how much did the fence cost?", "the fence cost 900 or so, more than that",
+			"the fence cost a fortune, more than that")
 		b.ahead("why did the team lose?", "the team lost because of rain", "the team lost as it rained")
 	})
 }
@@ -203,7 +214,8 @@ func TestSearchSessions(t *testing.T) {
 // A question about how somebody likes things finds what they want kept to.
 func TestSearchStandingInstructions(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		for _, said := range []string{"From now on, always keep emails to clients short.", "the emails to clients are short", "以后给客户的邮件一律写短一点",
+		for _, said := range []string{"From now on, always keep emails to clients short.", "the emails to clients are short",
+			"以后给客户的邮件一律写短一点",
 			"给客户的邮件很短"} {
 			b.say(b.create().ID, said)
 		}
@@ -221,7 +233,8 @@ func TestSearchWishesWithoutAWord(t *testing.T) {
 		filler := slices.Repeat([]string{"The train to Bergen was late again."}, 400)
 		b.say(c.ID, slices.Concat(filler, []string{"I always take the window seat, never the aisle."}, filler,
 			[]string{"Where should dinner be?"}, filler)...)
-		got := b.search(scrollback.SearchQuery{Query: "Any tips for booking my dinner flight?", Conversation: c.ID, Limit: 10})
+		got := b.search(scrollback.SearchQuery{Query: "Any tips for booking my dinner flight?", Conversation: c.ID,
+			Limit: 10})
 		if !slices.Contains(got, "I always take the window seat, never the aisle.") {
 			t.Errorf("found %q", got)
 		}
@@ -270,7 +283,8 @@ func TestSearchCaptions(t *testing.T) {
 		}
 		must2(b.Append(t.Context(), b.head(c.ID), in))(t)
 		for word, seq := range map[string]int64{"sofa": 1, "basket": 2} {
-			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "which animal is in the photo with the " + word + "?"}))(t)
+			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "which animal is in the photo with the " + word +
+				"?"}))(t)
 			if len(r.Hits) == 0 || r.Hits[0].Seq != seq {
 				t.Errorf("%s: %+v", word, r.Hits)
 			}
@@ -288,7 +302,8 @@ func TestSearchFillsTheList(t *testing.T) {
 		b.say(c.ID, "the heron of the lagoon "+long)
 		b.say(c.ID, slices.Repeat([]string{long}, 30)...)
 		for _, role := range []scrollback.Role{"", scrollback.RoleUser} {
-			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "where did we see the heron?", Role: role, Around: 2}))(t)
+			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "where did we see the heron?", Role: role,
+				Around: 2}))(t)
 			runes := 0
 			for i, h := range r.Hits {
 				runes += utf8.RuneCountInString(h.Content)
@@ -333,7 +348,8 @@ func TestSearchOrderForEveryLimit(t *testing.T) {
 			}
 			return out, r.Next
 		}
-		for _, query := range []string{"heron", "heron lagoon", "where is the heron of the lagoon?", "water role:user", `"fish the"`} {
+		for _, query := range []string{"heron", "heron lagoon", "where is the heron of the lagoon?", "water role:user",
+			`"fish the"`} {
 			var all []string
 			for q := (scrollback.SearchQuery{Query: query, Limit: 100}); ; {
 				got, next := ids(q)

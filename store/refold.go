@@ -20,7 +20,9 @@ func (p Views) again(ctx context.Context, h Head) (out []driver.Fold, some bool,
 	some = len(undone) > 0
 	slices.SortStableFunc(undone, func(a, b driver.Fold) int { return cmp.Compare(b.UndoneAt, a.UndoneAt) })
 	for view := h.Branch.View; ; view = out[len(out)-1].After {
-		i := slices.IndexFunc(undone, func(f driver.Fold) bool { return sameView(f.Before, view) && f.After.Boundary <= h.Branch.HeadSeq })
+		i := slices.IndexFunc(undone, func(f driver.Fold) bool {
+			return sameView(f.Before, view) && f.After.Boundary <= h.Branch.HeadSeq
+		})
 		if i < 0 {
 			return out, some, err
 		}
@@ -48,13 +50,15 @@ func (p Views) refolds(ctx context.Context, h Head, segment scrollback.SegmentID
 	case !some:
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no compaction to do again")
 	case len(folds) == 0:
-		return nil, scrollback.Errorf(scrollback.Conflict, op, "the compactions that were undone no longer fit what the conversation shows")
+		return nil, scrollback.Errorf(scrollback.Conflict, op,
+			"the compactions that were undone no longer fit what the conversation shows")
 	case segment == "":
 		return folds[:1], nil
 	}
 	i := slices.IndexFunc(folds, func(f driver.Fold) bool { return slices.Contains(f.Receipt.Segments, segment) })
 	if i < 0 {
-		return nil, scrollback.Errorf(scrollback.Conflict, op, "no compaction that can be done again made segment %s", segment)
+		return nil, scrollback.Errorf(scrollback.Conflict, op, "no compaction that can be done again made segment %s",
+			segment)
 	}
 	return folds[:i+1], nil
 }
@@ -62,7 +66,8 @@ func (p Views) refolds(ctx context.Context, h Head, segment scrollback.SegmentID
 // Refold does folds of a conversation's current branch again that were undone: the one that
 // was undone last, or with a segment all up to the one that made it. No model is asked, and
 // no segment is made: those that were there come back.
-func (p Views) Refold(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
+func (p Views) Refold(ctx context.Context, id scrollback.ConversationID,
+	segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	h, err := p.s.d.Read.Head(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -73,7 +78,8 @@ func (p Views) Refold(ctx context.Context, id scrollback.ConversationID, segment
 	}
 	var out scrollback.Receipt
 	for i, f := range folds {
-		r, err := p.s.d.Views.Refold(ctx, driver.Refold{Branch: h.Branch.ID, Number: f.Number, Now: p.s.Now(), IfViewVersion: h.Branch.ViewVersion + int64(i)})
+		r, err := p.s.d.Views.Refold(ctx, driver.Refold{Branch: h.Branch.ID, Number: f.Number, Now: p.s.Now(),
+			IfViewVersion: h.Branch.ViewVersion + int64(i)})
 		if err != nil {
 			return out, err
 		}
@@ -90,13 +96,15 @@ func joined(a, b scrollback.Receipt) scrollback.Receipt {
 	case b.Result == "":
 		return a
 	}
-	b.Segments, b.Refs = slices.Concat(a.Segments, b.Segments), slices.Concat(a.Refs, b.Refs)
+	b.Segments = slices.Concat(a.Segments, b.Segments)
+	b.Refs = slices.Concat(a.Refs, b.Refs)
 	b.FirstSeq = min(a.FirstSeq, b.FirstSeq)
 	return b
 }
 
 // Refolded returns what the branch of a head would show after Refold, and its receipt.
-func (p Views) Refolded(ctx context.Context, h Head, segment scrollback.SegmentID) (scrollback.View, scrollback.Receipt, error) {
+func (p Views) Refolded(ctx context.Context, h Head,
+	segment scrollback.SegmentID) (scrollback.View, scrollback.Receipt, error) {
 	folds, err := p.refolds(ctx, h, segment)
 	if err != nil {
 		return h.Branch.View, scrollback.Receipt{}, err
@@ -109,7 +117,8 @@ func (p Views) Refolded(ctx context.Context, h Head, segment scrollback.SegmentI
 }
 
 // Unfolded returns what the branch of a head would show after Unfold, and its receipt.
-func (p Views) Unfolded(ctx context.Context, h Head, segment scrollback.SegmentID) (scrollback.View, scrollback.Receipt, error) {
+func (p Views) Unfolded(ctx context.Context, h Head,
+	segment scrollback.SegmentID) (scrollback.View, scrollback.Receipt, error) {
 	var out scrollback.Receipt
 	seq, err := p.foldedAt(ctx, h.Branch.View, segment)
 	if err != nil {
@@ -123,7 +132,8 @@ func (p Views) Unfolded(ctx context.Context, h Head, segment scrollback.SegmentI
 	for undone := 0; undone == 0 || segment != "" && b.View.Boundary >= seq; undone++ {
 		switch {
 		case undone < len(folds):
-			out, b.View = joined(folds[undone].Receipt, out), folds[undone].Before.Leaving(b.View.Without)
+			out = joined(folds[undone].Receipt, out)
+			b.View = folds[undone].Before.Leaving(b.View.Without)
 		case seq > 0 && b.View.Boundary >= seq:
 			if b.View, err = p.cut(ctx, b, seq-1); err != nil {
 				return b.View, out, err
@@ -132,6 +142,8 @@ func (p Views) Unfolded(ctx context.Context, h Head, segment scrollback.SegmentI
 			return b.View, out, scrollback.Errorf(scrollback.NotFound, "store.Views.Unfold", "there is no compaction to undo")
 		}
 	}
-	out.Result, out.FirstSeq, out.LastSeq = scrollback.ResultCompacted, b.View.Boundary+1, h.Branch.View.Boundary
+	out.Result = scrollback.ResultCompacted
+	out.FirstSeq = b.View.Boundary + 1
+	out.LastSeq = h.Branch.View.Boundary
 	return b.View, out, nil
 }

@@ -15,7 +15,8 @@ func (p Refs) PutArtifact(ctx context.Context, a scrollback.Artifact, by scrollb
 }
 
 // List lists what a conversation and its ancestors mention.
-func (p Refs) List(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
+func (p Refs) List(ctx context.Context, id scrollback.ConversationID,
+	q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if q.Kind != "" && q.Kind != scrollback.RefHistory && q.Kind != scrollback.RefArtifact {
 		return nil, "", scrollback.ParamErrorf("store.Refs.List", "kind", "a kind of ref is history or artifact")
 	}
@@ -56,13 +57,15 @@ func (p Refs) Sources(ctx context.Context, h Head, names []string) (map[string]S
 
 // Own walks the refs of a kind that one conversation mentions, and none of its
 // ancestors; newest first.
-func (p Refs) Own(ctx context.Context, id scrollback.ConversationID, kind string) iter.Seq2[scrollback.RefEntry, error] {
+func (p Refs) Own(ctx context.Context, id scrollback.ConversationID,
+	kind string) iter.Seq2[scrollback.RefEntry, error] {
 	return p.Walk(ctx, []scrollback.ConversationID{id}, kind, nil)
 }
 
 // Walk walks the refs of a kind that some conversations mention, newest first: all of
 // them, or those that follow one. An artifact comes once for each of them that mentions it.
-func (p Refs) Walk(ctx context.Context, ids []scrollback.ConversationID, kind string, after *scrollback.RefEntry) iter.Seq2[scrollback.RefEntry, error] {
+func (p Refs) Walk(ctx context.Context, ids []scrollback.ConversationID, kind string,
+	after *scrollback.RefEntry) iter.Seq2[scrollback.RefEntry, error] {
 	q := driver.RefQuery{Conversations: ids, Kind: kind, Limit: scrollback.ListMax}
 	if after != nil {
 		q.Before = &driver.ListKey{At: after.CreatedAt, ID: string(after.Ref)}
@@ -89,7 +92,8 @@ func (p Refs) Get(ctx context.Context, id scrollback.ConversationID, ref scrollb
 }
 
 // In is [Refs.Get] for conversations whose lineage is known.
-func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
+func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID,
+	ref scrollback.Ref) (scrollback.RefEntry, error) {
 	const op = "store.Refs.Get"
 	kind, name, err := ref.Split()
 	if err != nil {
@@ -103,7 +107,8 @@ func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrol
 		return scrollback.RefEntry{}, err
 	}
 	if len(found) == 0 {
-		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s%s", ref, p.near(ctx, ids, ref))
+		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s%s", ref,
+			p.near(ctx, ids, ref))
 	}
 	return found[0], nil
 }
@@ -116,14 +121,16 @@ const (
 )
 
 // ending finds the ref whose id ends with some characters; newest mention first.
-func (p Refs) ending(ctx context.Context, ids []scrollback.ConversationID, kind, end string) (found []scrollback.RefEntry, err error) {
+func (p Refs) ending(ctx context.Context, ids []scrollback.ConversationID,
+	kind, end string) (found []scrollback.RefEntry, err error) {
 	for e, err := range p.Walk(ctx, ids, kind, nil) {
 		switch {
 		case err != nil:
 			return nil, err
 		case !strings.HasSuffix(string(e.Ref), end):
 		case len(found) > 0 && found[0].Ref != e.Ref:
-			return nil, scrollback.ParamErrorf("store.Refs.Get", "ref", "%s:%s could be %s or %s", kind, end, found[0].Ref, e.Ref)
+			return nil, scrollback.ParamErrorf("store.Refs.Get", "ref", "%s:%s could be %s or %s", kind, end, found[0].Ref,
+				e.Ref)
 		default:
 			found = append(found, e)
 		}
@@ -143,7 +150,8 @@ func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Convers
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation mentions %s%s", ref, p.near(ctx, p.owners(ctx), ref))
+		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation mentions %s%s", ref,
+			p.near(ctx, p.owners(ctx), ref))
 	}
 	return found[0].Conversation, nil
 }
@@ -153,7 +161,8 @@ const mentionsMax = 100
 
 // Mentions returns the conversations of some projects, or of all for nil, that mention a
 // ref, at most so many, newest first.
-func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref, projects []string) (ids []scrollback.ConversationID, err error) {
+func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref,
+	projects []string) (ids []scrollback.ConversationID, err error) {
 	found, err := p.s.d.Refs.List(ctx, driver.RefQuery{Ref: ref, Projects: projects, Limit: mentionsMax})
 	for _, r := range found {
 		ids = append(ids, r.Conversation)
@@ -204,7 +213,8 @@ func nearest(given string, known []scrollback.RefEntry) scrollback.Ref {
 	if len(given) < nearPrefix || len(given) > 100 {
 		return ""
 	}
-	best, edits := scrollback.Ref(""), nearEdits+1
+	best := scrollback.Ref("")
+	edits := nearEdits + 1
 	for i := range known {
 		_, id, err := known[i].Ref.Split()
 		if err != nil {
@@ -215,7 +225,8 @@ func nearest(given string, known []scrollback.RefEntry) scrollback.Ref {
 			d = min(d, 1)
 		}
 		if d < edits {
-			best, edits = known[i].Ref, d
+			best = known[i].Ref
+			edits = d
 		}
 	}
 	return best
@@ -232,14 +243,16 @@ func editsBetween(a, b string) int {
 		row[j] = j
 	}
 	for i := range len(a) {
-		left, least := row[0], i+1
+		left := row[0]
+		least := i + 1
 		row[0] = i + 1
 		for j := range len(b) {
 			d := left
 			if a[i] != b[j] {
 				d = 1 + min(left, row[j], row[j+1])
 			}
-			left, row[j+1] = row[j+1], d
+			left = row[j+1]
+			row[j+1] = d
 			least = min(least, d)
 		}
 		if least > nearEdits {

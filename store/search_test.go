@@ -91,7 +91,8 @@ func TestSearchOrder(t *testing.T) {
 			b.say(one.ID, "common words")
 		}
 		b.say(one.ID, "the rare rare rare rare rare", "some rare and usual things", "usual")
-		for query, want := range map[string]string{"rare usual odd": "some rare and usual things", "common words, usual": "usual"} {
+		for query, want := range map[string]string{"rare usual odd": "some rare and usual things",
+			"common words, usual": "usual"} {
 			if got := b.search(scrollback.SearchQuery{Query: query, Limit: 1}); !slices.Equal(got, []string{want}) {
 				t.Errorf("%s: found %q first, want %q", query, got, want)
 			}
@@ -129,7 +130,8 @@ func TestSearchFilters(t *testing.T) {
 			{scrollback.SearchQuery{Project: "two"}, []string{"a word from bob"}},
 			{scrollback.SearchQuery{Role: scrollback.RoleAssistant}, []string{"word word from bot"}},
 			{scrollback.SearchQuery{Conversation: one.ID}, []string{"word from ann", "word word from bot"}},
-			{scrollback.SearchQuery{Conversation: child.ID}, []string{"word from ann", "word of the child", "word word from bot"}},
+			{scrollback.SearchQuery{Conversation: child.ID},
+				[]string{"word from ann", "word of the child", "word word from bot"}},
 			{scrollback.SearchQuery{Conversation: child.ID, Project: "two"}, []string{}},
 			{scrollback.SearchQuery{Limit: 2}, []string{"word from ann", "word of the child"}},
 			{scrollback.SearchQuery{Project: "none"}, []string{}},
@@ -210,7 +212,8 @@ func TestSearchInherited(t *testing.T) {
 		r = must2(b.Search(t.Context(), everywhere))(t)
 		for _, h := range r.Hits {
 			if on := h.Seq == 1; h.ConversationID != low.ID || h.OnPath != on || (h.Branch == low.Branch) == on {
-				t.Errorf("after going back, %q is named by %s on branch %q, on its path %v", h.Content, h.ConversationID, h.Branch, h.OnPath)
+				t.Errorf("after going back, %q is named by %s on branch %q, on its path %v", h.Content, h.ConversationID, h.Branch,
+					h.OnPath)
 			}
 		}
 		if len(r.Hits) != 2 {
@@ -226,12 +229,14 @@ func TestSearchInherited(t *testing.T) {
 func TestSearchParts(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.artifacts.Store(scrollback.ArtifactID("ab"), "indexed platypus "+strings.Repeat("-", search.MaxArtifactBytes)+" echidna")
+		b.artifacts.Store(scrollback.ArtifactID("ab"),
+			"indexed platypus "+strings.Repeat("-", search.MaxArtifactBytes)+" echidna")
 		b.artifacts.Store(scrollback.ArtifactID("ac"), "a dugong")
 		b.artifacts.Store(scrollback.ArtifactID("aa"), "never read: numbat")
 		in := []store.Incoming{
-			{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Reasoning{Text: "secretthought"},
-				scrollback.ToolCall{ID: "1", Name: "lookup", Arguments: []byte(`{"q":"zanzibar"}`)}}}},
+			{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+				Parts: scrollback.Parts{scrollback.Reasoning{Text: "secretthought"},
+					scrollback.ToolCall{ID: "1", Name: "lookup", Arguments: []byte(`{"q":"zanzibar"}`)}}}},
 			{Message: scrollback.Message{Role: scrollback.RoleTool,
 				Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "lookup", Text: "answer quokka", Artifact: "ab"},
 					scrollback.ToolResult{CallID: "2", Name: "context_grep", Text: "repeated wombat", Recall: true}}}},
@@ -242,7 +247,8 @@ func TestSearchParts(t *testing.T) {
 		if _, err := b.Append(t.Context(), b.head(c.ID), in); err != nil {
 			t.Fatal(err)
 		}
-		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "dugong": 1, `"a dugong"`: 1, "echidna": 1, "numbat": 1,
+		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "dugong": 1, `"a dugong"`: 1,
+			"echidna": 1, "numbat": 1,
 			"lookup": 2, "wombat": 0, "secretthought": 0} {
 			if got := b.search(scrollback.SearchQuery{Query: word}); len(got) != n {
 				t.Errorf("%s: %d hits %q, want %d", word, len(got), got, n)
@@ -257,15 +263,18 @@ func TestSearchSnippet(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		filler := strings.Repeat("🙂 é filler 填充 ", 60)
-		b.say(c.ID, filler+"the needle of the 大海 is here, needles too, 大海捞针"+filler, "short needle", strings.Repeat("长", 6000)+" needle")
+		b.say(c.ID, filler+"the needle of the 大海 is here, needles too, 大海捞针"+filler, "short needle",
+			strings.Repeat("长", 6000)+" needle")
 		for query, want := range map[string][]string{
-			"needle": {"needle", "needles"}, "大海": {"大海", "大海"}, "needle 大海捞针": {"needle", "大海", "needles", "大海捞针"}, `"大海捞针"`: {"大海", "大海捞针"},
-			"针": {"针"},
+			"needle": {"needle", "needles"}, "大海": {"大海", "大海"}, "needle 大海捞针": {"needle", "大海", "needles", "大海捞针"},
+			`"大海捞针"`: {"大海", "大海捞针"},
+			"针":      {"针"},
 		} {
 			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: query}))(t)
 			for _, h := range r.Hits {
 				runes := []rune(h.Snippet)
-				if len(runes) > 241 || !utf8.ValidString(h.Snippet) || utf8.RuneCountInString(h.Content) > scrollback.HitContentMax+1 {
+				if len(runes) > 241 || !utf8.ValidString(h.Snippet) ||
+					utf8.RuneCountInString(h.Content) > scrollback.HitContentMax+1 {
 					t.Errorf("%s: snippet of %d, content of %d", query, len(runes), utf8.RuneCountInString(h.Content))
 				}
 				var got []string
@@ -309,7 +318,8 @@ func TestSearchPlaces(t *testing.T) {
 		for seq := int64(1); seq <= 11; seq++ {
 			name := strings.SplitN(want[seq-1], " ", 2)[1]
 			for around := range 7 {
-				r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: `"` + name + `"`, Conversation: g.ID, Around: around}))(t)
+				r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: `"` + name + `"`, Conversation: g.ID,
+					Around: around}))(t)
 				if len(r.Hits) == 0 {
 					t.Fatalf("%s is not found", name)
 				}
@@ -346,7 +356,8 @@ func TestSearchAgrees(t *testing.T) {
 	found := 0
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		mem, sql := newBench(t, memdriver.New()), newBench(t, openSQLite(t))
+		mem := newBench(t, memdriver.New())
+		sql := newBench(t, openSQLite(t))
 		pick := func(n int) []string {
 			out := make([]string, n)
 			for i := range out {
@@ -421,7 +432,8 @@ func TestSearchBesideAPurge(t *testing.T) {
 			v := &vanishing{Index: d.Index, log: d.Log}
 			d.Index = v
 			b := newBench(t, d)
-			gone, kept := b.create(), b.create()
+			gone := b.create()
+			kept := b.create()
 			v.id = gone.ID
 			b.say(gone.ID, "the harbour, the harbour")
 			m := b.say(kept.ID, "a harbour")[0]
@@ -440,7 +452,8 @@ func TestSearchBesideAPurge(t *testing.T) {
 func hits(r scrollback.SearchResult) []string {
 	var out []string
 	for _, h := range r.Hits {
-		out = append(out, fmt.Sprint(h.ConversationID, h.Seq, h.MessageID, h.Score, h.Snippet, h.Spans, h.OnPath, texts(h.Before),
+		out = append(out, fmt.Sprint(h.ConversationID, h.Seq, h.MessageID, h.Score, h.Snippet, h.Spans, h.OnPath,
+			texts(h.Before),
 			texts(h.After)))
 	}
 	return out
@@ -450,7 +463,8 @@ func hits(r scrollback.SearchResult) []string {
 // say how many there are once all that matched were ranked.
 func TestSearchPages(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		c, d := b.create(), b.create()
+		c := b.create()
+		d := b.create()
 		for i := range 60 {
 			id := c.ID
 			if i%3 == 0 {
@@ -506,7 +520,8 @@ func TestSearchBetween(t *testing.T) {
 			from, to int64
 			want     []string
 		}{
-			{0, 0, []string{"heron 0", "heron 1", "heron 2", "heron 3", "heron 4"}}, {at[1], at[3], []string{"heron 1", "heron 2"}},
+			{0, 0, []string{"heron 0", "heron 1", "heron 2", "heron 3", "heron 4"}},
+			{at[1], at[3], []string{"heron 1", "heron 2"}},
 			{at[4], 0, []string{"heron 4"}}, {0, at[1], []string{"heron 0"}}, {at[4] + 1, 0, []string{}},
 		} {
 			got := b.search(scrollback.SearchQuery{Query: "heron", From: x.from, To: x.to, Limit: 9})
@@ -527,7 +542,8 @@ func TestSearchInside(t *testing.T) {
 		result := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool,
 			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "read", Text: "a stork and a crane"}}}}
 		must2(b.Append(t.Context(), b.head(c.ID), []store.Incoming{said, result}))(t)
-		for query, want := range map[string]map[int64]bool{"heron": {1: false}, "stork": {1: true, 2: true}, "crane": {2: true},
+		for query, want := range map[string]map[int64]bool{"heron": {1: false}, "stork": {1: true, 2: true},
+			"crane":       {2: true},
 			"heron stork": {1: false, 2: true}} {
 			r, err := b.Search(t.Context(), scrollback.SearchQuery{Query: query})
 			got := map[int64]bool{}

@@ -42,7 +42,8 @@ func (p Views) Snapshot(ctx context.Context, h Head, maxTokens int64) (Snapshot,
 		return snap, err
 	}
 	if n := len(h.Branch.View.Segments); n < len(ids) {
-		snap.Summary, snap.Segments = &snap.Segments[n], snap.Segments[:n:n]
+		snap.Summary = &snap.Segments[n]
+		snap.Segments = snap.Segments[:n:n]
 	}
 	for _, seq := range h.Branch.View.Carried {
 		m, err := p.s.At(ctx, h.Branch, seq)

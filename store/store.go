@@ -126,7 +126,16 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
 	}
 	s := &Store{d: d, now: d.Time, count: tokens, lease: Lease, Feed: feed.New(d)}
-	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents, s.Origins = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}, Origins{s}
+	s.Turns = Turns{s}
+	s.Branches = Branches{s}
+	s.Views = Views{s}
+	s.Refs = Refs{s}
+	s.Books = Books{s}
+	s.Audit = Audit{s}
+	s.Move = Move{s}
+	s.Projects = Projects{s}
+	s.Agents = Agents{s}
+	s.Origins = Origins{s}
 	s.Hashes = Hashes{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }

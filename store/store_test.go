@@ -295,11 +295,13 @@ func TestPage(t *testing.T) {
 			}
 		}
 		for _, limit := range []int{-3, 201, 10_000} {
-			if _, _, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{Limit: limit}); scrollback.CodeOf(err) != scrollback.Invalid {
+			if _, _, err := b.Page(t.Context(), g.ID,
+				scrollback.PageQuery{Limit: limit}); scrollback.CodeOf(err) != scrollback.Invalid {
 				t.Errorf("a page of %d: %v", limit, err)
 			}
 		}
-		for q, n := range map[scrollback.PageQuery]int{{}: 11, {After: new(int64(11))}: 0, {After: new(int64(99))}: 0, {Before: 1}: 0,
+		for q, n := range map[scrollback.PageQuery]int{{}: 11, {After: new(int64(11))}: 0, {After: new(int64(99))}: 0,
+			{Before: 1}:  0,
 			{Before: 99}: 11, {After: new(int64(2)), Before: 5}: 2, {After: new(int64(5)), Before: 3}: 0} {
 			if ms, next, err := b.Page(t.Context(), g.ID, q); err != nil || len(ms) != n || next != 0 {
 				t.Errorf("%+v: %d messages, next %d, %v", q, len(ms), next, err)

@@ -43,7 +43,8 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 		Admit: r.Admit, Tally: tally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvage,
 	}
 	if r.IfHead != nil {
-		b.IfBranch, b.IfHead = r.IfHead.ID, r.IfHead.HeadSeq
+		b.IfBranch = r.IfHead.ID
+		b.IfHead = r.IfHead.HeadSeq
 	}
 	begun, err := p.s.d.Turns.Begin(ctx, b)
 	if r.Quota != nil && begun.Tallied > 0 {
@@ -54,7 +55,8 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 
 // Save stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.
 func (p Turns) Save(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
-	return p.s.d.Turns.Save(ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, Meta: t.Meta, LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
+	return p.s.d.Turns.Save(ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, Meta: t.Meta,
+		LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
 }
 
 // FinishRequest stores what a step produced, with the turn's meta, and says where the turn
@@ -77,7 +79,8 @@ func (p Turns) Finish(ctx context.Context, f FinishRequest) (Finished, error) {
 	now := p.s.Now()
 	return p.s.d.Turns.Finish(ctx, driver.Finish{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
-		Entries: p.s.entries(f.Messages, f.Turn.ID), Usage: booked(f.Usage), Learn: p.s.learn, State: f.State, OpenCalls: slices.Clone(f.OpenCalls),
+		Entries: p.s.entries(f.Messages, f.Turn.ID), Usage: booked(f.Usage), Learn: p.s.learn, State: f.State,
+		OpenCalls:    slices.Clone(f.OpenCalls),
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
 		Sent: f.Sent, Texts: f.Texts,
 	})

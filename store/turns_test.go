@@ -76,7 +76,8 @@ func TestAppendTakesOver(t *testing.T) {
 func TestWeighOpaque(t *testing.T) {
 	s := newBench(t, memdriver.New())
 	opaque := scrollback.Opaque(`"` + strings.Repeat("s", 100) + `"`)
-	parts := scrollback.Parts{scrollback.Text{}, scrollback.Image{}, scrollback.File{}, scrollback.ToolCall{}, scrollback.ToolResult{},
+	parts := scrollback.Parts{scrollback.Text{}, scrollback.Image{}, scrollback.File{}, scrollback.ToolCall{},
+		scrollback.ToolResult{},
 		scrollback.Reasoning{}}
 	if len(parts) != len(scrollback.PartTypes()) {
 		t.Fatal("a kind of part is missing here")
@@ -155,12 +156,15 @@ func TestSearchClipsNeighbours(t *testing.T) {
 // comes with space between its tokens, or not at all.
 func TestAppendCompacts(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		c, raw := b.create(), json.RawMessage("{ \"a\": [1.50,\n 2], \"z\": \"a  <b>\" }")
+		c := b.create()
+		raw := json.RawMessage("{ \"a\": [1.50,\n 2], \"z\": \"a  <b>\" }")
 		call := func(arguments json.RawMessage) store.Incoming {
 			return store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{
-				scrollback.Text{Text: "x", Opaque: raw}, scrollback.Reasoning{Text: "x", Opaque: raw}, scrollback.Image{Opaque: raw},
+				scrollback.Text{Text: "x", Opaque: raw}, scrollback.Reasoning{Text: "x", Opaque: raw},
+				scrollback.Image{Opaque: raw},
 				scrollback.File{Opaque: raw},
-				scrollback.ToolCall{ID: "c", Name: "t", Arguments: arguments, Opaque: raw}, scrollback.ToolResult{CallID: "c", Opaque: raw}}}}
+				scrollback.ToolCall{ID: "c", Name: "t", Arguments: arguments, Opaque: raw},
+				scrollback.ToolResult{CallID: "c", Opaque: raw}}}}
 		}
 		out := must2(b.Append(t.Context(), b.head(c.ID), []store.Incoming{call(raw), call(nil)}))(t)
 		read := must2(b.Messages(t.Context(), c.Branch, 1, 2))(t)

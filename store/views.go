@@ -14,7 +14,8 @@ func (p Views) Commit(ctx context.Context, c Commit) error {
 	if err := p.sound(ctx, c.Segments); err != nil {
 		return err
 	}
-	c.Now, c.Usage = p.s.Now(), booked(c.Usage)
+	c.Now = p.s.Now()
+	c.Usage = booked(c.Usage)
 	cost, _ := scrollback.Usage{Cost: c.Receipt.Cost}.Checked()
 	c.Receipt.Cost = cost.Cost
 	return p.s.d.Views.Commit(ctx, c)
@@ -23,7 +24,8 @@ func (p Views) Commit(ctx context.Context, c Commit) error {
 // LeaveOut replaces which messages of its path the requests of a branch leave out, ascending. A
 // view that changed since the branch was read is a conflict.
 func (p Views) LeaveOut(ctx context.Context, b scrollback.Branch, without []int64) error {
-	return p.s.Audit.Mend(ctx, Mend{View: &driver.MendView{Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View.Leaving(without)}})
+	return p.s.Audit.Mend(ctx, Mend{View: &driver.MendView{Branch: b.ID, IfViewVersion: b.ViewVersion,
+		View: b.View.Leaving(without)}})
 }
 
 // sound checks the messages that new leaves cover.
@@ -65,7 +67,8 @@ func (p Views) Receipts(ctx context.Context, h Head, limit int) ([]scrollback.Re
 		var theirs []scrollback.Receipt
 		theirs, err = p.s.d.Views.Receipts(ctx, id, inheritedMost)
 		for _, r := range theirs {
-			if len(out) < n && !r.Undone && slices.ContainsFunc(r.Segments, func(s scrollback.SegmentID) bool { return shown[s] }) {
+			if len(out) < n && !r.Undone && slices.ContainsFunc(r.Segments,
+				func(s scrollback.SegmentID) bool { return shown[s] }) {
 				r.Inherited = true
 				out = append(out, r)
 			}
@@ -115,7 +118,8 @@ func (p Views) leaves(ctx context.Context, v scrollback.View) (map[scrollback.Se
 // Unfold undoes folds of a conversation's current branch: the newest, or with a
 // segment all those back to the one that folded it. What was folded before the
 // branch began, and so has no receipt on it, is unfolded as far as requested.
-func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
+func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
+	segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	const op = "store.Views.Unfold"
 	h, err := p.s.d.Read.Head(ctx, id)
 	if err != nil {
@@ -145,9 +149,11 @@ func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID, segment
 		}
 		if undone == 0 {
 			out = r
-			out.Result, out.LastSeq = scrollback.ResultCompacted, boundary
+			out.Result = scrollback.ResultCompacted
+			out.LastSeq = boundary
 		} else {
-			out.Segments, out.Refs = append(slices.Clone(r.Segments), out.Segments...), append(slices.Clone(r.Refs), out.Refs...)
+			out.Segments = append(slices.Clone(r.Segments), out.Segments...)
+			out.Refs = append(slices.Clone(r.Refs), out.Refs...)
 		}
 		out.FirstSeq = h.Branch.View.Boundary + 1
 		if segment == "" {
@@ -183,7 +189,8 @@ func (p Views) foldedAt(ctx context.Context, v scrollback.View, segment scrollba
 			stack = append(stack, inside...)
 		}
 	}
-	return 0, scrollback.Errorf(scrollback.NotFound, "store.Views.Unfold", "segment %s is not compacted in this conversation", segment)
+	return 0, scrollback.Errorf(scrollback.NotFound, "store.Views.Unfold",
+		"segment %s is not compacted in this conversation", segment)
 }
 
 // cut is what is left of a branch's view when its path ends with message seq: the
@@ -199,7 +206,8 @@ func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollb
 		item := items[0]
 		items = items[1:]
 		if item.LastSeq <= seq {
-			v.Segments, v.Boundary = append(v.Segments, item), item.LastSeq
+			v.Segments = append(v.Segments, item)
+			v.Boundary = item.LastSeq
 			continue
 		}
 		if item.FirstSeq > seq || item.Level == 0 {
@@ -228,7 +236,8 @@ func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollb
 		if err != nil {
 			return v, err
 		}
-		v.Carried, v.Sum = append(v.Carried, at), v.Sum.Sub(m.Weight)
+		v.Carried = append(v.Carried, at)
+		v.Sum = v.Sum.Sub(m.Weight)
 	}
 	v.Summary, err = p.summaryBefore(ctx, was.Summary, v)
 	return v, err
@@ -250,7 +259,8 @@ func (p Views) inside(ctx context.Context, item scrollback.ViewItem) ([]scrollba
 
 // summaryBefore is the newest summary of the same chain as was that covers nothing
 // behind a view's boundary, or nil.
-func (p Views) summaryBefore(ctx context.Context, was *scrollback.ViewSummary, v scrollback.View) (*scrollback.ViewSummary, error) {
+func (p Views) summaryBefore(ctx context.Context, was *scrollback.ViewSummary,
+	v scrollback.View) (*scrollback.ViewSummary, error) {
 	if was == nil || was.LastSeq <= v.Boundary {
 		return was, nil
 	}
@@ -274,7 +284,8 @@ func (p Views) summaryBefore(ctx context.Context, was *scrollback.ViewSummary, v
 			return nil, err
 		}
 		if g := leaf[0]; g.PromptVersion != 0 {
-			return &scrollback.ViewSummary{Segment: g.ID, FirstSeq: g.SummaryOf, LastSeq: g.LastSeq, Tokens: int64(p.s.count(g.Summary))}, nil
+			return &scrollback.ViewSummary{Segment: g.ID, FirstSeq: g.SummaryOf, LastSeq: g.LastSeq,
+				Tokens: int64(p.s.count(g.Summary))}, nil
 		}
 	}
 	return nil, nil

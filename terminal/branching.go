@@ -139,7 +139,8 @@ func (c *chat) asked(ctx context.Context, w io.Writer) error {
 	before := int64(0)
 	for _, m := range ms {
 		if m.Role == scrollback.RoleUser {
-			rows = append(rows, []string{fmt.Sprintf("/rewind %d", before), fmt.Sprintf("#%d", m.Seq), columns.Clip(m.Parts.Text(), 60)})
+			rows = append(rows, []string{fmt.Sprintf("/rewind %d", before), fmt.Sprintf("#%d", m.Seq),
+				columns.Clip(m.Parts.Text(), 60)})
 		}
 		before = m.Seq
 	}

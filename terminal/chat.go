@@ -138,8 +138,10 @@ func (p *pipe) writers() faceWriters {
 // run reads lines and replies until the person leaves. last is why the newest line
 // failed, nil if it did not.
 func (c *chat) run(ctx context.Context) (last, err error) {
-	c.id, c.w = c.o.Conversation, c.f.writers()
-	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: words.RetryInChat, Ways: words.WaysInChat}
+	c.id = c.o.Conversation
+	c.w = c.f.writers()
+	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON,
+		Texts: c.o.Texts, Again: words.RetryInChat, Ways: words.WaysInChat}
 	if c.id != "" {
 		c.checkModel(ctx)
 	}
@@ -199,13 +201,15 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.turn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Zone: c.o.Zone, Overrides: c.o.Overrides})
+	return c.turn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web,
+		Zone: c.o.Zone, Overrides: c.o.Overrides})
 }
 
 // turn runs a turn, with what is to be left out from now on.
 func (c *chat) turn(ctx context.Context, r engine.TurnRequest) error {
 	if c.id == c.o.Conversation {
-		r.Without, c.o.Without = c.o.Without, nil
+		r.Without = c.o.Without
+		c.o.Without = nil
 	}
 	return c.p.Turn(ctx, c.o.View, r)
 }
@@ -241,7 +245,8 @@ func (c *chat) leaveOut(ctx context.Context, w io.Writer, arg string, back bool)
 		return err
 	}
 	if arg != "" {
-		c.o.Conversation, c.o.Without = c.id, &out
+		c.o.Conversation = c.id
+		c.o.Without = &out
 	}
 	list := c.o.Texts.Trouble.Nobody
 	if len(out) > 0 {
@@ -280,7 +285,8 @@ const idShown = 13
 // its turns say what it lacks.
 func (c *chat) checkModel(ctx context.Context) {
 	if c.instead {
-		c.o.Overrides.Model, c.instead = "", false
+		c.o.Overrides.Model = ""
+		c.instead = false
 	}
 	conv, err := c.o.View.Get(ctx, c.id)
 	if err != nil || conv.Model == "" || c.o.Overrides.Model != "" || c.o.CheckModel == nil {
@@ -290,8 +296,10 @@ func (c *chat) checkModel(ctx context.Context) {
 	if scrollback.CodeOf(why) != scrollback.Invalid {
 		return
 	}
-	c.o.Overrides.Model, c.instead = c.o.Model, true
-	fmt.Fprintf(c.w.notes, c.o.Texts.Gone+"\n", columns.Plain(conv.Model), columns.Plain(c.o.Explain(why)), columns.Plain(c.o.Model))
+	c.o.Overrides.Model = c.o.Model
+	c.instead = true
+	fmt.Fprintf(c.w.notes, c.o.Texts.Gone+"\n", columns.Plain(conv.Model), columns.Plain(c.o.Explain(why)),
+		columns.Plain(c.o.Model))
 }
 
 // modelName is the model that the conversation's next turn asks.

@@ -36,11 +36,13 @@ func commands() []command {
 		{name: "/rewind", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).rewind},
 		{name: "/retry", about: true, run: (*chat).retry},
 		{name: "/without", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).without},
-		{name: "/with", takes: func(t words.Texts) string { return t.TakesSeq }, needed: true, about: true, run: (*chat).with},
+		{name: "/with", takes: func(t words.Texts) string { return t.TakesSeq }, needed: true, about: true,
+			run: (*chat).with},
 		{name: "/branches", takes: func(t words.Texts) string { return t.TakesNumber }, about: true, run: (*chat).branches},
 		{name: "/fork", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).fork},
 		{name: "/add", takes: func(t words.Texts) string { return t.TakesFolder }, needed: true, run: (*chat).add},
-		{name: "/save", takes: func(t words.Texts) string { return t.TakesFile }, needed: true, about: true, run: (*chat).save},
+		{name: "/save", takes: func(t words.Texts) string { return t.TakesFile }, needed: true, about: true,
+			run: (*chat).save},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
 			return c.receipt(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Force: true}))
@@ -54,7 +56,8 @@ func commands() []command {
 		{name: "/receipts", about: true, run: (*chat).receipts},
 		{name: "/pin", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).pin},
 		{name: "/refs", about: true, run: (*chat).refs},
-		{name: "/grep", takes: func(t words.Texts) string { return t.TakesPattern }, needed: true, about: true, run: (*chat).grep},
+		{name: "/grep", takes: func(t words.Texts) string { return t.TakesPattern }, needed: true, about: true,
+			run: (*chat).grep},
 		{name: "/search", takes: func(t words.Texts) string { return t.TakesWords }, needed: true, run: (*chat).search},
 		{name: "/model", takes: func(t words.Texts) string { return t.TakesName }, run: (*chat).model},
 		{name: "/web", run: func(c *chat, _ context.Context, w io.Writer, _ string) error {
@@ -62,7 +65,8 @@ func commands() []command {
 			_, err := fmt.Fprintln(w, c.o.Texts.Web.State(c.web))
 			return err
 		}},
-		{name: "/title", takes: func(t words.Texts) string { return t.TakesTitle }, needed: true, about: true, run: (*chat).title},
+		{name: "/title", takes: func(t words.Texts) string { return t.TakesTitle }, needed: true, about: true,
+			run: (*chat).title},
 		{name: "/quit", run: (*chat).leave},
 		{name: "/exit", run: (*chat).leave},
 	}
@@ -97,9 +101,11 @@ func (c *chat) command(ctx context.Context, line string) error {
 }
 
 // commandSynonyms are names that commands have in other programs.
-var commandSynonyms = map[string]string{"/find": "/search", "/status": "/context", "/undo": "/rewind", "/back": "/rewind",
-	"/history": "/resume", "/list": "/resume", "/load": "/resume", "/export": "/save", "/reset": "/new", "/rename": "/title",
-	"/redo": "/retry", "/regenerate": "/retry", "/commands": "/help", "/bye": "/quit", "/q": "/quit"}
+var commandSynonyms = map[string]string{"/find": "/search", "/status": "/context", "/undo": "/rewind",
+	"/back":    "/rewind",
+	"/history": "/resume", "/list": "/resume", "/load": "/resume", "/export": "/save", "/reset": "/new",
+	"/rename": "/title",
+	"/redo":   "/retry", "/regenerate": "/retry", "/commands": "/help", "/bye": "/quit", "/q": "/quit"}
 
 // nearestCommand is the command that was probably meant, or empty.
 func nearestCommand(typed string) string {

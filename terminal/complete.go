@@ -40,10 +40,12 @@ type mark struct {
 // markAt finds the reference that the cursor is in; before and after are the line on its
 // two sides.
 func markAt(before, after string) (mark, bool) {
-	i, k := plainMark(before), openBracket(before)
+	i := plainMark(before)
+	k := openBracket(before)
 	switch {
 	case k >= 0 && k >= i:
-		return mark{path: before[k+2:], brackets: true, before: utf8.RuneCountInString(before[k:]), closed: strings.HasPrefix(after, "]")}, true
+		return mark{path: before[k+2:], brackets: true, before: utf8.RuneCountInString(before[k:]),
+			closed: strings.HasPrefix(after, "]")}, true
 	case i >= 0:
 		return mark{path: before[i+1:], before: utf8.RuneCountInString(before[i:])}, true
 	}
@@ -57,7 +59,8 @@ func plainMark(line string) int {
 	if i < 0 || strings.ContainsFunc(line[i:], unicode.IsSpace) {
 		return -1
 	}
-	if last, _ := utf8.DecodeLastRuneInString(line[:i]); i > 0 && (plainInPath(last) || unicode.IsLetter(last) && !unicode.In(last, eastern...)) {
+	if last, _ := utf8.DecodeLastRuneInString(line[:i]); i > 0 &&
+		(plainInPath(last) || unicode.IsLetter(last) && !unicode.In(last, eastern...)) {
 		return -1
 	}
 	return i
@@ -118,7 +121,10 @@ func (e *editor) tab(by int) tea.Cmd {
 	if !ok || e.files == nil || by < 0 {
 		return nil
 	}
-	at, asked, files, come := e.at, e.standing(), e.files, make(chan foundMsg, 1)
+	at := e.at
+	asked := e.standing()
+	files := e.files
+	come := make(chan foundMsg, 1)
 	go func() {
 		found, err := files(at, m.path)
 		come <- foundMsg{asked, m, found, err}
@@ -166,7 +172,8 @@ func (e *editor) arrived(msg foundMsg) {
 // are none, all that were found, which are like it.
 func continuing(found []string, typed string) (out []string, begun bool) {
 	for _, f := range found {
-		if len(f) > len(typed) && strings.EqualFold(f[:len(typed)], typed) && !strings.Contains(strings.TrimSuffix(f[len(typed):], "/"), "/") {
+		if len(f) > len(typed) && strings.EqualFold(f[:len(typed)], typed) &&
+			!strings.Contains(strings.TrimSuffix(f[len(typed):], "/"), "/") {
 			out = append(out, f)
 		}
 	}
@@ -225,18 +232,22 @@ func (e *editor) listed() string {
 		}
 		return e.s.styled("2", "  "+columns.Clip(e.hint, width)) + "\n"
 	}
-	found, at := e.list.found, e.list.at
+	found := e.list.found
+	at := e.list.at
 	first, last := e.seen(len(found), at)
 	var b strings.Builder
 	for i, name := range found[first:last] {
-		row, style := "  ", "2"
+		row := "  "
+		style := "2"
 		if first+i == at {
-			row, style = prompt, "1"
+			row = prompt
+			style = "1"
 		}
 		b.WriteString(e.s.styled(style, row+columns.Clip(lastName(name), width)) + "\n")
 	}
 	if left := len(found) - (last - first); left > 0 {
-		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))), width)) + "\n")
+		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))),
+			width)) + "\n")
 	}
 	return b.String()
 }

@@ -99,7 +99,8 @@ func (t *typist) press(keys ...string) {
 }
 
 func TestComplete(t *testing.T) {
-	files := []string{"README.md", "src/", "src/main.go", "src/main_test.go", "src/map.go", "two words/", "two words/a b.txt",
+	files := []string{"README.md", "src/", "src/main.go", "src/main_test.go", "src/map.go", "two words/",
+		"two words/a b.txt",
 		"潮汐/", "潮汐/表.md", "潮汐/表二.md"}
 	for _, c := range []struct {
 		keys []string
@@ -114,7 +115,8 @@ func TestComplete(t *testing.T) {
 		{[]string{"@src/m", "<tab>", "<tab>", "<tab>"}, "@src/main_test.go|", "main.go > main_test.go map.go"},
 		{[]string{"@src/m", "<tab>", "<tab>", "<tab>", "<back>"}, "@src/main.go|", "> main.go main_test.go map.go"},
 		{[]string{"@src/m", "<tab>", "<back>"}, "@src/map.go|", "main.go main_test.go > map.go"},
-		{[]string{"@src/m", "<tab>", "<down>", "<down>", "<down>", "<down>"}, "@src/main.go|", "> main.go main_test.go map.go"},
+		{[]string{"@src/m", "<tab>", "<down>", "<down>", "<down>", "<down>"}, "@src/main.go|",
+			"> main.go main_test.go map.go"},
 		{[]string{"@src/m", "<tab>", "<tab>", "<esc>"}, "@src/main.go|", "-"},
 		{[]string{"@src/m", "<tab>", "in_", "<tab>"}, "@src/main_test.go|", "-"},
 		{[]string{"@tw", "<tab>"}, "@[two words/|]", "-"},
@@ -170,7 +172,8 @@ func TestCompleteLate(t *testing.T) {
 	e = aTypist(files...)
 	e.press("@f", "<tab>", "<back>")
 	got := e.listed()
-	if !strings.Contains(got, "> file-z\n") || !strings.HasSuffix(got, "… 18 more\n") || strings.Count(got, "\n") != listRows+1 {
+	if !strings.Contains(got, "> file-z\n") || !strings.HasSuffix(got, "… 18 more\n") ||
+		strings.Count(got, "\n") != listRows+1 {
 		t.Errorf("the list is\n%s", got)
 	}
 	e.press("<enter>")
@@ -185,7 +188,8 @@ func TestPrinterReferences(t *testing.T) {
 		texts         words.Texts
 		notes, faults string
 	}{
-		{words.English, "@[b]: unchanged since version 2, in message #7\n@[c]: something else; cut: the first 9 of 10 bytes\n",
+		{words.English,
+			"@[b]: unchanged since version 2, in message #7\n@[c]: something else; cut: the first 9 of 10 bytes\n",
 			"@[../d�[2J]: refused: outside the roots; --root or /add adds one\n![x](y.png): too large: 1.5 MB, and an image has at most 1 MB\n"},
 		{words.Chinese, "@[b]：自第 2 版起没有变化，见消息 #7\n@[c]：something else；已截断：前 9 字节，共 10 字节\n",
 			"@[../d�[2J]：已拒绝：不在授权的文件夹内；可用 --root 或 /add 添加\n![x](y.png)：太大：1.5 MB，图片最大 1 MB\n"},

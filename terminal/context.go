@@ -18,9 +18,11 @@ func Context(w io.Writer, texts words.Texts, m scrollback.Manifest) error {
 	t := texts.Window
 	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
 	fmt.Fprintf(w, t.Head+"\n", columns.Plain(m.Model), m.Policy, columns.Thousands(m.Limit), named(t.Limits, m.LimitFrom))
-	fmt.Fprintf(w, t.Used+"\n\n", columns.Thousands(m.Tokens), columns.Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
+	fmt.Fprintf(w, t.Used+"\n\n", columns.Thousands(m.Tokens), columns.Thousands(m.Budget), share(m.Tokens),
+		100*m.CacheReuse)
 	for _, from := range m.Inherited {
-		fmt.Fprintf(w, t.From+"\n\n", columns.Plain(from.From), columns.Thousands(from.Tokens), cmp.Or(strings.Join(from.Settings, ", "), t.NoSettings))
+		fmt.Fprintf(w, t.From+"\n\n", columns.Plain(from.From), columns.Thousands(from.Tokens),
+			cmp.Or(strings.Join(from.Settings, ", "), t.NoSettings))
 	}
 	const width = 40
 	bar := func(tokens int64, cell string) string {
@@ -33,7 +35,8 @@ func Context(w io.Writer, texts words.Texts, m scrollback.Manifest) error {
 	var rows [][]string
 	for _, l := range m.Layers {
 		if l.Tokens > 0 {
-			rows = append(rows, []string{named(t.Layers, l.Name), columns.Thousands(l.Tokens), share(l.Tokens), bar(l.Tokens, "█"), holds(t, l, m.Excluded)})
+			rows = append(rows, []string{named(t.Layers, l.Name), columns.Thousands(l.Tokens), share(l.Tokens),
+				bar(l.Tokens, "█"), holds(t, l, m.Excluded)})
 		}
 	}
 	free := max(m.Budget-m.Tokens, 0)
@@ -69,7 +72,8 @@ func references(w io.Writer, t words.WindowTexts, m scrollback.Manifest) error {
 				if r.SameAs > 0 {
 					how = fmt.Sprintf(t.Same, r.Version, r.SameAs)
 				}
-				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), columns.Clip(r.Source, 60), columns.Thousands(r.Tokens), columns.Clip(how, 80)})
+				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), columns.Clip(r.Source, 60), columns.Thousands(r.Tokens),
+					columns.Clip(how, 80)})
 			}
 		}
 	}
@@ -106,7 +110,8 @@ func holds(t words.WindowTexts, l scrollback.ManifestLayer, excluded []scrollbac
 				said = append(said, fmt.Sprintf("#%d", it.Seq))
 			}
 		case it.Seq > 0:
-			first, last = cmp.Or(first, it.Seq), it.Seq
+			first = cmp.Or(first, it.Seq)
+			last = it.Seq
 		}
 	}
 	if kept > keptNamed {
@@ -138,7 +143,8 @@ func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 		_, err := fmt.Fprintf(w, t.Unchanged+"\n", cmp.Or(t.Why(r), t.Result(r.Result)))
 		return err
 	}
-	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore), columns.Thousands(r.TokensAfter))
+	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore),
+		columns.Thousands(r.TokensAfter))
 	if why := t.Extracted(r); why != "" {
 		fmt.Fprintln(w, why)
 	}
@@ -157,10 +163,13 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Lo
 	}
 	var rows [][]string
 	for _, r := range rs {
-		span, change, by := "", "", ""
+		span := ""
+		change := ""
+		by := ""
 		if r.Result == scrollback.ResultCompacted {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
-			change, by = columns.Thousands(r.TokensBefore)+" → "+columns.Thousands(r.TokensAfter), r.SummaryBy
+			change = columns.Thousands(r.TokensBefore) + " → " + columns.Thousands(r.TokensAfter)
+			by = r.SummaryBy
 		}
 		switch {
 		case r.Cleared:

@@ -23,11 +23,14 @@ type Listing struct {
 func (l Listing) Conversations(w io.Writer, items, agents []scrollback.Conversation) error {
 	rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
 	row := func(n, indent string, it scrollback.Conversation) {
-		id, project := string(it.ID), 20
+		id := string(it.ID)
+		project := 20
 		if short, ok := l.Short[it.ID]; ok {
-			id, project = short, 12
+			id = short
+			project = 12
 		}
-		rows = append(rows, []string{n, id, columns.When(it.UpdatedAt, l.Zone), columns.Thousands(it.Messages), columns.Clip(it.Project, project), indent + columns.Clip(it.Title, 60)})
+		rows = append(rows, []string{n, id, columns.When(it.UpdatedAt, l.Zone), columns.Thousands(it.Messages),
+			columns.Clip(it.Project, project), indent + columns.Clip(it.Title, 60)})
 	}
 	shown := map[scrollback.ConversationID]bool{} // a circle would never end
 	var below func(id scrollback.ConversationID, indent string)
@@ -92,7 +95,8 @@ func branchRows(items []scrollback.BranchEntry, zone *time.Location) [][]string 
 		if b.Current {
 			mark = "*"
 		}
-		rows = append(rows, []string{mark, fmt.Sprint(i + 1), string(b.ID), fmt.Sprintf("#%d", b.AtSeq), fmt.Sprintf("#%d", b.HeadSeq), columns.Thousands(b.Messages), columns.When(b.UpdatedAt, zone)})
+		rows = append(rows, []string{mark, fmt.Sprint(i + 1), string(b.ID), fmt.Sprintf("#%d", b.AtSeq),
+			fmt.Sprintf("#%d", b.HeadSeq), columns.Thousands(b.Messages), columns.When(b.UpdatedAt, zone)})
 	}
 	return rows
 }
@@ -109,7 +113,8 @@ func Refs(w io.Writer, t words.Texts, refs []scrollback.RefEntry, zone *time.Loc
 		if r.LastSeq > 0 {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
 		}
-		rows = append(rows, []string{string(r.Ref), span, columns.Thousands(r.Bytes), columns.When(r.CreatedAt, zone), columns.Clip(r.Hint, 60)})
+		rows = append(rows, []string{string(r.Ref), span, columns.Thousands(r.Bytes), columns.When(r.CreatedAt, zone),
+			columns.Clip(r.Hint, 60)})
 	}
 	return columns.Table(w, rows, 2)
 }
@@ -175,7 +180,8 @@ func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.
 		if !h.OnPath {
 			where = t.Abandoned
 		}
-		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt, zone), whereFrom(h.Origin), where)
+		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt, zone),
+			whereFrom(h.Origin), where)
 		for _, m := range h.Before {
 			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.Clip(m.Parts.Text(), 100))
 		}

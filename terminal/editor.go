@@ -58,8 +58,14 @@ type editor struct {
 
 func newEditor(s *screen, o Options, asked []string) *editor {
 	in := textarea.New()
-	in.Prompt, in.Placeholder, in.ShowLineNumbers, in.EndOfBufferCharacter = prompt, o.Texts.Placeholder, false, ' '
-	in.CharLimit, in.MaxHeight, in.DynamicHeight, in.MinHeight = maxTyped, editorRows, true, 1
+	in.Prompt = prompt
+	in.Placeholder = o.Texts.Placeholder
+	in.ShowLineNumbers = false
+	in.EndOfBufferCharacter = ' '
+	in.CharLimit = maxTyped
+	in.MaxHeight = editorRows
+	in.DynamicHeight = true
+	in.MinHeight = 1
 	in.MaxContentHeight = maxTyped
 	in.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "shift+enter", "ctrl+j"))
 	in.SetVirtualCursor(false) // the real one is where an input method shows its candidates
@@ -69,7 +75,8 @@ func newEditor(s *screen, o Options, asked []string) *editor {
 		plain.Prompt = lipgloss.NewStyle().Bold(true)
 		plain.Placeholder = lipgloss.NewStyle().Faint(true)
 	}
-	style.Focused, style.Blurred = plain, plain
+	style.Focused = plain
+	style.Blurred = plain
 	in.SetStyles(style)
 	in.Focus()
 	return &editor{s: s, texts: o.Texts, input: in, width: 80, height: 24, asked: asked, back: len(asked), files: s.files}
@@ -82,19 +89,24 @@ func (e *editor) Init() tea.Cmd { return nil }
 func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case statusMsg:
-		e.status, e.at = msg.line, msg.at
+		e.status = msg.line
+		e.at = msg.at
 		return e, nil
 	case foundMsg:
 		e.arrived(msg)
 		return e, nil
 	case busyMsg:
-		e.stop, e.stopping, e.talks = msg.stop, false, nil
+		e.stop = msg.stop
+		e.stopping = false
+		e.talks = nil
 		return e, nil
 	case talksMsg:
-		e.talks, e.offered = msg, ""
+		e.talks = msg
+		e.offered = ""
 		return e, e.offer()
 	case tea.WindowSizeMsg:
-		e.width, e.height = msg.Width, msg.Height
+		e.width = msg.Width
+		e.height = msg.Height
 		e.input.MaxHeight = max(min(editorRows, msg.Height-3), 1)
 		e.input.SetWidth(max(msg.Width-1, 10))
 		return e, nil
@@ -104,7 +116,8 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	}
 	if _, pasted := msg.(tea.PasteMsg); pasted {
-		e.list, e.hint = nil, ""
+		e.list = nil
+		e.hint = ""
 	}
 	var cmd tea.Cmd
 	e.input, cmd = e.input.Update(msg)
@@ -136,10 +149,12 @@ func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 		if e.list == nil && e.hint == "" {
 			e.halt()
 		}
-		e.list, e.hint = nil, ""
+		e.list = nil
+		e.hint = ""
 		return nil, true
 	}
-	e.list, e.hint = nil, ""
+	e.list = nil
+	e.hint = ""
 	switch name {
 	case "ctrl+c":
 		switch {
@@ -208,7 +223,10 @@ func (e *editor) enter() {
 	if e.asked = append(e.asked, text); len(e.asked) > maxAsked {
 		e.asked = e.asked[1:]
 	}
-	e.back, e.draft, e.menu, e.closed = len(e.asked), "", nil, false
+	e.back = len(e.asked)
+	e.draft = ""
+	e.menu = nil
+	e.closed = false
 	e.stop = func() {} // busy until the chat says otherwise
 	e.input.Reset()
 }
@@ -222,7 +240,9 @@ func (e *editor) recall(by int) {
 	if e.back == len(e.asked) {
 		e.draft = e.input.Value()
 	}
-	e.back, e.closed = to, true // the arrows go through the questions, not through a menu
+	// the arrows go through the questions, not through a menu
+	e.back = to
+	e.closed = true
 	if to == len(e.asked) {
 		e.input.SetValue(e.draft)
 		return
@@ -257,7 +277,8 @@ func (e *editor) frame() frame {
 	lines := e.input.View() + "\n" + e.listed() + e.s.styled("2", columns.Clip(status, max(e.width-1, 10)))
 	f := frame{rows: strings.Split(lines, "\n")}
 	if at := e.input.Cursor(); at != nil {
-		f.x, f.y = at.X, at.Y
+		f.x = at.X
+		f.y = at.Y
 	}
 	return f
 }

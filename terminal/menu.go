@@ -43,8 +43,10 @@ func (e *editor) offer() tea.Cmd {
 	if typed == e.offered {
 		return nil
 	}
-	e.offered, e.menu = typed, nil
-	if e.closed = e.closed && strings.HasPrefix(typed, "/"); e.closed || !strings.HasPrefix(typed, "/") || strings.HasPrefix(typed, "//") || strings.Contains(typed, "\n") {
+	e.offered = typed
+	e.menu = nil
+	if e.closed = e.closed && strings.HasPrefix(typed, "/"); e.closed || !strings.HasPrefix(typed, "/") ||
+		strings.HasPrefix(typed, "//") || strings.Contains(typed, "\n") {
 		return nil
 	}
 	name, arg, spaced := strings.Cut(typed, " ")
@@ -117,7 +119,8 @@ func (c *chat) talks(ctx context.Context) []entry {
 	}
 	var out []entry
 	for _, it := range items {
-		out = append(out, entry{line: string(it.ID), name: columns.When(it.UpdatedAt, c.o.Zone), about: columns.Clip(it.Title, 200)})
+		out = append(out, entry{line: string(it.ID), name: columns.When(it.UpdatedAt, c.o.Zone),
+			about: columns.Clip(it.Title, 200)})
 	}
 	return out
 }
@@ -130,7 +133,8 @@ func (e *editor) menuKey(name string) (taken bool) {
 	case "down":
 		e.menu.move(1)
 	case "esc":
-		e.menu, e.closed = nil, true
+		e.menu = nil
+		e.closed = true
 	case "tab":
 		e.take(e.menu.of[max(e.menu.at, 0)])
 	case "enter":
@@ -154,7 +158,8 @@ func (m *menu) move(by int) {
 	if m.at < 0 && by < 0 {
 		m.at = 0
 	}
-	m.at, m.moved = (m.at+by+n)%n, true
+	m.at = (m.at + by + n) % n
+	m.moved = true
 }
 
 // take puts an entry into the input.
@@ -166,22 +171,26 @@ func (e *editor) take(it entry) {
 
 // menuRows draws the menu; it is empty or ends in a new line.
 func (e *editor) menuRows() string {
-	width, names := max(e.width-1-len(prompt), 10), 0
+	width := max(e.width-1-len(prompt), 10)
+	names := 0
 	for _, it := range e.menu.of {
 		names = max(names, columns.Width(it.name))
 	}
 	first, last := e.seen(len(e.menu.of), e.menu.at)
 	var b strings.Builder
 	for i, it := range e.menu.of[first:last] {
-		row, style := "  ", "2"
+		row := "  "
+		style := "2"
 		if first+i == e.menu.at {
-			row, style = prompt, "1"
+			row = prompt
+			style = "1"
 		}
 		name := it.name + strings.Repeat(" ", names-columns.Width(it.name))
 		b.WriteString(e.s.styled(style, strings.TrimRight(row+columns.Cut(name+"  "+it.about, width), " ")) + "\n")
 	}
 	if left := len(e.menu.of) - (last - first); left > 0 {
-		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))), width)) + "\n")
+		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))),
+			width)) + "\n")
 	}
 	return b.String()
 }

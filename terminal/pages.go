@@ -93,13 +93,15 @@ func (p Pages) cut(text string) string {
 
 // result writes what a tool said. What is kept beside the message is read if all is wanted.
 func (p Pages) result(w io.Writer, t scrollback.ToolResult) {
-	text, beside := t.Text, ""
+	text := t.Text
+	beside := ""
 	if t.Artifact != "" {
 		ref := scrollback.ArtifactRef(t.Artifact)
 		beside = string(ref)
 		if p.Whole && p.Artifact != nil {
 			if whole, err := p.Artifact(ref); err == nil { // what cannot be read stays as it is, with its ref
-				text, beside = whole, ""
+				text = whole
+				beside = ""
 			}
 		}
 	}
@@ -112,7 +114,8 @@ func (p Pages) result(w io.Writer, t scrollback.ToolResult) {
 // unanswered writes a turn without a stored answer, as messages are written.
 func (p Pages) unanswered(w io.Writer, e scrollback.TurnEntry) error {
 	state := cmp.Or(p.Texts.Trouble.States[e.State], string(e.State))
-	fmt.Fprintf(w, "– %s · %s · %s\n", scrollback.RoleAssistant, columns.When(cmp.Or(e.EndedAt, e.StartedAt), p.Zone), state)
+	fmt.Fprintf(w, "– %s · %s · %s\n", scrollback.RoleAssistant, columns.When(cmp.Or(e.EndedAt, e.StartedAt), p.Zone),
+		state)
 	if e.Reasoning != "" {
 		fmt.Fprintf(w, "(reasoning) %s\n", p.cut(e.Reasoning))
 	}

@@ -57,14 +57,16 @@ func nothingToPick(n int) error {
 // pickerRows are conversations in aligned columns: when they changed, their messages and, if
 // any has one, the project, then the title.
 func pickerRows(items []scrollback.Conversation, zone *time.Location) []string {
-	counts, projects := 0, 0
+	counts := 0
+	projects := 0
 	for _, c := range items {
 		counts = max(counts, columns.Width(columns.Thousands(c.Messages)))
 		projects = max(projects, columns.Width(columns.Clip(c.Project, pickProject)))
 	}
 	rows := make([]string, len(items))
 	for i, c := range items {
-		count, project := columns.Thousands(c.Messages), columns.Clip(c.Project, pickProject)
+		count := columns.Thousands(c.Messages)
+		project := columns.Clip(c.Project, pickProject)
 		row := columns.When(c.UpdatedAt, zone) + "  " + strings.Repeat(" ", counts-columns.Width(count)) + count + "  "
 		if projects > 0 {
 			row += project + strings.Repeat(" ", projects-columns.Width(project)+2)

@@ -15,8 +15,8 @@ import (
 
 // Printer shows the events of turns. Answer takes the model's words; Notes, one
 // quiet line each, takes calls, compactions and faults; Faults, or Notes if it is nil, takes
-// references that were not read; Reasoning, unless nil, what the model thinks. With JSON set, Answer takes every event as a line of JSON and the
-// others nothing.
+// references that were not read; Reasoning, unless nil, what the model thinks. With JSON set, Answer takes every event
+// as a line of JSON and the others nothing.
 type Printer struct {
 	Answer, Reasoning, Notes, Faults io.Writer
 	JSON                             bool
@@ -40,7 +40,12 @@ type Printer struct {
 // what was written is saved, and the error is canceled. If the turn fails, the error
 // is the one in its events.
 func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
-	p.failed, p.done, p.searches, p.referred, p.thought, p.said = nil, scrollback.DoneEvent{}, nil, false, "", false
+	p.failed = nil
+	p.done = scrollback.DoneEvent{}
+	p.searches = nil
+	p.referred = false
+	p.thought = ""
+	p.said = false
 	whole := context.WithoutCancel(ctx)
 	turn, events, err := v.Begin(whole, r)
 	if err != nil {
@@ -86,7 +91,8 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		if p.JSON {
 			return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", p.failed.Message)
 		}
-		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", strings.Join(p.Texts.Failure(*p.failed, p.Again, p.Ways), "\n  "))
+		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s",
+			strings.Join(p.Texts.Failure(*p.failed, p.Again, p.Ways), "\n  "))
 	case p.done.Status == scrollback.TurnInterrupted:
 		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", "%s", p.Texts.Interrupted)
 	}
@@ -143,7 +149,8 @@ func (p *Printer) show(ev scrollback.Event) error {
 		p.Note("%s", p.Texts.Compacting)
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.ResultCompacted {
-			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, columns.Thousands(ev.TokensBefore), columns.Thousands(ev.TokensAfter))
+			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, columns.Thousands(ev.TokensBefore),
+				columns.Thousands(ev.TokensAfter))
 			if why := p.Texts.Extracted(ev.Receipt); why != "" {
 				p.Note("%s", why)
 			}
@@ -164,7 +171,8 @@ func (p *Printer) write(w io.Writer, text string) error {
 		p.endLine()
 	}
 	_, err := io.WriteString(w, text)
-	p.open, p.inLine = w, !strings.HasSuffix(text, "\n")
+	p.open = w
+	p.inLine = !strings.HasSuffix(text, "\n")
 	return err
 }
 
@@ -224,7 +232,8 @@ func (p *Printer) searched(s scrollback.Search) {
 	known := false
 	for i := range p.searches {
 		if p.searches[i].Query == s.Query {
-			p.searches[i], known = s, true
+			p.searches[i] = s
+			known = true
 		}
 	}
 	if !known {
@@ -240,7 +249,8 @@ func (p *Printer) searched(s scrollback.Search) {
 
 // sources lists the pages that the turn's searches found.
 func (p *Printer) sources() {
-	n, seen := 0, map[string]bool{}
+	n := 0
+	seen := map[string]bool{}
 	for _, s := range p.searches {
 		for _, r := range s.Results {
 			if seen[r.URL] {

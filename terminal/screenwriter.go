@@ -108,7 +108,9 @@ func (w *screenWriter) rest(row string) {
 func (w *screenWriter) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.next, w.growing, w.ended = frame{}, growing{}, true
+	w.next = frame{}
+	w.growing = growing{}
+	w.ended = true
 	w.paint()
 }
 
@@ -146,7 +148,8 @@ const (
 
 // paint puts the terminal into the state that was asked for.
 func (w *screenWriter) paint() {
-	w.due, w.drawn = false, time.Now()
+	w.due = false
+	w.drawn = time.Now()
 	width, height := w.size()
 	next := w.composed(width, height)
 	if len(w.printed) == 0 && width == w.width && height == w.height && next.equal(w.shown) {
@@ -165,7 +168,10 @@ func (w *screenWriter) paint() {
 		fmt.Fprintf(&b, "\x1b[%dC", next.x)
 	}
 	b.WriteString(showCursor + endUpdate)
-	w.printed, w.shown, w.width, w.height = nil, next, width, height
+	w.printed = nil
+	w.shown = next
+	w.width = width
+	w.height = height
 	_, _ = io.WriteString(w.out, b.String()) // a terminal that is gone ends the reading of keys
 }
 

@@ -113,7 +113,8 @@ type walker struct {
 
 func (w *walker) print(row string) {
 	w.s.w.print(row)
-	w.printed, w.narrow = append(w.printed, row), append(w.narrow, w.Width())
+	w.printed = append(w.printed, row)
+	w.narrow = append(w.narrow, w.Width())
 }
 
 // check compares the terminal with what was printed and with the newest frame.
@@ -124,7 +125,8 @@ func (w *walker) check(t *rapid.T, after string) {
 		t.Fatalf("after %s: a frame of %d rows on a screen of %d", after, len(f.rows), w.Height())
 	}
 	trim(f.rows)
-	got, want := w.rows(), slices.Concat(w.printed, f.rows)
+	got := w.rows()
+	want := slices.Concat(w.printed, f.rows)
 	for len(want) > 0 && want[len(want)-1] == "" {
 		want = want[:len(want)-1]
 	}
@@ -157,11 +159,16 @@ var keysWalked = []tea.KeyPressMsg{
 	{Code: '@', Text: "@"}, {Code: '🙂', Text: "🙂"},
 	{Code: tea.KeyEnter}, {Code: tea.KeyEnter, Mod: tea.ModAlt}, {Code: tea.KeyTab}, {Code: tea.KeyTab, Mod: tea.ModShift},
 	{Code: tea.KeyEscape},
-	{Code: tea.KeyUp}, {Code: tea.KeyUp}, {Code: tea.KeyUp}, {Code: tea.KeyDown}, {Code: tea.KeyLeft}, {Code: tea.KeyRight},
-	{Code: tea.KeyHome}, {Code: tea.KeyEnd}, {Code: tea.KeyPgUp}, {Code: tea.KeyPgDown}, {Code: tea.KeyBackspace}, {Code: tea.KeyDelete},
-	{Code: 'c', Mod: tea.ModCtrl}, {Code: 'k', Mod: tea.ModCtrl}, {Code: 'u', Mod: tea.ModCtrl}, {Code: 'w', Mod: tea.ModCtrl},
-	{Code: 'a', Mod: tea.ModCtrl}, {Code: 'e', Mod: tea.ModCtrl}, {Code: tea.KeyHome, Mod: tea.ModCtrl}, {Code: tea.KeyEnd, Mod: tea.ModCtrl},
-	{Code: 't', Mod: tea.ModCtrl}, {Code: 'n', Mod: tea.ModCtrl}, {Code: 'p', Mod: tea.ModCtrl}, {Code: 'v', Mod: tea.ModCtrl},
+	{Code: tea.KeyUp}, {Code: tea.KeyUp}, {Code: tea.KeyUp}, {Code: tea.KeyDown}, {Code: tea.KeyLeft},
+	{Code: tea.KeyRight},
+	{Code: tea.KeyHome}, {Code: tea.KeyEnd}, {Code: tea.KeyPgUp}, {Code: tea.KeyPgDown}, {Code: tea.KeyBackspace},
+	{Code: tea.KeyDelete},
+	{Code: 'c', Mod: tea.ModCtrl}, {Code: 'k', Mod: tea.ModCtrl}, {Code: 'u', Mod: tea.ModCtrl},
+	{Code: 'w', Mod: tea.ModCtrl},
+	{Code: 'a', Mod: tea.ModCtrl}, {Code: 'e', Mod: tea.ModCtrl}, {Code: tea.KeyHome, Mod: tea.ModCtrl},
+	{Code: tea.KeyEnd, Mod: tea.ModCtrl},
+	{Code: 't', Mod: tea.ModCtrl}, {Code: 'n', Mod: tea.ModCtrl}, {Code: 'p', Mod: tea.ModCtrl},
+	{Code: 'v', Mod: tea.ModCtrl},
 }
 
 // pasted are texts that do not fit.
@@ -189,7 +196,8 @@ func TestEditorWalk(t *testing.T) {
 			case 0:
 				// Rows for which a lower screen has no room are moved into the scrollback by the terminal.
 				least := min(len(w.s.w.shown.rows)+1, 50)
-				width, height := rapid.IntRange(2, 130).Draw(t, "width"), rapid.IntRange(least, 50).Draw(t, "height")
+				width := rapid.IntRange(2, 130).Draw(t, "width")
+				height := rapid.IntRange(least, 50).Draw(t, "height")
 				e.resize(width, height)
 				for i := range w.narrow {
 					w.narrow[i] = min(w.narrow[i], width)

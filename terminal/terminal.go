@@ -33,7 +33,8 @@ func Progress(w io.Writer) (draw func(what string, done, total int64), wipe func
 		line := fmt.Sprintf("%s %s", columns.Thousands(done), what)
 		if total > 0 {
 			n := int(min(done, total) * width / total)
-			line = fmt.Sprintf("[%s%s] %s of %s %s", strings.Repeat("█", n), strings.Repeat("·", width-n), columns.Thousands(done), columns.Thousands(total), what)
+			line = fmt.Sprintf("[%s%s] %s of %s %s", strings.Repeat("█", n), strings.Repeat("·", width-n),
+				columns.Thousands(done), columns.Thousands(total), what)
 		}
 		if line != last {
 			fmt.Fprintf(w, "\r%s\x1b[K", line)

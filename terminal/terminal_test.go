@@ -33,7 +33,8 @@ func TestRowsInPieces(t *testing.T) {
 		var pieces []string
 		for rest := []rune(text); len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
-			pieces, rest = append(pieces, string(rest[:n])), rest[n:]
+			pieces = append(pieces, string(rest[:n]))
+			rest = rest[n:]
 		}
 		got := show(pieces)
 		squeeze := strings.NewReplacer(" ", "", "\n", "")
@@ -75,8 +76,11 @@ func TestTrouble(t *testing.T) {
 			t.Errorf("%q holds control characters", b.String())
 		}
 	}
-	e.Retry, e.Error.Setting, e.Error.Advice = false, "", scrollback.AdviceTopUp
-	if got := words.English.Left(e); strings.Contains(got, "again") || !strings.HasSuffix(got, "top up the account, or use another key)") {
+	e.Retry = false
+	e.Error.Setting = ""
+	e.Error.Advice = scrollback.AdviceTopUp
+	if got := words.English.Left(e); strings.Contains(got, "again") ||
+		!strings.HasSuffix(got, "top up the account, or use another key)") {
 		t.Errorf("without another try it says %q", got)
 	}
 	if got := words.Chinese.Left(scrollback.TurnEntry{State: scrollback.TurnOpen}); got != "（正在回答）" {
@@ -101,7 +105,8 @@ func TestHelps(t *testing.T) {
 // TestZones: times of a list, of branches, refs and hits are those of one zone.
 func TestZones(t *testing.T) {
 	at := time.Date(2026, 3, 5, 10, 30, 0, 0, time.UTC).UnixMilli()
-	for name, want := range map[string]string{"Pacific/Kiritimati": "2026-03-06 00:30", "America/Los_Angeles": "2026-03-05 02:30"} {
+	for name, want := range map[string]string{"Pacific/Kiritimati": "2026-03-06 00:30",
+		"America/Los_Angeles": "2026-03-05 02:30"} {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			t.Fatal(err)
@@ -155,13 +160,15 @@ func TestExplainNamesNoOperation(t *testing.T) {
 	inner := scrollback.ParamErrorf("scrollback.Ref", "ref", "%q is not a ref", "x")
 	for _, err := range []error{
 		scrollback.ParamErrorf("archive.open", "ref", "%w", inner),
-		fmt.Errorf("somewhere: %w", scrollback.ParamErrorf("archive.open", "ref", "%w", scrollback.ParamErrorf("b.Op", "ref", "%w", inner))),
+		fmt.Errorf("somewhere: %w", scrollback.ParamErrorf("archive.open", "ref", "%w",
+			scrollback.ParamErrorf("b.Op", "ref", "%w", inner))),
 	} {
 		if got := Explain(err); got != `"x" is not a ref` {
 			t.Errorf("%v is explained as %q", err, got)
 		}
 	}
-	if got := Explain(scrollback.ParamErrorf("a.Op", "file", "%s: %w", "f.ipynb", inner)); got != `f.ipynb: "x" is not a ref` {
+	if got := Explain(scrollback.ParamErrorf("a.Op", "file", "%s: %w", "f.ipynb",
+		inner)); got != `f.ipynb: "x" is not a ref` {
 		t.Errorf("it is explained as %q", got)
 	}
 }
@@ -169,14 +176,16 @@ func TestExplainNamesNoOperation(t *testing.T) {
 // The next request is described in the person's language: layers, where the window is known from, and
 // why messages are not in it.
 func TestContextInBothLanguages(t *testing.T) {
-	m := scrollback.Manifest{Model: "acme/x", Policy: "segments", Limit: 32768, LimitFrom: scrollback.LimitAssumed, Budget: 1000, Tokens: 250,
+	m := scrollback.Manifest{Model: "acme/x", Policy: "segments", Limit: 32768, LimitFrom: scrollback.LimitAssumed,
+		Budget: 1000, Tokens: 250,
 		Layers:   []scrollback.ManifestLayer{{Name: scrollback.LayerMessages, Tokens: 250}},
 		Excluded: []scrollback.Excluded{{FirstSeq: 2, LastSeq: 2, Reason: scrollback.ExcludedLeftOut}}}
 	for _, c := range []struct {
 		texts words.Texts
 		want  []string
 	}{
-		{words.English, []string{"acme/x · policy segments · window 32,768 tokens (assumed)", "messages  250  25 %", "free", "#2  left out"}},
+		{words.English, []string{"acme/x · policy segments · window 32,768 tokens (assumed)", "messages  250  25 %", "free",
+			"#2  left out"}},
 		{words.Chinese, []string{"acme/x · 策略 segments · 窗口 32,768 个 token（暂定）", "消息  250  25 %", "空闲", "#2  不再发送"}},
 	} {
 		var b strings.Builder
@@ -205,8 +214,9 @@ func TestContextNamesAllInChinese(t *testing.T) {
 
 // A command that is not known is answered with the one that was probably meant.
 func TestNearestCommand(t *testing.T) {
-	for typed, want := range map[string]string{"/find": "/search", "/Status": "/context", "/serach": "/search", "/comapct": "/compact",
-		"/undo": "/rewind", "/xyzzy": "", "/": ""} {
+	for typed, want := range map[string]string{"/find": "/search", "/Status": "/context", "/serach": "/search",
+		"/comapct": "/compact",
+		"/undo":    "/rewind", "/xyzzy": "", "/": ""} {
 		if got := nearestCommand(typed); got != want {
 			t.Errorf("%s is taken for %q, want %q", typed, got, want)
 		}
@@ -221,7 +231,8 @@ func TestNearestCommand(t *testing.T) {
 // The branches that a chat lists fit a terminal of the usual width, and a narrow one.
 func TestBranchesFit(t *testing.T) {
 	var b strings.Builder
-	all := []scrollback.BranchEntry{{ID: "01a21dbb-b006-7f11-a554-67636bf73768", Current: true, HeadSeq: 1200, Messages: 1200,
+	all := []scrollback.BranchEntry{{ID: "01a21dbb-b006-7f11-a554-67636bf73768", Current: true, HeadSeq: 1200,
+		Messages:  1200,
 		UpdatedAt: 1795795120246}}
 	if err := numberedBranches(&b, all, time.UTC); err != nil {
 		t.Fatal(err)

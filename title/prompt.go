@@ -36,7 +36,8 @@ func FromPrompt(message scrollback.Parts) string {
 	}
 	said := clip.Bytes(text.String(), examined)
 	prose := fence.ReplaceAllString(said, "\n")
-	line, whole := "", fenceLine.ReplaceAllString(said, "\n")
+	line := ""
+	whole := fenceLine.ReplaceAllString(said, "\n")
 	for _, way := range []func() string{
 		func() string { return lineOf(prose, speech) },
 		func() string { return lineOf(prose, wordy) },
@@ -174,5 +175,6 @@ const zeroWidthJoiner = 0x200D
 
 // joins says whether a character belongs to the one before it.
 func joins(r rune) bool {
-	return r == zeroWidthJoiner || r >= 0xFE00 && r <= 0xFE0F || r >= 0x1F3FB && r <= 0x1F3FF || unicode.In(r, unicode.Mn, unicode.Me)
+	return r == zeroWidthJoiner || r >= 0xFE00 && r <= 0xFE0F || r >= 0x1F3FB && r <= 0x1F3FF ||
+		unicode.In(r, unicode.Mn, unicode.Me)
 }

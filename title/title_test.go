@@ -27,7 +27,8 @@ func TestFromPrompt(t *testing.T) {
 			"Fix the bug in main.go"},
 		{scrollback.Parts{scrollback.Text{Text: "\n\n一句话"}, scrollback.Text{Text: "分成两部分"}}, "一句话分成两部分"},
 		{say("  spaces\t and  tabs "), "spaces and tabs"},
-		{scrollback.Parts{scrollback.File{Name: "f"}, scrollback.Text{Text: " \n "}, scrollback.Text{Text: "after"}}, "after"},
+		{scrollback.Parts{scrollback.File{Name: "f"}, scrollback.Text{Text: " \n "}, scrollback.Text{Text: "after"}},
+			"after"},
 		{scrollback.Parts{scrollback.Image{Name: "harbour.jpg"}}, "harbour.jpg"},
 		{scrollback.Parts{scrollback.Image{}}, ""},
 
@@ -160,11 +161,13 @@ func TestAsk(t *testing.T) {
 		answer string
 		code   scrollback.Code
 	}{
-		"whole":     {modeltest.Say("Ti", "des"), "Tides", ""},
-		"cut off":   {modeltest.Step{Deltas: []model.Delta{{Text: "Ti"}}, NoFinish: true}, "Ti", scrollback.Unavailable},
-		"too short": {modeltest.Step{Deltas: []model.Delta{{Text: "Ti"}, {Finish: scrollback.FinishLength}}}, "Ti", scrollback.Unavailable},
-		"fails":     {modeltest.Step{Err: scrollback.Errorf(scrollback.RateLimited, "test", "wait")}, "", scrollback.RateLimited},
-		"endless":   {many, strings.Repeat("words ", 334), scrollback.Unavailable},
+		"whole":   {modeltest.Say("Ti", "des"), "Tides", ""},
+		"cut off": {modeltest.Step{Deltas: []model.Delta{{Text: "Ti"}}, NoFinish: true}, "Ti", scrollback.Unavailable},
+		"too short": {modeltest.Step{Deltas: []model.Delta{{Text: "Ti"}, {Finish: scrollback.FinishLength}}}, "Ti",
+			scrollback.Unavailable},
+		"fails": {modeltest.Step{Err: scrollback.Errorf(scrollback.RateLimited, "test", "wait")}, "",
+			scrollback.RateLimited},
+		"endless": {many, strings.Repeat("words ", 334), scrollback.Unavailable},
 	} {
 		s := modeltest.NewScript(model.Facts{Name: "m"}, c.step)
 		made, err := Ask(t.Context(), s, request("tides?", "twice"))

@@ -24,21 +24,28 @@ var ranks = []string{"openai", "anthropic", "gemini", "deepseek", "xai", "moonsh
 
 // orgs gives other names of makers; packers publish everybody's models in other formats.
 var (
-	orgs = map[string]string{"gemini": "google", "deepseek-ai": "deepseek", "xai": "x-ai", "moonshot": "moonshotai", "alibaba": "qwen",
-		"dashscope": "qwen", "meta": "meta-llama", "mistral": "mistralai", "minimaxai": "minimax", "zai": "z-ai", "zai-org": "z-ai", "zhipu": "z-ai"}
-	packers = map[string]bool{"unsloth": true, "bartowski": true, "lmstudio-community": true, "mlx-community": true, "thebloke": true,
-		"ggml-org": true, "quantfactory": true, "mradermacher": true, "maziyarpanahi": true, "redhatai": true, "neuralmagic": true,
+	orgs = map[string]string{"gemini": "google", "deepseek-ai": "deepseek", "xai": "x-ai", "moonshot": "moonshotai",
+		"alibaba":   "qwen",
+		"dashscope": "qwen", "meta": "meta-llama", "mistral": "mistralai", "minimaxai": "minimax", "zai": "z-ai",
+		"zai-org": "z-ai", "zhipu": "z-ai"}
+	packers = map[string]bool{"unsloth": true, "bartowski": true, "lmstudio-community": true, "mlx-community": true,
+		"thebloke": true,
+		"ggml-org": true, "quantfactory": true, "mradermacher": true, "maziyarpanahi": true, "redhatai": true,
+		"neuralmagic":    true,
 		"hugging-quants": true, "casperhansen": true, "intel": true, "nvidia": true, "library": true}
 )
 
 // renamed are names that a provider keeps while the model behind them changes.
-var renamed = map[string]string{"deepseek/deepseek-chat": "deepseek/deepseek-v4-flash", "deepseek/deepseek-reasoner": "deepseek/deepseek-v4-flash"}
+var renamed = map[string]string{"deepseek/deepseek-chat": "deepseek/deepseek-v4-flash",
+	"deepseek/deepseek-reasoner": "deepseek/deepseek-v4-flash"}
 
 // families give the makers of models that a host lists by their bare names.
-var families = map[string]string{"qwen": "qwen", "glm": "z-ai", "kimi": "moonshotai", "deepseek": "deepseek", "doubao": "bytedance"}
+var families = map[string]string{"qwen": "qwen", "glm": "z-ai", "kimi": "moonshotai", "deepseek": "deepseek",
+	"doubao": "bytedance"}
 
 // services are OpenRouter's suffixes, and whether the price stays the same with them.
-var services = map[string]bool{"free": false, "nitro": false, "floor": false, "online": false, "thinking": true, "exacto": true, "extended": true, "latest": true}
+var services = map[string]bool{"free": false, "nitro": false, "floor": false, "online": false, "thinking": true,
+	"exacto": true, "extended": true, "latest": true}
 
 const (
 	month = `(0[1-9]|1[0-2])`
@@ -53,9 +60,11 @@ var (
 	packaging = regexp.MustCompile(`[-_.:@](gguf|ggml|mlx|onnx|hf|exl[23]|awq|gptq|bnb|hqq|dwq|qat|i1|autoround|unsloth|[0-9]{5}-of-[0-9]{5}` +
 		`|fp(4|8|16|32)(-dynamic|-block|-fast)?|mxfp[48]|nvfp4|bf16|f16|f32|int[248]|w[0-9]{1,2}a[0-9]{1,2}|[2-8]-?bit|[0-9](\.[0-9]+)?bpw` +
 		`|(ud-)?i?q[1-8](_([01klms]|xs|xl|xxs|nl))*)$`)
-	openAIs   = regexp.MustCompile(`^((chat)?gpt-|o[1-9]|codex|computer-use)`)
-	dated     = regexp.MustCompile(`([-@]` + year + `-` + month + `-` + day + `|[-@]` + year + month + day + `|-` + month + `-` + day + `|[-@]latest|@default)$`)
-	preview   = regexp.MustCompile(`-(preview|exp|experimental|beta)(-` + month + `-?` + day + `|-` + month + `-` + year + `)?$`)
+	openAIs = regexp.MustCompile(`^((chat)?gpt-|o[1-9]|codex|computer-use)`)
+	dated   = regexp.MustCompile(`([-@]` + year + `-` + month + `-` + day + `|[-@]` + year + month + day + `|-` + month +
+		`-` + day + `|[-@]latest|@default)$`)
+	preview = regexp.MustCompile(`-(preview|exp|experimental|beta)(-` + month + `-?` + day + `|-` + month + `-` + year +
+		`)?$`)
 	shortDate = regexp.MustCompile(`^(gpt-.*|grok-.*|qwen-(plus|max|turbo|flash))(-` + month + day + `)$`)
 	ownDate   = regexp.MustCompile(`^(gemini-.*)(-00[1-9])$|^(doubao-.*)(-2[0-9]` + month + day + `)$`)
 )
@@ -134,7 +143,8 @@ func parse(name string) asked {
 	a.provider, a.name, _ = strings.Cut(name, "/")
 	switch {
 	case a.name == "":
-		a.provider, a.name = "", name
+		a.provider = ""
+		a.name = name
 	case a.provider == "":
 		a.name = "" // it begins with a slash
 	case namespace.MatchString(name) && a.provider != "openrouter":
@@ -147,7 +157,8 @@ func parse(name string) asked {
 		a.name = a.name[len(namespace.FindString(a.name)):]
 	}
 	if at := strings.LastIndexByte(a.name, '/'); at >= 0 {
-		a.org, a.name = a.name[:at], a.name[at+1:]
+		a.org = a.name[:at]
+		a.name = a.name[at+1:]
 		a.org = a.org[strings.LastIndexByte(a.org, '/')+1:]
 		a.org = cmp.Or(orgs[a.org], a.org)
 	}
@@ -183,7 +194,8 @@ func (x index) add(name string) {
 func (x index) sorted() index {
 	for _, entries := range x {
 		slices.SortFunc(entries, func(a, b entry) int {
-			return cmp.Or(after(a.changed, b.changed), cmp.Compare(slices.Index(ranks, a.provider), slices.Index(ranks, b.provider)), cmp.Compare(b.name, a.name))
+			return cmp.Or(after(a.changed, b.changed),
+				cmp.Compare(slices.Index(ranks, a.provider), slices.Index(ranks, b.provider)), cmp.Compare(b.name, a.name))
 		})
 	}
 	return x
@@ -275,7 +287,8 @@ func (c *Catalog) alias(name string) Facts {
 		f.Factor = defaultFactor(e.name)
 	}
 	if !a.windows(e) {
-		f.Limit, f.MaxOutput = 0, 0
+		f.Limit = 0
+		f.MaxOutput = 0
 	}
 	if !priced || !a.prices(e) {
 		f.Price = nil

@@ -107,22 +107,27 @@ func TestAliasTraps(t *testing.T) {
 		"openai/gpt-6", "openai/gpt-5-micro", "openai/gpt-50", "openai/gpt", "gpt", "openai/gpt-5-ultra-2025-08-07",
 		"anthropic/claude-3", "anthropic/claude-3-5", "anthropic/claude-sonnet", "anthropic/claude-sonnet-4-9", "claude",
 		"anthropic/claude-opus-40", "anthropic/claude-opus-4-8-fast-cheap",
-		"custom/qwen3-80b", "custom/qwen3-8", "custom/qwen3-88b-gguf", "custom/qwen3-8b-base", "custom/qwen3-8b-distill", "ollama/qwen3:80b",
+		"custom/qwen3-80b", "custom/qwen3-8", "custom/qwen3-88b-gguf", "custom/qwen3-8b-base", "custom/qwen3-8b-distill",
+		"ollama/qwen3:80b",
 		"ollama/qwen3",
 		"custom/qwen3-30b-a3b-2507", "custom/qwen3-235b-a22b-2601",
-		"gemini/gemini-2.5", "gemini/gemini-flash-latest", "gemini/gemini-2.5-flash-preview-tts", "gemini/gemini-2.5-pro-native-audio",
-		"deepseek/deepseek-r1-250528", "deepseek/deepseek-r2", "deepseek/deepseek-v4", "openrouter/deepseek/deepseek-reasoner",
+		"gemini/gemini-2.5", "gemini/gemini-flash-latest", "gemini/gemini-2.5-flash-preview-tts",
+		"gemini/gemini-2.5-pro-native-audio",
+		"deepseek/deepseek-r1-250528", "deepseek/deepseek-r2", "deepseek/deepseek-v4",
+		"openrouter/deepseek/deepseek-reasoner",
 		"deepseek/deepseek-coder",
 		"moonshot/kimi-k2-0711", "moonshot/kimi-latest", "xai/grok-4", "xai/grok-4.20-reasoning",
 		// what is no date of a snapshot
 		"openai/o1-preview", "openai/o1-preview-2024-09-12", "openai/gpt-4-0125-preview", "openai/gpt-4-1106-preview",
 		"openai/chatgpt-4o-latest-2", "openai/gpt-4o-realtime-preview",
-		"openai/gpt-4o-audio-preview-2024-12-17", "openai/gpt-4o-search-preview", "openai/gpt-5-chat-latest", "openai/gpt-4-9913",
+		"openai/gpt-4o-audio-preview-2024-12-17", "openai/gpt-4o-search-preview", "openai/gpt-5-chat-latest",
+		"openai/gpt-4-9913",
 		"openai/gpt-5-2025-13-07", "openai/gpt-5-2025-08", "openai/gpt-5-20",
 		"openrouter/mistralai/mistral-large-2411", "openai/gpt-4-32k-0613",
 		// others' models of the same name, and what is no name at all
 		"openrouter/elsewhere/gpt-5", "custom/elsewhere/qwen3-8b", "custom/finetunes/kimi-k2.7-code", "who/house-2",
-		"openai/:free", "openai/-2025-08-07", "openai/", "/", "", "/gpt-5", "custom/Q4_K_M", "openai//", "offline", "script", "who/what",
+		"openai/:free", "openai/-2025-08-07", "openai/", "/", "", "/gpt-5", "custom/Q4_K_M", "openai//", "offline", "script",
+		"who/what",
 		"openai/gpt-5" + strings.Repeat("-gguf", 300),
 	} {
 		if f := c.Find(name); f.As != "" || f.Known || f.Limit != 0 || f.Price != nil || f.MaxOutput != 0 {
@@ -132,10 +137,12 @@ func TestAliasTraps(t *testing.T) {
 	for _, k := range []struct{ name, not string }{
 		{"openai/gpt-5-mini", "openai/gpt-5"}, {"custom/gpt-5-mini", "openai/gpt-5"},
 		{"openrouter/deepseek/deepseek-r1-0528", "openrouter/deepseek/deepseek-r1"},
-		{"deepseek/deepseek-r1-0528", "openrouter/deepseek/deepseek-r1"}, {"moonshot/kimi-k2-0905", "openrouter/moonshotai/kimi-k2"},
+		{"deepseek/deepseek-r1-0528", "openrouter/deepseek/deepseek-r1"},
+		{"moonshot/kimi-k2-0905", "openrouter/moonshotai/kimi-k2"},
 		{"openrouter/deepseek/deepseek-chat", "deepseek/deepseek-v4-flash"}, {"openrouter/qwen/qwen3-235b-a22b-2507",
 			"openrouter/qwen/qwen3-235b-a22b"},
-		{"openrouter/openai/gpt-oss-20b:free", "openrouter/openai/gpt-oss-20b"}, {"openai/chatgpt-4o-latest", "openai/gpt-4o"},
+		{"openrouter/openai/gpt-oss-20b:free", "openrouter/openai/gpt-oss-20b"},
+		{"openai/chatgpt-4o-latest", "openai/gpt-4o"},
 		{"openai/gpt-4-turbo-preview", "openai/gpt-4"}, {"openai/gpt-4-turbo-2024-04-09", "openai/gpt-4"},
 	} {
 		if f := c.Find(k.name); f.As == k.not || !f.Known {
@@ -147,7 +154,8 @@ func TestAliasTraps(t *testing.T) {
 // A window is taken only from where it is served, and a price from who is paid.
 func TestAliasFacts(t *testing.T) {
 	c := owned()
-	for _, name := range []string{"custom/openai/gpt-5", "vllm/gpt-5", "lmstudio/gpt-5", "llama.cpp/gpt-5", "ollama/gpt-5", "workers-ai/gpt-5",
+	for _, name := range []string{"custom/openai/gpt-5", "vllm/gpt-5", "lmstudio/gpt-5", "llama.cpp/gpt-5", "ollama/gpt-5",
+		"workers-ai/gpt-5",
 		"anyone/gpt-5",
 		"custom/Qwen/Qwen3-8B", "openai/qwen3-8b", "anthropic/kimi-k3", "custom/mine-gguf", "@cf/meta/llama-3.1-8b-instruct",
 		"accounts/fireworks/models/kimi-k2p6"} {
@@ -161,16 +169,21 @@ func TestAliasFacts(t *testing.T) {
 	if a, b := c.Find("custom/openai/gpt-5").Factor, c.Find("custom/claude-fable-5").Factor; a != 1 || b <= 1 {
 		t.Errorf("%v, %v", a, b)
 	}
-	for name, priced := range map[string]bool{"openai/gpt-5-2025-08-07": true, "gpt-5": true, "openrouter/openai/gpt-5": true,
+	for name, priced := range map[string]bool{"openai/gpt-5-2025-08-07": true, "gpt-5": true,
+		"openrouter/openai/gpt-5":              true,
 		"openrouter/anthropic/claude-mythos-5": true,
-		"openrouter/openai/gpt-5:nitro":        false, "openrouter/qwen/qwen3-8b:free": false, "openrouter/openai/gpt-5:thinking": true,
-		"poe/GPT-5": false, "dashscope/kimi-k2.6": false, "moonshot/kimi-k2-0905-preview": false, "ark/doubao-seed-1-6-250615": false} {
+		"openrouter/openai/gpt-5:nitro":        false, "openrouter/qwen/qwen3-8b:free": false,
+		"openrouter/openai/gpt-5:thinking": true,
+		"poe/GPT-5":                        false, "dashscope/kimi-k2.6": false, "moonshot/kimi-k2-0905-preview": false,
+		"ark/doubao-seed-1-6-250615": false} {
 		if f := c.Find(name); f.Limit < 100_000 || priced != (f.Price != nil) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	own := token.NewCatalog(map[string]token.Facts{"openai/gpt-5": {Limit: 7777}, "openai/gpt-5-2025-08-07": {MaxOutput: 55}})
-	if f := own.Find("openai/gpt-5-2025-08-07"); f.Limit != 7777 || f.MaxOutput != 55 || f.Price == nil || f.As != "openai/gpt-5" {
+	own := token.NewCatalog(map[string]token.Facts{"openai/gpt-5": {Limit: 7777},
+		"openai/gpt-5-2025-08-07": {MaxOutput: 55}})
+	if f := own.Find("openai/gpt-5-2025-08-07"); f.Limit != 7777 || f.MaxOutput != 55 || f.Price == nil ||
+		f.As != "openai/gpt-5" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -209,7 +222,8 @@ func TestAliasesKeepExactNames(t *testing.T) {
 func TestNear(t *testing.T) {
 	c := owned()
 	for _, k := range []struct{ name, first string }{
-		{"gpt-5", "openai/gpt-5"}, {"gpt5", "openai/gpt-5"}, {"opanai/gpt-5", "openai/gpt-5"}, {"openai/gtp-5", "openai/gpt-5"},
+		{"gpt-5", "openai/gpt-5"}, {"gpt5", "openai/gpt-5"}, {"opanai/gpt-5", "openai/gpt-5"},
+		{"openai/gtp-5", "openai/gpt-5"},
 		{"openai/gpt_5", "openai/gpt-5"},
 		{"open-ai/gpt-5", "openai/gpt-5"}, {"openaigpt5", "openai/gpt-5"}, {"openai/gpt-5-mni", "openai/gpt-5-mini"},
 		{"claude-sonet-4.5", "anthropic/claude-sonnet-4-5-20250929"},
@@ -227,7 +241,8 @@ func TestNear(t *testing.T) {
 			t.Errorf("near %s are %q, then %q", k.name, near, again)
 		}
 	}
-	for _, name := range []string{"", "a", "/", "xyzzy", "offline", "who/what", "openai/", "custom/my-own-model", "openai/gpt-5", "who/house",
+	for _, name := range []string{"", "a", "/", "xyzzy", "offline", "who/what", "openai/", "custom/my-own-model",
+		"openai/gpt-5", "who/house",
 		"模型", strings.Repeat("gpt-5", 1000)} {
 		if near := c.Near(name); len(near) != 0 {
 			t.Errorf("near %.40q are %q", name, near)
@@ -255,7 +270,8 @@ func TestLearnIsBounded(t *testing.T) {
 		sent, reported int64
 		want           float64
 	}{
-		{0, 1000, 499, 0}, {1.2, 1000, 499, 1.2}, {1.2, 1001, 500, 1.2}, {1.2, 1000, 1, 1.2}, // the prompt was cut, or only a part was counted
+		// the prompt was cut, or only a part was counted
+		{0, 1000, 499, 0}, {1.2, 1000, 499, 1.2}, {1.2, 1001, 500, 1.2}, {1.2, 1000, 1, 1.2},
 		{0, 1000, 500, 0.7}, {0, 1000, 690, 0.7}, {0, 1000, 2000, 2}, {0, 1000, 100_000, 2},
 		{4, 1000, 1, 2}, {0.5, 1000, 1, 0.7}, {0.5, 100, 100, 0.7}, {1, 1000, 1500, 1.1},
 	} {
@@ -268,7 +284,8 @@ func TestLearnIsBounded(t *testing.T) {
 		sent := rapid.Int64Range(500, 1<<40).Draw(t, "sent")
 		a := rapid.Int64Range(sent-sent/2, sent*3).Draw(t, "one report")
 		b := rapid.Int64Range(a, sent*4).Draw(t, "a bigger one")
-		one, bigger := token.Learn(was, sent, a), token.Learn(was, sent, b)
+		one := token.Learn(was, sent, a)
+		bigger := token.Learn(was, sent, b)
 		if one > bigger || one < 0.7 || bigger > 2 {
 			t.Fatalf("%v, then %v", one, bigger)
 		}
@@ -283,7 +300,8 @@ func TestRaise(t *testing.T) {
 		want            float64
 	}{
 		{1, 1000, 1500, 1.5}, {0, 1000, 1500, 1.5}, {1.6, 1000, 1500, 1.6}, {1, 1000, 90_000, 2}, {2, 1000, 90_000, 2},
-		{0, 1000, 900, 0}, {0.8, 1000, 900, 0.9}, {1.1, 1000, 0, 1.1}, {1.1, 1000, -5, 1.1}, {1.1, 499, 900, 1.1}, {1.1, 0, 900, 1.1},
+		{0, 1000, 900, 0}, {0.8, 1000, 900, 0.9}, {1.1, 1000, 0, 1.1}, {1.1, 1000, -5, 1.1}, {1.1, 499, 900, 1.1},
+		{1.1, 0, 900, 1.1},
 	} {
 		if got := token.Raise(k.was, k.sent, k.requested); got != k.want {
 			t.Errorf("from %v, sent %d and counted %d: %v, want %v", k.was, k.sent, k.requested, got, k.want)
@@ -291,9 +309,11 @@ func TestRaise(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		was := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0.7, 2)).Draw(t, "was")
-		sent, a := rapid.Int64Range(-1, 1<<40).Draw(t, "sent"), rapid.Int64Range(-1, 1<<40).Draw(t, "one count")
+		sent := rapid.Int64Range(-1, 1<<40).Draw(t, "sent")
+		a := rapid.Int64Range(-1, 1<<40).Draw(t, "one count")
 		b := rapid.Int64Range(a, 1<<41).Draw(t, "a bigger one")
-		one, bigger := token.Raise(was, sent, a), token.Raise(was, sent, b)
+		one := token.Raise(was, sent, a)
+		bigger := token.Raise(was, sent, b)
 		if one < was || one > bigger || bigger > 2 {
 			t.Fatalf("%v, then %v", one, bigger)
 		}

@@ -61,7 +61,8 @@ func (p Price) Cost(input, cached, written, output int64) float64 {
 	cached = min(cached, input)
 	written = min(written, input-cached)
 	fresh := float64(input - cached - written)
-	return (fresh*p.Input + float64(cached)*rate(p.CachedInput) + float64(written)*rate(p.CacheWrite) + float64(output)*p.Output) / 1e6
+	return (fresh*p.Input + float64(cached)*rate(p.CachedInput) + float64(written)*rate(p.CacheWrite) +
+		float64(output)*p.Output) / 1e6
 }
 
 // Catalog knows models by "provider/name": those of charm.land/catwalk, a data
@@ -121,7 +122,8 @@ func (c *Catalog) Names(provider string) []string {
 const otherFactor = 1.1
 
 func defaultFactor(name string) float64 {
-	if !strings.Contains(name, "/") || strings.HasPrefix(name, "openai/") || strings.HasPrefix(name, "openrouter/openai/") {
+	if !strings.Contains(name, "/") || strings.HasPrefix(name, "openai/") ||
+		strings.HasPrefix(name, "openrouter/openai/") {
 		return 1
 	}
 	return otherFactor

@@ -43,7 +43,8 @@ func TestEstimateIsMonotonic(t *testing.T) {
 
 // The counter has no cliff either where a long text is counted piece by piece.
 func TestCountHasNoCliff(t *testing.T) {
-	for name, unit := range map[string]string{"English": "The lighthouse keeper wrote it down again. ", "Chinese": "灯塔看守人又把它记了下来。",
+	for name, unit := range map[string]string{"English": "The lighthouse keeper wrote it down again. ",
+		"Chinese":  "灯塔看守人又把它记了下来。",
 		"unbroken": "x9Qz"} {
 		whole := strings.Repeat(unit, 200_000/len(unit))
 		last := token.Count(whole[:len(unit)*(60_000/len(unit))])
@@ -76,7 +77,8 @@ func TestEstimateIsNear(t *testing.T) {
 		texts[name] = string(b)
 	}
 	for name, s := range texts {
-		real, guess := token.Count(s), token.Estimate(s)
+		real := token.Count(s)
+		guess := token.Estimate(s)
 		if off := math.Abs(float64(guess-real)) / float64(real); off > 0.2 {
 			t.Errorf("%s: %d tokens, estimated %d (off by %.0f %%)", name, real, guess, 100*off)
 		}
@@ -125,13 +127,15 @@ func TestCatalog(t *testing.T) {
 		}
 		for _, name := range names {
 			f := c.Find(name)
-			if f.Limit < 4000 || f.Factor < 0.5 || f.Price != nil && (f.Price.Currency == "" || f.Price.CachedInput > f.Price.Input ||
-				f.Price.CacheWrite != 0 && f.Price.CacheWrite < f.Price.Input) {
+			if f.Limit < 4000 || f.Factor < 0.5 ||
+				f.Price != nil && (f.Price.Currency == "" || f.Price.CachedInput > f.Price.Input ||
+					f.Price.CacheWrite != 0 && f.Price.CacheWrite < f.Price.Input) {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
 	}
-	if f := c.Find("openai/gpt-5"); f.Limit != 7777 || f.Factor != 1 || !f.Thinks || !f.Sees || !strings.Contains(f.Levels, "low") {
+	if f := c.Find("openai/gpt-5"); f.Limit != 7777 || f.Factor != 1 || !f.Thinks || !f.Sees ||
+		!strings.Contains(f.Levels, "low") {
 		t.Errorf("%+v", f)
 	}
 	if f := c.Find("custom/mine"); f.Limit != 5000 || f.Factor != 1.4 || f.Price.Currency != "EUR" {

@@ -95,10 +95,12 @@ func letters(s string) string {
 
 // off is how far apart two spellings are, if they are near.
 func (a spelling) off(b spelling) (int, bool) {
-	best, ok := 0, false
+	best := 0
+	ok := false
 	keep := func(off int) {
 		if !ok || off < best {
-			best, ok = off, true
+			best = off
+			ok = true
 		}
 	}
 	try := func(x, y string, more int) {
@@ -114,7 +116,8 @@ func (a spelling) off(b spelling) (int, bool) {
 	}
 	try(a.whole, b.whole, 0)
 	try(a.bare, b.bare, more)
-	if len(a.bare) > leastNear && len(b.bare) > leastNear && (strings.Contains(b.bare, a.bare) || strings.Contains(a.bare, b.bare)) {
+	if len(a.bare) > leastNear && len(b.bare) > leastNear &&
+		(strings.Contains(b.bare, a.bare) || strings.Contains(a.bare, b.bare)) {
 		keep(slip + more + max(len(a.bare), len(b.bare)) - min(len(a.bare), len(b.bare)))
 	}
 	return best, ok
@@ -135,7 +138,9 @@ func distance(a, b string, most int) int {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return most + 1
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	before := make([]int, len(b)+1)
+	last := make([]int, len(b)+1)
+	row := make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}

@@ -37,14 +37,18 @@ func Image(width, height int, detail string) int {
 		return 85
 	}
 	if width <= 0 || height <= 0 {
-		width, height = 2048, 768
+		width = 2048
+		height = 768
 	}
-	w, h := float64(width), float64(height)
+	w := float64(width)
+	h := float64(height)
 	if m := max(w, h); m > 2048 {
-		w, h = w*2048/m, h*2048/m
+		w = w * 2048 / m
+		h = h * 2048 / m
 	}
 	if m := min(w, h); m > 768 {
-		w, h = w*768/m, h*768/m
+		w = w * 768 / m
+		h = h * 768 / m
 	}
 	tiles := func(side float64) int { return max(1, int((side+511)/512)) }
 	return 85 + 170*tiles(w)*tiles(h)

@@ -20,7 +20,8 @@ func TestCountHasNoCliff(t *testing.T) {
 	line := "The port of the server 服务器的端口 is 7077.\n"
 	one := Count(line)
 	for _, n := range []int{100, 1000, 5000} {
-		got, want := Count(strings.Repeat(line, n)), one*n
+		got := Count(strings.Repeat(line, n))
+		want := one * n
 		if got < want*98/100 || got > want*102/100 {
 			t.Errorf("%d lines: %d tokens, want about %d", n, got, want)
 		}
@@ -32,7 +33,8 @@ func TestCountHasNoCliff(t *testing.T) {
 
 func TestCountGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
+		a := rapid.String().Draw(t, "a")
+		b := rapid.String().Draw(t, "b")
 		if whole, sum := Count(a+b), Count(a)+Count(b); whole > sum+1 {
 			t.Fatalf("together %d tokens, apart %d", whole, sum)
 		}
@@ -44,7 +46,8 @@ func TestImage(t *testing.T) {
 		w, h   int
 		detail string
 		want   int
-	}{{100, 100, "", 255}, {1024, 1024, "", 765}, {4000, 4000, "low", 85}, {0, 0, "", 85 + 170*8}, {2048, 4096, "", 1105}} {
+	}{{100, 100, "", 255}, {1024, 1024, "", 765}, {4000, 4000, "low", 85}, {0, 0, "", 85 + 170*8},
+		{2048, 4096, "", 1105}} {
 		if got := Image(c.w, c.h, c.detail); got != c.want {
 			t.Errorf("Image(%d, %d, %q) = %d, want %d", c.w, c.h, c.detail, got, c.want)
 		}

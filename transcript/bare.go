@@ -13,7 +13,9 @@ func Bare(parts scrollback.Parts) scrollback.Parts {
 	for i, p := range out {
 		switch p := p.(type) {
 		case scrollback.Image:
-			p.Artifact, p.Width, p.Height = "", 0, 0
+			p.Artifact = ""
+			p.Width = 0
+			p.Height = 0
 			out[i] = p
 		case scrollback.File:
 			p.Artifact = ""

@@ -248,7 +248,8 @@ func (p *paced) Read(b []byte) (int, error) {
 		}
 		p.breaks = append(p.breaks, p.at+int64(from-1))
 	}
-	p.left, p.at = p.left-n, p.at+int64(n)
+	p.left -= n
+	p.at += int64(n)
 	if err != nil && !Ended(err) {
 		p.err = err
 	}
@@ -260,6 +261,7 @@ func (p *paced) line(offset int64) int {
 	for n < len(p.breaks) && p.breaks[n] < offset {
 		n++
 	}
-	p.lines, p.breaks = p.lines+n, p.breaks[n:]
+	p.lines += n
+	p.breaks = p.breaks[n:]
 	return p.lines + 1
 }

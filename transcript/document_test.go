@@ -15,19 +15,20 @@ import (
 
 func TestList(t *testing.T) {
 	for name, c := range map[string]struct{ text, want, fault string }{
-		"a list":                {` [{"a":1}, 2,"x"]`, `{"a":1} 2 "x"`, ""},
-		"with a mark":           {"\uFEFF[1]", "1", ""},
-		"nothing in it":         {"[]", "", ""},
-		"one value":             {"{\n\"a\": [1]}\n", "{\n\"a\": [1]}", ""},
-		"lines":                 {"{\"a\":1}\n\n{\"a\":2}", `{"a":1} {"a":2}`, ""},
-		"nothing":               {" ", "", ""},
-		"a list that ends":      {`[1,2`, "1 2", "the file ends early"},
-		"an item that ends":     {`[1,{"a":`, "1", "the file ends early"},
-		"a value that ends":     {`{"a":`, "", "the file ends early"},
-		"no JSON":               {"[1,}", "1", "malformed"},
-		"a stray bracket":       {"1]", "1", "malformed"},
-		"a value that is long":  {`["` + strings.Repeat("x", 9000) + `"]`, "", "longer than 8192 bytes"},
-		"long, of short values": {"[" + strings.Repeat(`"0123456789",`, 2000) + "1]", strings.Repeat(`"0123456789" `, 2000) + "1", ""},
+		"a list":               {` [{"a":1}, 2,"x"]`, `{"a":1} 2 "x"`, ""},
+		"with a mark":          {"\uFEFF[1]", "1", ""},
+		"nothing in it":        {"[]", "", ""},
+		"one value":            {"{\n\"a\": [1]}\n", "{\n\"a\": [1]}", ""},
+		"lines":                {"{\"a\":1}\n\n{\"a\":2}", `{"a":1} {"a":2}`, ""},
+		"nothing":              {" ", "", ""},
+		"a list that ends":     {`[1,2`, "1 2", "the file ends early"},
+		"an item that ends":    {`[1,{"a":`, "1", "the file ends early"},
+		"a value that ends":    {`{"a":`, "", "the file ends early"},
+		"no JSON":              {"[1,}", "1", "malformed"},
+		"a stray bracket":      {"1]", "1", "malformed"},
+		"a value that is long": {`["` + strings.Repeat("x", 9000) + `"]`, "", "longer than 8192 bytes"},
+		"long, of short values": {"[" + strings.Repeat(`"0123456789",`, 2000) + "1]",
+			strings.Repeat(`"0123456789" `, 2000) + "1", ""},
 	} {
 		for how, r := range map[string]io.Reader{"at once": strings.NewReader(c.text),
 			"byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
@@ -44,7 +45,8 @@ func TestList(t *testing.T) {
 					t.Errorf("%s, %s: %v is not the file's", name, how, err)
 				}
 			}
-			if s := strings.Join(got, " "); s != c.want || (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
+			if s := strings.Join(got, " "); s != c.want || (fault == "") != (c.fault == "") ||
+				!strings.Contains(fault, c.fault) {
 				t.Errorf("%s, %s: %.100q and %q, want %.100q and %q", name, how, s, fault, c.want, c.fault)
 			}
 		}
@@ -86,7 +88,8 @@ func TestDocumentOfACutSource(t *testing.T) {
 	for _, c := range []struct {
 		r   io.Reader
 		bad bool
-	}{{strings.NewReader(text), true}, {io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)), false}} {
+	}{{strings.NewReader(text), true}, {io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)),
+		false}} {
 		d := transcript.NewDocument(c.r, 100)
 		_, err := d.Next()
 		for _, itemErr := range d.Items() {

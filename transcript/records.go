@@ -82,7 +82,8 @@ func (r *Records) line() (textLine, error) {
 	for {
 		piece, err := r.in.ReadSlice('\n')
 		if len(l.text)+len(piece) > r.most+1 {
-			l.long, l.text = true, nil
+			l.long = true
+			l.text = nil
 		}
 		full := errors.Is(err, bufio.ErrBufferFull)
 		switch {

@@ -37,7 +37,8 @@ func records(t *testing.T, file string) (out []string) {
 func wide(text string, little bool) string {
 	var b strings.Builder
 	for _, c := range utf16.Encode([]rune(text)) {
-		hi, lo := byte(c>>8), byte(c)
+		hi := byte(c >> 8)
+		lo := byte(c)
 		if little {
 			hi, lo = lo, hi
 		}
@@ -75,11 +76,12 @@ func TestRecords(t *testing.T) {
 		"printed over lines":          {a + "\n{\n  \"id\": \"d\"\n}\n" + b, "1 A;2 {\n  \"id\": \"d\"\n};5 B"},
 		"printed over lines and torn": {a + "\n{\n  \"id\": \"d\",\n" + b + "\n", "1 A;2 damaged;3 damaged;4 B"},
 		"broken after several lines":  {"{\"id\":\n}\n" + b, "1 damaged;2 damaged;3 B"},
-		"separators of lines":         {strings.Replace(a, "one", "o\u2028n\u2029e", 1), "1 " + strings.Replace(a, "one", "o\u2028n\u2029e", 1)},
-		"UTF-16":                      {"\xff\xfe" + wide(a+"\n"+b+"\n", true), "1 A;2 B"},
-		"UTF-16, big end first":       {"\xfe\xff" + wide(a+"\n"+b+"\n", false), "1 A;2 B"},
-		"UTF-16 without a mark":       {wide(a+"\n"+b+"\n", true), "1 A;2 B"},
-		"lines that end with CR":      {a + "\r" + b + "\r" + c + "\r", "1 A;1 B;1 C"},
+		"separators of lines": {strings.Replace(a, "one", "o\u2028n\u2029e", 1),
+			"1 " + strings.Replace(a, "one", "o\u2028n\u2029e", 1)},
+		"UTF-16":                 {"\xff\xfe" + wide(a+"\n"+b+"\n", true), "1 A;2 B"},
+		"UTF-16, big end first":  {"\xfe\xff" + wide(a+"\n"+b+"\n", false), "1 A;2 B"},
+		"UTF-16 without a mark":  {wide(a+"\n"+b+"\n", true), "1 A;2 B"},
+		"lines that end with CR": {a + "\r" + b + "\r" + c + "\r", "1 A;1 B;1 C"},
 		"blocks that begin as it does": {
 			`{"type":"x","parts":[{"type":"text","text":"y"},{"type":"text","te` + `{"type":"x","parts":[]}` + "\n",
 			`1 damaged;1 {"type":"x","parts":[]}`,
@@ -95,7 +97,8 @@ func TestRecords(t *testing.T) {
 // A hostile file costs no more than some times its length.
 func TestRecordsBounded(t *testing.T) {
 	for _, file := range []string{
-		strings.Repeat(`{"a":`, 300_000), strings.Repeat(`{"a":1`, 300_000), strings.Repeat("{\"a\"\n", 300_000), strings.Repeat("{\n", 300_000),
+		strings.Repeat(`{"a":`, 300_000), strings.Repeat(`{"a":1`, 300_000), strings.Repeat("{\"a\"\n", 300_000),
+		strings.Repeat("{\n", 300_000),
 		strings.Repeat(`{"a":"`, 300_000), strings.Repeat("[\n{\"a\":1},\n", 100_000),
 	} {
 		if out := records(t, file); len(out) == 0 {
@@ -114,7 +117,8 @@ func FuzzRecords(f *testing.F) {
 			}
 		}
 		const whole = `{"uuid":"7","text":"whole"}`
-		damage = strings.NewReplacer("\n", "", "{", "", "[", "", "\"", "", "\\", "", "\xff\xfe", "", "\xfe\xff", "").Replace(damage)
+		damage = strings.NewReplacer("\n", "", "{", "", "[", "", "\"", "", "\\", "", "\xff\xfe", "", "\xfe\xff",
+			"").Replace(damage)
 		file := whole + "\n" + damage + whole + "\n" + whole + "\n"
 		n := 0
 		for _, r := range records(t, file) {

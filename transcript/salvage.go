@@ -51,7 +51,8 @@ func wholeValue(text []byte) ([]byte, bool) {
 		return text, true
 	}
 	var out []byte
-	quoted, escaped := false, false
+	quoted := false
+	escaped := false
 	for i, c := range text {
 		switch {
 		case quoted && c < ' ':
@@ -85,7 +86,8 @@ const maxQuoted = 40
 func cutOff(text []byte) string {
 	shown := strings.ToValidUTF8(string(text[:min(len(text), maxQuoted)]), "\uFFFD")
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		return fmt.Sprintf("malformed JSON: a record of which only a part is there, %d bytes that begin with %q", len(text), shown)
+		return fmt.Sprintf("malformed JSON: a record of which only a part is there, %d bytes that begin with %q", len(text),
+			shown)
 	}
 	return fmt.Sprintf("malformed JSON: %d bytes that begin with %q", len(text), shown)
 }

@@ -40,7 +40,8 @@ type Machine struct {
 	Home    string              // the person's home folder
 	Getenv  func(string) string // never nil
 	Folders []string            // working folders that are known, absolute; some tools keep files there
-	FS      fs.FS               // the whole machine, for settings that say where; names are absolute without the first slash. May be nil
+	// the whole machine, for settings that say where; names are absolute without the first slash. May be nil
+	FS fs.FS
 }
 
 // Place is a folder or a file where a tool keeps conversations, or one that was named.

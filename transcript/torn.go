@@ -30,11 +30,13 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 		yield(nil, cause)
 		return
 	case err != nil:
-		d.in.err, d.err = err, err
+		d.in.err = err
+		d.err = err
 		yield(nil, err)
 		return
 	case len(rest) > d.in.max: // the item is too long, or too much stands behind it
-		d.torn, d.begins = nil, line
+		d.torn = nil
+		d.begins = line
 		yield(nil, cause)
 		return
 	}
@@ -43,7 +45,8 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 	counted := 0
 	stand := func(at int) {
 		line += bytes.Count(text[counted:at], []byte{'\n'})
-		d.begins, counted = line, at
+		d.begins = line
+		counted = at
 	}
 	bad := func(from, to int, reason string) bool {
 		stand(from)
@@ -172,10 +175,14 @@ func wholePart(torn []byte, depth int) part {
 	var open []byte // what would close the containers, the innermost last
 	var from []int  // where they begin
 	p := part{end: -1}
-	quoted, escaped, key := false, false, false
+	quoted := false
+	escaped := false
+	key := false
 	whole := func(at int) { // a value ends before at
 		if n := len(open); n > 0 && n <= depth {
-			p.end, p.begins, p.open = at, from[n-1], append(p.open[:0], open...)
+			p.end = at
+			p.begins = from[n-1]
+			p.open = append(p.open[:0], open...)
 		}
 	}
 	for i, c := range torn {
@@ -191,9 +198,13 @@ func wholePart(torn []byte, depth int) part {
 			}
 		case quoted:
 		case c == '{':
-			open, from, key = append(open, '}'), append(from, i), true
+			open = append(open, '}')
+			from = append(from, i)
+			key = true
 		case c == '[':
-			open, from, key = append(open, ']'), append(from, i), false
+			open = append(open, ']')
+			from = append(from, i)
+			key = false
 		case c == ':':
 			key = false
 		case c == ',':
@@ -205,7 +216,8 @@ func wholePart(torn []byte, depth int) part {
 			if len(open) == 0 || open[len(open)-1] != c {
 				return p
 			}
-			open, from = open[:len(open)-1], from[:len(from)-1]
+			open = open[:len(open)-1]
+			from = from[:len(from)-1]
 			whole(i + 1)
 		}
 	}

@@ -71,8 +71,10 @@ type Entry struct {
 	End          *End               // nothing more of the conversation follows
 	Bad          *Bad
 	Gap          bool
-	Clipped      bool  // of a result only the beginning is there: the tool keeps the rest elsewhere, and it is gone
-	Near         int64 // in Unix ms: when the first message with a time was said, of one before it that has none; set by who reads the entries
+	Clipped      bool // of a result only the beginning is there: the tool keeps the rest elsewhere, and it is gone
+	// in Unix ms: when the first message with a time was said, of one before it that has none; set by who reads the
+	// entries
+	Near int64
 }
 
 // AgentOf is where a sub-agent was started: by a call in another conversation of the same

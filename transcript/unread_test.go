@@ -44,8 +44,10 @@ func TestUnread(t *testing.T) {
 
 // What is ours, or is read, is never one of them.
 func TestUnreadOthers(t *testing.T) {
-	for _, head := range []string{"", "[", `{"role":"user","content":"\"role\":\"_checkpoint\""}`, `[{"mapping":{},"title":"t"}]`,
-		`{"uuid":"1","sessionId":"2","type":"user","message":{"role":"user","content":"x"}}`, `{"sessionId":"s","messages":[]}`,
+	for _, head := range []string{"", "[", `{"role":"user","content":"\"role\":\"_checkpoint\""}`,
+		`[{"mapping":{},"title":"t"}]`,
+		`{"uuid":"1","sessionId":"2","type":"user","message":{"role":"user","content":"x"}}`,
+		`{"sessionId":"s","messages":[]}`,
 		`{"conversation":{"id":"c"}}`, `{"messages":[{"role":"user","content":"x"}]}`} {
 		if got := transcript.Unread([]byte(head)); got != "" {
 			t.Errorf("%s is taken for %s", head, got)

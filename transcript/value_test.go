@@ -7,7 +7,8 @@ import (
 )
 
 func TestTimes(t *testing.T) {
-	for n, want := range map[int64]int64{0: 0, -5: 0, 1_763_800_000: 1_763_800_000_000, 1_763_800_000_123: 1_763_800_000_123,
+	for n, want := range map[int64]int64{0: 0, -5: 0, 1_763_800_000: 1_763_800_000_000,
+		1_763_800_000_123: 1_763_800_000_123,
 		transcript.Latest: transcript.Latest, transcript.Latest + 1: 0} {
 		if got := transcript.Millis(n); got != want {
 			t.Errorf("Millis(%d) = %d, want %d", n, got, want)

@@ -30,7 +30,8 @@ func placesOf(t *testing.T, tool transcript.Tool, root string) (out []transfer.S
 		found := false
 		for s, err := range tool.Sessions(ctx, place) {
 			if err == nil && s.Bad == "" {
-				found, out = true, append(out, transfer.Session{Tool: tool, Place: place, Session: s})
+				found = true
+				out = append(out, transfer.Session{Tool: tool, Place: place, Session: s})
 			}
 		}
 		if found {
@@ -109,7 +110,8 @@ func TestBringWhatRealProgramsWrote(t *testing.T) {
 				slices.Reverse(sessions)
 			}
 			for id, path := range logs[0] {
-				if other, known := logs[1][id]; known && other != path && !strings.HasPrefix(other, path) && !strings.HasPrefix(path, other) {
+				if other, known := logs[1][id]; known && other != path && !strings.HasPrefix(other, path) &&
+					!strings.HasPrefix(path, other) {
 					t.Errorf("%s says %d bytes or, in the other order, %d", id, len(path), len(other))
 				}
 			}
@@ -145,7 +147,8 @@ func TestCopyWithoutItsOutputs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			new, gone = new+count(out), gone+out.Left["output_gone"]
+			new += count(out)
+			gone = gone + out.Left["output_gone"]
 		}
 		return new, gone
 	}

@@ -33,7 +33,8 @@ func (t Archives) Write(ctx context.Context, v *engine.View, id scrollback.Conve
 	return t.writeAs(ctx, v, id, Archived{Key: archive.CopyKey(now, t.of.store.NewID()), CreatedAt: now})
 }
 
-func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.ConversationID, as Archived) (Archived, error) {
+func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+	as Archived) (Archived, error) {
 	c, err := v.Bulk().Head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return as, err
@@ -41,7 +42,8 @@ func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.Con
 	if err := t.of.store.Hashes.Check(ctx, c.ID); err != nil {
 		return as, err
 	}
-	made, err := t.of.archive.PutCopy(ctx, c.ID, as, func(w io.Writer) error { return t.document(ctx, v, c.Conversation, w, as.CreatedAt) })
+	made, err := t.of.archive.PutCopy(ctx, c.ID, as,
+		func(w io.Writer) error { return t.document(ctx, v, c.Conversation, w, as.CreatedAt) })
 	if err != nil {
 		return made, err
 	}
@@ -53,7 +55,8 @@ func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.Con
 }
 
 // List lists the newest archives of a conversation, newest first.
-func (t Archives) List(ctx context.Context, v *engine.View, id scrollback.ConversationID, limit int) ([]Archived, error) {
+func (t Archives) List(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+	limit int) ([]Archived, error) {
 	if limit < 0 || limit > scrollback.ListMax {
 		return nil, scrollback.ParamErrorf("transfer.Archives", "limit", "limit must be 1 to %d", scrollback.ListMax)
 	}
@@ -65,14 +68,16 @@ func (t Archives) List(ctx context.Context, v *engine.View, id scrollback.Conver
 
 // Open returns an archive of a conversation: the one with a key, or else the
 // newest. What is not one of this conversation's archives is not_found.
-func (t Archives) Open(ctx context.Context, v *engine.View, id scrollback.ConversationID, key string) (Archived, io.ReadCloser, error) {
+func (t Archives) Open(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+	key string) (Archived, io.ReadCloser, error) {
 	if key == "" {
 		newest, err := t.List(ctx, v, id, 1)
 		if err != nil {
 			return Archived{}, nil, err
 		}
 		if len(newest) == 0 {
-			return Archived{}, nil, scrollback.Errorf(scrollback.NotFound, "transfer.Archives", "conversation %s has no archive yet", id)
+			return Archived{}, nil, scrollback.Errorf(scrollback.NotFound, "transfer.Archives",
+				"conversation %s has no archive yet", id)
 		}
 		key = newest[0].Key
 	} else if _, err := v.Get(ctx, id); err != nil {
@@ -82,12 +87,15 @@ func (t Archives) Open(ctx context.Context, v *engine.View, id scrollback.Conver
 }
 
 // document writes a conversation as it stands now.
-func (t Archives) document(ctx context.Context, v *engine.View, c scrollback.Conversation, to io.Writer, at int64) error {
+func (t Archives) document(ctx context.Context, v *engine.View, c scrollback.Conversation, to io.Writer,
+	at int64) error {
 	branches, err := t.of.store.Move.Branches(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	branches = slices.DeleteFunc(branches, func(b scrollback.Branch) bool { return b.HeadSeq == b.AtSeq && b.ID != c.Branch })
+	branches = slices.DeleteFunc(branches, func(b scrollback.Branch) bool {
+		return b.HeadSeq == b.AtSeq && b.ID != c.Branch
+	})
 	entries := []scrollback.BranchEntry{}
 	for _, b := range branches {
 		entries = append(entries, scrollback.BranchEntry{ID: b.ID, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: b.HeadSeq,
@@ -109,15 +117,18 @@ func (t Archives) document(ctx context.Context, v *engine.View, c scrollback.Con
 }
 
 // piece writes a run of messages, each with what stands after it.
-func (t Archives) piece(ctx context.Context, v *engine.View, id scrollback.ConversationID, p archived.Piece, w *archived.Writer) error {
+func (t Archives) piece(ctx context.Context, v *engine.View, id scrollback.ConversationID, p archived.Piece,
+	w *archived.Writer) error {
 	for after := p.From - 1; after < p.To; {
 		before := after
-		page, err := v.Turns().Page(ctx, id, scrollback.PageQuery{Branch: p.Branch, After: &before, Limit: scrollback.ListMax})
+		page, err := v.Turns().Page(ctx, id, scrollback.PageQuery{Branch: p.Branch, After: &before,
+			Limit: scrollback.ListMax})
 		if err != nil {
 			return err
 		}
 		if len(page.Messages) == 0 {
-			return scrollback.Errorf(scrollback.Internal, "transfer.Archives", "branch %s ends before message %d", p.Branch, p.To)
+			return scrollback.Errorf(scrollback.Internal, "transfer.Archives", "branch %s ends before message %d", p.Branch,
+				p.To)
 		}
 		for _, m := range page.Messages {
 			if after = m.Seq; m.Seq > p.To {
@@ -140,7 +151,8 @@ func (t Archives) piece(ctx context.Context, v *engine.View, id scrollback.Conve
 
 // message writes a message with the bytes that its parts name, as far as there is
 // room for them in one message.
-func (t Archives) message(ctx context.Context, m scrollback.Message, failed []scrollback.TurnEntry, w *archived.Writer) error {
+func (t Archives) message(ctx context.Context, m scrollback.Message, failed []scrollback.TurnEntry,
+	w *archived.Writer) error {
 	room := int64(archived.MaxMessage) / 2
 	m.Parts = slices.Clone(m.Parts)
 	attached := map[int]scrollback.ArtifactID{}

@@ -39,7 +39,8 @@ func archiveOf(t tee, r *enginetest.Rig, id scrollback.ConversationID) (transfer
 	defer f.Close()
 	b, err := io.ReadAll(f)
 	sum := sha256.Sum256(b)
-	if err != nil || got != made || int64(len(b)) != made.Bytes || hex.EncodeToString(sum[:]) != made.SHA256 || !json.Valid(b) {
+	if err != nil || got != made || int64(len(b)) != made.Bytes || hex.EncodeToString(sum[:]) != made.SHA256 ||
+		!json.Valid(b) {
 		t.Fatalf("%+v is kept as %+v, %d bytes (%v)", made, got, len(b), err)
 	}
 	return made, string(b)
@@ -106,7 +107,8 @@ func TestArchiveThereAndBack(t *testing.T) {
 			t.Errorf("import %d: it has %d messages, and its path is\n%s\nnot\n%s", i, got.Messages, got.Path, was.Path)
 		}
 		c, err := other.Get(ctx, there)
-		if err != nil || c.Title != "钥匙 & keys" || c.Instructions != "Be <brief>." || !c.Settings.Pinned || string(c.Meta) != `{"a":{"b":1}}` {
+		if err != nil || c.Title != "钥匙 & keys" || c.Instructions != "Be <brief>." || !c.Settings.Pinned ||
+			string(c.Meta) != `{"a":{"b":1}}` {
 			t.Errorf("%+v, %v", c, err)
 		}
 		enginetest.CheckViews(t, other, there)
@@ -144,7 +146,8 @@ func TestArchiveOfAFork(t *testing.T) {
 func TestArchiveKeys(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
-	id, other := r.NewConversation(), r.NewConversation()
+	id := r.NewConversation()
+	other := r.NewConversation()
 	_, _, err := r.Transfer.Archives().Open(ctx, r.View, id, "")
 	enginetest.WantCode(t, err, scrollback.NotFound, "no archive yet")
 	first, _ := archiveOf(t, r, id)
@@ -161,13 +164,16 @@ func TestArchiveKeys(t *testing.T) {
 	if err != nil || !slices.Equal(list, []transfer.Archived{second, first}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if list, err := r.Transfer.Archives().List(ctx, r.View, id, 1); err != nil || !slices.Equal(list, []transfer.Archived{second}) {
+	if list, err := r.Transfer.Archives().List(ctx, r.View, id, 1); err != nil ||
+		!slices.Equal(list, []transfer.Archived{second}) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	_, err = r.Transfer.Archives().List(ctx, r.View, id, -1)
 	enginetest.WantCode(t, err, scrollback.Invalid, "limit")
-	for _, key := range []string{elsewhere.Key, "../" + string(other) + "/" + elsewhere.Key, string(other) + "/" + elsewhere.Key,
-		first.Key + ".note", "..", "/", "%2e%2e%2f" + first.Key, first.Key + "\x00", strings.ToUpper(first.Key), "artifacts/ab/cd",
+	for _, key := range []string{elsewhere.Key, "../" + string(other) + "/" + elsewhere.Key,
+		string(other) + "/" + elsewhere.Key,
+		first.Key + ".note", "..", "/", "%2e%2e%2f" + first.Key, first.Key + "\x00", strings.ToUpper(first.Key),
+		"artifacts/ab/cd",
 		first.Key[1:], "9999999999999-00000000.json"} {
 		_, _, err := r.Transfer.Archives().Open(ctx, r.View, id, key)
 		if scrollback.CodeOf(err) != scrollback.NotFound {
@@ -204,7 +210,8 @@ func keysOf(t *testing.T, b *blob.Bucket) (out []string) {
 // leaves nothing.
 func TestArchiveCutOff(t *testing.T) {
 	ctx := context.Background()
-	db, bucket := memdriver.New(), memblob.OpenBucket(nil)
+	db := memdriver.New()
+	bucket := memblob.OpenBucket(nil)
 	defer bucket.Close()
 	kept, err := store.New(db, func(s string) int { return len(s) }, nil)
 	if err != nil {
@@ -218,7 +225,8 @@ func TestArchiveCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "x"}, scrollback.File{Artifact: a.ID}}}
+	ask := engine.TurnRequest{Conversation: id,
+		Message: scrollback.Parts{scrollback.Text{Text: "x"}, scrollback.File{Artifact: a.ID}}}
 	for _, err := range r.Turn(ctx, ask) {
 		if err != nil {
 			t.Fatal(err)
@@ -291,7 +299,8 @@ func TestArchiveOnCompact(t *testing.T) {
 	}
 	defer f.Close()
 	b, err := io.ReadAll(f)
-	if err != nil || strings.Count(string(b), `"status":"complete"`) != 80 || !strings.Contains(string(b), `"archive":"`+receipt.Archive) {
+	if err != nil || strings.Count(string(b), `"status":"complete"`) != 80 ||
+		!strings.Contains(string(b), `"archive":"`+receipt.Archive) {
 		t.Errorf("the archive has %d messages (%v)", strings.Count(string(b), `"status":"complete"`), err)
 	}
 	r.Grow(id, 400)
@@ -353,7 +362,8 @@ func TestArchiveOnCompactFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := enginetest.New(t, enginetest.Options{Limit: 3000, NoFolds: true, Driver: db, Archive: archive.New(kept, bucket, nil)},
+	r := enginetest.New(t, enginetest.Options{Limit: 3000, NoFolds: true, Driver: db,
+		Archive: archive.New(kept, bucket, nil)},
 		modeltest.Say("a"))
 	c, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{ArchiveOnCompact: true}})
 	if err != nil {

@@ -34,13 +34,16 @@ func (im *importer) write(ctx context.Context, c *importing) error {
 		return err
 	}
 	w := &writing{of: c, batch: c.batch, head: c.head, ended: make(chan struct{})}
-	im.writing, c.batch, c.size = w, nil, 0
+	im.writing = w
+	c.batch = nil
+	c.size = 0
 	go func() {
 		defer close(w.ended)
 		// Nobody may have added anything since it was read: two imports at once of the
 		// same file would double it.
 		if w.done, w.err = im.store.Append(ctx, w.head, w.batch); w.err == nil {
-			w.stored, w.head = true, w.done.Head
+			w.stored = true
+			w.head = w.done.Head
 			w.err = c.backlog.Compact(ctx, &w.head)
 		}
 	}()
@@ -62,7 +65,8 @@ func (w *writing) wait(im *importer) error {
 	}
 	im.pending -= len(w.batch)
 	for _, m := range w.done.Messages {
-		c.seqs, c.gap = append(c.seqs, m.Seq), 0
+		c.seqs = append(c.seqs, m.Seq)
+		c.gap = 0
 	}
 	c.Messages += int64(len(w.batch))
 	im.count += int64(len(w.batch))
@@ -71,7 +75,8 @@ func (w *writing) wait(im *importer) error {
 	}
 	c.head = w.head
 	if at, was := w.head.Branch, w.done.Head.Branch; at.ID != was.ID || at.HeadSeq != was.HeadSeq {
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody continued conversation %s while it was imported; import the file again", c.ID)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
+			"somebody continued conversation %s while it was imported; import the file again", c.ID)
 	}
 	c.stands(c.head)
 	c.Total = c.head.Messages

@@ -42,8 +42,9 @@ var retellings = map[string]retold{
 	"open-webui": func(n int, deep bool) string {
 		var nodes []string
 		node := func(id, parent, role, text string, at int) {
-			nodes = append(nodes, fmt.Sprintf(`%q:{"id":%q,"parentId":%q,"childrenIds":[],"role":%q,"content":%q,"timestamp":%d}`,
-				id, id, parent, role, text, 1700000000+at))
+			nodes = append(nodes,
+				fmt.Sprintf(`%q:{"id":%q,"parentId":%q,"childrenIds":[],"role":%q,"content":%q,"timestamp":%d}`,
+					id, id, parent, role, text, 1700000000+at))
 		}
 		node("q0", "", "user", "why", 0)
 		for i := range n {
@@ -69,7 +70,8 @@ var retellings = map[string]retold{
 			}
 			node(fmt.Sprint("a", i), parentOf(i, deep), "assistant", fmt.Sprint("because ", i), 2*i+1)
 		}
-		return fmt.Sprintf(`{"conversationId":"c1","title":"t","exportAt":"x","branches":true,"messages":[%s]}`, strings.Join(nodes, ","))
+		return fmt.Sprintf(`{"conversationId":"c1","title":"t","exportAt":"x","branches":true,"messages":[%s]}`,
+			strings.Join(nodes, ","))
 	},
 }
 
@@ -86,7 +88,8 @@ func TestImportCostsAsManyBranchesAsThereAre(t *testing.T) {
 		for _, deep := range []bool{false, true} {
 			cost := func(n int) (out [2]uint64) {
 				r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 400_000}, modeltest.Say("x"))
-				text, messages := file(n, deep), int64(n+1)
+				text := file(n, deep)
+				messages := int64(n + 1)
 				if deep {
 					messages = int64(2 * n)
 				}
@@ -94,14 +97,16 @@ func TestImportCostsAsManyBranchesAsThereAre(t *testing.T) {
 					before := used()
 					got, err := r.Load(text)
 					out[i] = used() - before
-					if err != nil || len(got.Conversations) != 1 || got.Conversations[0].Messages != want || got.Conversations[0].Tool != name {
+					if err != nil || len(got.Conversations) != 1 || got.Conversations[0].Messages != want ||
+						got.Conversations[0].Tool != name {
 						t.Fatalf("%s, %d branches: %+v, %v", name, n, got, err)
 					}
 				}
 				return out
 			}
 			cost(2) // what is made once
-			few, many := cost(60), cost(240)
+			few := cost(60)
+			many := cost(240)
 			for range 2 { // others who work in this process only ever add to it
 				for i, again := range cost(240) {
 					many[i] = min(many[i], again)

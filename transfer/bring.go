@@ -46,7 +46,8 @@ func (t *Transfer) Bring(ctx context.Context, v *engine.View, s Session, q Impor
 func (r *ImportResult) count(was Imported) {
 	for i, c := range r.Conversations {
 		if c.ID == was.ID {
-			r.Conversations[i].Created, r.Conversations[i].Messages = c.Created || was.Created, c.Messages+was.Messages
+			r.Conversations[i].Created = c.Created || was.Created
+			r.Conversations[i].Messages = c.Messages + was.Messages
 			return
 		}
 	}
@@ -58,7 +59,10 @@ func bring(ctx context.Context, t *Transfer, v *engine.View, b *bringing) (Impor
 	const op = "transfer.Bring"
 	im := &importer{Transfer: t, view: v, q: b.q, open: map[string]*importing{}, format: b.Tool.Name(), from: b}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
-	b.im, b.at, b.ids, b.held = im, PlaceOf(b.Place), map[string]scrollback.ConversationID{}, map[string]bool{}
+	b.im = im
+	b.at = PlaceOf(b.Place)
+	b.ids = map[string]scrollback.ConversationID{}
+	b.held = map[string]bool{}
 	if !v.Caller().May(scrollback.AccessWrite) {
 		return im.out, v.Caller().Lacks(op, scrollback.AccessWrite)
 	}
@@ -100,13 +104,14 @@ func canceled(ctx context.Context) error {
 // to one of ours when its first message comes: what says nothing becomes none.
 type bringing struct {
 	Session
-	q     ImportRequest
-	im    *importer
-	at    string // the place, as origins have it
-	ids   map[string]scrollback.ConversationID
-	held  map[string]bool // conversations of which something was held back
-	first *noted          // the session's own, or the one that ended first: its stamp is stored last: until then the session is not here whole
-	stood int             // conversations that were looked for
+	q    ImportRequest
+	im   *importer
+	at   string // the place, as origins have it
+	ids  map[string]scrollback.ConversationID
+	held map[string]bool // conversations of which something was held back
+	// the session's own, or the one that ended first: its stamp is stored last: until then the session is not here whole
+	first *noted
+	stood int // conversations that were looked for
 
 	deleted bool                      // the conversation that the session is
 	trashed scrollback.ConversationID // one of those that are in the trash
@@ -132,7 +137,8 @@ func (b *bringing) take(ctx context.Context, entry transcript.Entry) error {
 	c := b.im.open[key]
 	if c == nil && entry.End == nil {
 		c = &importing{firsts: map[onPath]*stored{}, source: b.sourceOf(entry)}
-		c.source.key, c.source.deleted = key, b.q.Into != "" && entry.Agent != nil
+		c.source.key = key
+		c.source.deleted = b.q.Into != "" && entry.Agent != nil
 		b.im.open[key] = c
 	}
 	switch {
@@ -160,7 +166,8 @@ func (b *bringing) sourceOf(entry transcript.Entry) *source {
 	if entry.Origin != nil {
 		s.Origin = *entry.Origin
 	}
-	s.Origin = scrollback.Origin{Tool: b.Tool.Name(), ID: s.Origin.ID, Root: s.Root, Folder: tidy(s.Folder), GitBranch: s.GitBranch, Place: b.at, Name: b.Session.Name}
+	s.Origin = scrollback.Origin{Tool: b.Tool.Name(), ID: s.Origin.ID, Root: s.Root, Folder: tidy(s.Folder),
+		GitBranch: s.GitBranch, Place: b.at, Name: b.Session.Name}
 	if s.Origin.ID == "" {
 		s.Origin.ID = entry.Source
 	}
@@ -227,7 +234,8 @@ func (b *bringing) end(ctx context.Context, key string, how transcript.End) erro
 
 // leave writes what is left of a conversation, and forgets it.
 func (b *bringing) leave(ctx context.Context, key string) error {
-	im, c := b.im, b.im.open[key]
+	im := b.im
+	c := b.im.open[key]
 	delete(im.open, key)
 	if c.backlog == nil {
 		return nil
@@ -239,7 +247,8 @@ func (b *bringing) leave(ctx context.Context, key string) error {
 	if err == nil {
 		err = b.describe(ctx, c)
 	}
-	im.slots[c.slot], im.asked = c.Imported, both(im.asked, c.backlog.Asked)
+	im.slots[c.slot] = c.Imported
+	im.asked = both(im.asked, c.backlog.Asked)
 	for i, o := range im.order {
 		if o == c {
 			im.order = append(im.order[:i], im.order[i+1:]...)
@@ -271,7 +280,8 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 	}
 	if b.Stamp = stamp; b.first != nil {
 		if err != nil || len(b.held) > 0 && b.at != "" { // what waits in another of its conversations is read with it
-			b.held[b.first.Origin.ID], b.first.Stamp = true, ""
+			b.held[b.first.Origin.ID] = true
+			b.first.Stamp = ""
 		}
 		err = errors.Join(err, b.first.put(ctx, b.im))
 	}
@@ -280,9 +290,11 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 	}
 	if n := b.im.out.Deleted; err == nil && n > 0 && n == b.stood {
 		if b.q.Again {
-			return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "conversation %s is in the trash: restore it first", b.trashed).Because(ErrDeleted)
+			return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "conversation %s is in the trash: restore it first",
+				b.trashed).Because(ErrDeleted)
 		}
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "%s was deleted here, and is not imported again by itself: name its file to bring it back",
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Bring",
+			"%s was deleted here, and is not imported again by itself: name its file to bring it back",
 			b.Session.Name).Because(ErrDeleted)
 	}
 	return err

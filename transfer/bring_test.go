@@ -111,14 +111,16 @@ func (t talk) read(of *transcript.AgentOf, yield func(transcript.Entry, error) b
 	if t.Cut {
 		return yield(transcript.Entry{}, errors.New("the disk is on fire"))
 	}
-	return t.NoEnd || yield(transcript.Entry{Source: t.ID, End: &transcript.End{Held: t.Held, Left: map[string]int{"mode": 1}}}, nil)
+	return t.NoEnd || yield(transcript.Entry{Source: t.ID,
+		End: &transcript.End{Held: t.Held, Left: map[string]int{"mode": 1}}}, nil)
 }
 
 // path is what a talk says from its beginning to a node.
 func (t talk) path(id string) (out []string) {
 	for id != "" {
 		i := slices.IndexFunc(t.Nodes, func(n node) bool { return n.ID == id })
-		out, id = append(out, t.Nodes[i].Text), t.Nodes[i].Parent
+		out = append(out, t.Nodes[i].Text)
+		id = t.Nodes[i].Parent
 	}
 	slices.Reverse(out)
 	return out
@@ -143,7 +145,8 @@ func line(id string, texts ...string) talk {
 		if i > 0 {
 			n.Parent = t.Nodes[i-1].ID
 		}
-		t.Nodes, t.Leaf = append(t.Nodes, n), n.ID
+		t.Nodes = append(t.Nodes, n)
+		t.Leaf = n.ID
 	}
 	return t
 }
@@ -160,7 +163,8 @@ func newHome(t *testing.T) *home {
 }
 
 func (h *home) try(f files, name string, q transfer.ImportRequest) (transfer.ImportResult, error) {
-	return h.Transfer.Bring(context.Background(), h.View, transfer.Session{Tool: f, Place: h.place, Session: f.session(name)}, q)
+	return h.Transfer.Bring(context.Background(), h.View,
+		transfer.Session{Tool: f, Place: h.place, Session: f.session(name)}, q)
 }
 
 func (h *home) bring(f files, name string) transfer.ImportResult {
@@ -186,12 +190,14 @@ func (h *home) of(id string) scrollback.Origin {
 // that are not gone have its stamp.
 func (h *home) whole(f files, name string) bool {
 	h.T.Helper()
-	all, err := h.Transfer.Origins(context.Background(), h.View, transfer.OriginQuery{Place: "/home/me/.talks", Name: name})
+	all, err := h.Transfer.Origins(context.Background(), h.View,
+		transfer.OriginQuery{Place: "/home/me/.talks", Name: name})
 	if err != nil {
 		h.T.Fatal(err)
 	}
 	all = slices.DeleteFunc(all, func(o scrollback.Origin) bool { return o.GoneAt != 0 })
-	return len(all) > 0 && !slices.ContainsFunc(all, func(o scrollback.Origin) bool { return o.Stamp != f.session(name).Stamp })
+	return len(all) > 0 && !slices.ContainsFunc(all,
+		func(o scrollback.Origin) bool { return o.Stamp != f.session(name).Stamp })
 }
 
 // says is what the current path of a conversation says, and what each of its branches says.
@@ -303,7 +309,8 @@ func TestBringGrows(t *testing.T) {
 			}
 			h.bring(files{"s": {part}}, "s")
 			h.has(part)
-			if again := h.bring(files{"s": {part}}, "s"); again.Conversations[0].Messages != 0 || again.Conversations[0].Created {
+			if again := h.bring(files{"s": {part}}, "s"); again.Conversations[0].Messages != 0 ||
+				again.Conversations[0].Created {
 				t.Fatalf("again: %+v", again)
 			}
 			h.has(part)
@@ -320,7 +327,8 @@ func TestBringForksAreNotCopies(t *testing.T) {
 		if rapid.Bool().Draw(rt, "the copy first") {
 			slices.Reverse(two)
 		}
-		first, second := two[0], two[1]
+		first := two[0]
+		second := two[1]
 		h.bring(files{"s": {first}}, "s")
 		known := func(n node) bool { return slices.Contains(first.Nodes, n) }
 		shared := 0
@@ -337,7 +345,8 @@ func TestBringForksAreNotCopies(t *testing.T) {
 		}
 		out := h.bring(files{"t": {second}}, "t")
 		o := h.of(second.ID)
-		if got := out.Conversations[0]; got.Messages != want || o.Shared != entire || got.ID != o.Conversation || got.Created == entire {
+		if got := out.Conversations[0]; got.Messages != want || o.Shared != entire || got.ID != o.Conversation ||
+			got.Created == entire {
 			t.Fatalf("%d of %d shared, entire %v: %+v, %+v", shared, len(second.Nodes), entire, got, o)
 		}
 		c, err := h.Get(context.Background(), o.Conversation)
@@ -383,8 +392,11 @@ func TestBringForks(t *testing.T) {
 			o := h.of(talk.ID)
 			if !o.Shared {
 				h.has(talk)
-			} else if path, all := h.says(o.Conversation); !strings.HasPrefix(path+" ", strings.Join(talk.path(talk.Leaf), " ")+" ") &&
-				!slices.ContainsFunc(all, func(p string) bool { return strings.HasPrefix(p+" ", strings.Join(talk.path(talk.Leaf), " ")+" ") }) {
+			} else if path, all := h.says(o.Conversation); !strings.HasPrefix(path+" ",
+				strings.Join(talk.path(talk.Leaf), " ")+" ") &&
+				!slices.ContainsFunc(all, func(p string) bool {
+					return strings.HasPrefix(p+" ", strings.Join(talk.path(talk.Leaf), " ")+" ")
+				}) {
 				t.Fatalf("%s is not in the conversation that it shares: %q", name, all)
 			}
 			if again := h.bring(f, name); again.Conversations[0].Messages != 0 {

@@ -47,7 +47,8 @@ func healthy(r *enginetest.Rig) {
 // recalls is what the recall tools answer of a conversation, all of it as JSON.
 func recalls(r *enginetest.Rig, id scrollback.ConversationID) string {
 	r.T.Helper()
-	ctx, out := context.Background(), strings.Builder{}
+	ctx := context.Background()
+	out := strings.Builder{}
 	show := func(what string, v any, err error) {
 		if err != nil {
 			v = scrollback.CodeOf(err)
@@ -58,7 +59,8 @@ func recalls(r *enginetest.Rig, id scrollback.ConversationID) string {
 		}
 		fmt.Fprintf(&out, "%s %s\n", what, b)
 	}
-	refs, cursor := []scrollback.RefEntry(nil), ""
+	refs := []scrollback.RefEntry(nil)
+	cursor := ""
 	for {
 		page, next, err := r.Refs(ctx, id, scrollback.RefQuery{Cursor: cursor, Limit: 7})
 		show("list", page, err)
@@ -115,7 +117,8 @@ func rich(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	}
 	r.Ask(c.ID, "another way to the 数据库").Done(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error {
-		c.PinnedSeqs, c.Settings.Pinned = []int64{1, 4}, true
+		c.PinnedSeqs = []int64{1, 4}
+		c.Settings.Pinned = true
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -142,8 +145,9 @@ func TestBundleMoves(t *testing.T) {
 		t.Fatalf("imported %+v", got)
 	}
 	healthy(far)
-	if want, got := recalls(r, id), recalls(far, id); want != got || !strings.Contains(got, "history:") || !strings.Contains(got,
-		"artifact:") {
+	if want, got := recalls(r, id), recalls(far, id); want != got || !strings.Contains(got, "history:") ||
+		!strings.Contains(got,
+			"artifact:") {
 		t.Fatalf("what can be recalled differs:\n%s", cmp.Diff(want, got))
 	}
 	if again := far.Pack(id, transfer.ExportRequest{}); !bytes.Equal(file, again) {
@@ -236,10 +240,12 @@ func TestBundleRefused(t *testing.T) {
 	// A message's id may be a client's own, and so somebody else's here.
 	named := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	other := named.NewConversation()
-	named.Run(engine.TurnRequest{Conversation: other, Message: enginetest.Say("q"), MessageID: "mine-1"}).Done(t, scrollback.TurnComplete,
+	named.Run(engine.TurnRequest{Conversation: other, Message: enginetest.Say("q"), MessageID: "mine-1"}).Done(t,
+		scrollback.TurnComplete,
 		"stop")
 	taken := named.Pack(other, transfer.ExportRequest{})
-	far.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("q"), MessageID: "mine-1"}).Done(t, scrollback.TurnComplete, "stop")
+	far.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("q"), MessageID: "mine-1"}).Done(t,
+		scrollback.TurnComplete, "stop")
 	_, err = far.Unpack(taken, transfer.ImportRequest{})
 	enginetest.WantCode(t, err, scrollback.Conflict, "message mine-1")
 	brings(far, taken, transfer.ImportRequest{AsCopy: true}, transfer.ResultCreated)
@@ -359,7 +365,8 @@ func TestBundleOfAFork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want, got := scoreless(recalls(r, grand)), scoreless(recalls(far, grand)); want != got || !strings.Contains(got, "artifact:") {
+	if want, got := scoreless(recalls(r, grand)), scoreless(recalls(far, grand)); want != got ||
+		!strings.Contains(got, "artifact:") {
 		t.Fatalf("what can be recalled differs:\n%s", cmp.Diff(want, got))
 	}
 }
@@ -499,7 +506,8 @@ func TestBundleCopyFails(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{Driver: mem, NoFolds: true}, modeltest.Say("x"))
 	for i := int64(0); ; i++ {
 		faulty := &faulttest.Faulty{At: i}
-		broken := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Archive: r.Archive, NoFolds: true}, modeltest.Say("x"))
+		broken := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Archive: r.Archive, NoFolds: true},
+			modeltest.Say("x"))
 		_, err := broken.Unpack(enginetest.Moved()[2], transfer.ImportRequest{AsCopy: true})
 		found, checkErr := doctor.Check(context.Background(), r.Store, r.Archive, nil)
 		if checkErr != nil || !found.OK {

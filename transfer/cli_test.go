@@ -46,7 +46,8 @@ func loadCLI(file string) *cli {
 		if json.Unmarshal([]byte(file), &whole) != nil || whole["sessionId"] == nil {
 			return nil
 		}
-		s.header, s.messages = whole, nil
+		s.header = whole
+		s.messages = nil
 		s.all(whole["messages"])
 	}
 	delete(s.header, "messages")
@@ -116,7 +117,8 @@ func shown(content any) string {
 		case string:
 			b.WriteString(p)
 		case object:
-			if p["thought"] != nil || p["functionCall"] != nil || p["functionResponse"] != nil || p["inlineData"] != nil || p["fileData"] != nil {
+			if p["thought"] != nil || p["functionCall"] != nil || p["functionResponse"] != nil || p["inlineData"] != nil ||
+				p["fileData"] != nil {
 				b.WriteString("[part]")
 			} else {
 				b.WriteString(text(p["text"]))
@@ -313,7 +315,8 @@ func (s *cli) resume() {
 				}
 				calls := slices.Clone(items(m["toolCalls"]))
 				call := maps.Clone(calls[k].(object))
-				call["result"], calls[k] = t.parts, call
+				call["result"] = t.parts
+				calls[k] = call
 				now[i]["toolCalls"] = calls
 				break
 			}
@@ -353,7 +356,8 @@ func (s *cli) say(question string, tools bool) int {
 		call := fmt.Sprintf("%s__%d", name, s.said)
 		result := object{"functionResponse": object{"id": call, "name": name, "response": object{"output": "out of " + call}}}
 		results = append(results, result)
-		calls = append(calls, object{"id": call, "name": name, "args": object{"n": 1.5}, "result": []any{result}, "status": "success",
+		calls = append(calls, object{"id": call, "name": name, "args": object{"n": 1.5}, "result": []any{result},
+			"status":    "success",
 			"timestamp": s.at(), "displayName": name, "description": ""})
 	}
 	m["toolCalls"] = calls

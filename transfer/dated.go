@@ -25,7 +25,8 @@ func dated(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[transcript.Entr
 					return false
 				}
 			}
-			waiting, known[source] = nil, true
+			waiting = nil
+			known[source] = true
 			return true
 		}
 		for e, err := range entries {
@@ -49,7 +50,8 @@ func dated(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[transcript.Entr
 			case err == nil && e.Conversation != nil && e.Conversation.CreatedAt != 0, said && e.Message.CreatedAt != 0:
 				known[e.Source] = true
 			case said && !known[e.Source]:
-				waiting, source = append(waiting, e), e.Source
+				waiting = append(waiting, e)
+				source = e.Source
 				continue
 			}
 			if !yield(e, err) {

@@ -64,7 +64,8 @@ func (b *bringing) describe(ctx context.Context, c *importing) error {
 	same := errors.New("nothing has changed")
 	var at int64
 	_, err := b.im.store.Patch(ctx, c.ID, 0, func(was *scrollback.Conversation) error {
-		name, meta := was.Title, was.Meta
+		name := was.Title
+		meta := was.Meta
 		if at = was.UpdatedAt; now.Title != "" && (was.TitleBy != scrollback.TitleGiven || was.Title == "") {
 			name = now.Title
 		} else if s.Copy && was.TitleBy != scrollback.TitleGiven { // that it is one is news, perhaps
@@ -77,7 +78,8 @@ func (b *bringing) describe(ctx context.Context, c *importing) error {
 			return same
 		}
 		if name != was.Title {
-			was.Title, was.TitleBy = name, scrollback.TitleTool
+			was.Title = name
+			was.TitleBy = scrollback.TitleTool
 		}
 		was.Meta = meta
 		return nil

@@ -25,7 +25,8 @@ func TestDescriptionsFollow(t *testing.T) {
 	a := line("a", "one")
 	bring := func(title, folder string) {
 		t.Helper()
-		a.Title, a.Folder = title, folder
+		a.Title = title
+		a.Folder = folder
 		h.bring(files{"s": {a}}, "s")
 	}
 	bring("", "/x")
@@ -47,7 +48,8 @@ func TestDescriptionsFollow(t *testing.T) {
 	}
 	is(a, "Cranes 起重机", "/y") // a copy from elsewhere may be old
 	_, err := h.Patch(ctx, before.ID, 0, func(c *scrollback.Conversation) error {
-		c.Title, c.Meta = "Mine", []byte(`{"mine":1,"talks":{"cwd":"/y"}}`)
+		c.Title = "Mine"
+		c.Meta = []byte(`{"mine":1,"talks":{"cwd":"/y"}}`)
 		return nil
 	})
 	if err != nil {

@@ -26,7 +26,8 @@ func cutOff(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	r.Ask(id, "first").Done(t, scrollback.TurnFailed, "")
 	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
 	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "gone",
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("second")}}}})
+		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
+			Parts: enginetest.Say("second")}}}})
 	if err == nil {
 		_, err = r.Store.Turns.Save(ctx, begun.Turn, scrollback.Draft{Content: "half an ans", Model: "acme/1"})
 	}
@@ -55,7 +56,8 @@ func TestTranscriptOfACutOffAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(file.String()), "\n")
-	if len(lines) != 5 || !strings.Contains(lines[1], `"turns":[{`) || !strings.Contains(lines[1], "acme refuses the key") ||
+	if len(lines) != 5 || !strings.Contains(lines[1], `"turns":[{`) ||
+		!strings.Contains(lines[1], "acme refuses the key") ||
 		!strings.Contains(lines[4], `"half an ans"`) || !strings.Contains(lines[4], `"status":"interrupted"`) {
 		t.Fatalf("the file is\n%s", file.String())
 	}
@@ -81,7 +83,8 @@ func TestTranscriptOfACutOffAnswerComesBack(t *testing.T) {
 			if closed {
 				r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
 			}
-			was, before := r.Shape(id), left(t, r, id)
+			was := r.Shape(id)
+			before := left(t, r, id)
 			comesBack(t, r, id, file.String(), 0)
 			if got := r.Shape(id); got != was || len(left(t, r, id)) != len(before) {
 				t.Errorf("%s, closed %v: the conversation is\n%s\nand was\n%s", format, closed, got, was)
@@ -119,7 +122,8 @@ func TestBundleOfACutOffAnswer(t *testing.T) {
 			t.Fatalf("%+v, %v, want %s", out, err, want)
 		}
 		got := left(t, other, id)
-		if len(got) != 1 || got[0].State != scrollback.TurnInterrupted || got[0].Content != "half an ans" || got[0].AfterSeq != 3 ||
+		if len(got) != 1 || got[0].State != scrollback.TurnInterrupted || got[0].Content != "half an ans" ||
+			got[0].AfterSeq != 3 ||
 			!got[0].Retry {
 			t.Fatalf("what was cut off is shown as %+v", got)
 		}

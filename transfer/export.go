@@ -25,7 +25,8 @@ type ExportRequest struct {
 // another tool, with everything behind artifacts put back in, so that the file is
 // complete by itself. A conversation with a message that is not as it was stored is refused
 // before anything is written.
-func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
+func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.ConversationID, q ExportRequest,
+	w io.Writer) error {
 	const op = "transfer.Export"
 	c, err := v.Get(ctx, id)
 	if err != nil {
@@ -56,10 +57,12 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 
 // entries are the messages of a conversation's path after a seq, with what a turn has written that is no
 // message yet as an interrupted one, under the turn's id.
-func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Conversation, after int64) iter.Seq2[transcript.Entry, error] {
+func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Conversation,
+	after int64) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		for after := after; ; {
-			page, err := v.Turns().Page(ctx, c.ID, scrollback.PageQuery{Branch: c.Branch, After: &after, Limit: scrollback.ListMax})
+			page, err := v.Turns().Page(ctx, c.ID,
+				scrollback.PageQuery{Branch: c.Branch, After: &after, Limit: scrollback.ListMax})
 			if err != nil {
 				yield(transcript.Entry{}, err)
 				return
@@ -78,7 +81,8 @@ func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Con
 }
 
 // entry yields a message and what stands after it, and reports whether to go on.
-func (t *Transfer) entry(ctx context.Context, m scrollback.Message, turns []scrollback.TurnEntry, yield func(transcript.Entry, error) bool) bool {
+func (t *Transfer) entry(ctx context.Context, m scrollback.Message, turns []scrollback.TurnEntry,
+	yield func(transcript.Entry, error) bool) bool {
 	entry, err := t.whole(ctx, m)
 	failed, drafts := standing(turns)
 	entry.Turns = failed
@@ -104,7 +108,8 @@ func standing(turns []scrollback.TurnEntry) (failed []scrollback.TurnEntry, draf
 			continue
 		}
 		drafts = append(drafts, scrollback.Message{ID: scrollback.MessageID(e.TurnID), TurnID: e.TurnID,
-			Role: scrollback.RoleAssistant, Parts: d.Parts().WellFormed(), Model: d.Model, Status: scrollback.StatusInterrupted, CreatedAt: e.StartedAt})
+			Role: scrollback.RoleAssistant, Parts: d.Parts().WellFormed(), Model: d.Model, Status: scrollback.StatusInterrupted,
+			CreatedAt: e.StartedAt})
 	}
 	return failed, drafts
 }

@@ -73,7 +73,8 @@ const maxFolderName = 40
 // isOf reports whether a project is that of a folder, or nobody's.
 func (b *bringing) isOf(ctx context.Context, name, folder string) (bool, error) {
 	im := b.im
-	of, err := im.store.Origins.List(ctx, OriginQuery{Folder: folder, Projects: []string{name}, Trash: true, Limit: originsPage})
+	of, err := im.store.Origins.List(ctx, OriginQuery{Folder: folder, Projects: []string{name}, Trash: true,
+		Limit: originsPage})
 	for _, o := range of {
 		if o.Folder == folder {
 			return true, err

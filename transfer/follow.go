@@ -46,7 +46,8 @@ type Followed struct {
 // the ids of their calls are not compared, and reports of a changed environment are passed
 // over. It is conflict while a turn is being answered.
 func (t *Transfer) Follow(ctx context.Context, v *engine.View, q FollowRequest) (Followed, error) {
-	w := &way{importer: &importer{Transfer: t, view: v, cells: true, q: ImportRequest{Progress: q.Progress}}, importing: &importing{firsts: map[onPath]*stored{}}}
+	w := &way{importer: &importer{Transfer: t, view: v, cells: true, q: ImportRequest{Progress: q.Progress}},
+		importing: &importing{firsts: map[onPath]*stored{}}}
 	if err := w.open(ctx, q); err != nil {
 		return Followed{}, err
 	}
@@ -70,7 +71,9 @@ func (t *Transfer) Follow(ctx context.Context, v *engine.View, q FollowRequest) 
 	if !q.Look {
 		err = w.arrive(ctx)
 	}
-	out.Conversation, out.Written, out.Seq = c.head.Conversation, c.Messages, c.seq()
+	out.Conversation = c.head.Conversation
+	out.Written = c.Messages
+	out.Seq = c.seq()
 	if err == nil {
 		out.Behind, err = w.behind(ctx)
 	}
@@ -85,7 +88,8 @@ type way struct {
 
 // open begins at the beginning of the conversation.
 func (w *way) open(ctx context.Context, q FollowRequest) (err error) {
-	im, c := w.importer, w.importing
+	im := w.importer
+	c := w.importing
 	if c.ID = q.Conversation; q.Look {
 		c.head, err = im.view.Bulk().Head(ctx, c.ID, scrollback.AccessRead)
 		c.at = c.head.Branch
@@ -111,7 +115,8 @@ func (w *way) open(ctx context.Context, q FollowRequest) (err error) {
 	} else if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return err
 	}
-	c.at, c.Total = c.head.Branch, c.head.Messages
+	c.at = c.head.Branch
+	c.Total = c.head.Messages
 	im.order = append(im.order, c)
 	return nil
 }
@@ -147,7 +152,8 @@ func (w *way) arrive(ctx context.Context) error {
 // behind counts what the conversation's current path has after the one that was followed;
 // -1 if that is not its beginning.
 func (w *way) behind(ctx context.Context) (int64, error) {
-	c, seq := w.importing, w.importing.seq()
+	c := w.importing
+	seq := w.importing.seq()
 	if c.head.Branch.HeadSeq < seq {
 		return -1, nil
 	}
@@ -190,9 +196,11 @@ func alike(ctx context.Context, t *Transfer, m scrollback.Message, e transcript.
 			return false, err
 		}
 	}
-	a, b := sayings(whole), sayings(e)
+	a := sayings(whole)
+	b := sayings(e)
 	for i, call := range a.calls {
-		if call.Name != b.calls[i].Name || !reflect.DeepEqual(transcript.Meaning(call.Arguments), transcript.Meaning(b.calls[i].Arguments)) {
+		if call.Name != b.calls[i].Name || !reflect.DeepEqual(transcript.Meaning(call.Arguments),
+			transcript.Meaning(b.calls[i].Arguments)) {
 			return false, nil
 		}
 	}
@@ -233,7 +241,8 @@ type saying struct {
 }
 
 func sayings(e transcript.Entry) saying {
-	s := saying{texts: []string{strings.TrimSpace(e.Message.Parts.Text())}, calls: e.Message.Parts.Calls(), results: e.Message.Parts.Results()}
+	s := saying{texts: []string{strings.TrimSpace(e.Message.Parts.Text())}, calls: e.Message.Parts.Calls(),
+		results: e.Message.Parts.Results()}
 	for i, p := range e.Message.Parts {
 		switch p.(type) {
 		case scrollback.Image:
@@ -251,7 +260,8 @@ func sayings(e transcript.Entry) saying {
 // Since yields what the current path of a conversation has after message seq, whole: the
 // messages, and as an interrupted one what a turn has written that is not one yet. Reports of a
 // changed environment are left out.
-func (t *Transfer) Since(ctx context.Context, v *engine.View, id scrollback.ConversationID, seq int64) iter.Seq2[transcript.Entry, error] {
+func (t *Transfer) Since(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+	seq int64) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		c, err := v.Get(ctx, id)
 		if err != nil {
@@ -260,7 +270,8 @@ func (t *Transfer) Since(ctx context.Context, v *engine.View, id scrollback.Conv
 		}
 		for entry, err := range t.entries(ctx, v, c, max(seq-1, 0)) {
 			m := entry.Message
-			if err == nil && (m.Seq > 0 && m.Seq <= seq || m.Role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName) {
+			if err == nil && (m.Seq > 0 && m.Seq <= seq ||
+				m.Role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName) {
 				continue
 			}
 			if !yield(entry, err) || err != nil {

@@ -32,19 +32,24 @@ func path(all ...string) iter.Seq2[transcript.Entry, error] {
 }
 
 // followed follows a path, and wants so many messages that were there and that are new.
-func followed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, same, written int64, all ...string) transfer.Followed {
+func followed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, same, written int64,
+	all ...string) transfer.Followed {
 	t.Helper()
 	is, err := follow(r, id, all...)
-	if err != nil || is.Same != same || is.Written != written || is.Seq != int64(len(all)) || is.Conversation.Messages != int64(len(all)) ||
+	if err != nil || is.Same != same || is.Written != written || is.Seq != int64(len(all)) ||
+		is.Conversation.Messages != int64(len(all)) ||
 		is.Behind != 0 || !is.Entire {
-		t.Fatalf("%q: %d were there, %d are new, up to #%d of %d (%v)", all, is.Same, is.Written, is.Seq, is.Conversation.Messages, err)
+		t.Fatalf("%q: %d were there, %d are new, up to #%d of %d (%v)", all, is.Same, is.Written, is.Seq,
+			is.Conversation.Messages, err)
 	}
 	return is
 }
 
 // look follows a path without writing anything.
-func look(r *enginetest.Rig, id scrollback.ConversationID, entries iter.Seq2[transcript.Entry, error]) (transfer.Followed, error) {
-	return r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: entries, Look: true})
+func look(r *enginetest.Rig, id scrollback.ConversationID,
+	entries iter.Seq2[transcript.Entry, error]) (transfer.Followed, error) {
+	return r.Transfer.Follow(context.Background(), r.View,
+		transfer.FollowRequest{Conversation: id, Entries: entries, Look: true})
 }
 
 // follow follows a path that may not be what the conversation says.
@@ -134,11 +139,14 @@ func TestFollowLooks(t *testing.T) {
 // What is only written in another way is the same: ids of calls, reasoning, models, long
 // results and long texts behind artifacts.
 func TestFollowLikeness(t *testing.T) {
-	long, big := strings.Repeat("a long question ", 3000), strings.Repeat("a line of output\n", 4000)
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("1", "f", `{"a": 1, "b": "x"}`)), modeltest.Say("done"))
+	long := strings.Repeat("a long question ", 3000)
+	big := strings.Repeat("a line of output\n", 4000)
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("1", "f", `{"a": 1, "b": "x"}`)),
+		modeltest.Say("done"))
 	id := r.NewConversation()
 	tools := []scrollback.Tool{{Name: "f", Parameters: json.RawMessage(`{"type":"object"}`)}}
-	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Say(long), Tools: tools}).Done(t, scrollback.TurnWaiting, "tool_calls")
+	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Say(long), Tools: tools}).Done(t,
+		scrollback.TurnWaiting, "tool_calls")
 	results := []engine.ToolResult{{CallID: "1", Text: big}}
 	r.Run(engine.TurnRequest{Conversation: id, ToolResults: results}).Done(t, scrollback.TurnComplete, "stop")
 	entries := func(args, result string) iter.Seq2[transcript.Entry, error] {
@@ -173,7 +181,8 @@ func TestFollowImages(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("A"))
 	id := r.NewConversation()
-	one, two := r.Picture(id, 1), r.Picture(id, 2)
+	one := r.Picture(id, 1)
+	two := r.Picture(id, 2)
 	ask := engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, one, two}}
 	r.Run(ask).Done(t, scrollback.TurnComplete, "stop")
 	bytesOf := map[int][]byte{}
@@ -186,7 +195,8 @@ func TestFollowImages(t *testing.T) {
 		}
 	}
 	shows := func(b ...[]byte) int64 {
-		e := transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Say("see")}, Bytes: map[int][]byte{}}
+		e := transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Say("see")},
+			Bytes: map[int][]byte{}}
 		for _, image := range b {
 			e.Bytes[len(e.Message.Parts)] = image
 			e.Message.Parts = append(e.Message.Parts, scrollback.Image{})
@@ -253,7 +263,8 @@ func TestFollowAfterACrash(t *testing.T) {
 	r.WantShape(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans")
 
 	if _, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "other",
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Say("third")}}}}); err != nil {
+		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
+			Parts: scrollback.Say("third")}}}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := r.Transfer.Follow(ctx, r.View, transfer.FollowRequest{Conversation: id, Entries: path("u:first")})

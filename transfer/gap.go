@@ -24,7 +24,9 @@ func (im *importer) across(ctx context.Context, c *importing, e *said) (bool, er
 			}
 			if same {
 				c.all = c.all || m.ID == c.newest
-				c.seqs, c.gap, c.known = append(c.seqs, m.Seq), 0, told(page[i+1:], im.cells)
+				c.seqs = append(c.seqs, m.Seq)
+				c.gap = 0
+				c.known = told(page[i+1:], im.cells)
 				return true, nil
 			}
 			if transcript.MarkOf(m.Meta) != "" {
@@ -33,7 +35,8 @@ func (im *importer) across(ctx context.Context, c *importing, e *said) (bool, er
 		}
 	}
 	if e.Message.CreatedAt != 0 && last > c.seq() {
-		c.gap, c.known = last, nil
+		c.gap = last
+		c.known = nil
 	}
 	return false, nil
 }

@@ -57,7 +57,8 @@ func TestStandInOfGeminiCLI(t *testing.T) {
 		if s == nil || c.Expected == nil {
 			continue
 		}
-		if s.header["sessionId"] != c.Expected.SessionID || s.header["summary"] != c.Expected.Summary || len(s.messages) != c.Expected.Count {
+		if s.header["sessionId"] != c.Expected.SessionID || s.header["summary"] != c.Expected.Summary ||
+			len(s.messages) != c.Expected.Count {
 			t.Errorf("%s: %v with %d messages", c.ID, s.header, len(s.messages))
 		}
 		for i, m := range c.Expected.Messages {
@@ -130,7 +131,9 @@ func stands(t tee, r *enginetest.Rig, id scrollback.ConversationID) (s standing)
 	for _, b := range bs {
 		s.Messages += b.Messages
 	}
-	s.Path, s.Branch, s.Branches = r.Shape(id), c.Branch, len(bs)
+	s.Path = r.Shape(id)
+	s.Branch = c.Branch
+	s.Branches = len(bs)
 	return s
 }
 
@@ -173,7 +176,8 @@ func thereAndBack(t tee, r *enginetest.Rig, id scrollback.ConversationID) {
 	more += s.say("three", false)
 	comesBack(t, r, id, s.file.String(), more)
 	is := stands(t, r, id)
-	if is.Branches != max(was.Branches, 1) || is.Messages != was.Messages+int64(said+more) || !strings.HasPrefix(is.Path, was.Path) ||
+	if is.Branches != max(was.Branches, 1) || is.Messages != was.Messages+int64(said+more) ||
+		!strings.HasPrefix(is.Path, was.Path) ||
 		!strings.HasSuffix(is.Path, "a:answer to three\n") {
 		t.Fatalf("it was\n%+v\nand is\n%+v", was, is)
 	}
@@ -226,24 +230,28 @@ func TestGeminiThereAndBack(t *testing.T) {
 					{CallID: "c1", Text: "no", IsError: true}}}).Done(t, scrollback.TurnComplete, "stop")
 				return id
 			}},
-		"waiting": {[]modeltest.Step{twoCalls}, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
-			opened(r, id)
-			return id
-		}},
+		"waiting": {[]modeltest.Step{twoCalls},
+			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
+				opened(r, id)
+				return id
+			}},
 		"left open": {[]modeltest.Step{twoCalls, modeltest.Say("well")},
 			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 				opened(r, id)
 				turn(r, id, "never mind")
 				return id
 			}},
-		"thoughts, and look-ups": {[]modeltest.Step{{Deltas: []model.Delta{{Reasoning: "Plan\nlook it up"}, {Text: "Let me see."},
-			{Call: &scrollback.ToolCall{ID: "r1", Name: "context_search", Arguments: json.RawMessage(`{"query":"钥匙"}`)}}}}, modeltest.Say("found")},
+		"thoughts, and look-ups": {[]modeltest.Step{{Deltas: []model.Delta{{Reasoning: "Plan\nlook it up"},
+			{Text: "Let me see."},
+			{Call: &scrollback.ToolCall{ID: "r1", Name: "context_search", Arguments: json.RawMessage(`{"query":"钥匙"}`)}}}},
+			modeltest.Say("found")},
 			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 				turn(r, id, "钥匙?")
 				return id
 			}},
 		"failed and cut off": {[]modeltest.Step{{Err: scrollback.Errorf(scrollback.Unavailable, "x", "down")},
-			{Deltas: []model.Delta{{Text: "half a"}}, Err: scrollback.Errorf(scrollback.Unavailable, "x", "down")}, modeltest.Say("now")},
+			{Deltas: []model.Delta{{Text: "half a"}}, Err: scrollback.Errorf(scrollback.Unavailable, "x", "down")},
+			modeltest.Say("now")},
 			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 				r.Ask(id, "one")
 				r.Ask(id, "two")
@@ -252,22 +260,24 @@ func TestGeminiThereAndBack(t *testing.T) {
 			}},
 		"pictures": {nil, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 			r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{r.Picture(id, 7), r.Picture(id, 8)}})
-			r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "/this"}, r.Picture(id, 9)}})
+			r.Run(engine.TurnRequest{Conversation: id,
+				Message: scrollback.Parts{scrollback.Text{Text: "/this"}, r.Picture(id, 9)}})
 			return id
 		}},
 		"a long paste": {nil, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 			turn(r, id, long)
 			return id
 		}},
-		"compacted": {[]modeltest.Step{enginetest.Chatter()}, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
-			for i := range 12 {
-				turn(r, id, fmt.Sprint("question ", i))
-			}
-			if _, err := r.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil {
-				t.Fatal(err)
-			}
-			return id
-		}},
+		"compacted": {[]modeltest.Step{enginetest.Chatter()},
+			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
+				for i := range 12 {
+					turn(r, id, fmt.Sprint("question ", i))
+				}
+				if _, err := r.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil {
+					t.Fatal(err)
+				}
+				return id
+			}},
 		"rewound": {nil, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 			for i := range 3 {
 				turn(r, id, fmt.Sprint("question ", i))
@@ -357,16 +367,19 @@ func anyTalk(t *rapid.T, name string) string {
 		var content []any
 		says := false
 		for range rapid.IntRange(1, 4).Draw(t, "parts") {
-			id, tool := pick("id", "c1", "c2", "call_0", "call_0", ""), pick("tool", "f", "g", "two words")
+			id := pick("id", "c1", "c2", "call_0", "call_0", "")
+			tool := pick("tool", "f", "g", "two words")
 			p := object{"type": "text", "text": pick("text", words...)}
 			switch kind := rapid.IntRange(0, 9).Draw(t, "part"); {
 			case role == "tool" && kind < 8:
-				p = object{"type": "tool_result", "call_id": id, "name": tool, "text": pick("output", words...), "is_error": kind == 0}
+				p = object{"type": "tool_result", "call_id": id, "name": tool, "text": pick("output", words...),
+					"is_error": kind == 0}
 			case role == "assistant" && kind < 2:
 				p = object{"type": "reasoning", "text": pick("thought", words...)}
 			case role == "assistant" && kind < 6:
 				p = object{"type": "tool_call", "id": id, "name": tool, "arguments": json.RawMessage(pick("args", `{}`,
-					`{"z":1.0,"a":1e3,"n":12345678901234567890}`, `{"s":"\u00e9\/<"}`, `[1]`, `"x"`, `null`, `{"b":{"y":1,"x":2},"10":1,"9":2}`))}
+					`{"z":1.0,"a":1e3,"n":12345678901234567890}`, `{"s":"\u00e9\/<"}`, `[1]`, `"x"`, `null`,
+					`{"b":{"y":1,"x":2},"10":1,"9":2}`))}
 			case kind == 9:
 				p = object{"type": "image", "data": pngBytes(), "media_type": "image/png"}
 			}
@@ -424,7 +437,8 @@ func TestGeminiGrownApart(t *testing.T) {
 		}
 	}
 	record := func(id, kind, words string) object {
-		return object{"id": id, "timestamp": "2026-12-02T00:00:00.000Z", "type": kind, "content": []any{object{"text": words}}}
+		return object{"id": id, "timestamp": "2026-12-02T00:00:00.000Z", "type": kind,
+			"content": []any{object{"text": words}}}
 	}
 	for name, c := range map[string]struct {
 		do       func(*enginetest.Rig, scrollback.ConversationID, *cli)
@@ -432,12 +446,14 @@ func TestGeminiGrownApart(t *testing.T) {
 		path     string
 		branches int
 	}{
-		"unchanged after a rewind": {func(r *enginetest.Rig, id scrollback.ConversationID, _ *cli) { rewind(r, id, 2) }, 0, "q1 a", 2},
+		"unchanged after a rewind": {func(r *enginetest.Rig, id scrollback.ConversationID, _ *cli) { rewind(r, id, 2) }, 0,
+			"q1 a", 2},
 		"grown after a rewind": {func(r *enginetest.Rig, id scrollback.ConversationID, s *cli) {
 			rewind(r, id, 2)
 			s.say("new", false)
 		}, 2, "q1 a q2 a new +", 1},
-		"grown here": {func(r *enginetest.Rig, id scrollback.ConversationID, _ *cli) { r.Ask(id, "here") }, 0, "q1 a q2 a here a", 1},
+		"grown here": {func(r *enginetest.Rig, id scrollback.ConversationID, _ *cli) { r.Ask(id, "here") }, 0,
+			"q1 a q2 a here a", 1},
 		"grown on both sides": {func(r *enginetest.Rig, id scrollback.ConversationID, s *cli) {
 			r.Ask(id, "here")
 			s.say("there", false)
@@ -487,7 +503,8 @@ func TestGeminiGrownApart(t *testing.T) {
 			c.do(r, id, s)
 			for _, want := range []int{c.grown, 0} { // the second time it says nothing new
 				out, err := r.Load(s.file.String())
-				if err != nil || len(out.Conversations) != 1 || out.Conversations[0].ID != id || out.Conversations[0].Messages != int64(want) {
+				if err != nil || len(out.Conversations) != 1 || out.Conversations[0].ID != id ||
+					out.Conversations[0].Messages != int64(want) {
 					t.Fatalf("%+v, %v; want %d new", out, err, want)
 				}
 				var path []string
@@ -508,7 +525,8 @@ func TestGeminiGrownApart(t *testing.T) {
 
 // A conversation that goes to another store, on in Gemini CLI, and back, is one here again.
 func TestGeminiOverAnotherStore(t *testing.T) {
-	here, there := enginetest.New(t, enginetest.Options{}, modeltest.Say("a")), enginetest.New(t, enginetest.Options{}, modeltest.Say("b"))
+	here := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
+	there := enginetest.New(t, enginetest.Options{}, modeltest.Say("b"))
 	id, s := talked(t, here, 2)
 	out, err := there.Load(s.file.String())
 	if err != nil || out.Conversations[0].ID == id || out.Conversations[0].Messages != 4 {
@@ -563,7 +581,8 @@ func TestGeminiSessionGrows(t *testing.T) {
 		seq, part int
 		text      string
 	}{{2, 0, "plain"}, {2, 1, `{"z":1.0,"a":[2e3]}`}, {4, 0, "second & <third>\nextra"}} {
-		if got := r.Log(id)[at.seq].Parts.Results()[at.part]; got.Text != at.text || at.part == 1 && (got.Name != "g" || !got.IsError) {
+		if got := r.Log(id)[at.seq].Parts.Results()[at.part]; got.Text != at.text ||
+			at.part == 1 && (got.Name != "g" || !got.IsError) {
 			t.Errorf("result %d of message %d is %+v", at.part, at.seq, got)
 		}
 	}
@@ -609,7 +628,8 @@ func TestOneIDNamesTwoTools(t *testing.T) {
 	}
 	id := out.Conversations[0].ID
 	r.Ask(id, "and?").Done(t, scrollback.TurnComplete, "stop")
-	names, n := map[string]string{}, 0
+	names := map[string]string{}
+	n := 0
 	for _, it := range sent {
 		for _, c := range it.Parts.Calls() {
 			names[c.ID] = c.Name
@@ -640,7 +660,8 @@ func TestOneIDNamesTwoTools(t *testing.T) {
 	segment := r.ReadAll(id, rec.Refs[0])
 	at := 0
 	for i := range 2 {
-		for _, line := range []string{"**Tool call** alpha", "**Tool call** beta", "**Tool result** beta", fmt.Sprint("beta of ", i),
+		for _, line := range []string{"**Tool call** alpha", "**Tool call** beta", "**Tool result** beta",
+			fmt.Sprint("beta of ", i),
 			"**Tool result** alpha", fmt.Sprint("alpha of ", i)} {
 			k := strings.Index(segment[at:], line)
 			if k < 0 {
@@ -677,7 +698,8 @@ func TestAnySessionGrows(t *testing.T) {
 			id = out.Conversations[0].ID
 		}
 		was := stands(t, r, id)
-		pending, said := 0, 0
+		pending := 0
+		said := 0
 		ops := rapid.SampledFrom([]string{"resume", "say", "tools", "import", "export"})
 		for i, op := range rapid.SliceOfN(ops, 1, 12).Draw(t, "operations") {
 			switch op {
@@ -686,7 +708,8 @@ func TestAnySessionGrows(t *testing.T) {
 				s.resume()
 			case "say", "tools":
 				k := s.say(fmt.Sprint("turn ", i), op == "tools")
-				pending, said = pending+k, said+k
+				pending += k
+				said += k
 			case "import":
 				comesBack(t, r, id, s.file.String(), pending)
 				pending = 0
@@ -697,7 +720,8 @@ func TestAnySessionGrows(t *testing.T) {
 			}
 		}
 		comesBack(t, r, id, s.file.String(), pending)
-		if is := stands(t, r, id); is.Branch != was.Branch || is.Branches != was.Branches || is.Messages != was.Messages+int64(said) ||
+		if is := stands(t, r, id); is.Branch != was.Branch || is.Branches != was.Branches ||
+			is.Messages != was.Messages+int64(said) ||
 			!strings.HasPrefix(is.Path, was.Path) {
 			t.Fatalf("it was\n%+v\nand after %d more is\n%+v", was, said, is)
 		}

@@ -40,17 +40,21 @@ func forge(t *testing.T, id, victim scrollback.ConversationID) []byte {
 	}
 	ok(err)
 	var c bundle.Conversation
-	c.ID, c.Branch, c.Project = id, "forged-branch", "elsewhere"
+	c.ID = id
+	c.Branch = "forged-branch"
+	c.Project = "elsewhere"
 	if victim != "" {
 		var above bundle.Conversation
-		above.ID, above.Inherited = victim, true
+		above.ID = victim
+		above.Inherited = true
 		ok(w.Conversation(above))
 		ok(w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: "empty-branch", Conversation: victim}}))
 		c.Ancestors = []scrollback.ConversationID{victim}
 	}
 	ok(w.Conversation(c))
 	ok(w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: id, HeadSeq: 1}}))
-	ok(w.Message(scrollback.Message{ID: "forged-message", ConversationID: id, Branch: c.Branch, Seq: 1, Role: scrollback.RoleUser,
+	ok(w.Message(scrollback.Message{ID: "forged-message", ConversationID: id, Branch: c.Branch, Seq: 1,
+		Role:   scrollback.RoleUser,
 		Status: scrollback.StatusComplete, CreatedAt: 1, Parts: enginetest.Say("hello")}))
 	ok(w.Close())
 	return out.Bytes()
@@ -75,7 +79,8 @@ func TestAnIdOpensNothing(t *testing.T) {
 			if out, err := r.Unpack(forge(t, forged, victim), transfer.ImportRequest{Project: project}); err == nil {
 				t.Errorf("an ancestor in name only, purged %v, project %q: %+v", purged, project, out)
 			}
-			if out, err := r.Unpack(forge(t, victim, ""), transfer.ImportRequest{Project: project}); scrollback.CodeOf(err) != scrollback.Conflict {
+			if out, err := r.Unpack(forge(t, victim, ""),
+				transfer.ImportRequest{Project: project}); scrollback.CodeOf(err) != scrollback.Conflict {
 				t.Errorf("its own id, purged %v, project %q: %+v, %v", purged, project, out, err)
 			}
 		}
@@ -103,7 +108,8 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, scrollback.File{Artifact: art.ID}}})
+	src.Run(engine.TurnRequest{Conversation: id,
+		Message: scrollback.Parts{scrollback.Text{Text: "see"}, scrollback.File{Artifact: art.ID}}})
 	file := src.Pack(id, transfer.ExportRequest{})
 	for name, lose := range map[string]func(far *enginetest.Rig, other scrollback.ConversationID, b *blob.Bucket) error{
 		"purge": func(far *enginetest.Rig, other scrollback.ConversationID, _ *blob.Bucket) error {
@@ -127,7 +133,8 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			kept := archive.New(rows, bucket, &archive.Options{Grace: -1})
-			far := enginetest.New(t, enginetest.Options{Driver: db, Limit: 8000, NoFolds: true, Archive: kept}, modeltest.Say("x"))
+			far := enginetest.New(t, enginetest.Options{Driver: db, Limit: 8000, NoFolds: true, Archive: kept},
+				modeltest.Say("x"))
 			other := far.NewConversation()
 			if _, err := far.Upload(ctx, other, strings.NewReader(shared), "n.bin"); err != nil {
 				t.Fatal(err)
@@ -164,7 +171,8 @@ func TestABundleThatChanges(t *testing.T) {
 	}
 	for name, then := range map[string][]byte{"longer": longer, "of two": r.Pack(fork.ID, transfer.ExportRequest{})} {
 		far := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true}, modeltest.Say("x"))
-		_, err := far.Import(context.Background(), &changing{Reader: bytes.NewReader(first), then: then}, transfer.ImportRequest{})
+		_, err := far.Import(context.Background(), &changing{Reader: bytes.NewReader(first), then: then},
+			transfer.ImportRequest{})
 		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "changed while it was read") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -199,11 +207,14 @@ func TestABundlesPolicyIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c bundle.Conversation
-	c.ID, c.Branch, c.Policy = forged, "forged-branch", compact.Rolling
+	c.ID = forged
+	c.Branch = "forged-branch"
+	c.Policy = compact.Rolling
 	c.Settings.Compaction = map[string]float64{"of_another_version": 3, "keep_messages": 2, "keep_share": 99}
 	for _, err := range []error{w.Conversation(c),
 		w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: forged, HeadSeq: 1}}),
-		w.Message(scrollback.Message{ID: "forged-message", ConversationID: forged, Branch: c.Branch, Seq: 1, Role: scrollback.RoleUser,
+		w.Message(scrollback.Message{ID: "forged-message", ConversationID: forged, Branch: c.Branch, Seq: 1,
+			Role:   scrollback.RoleUser,
 			Status: scrollback.StatusComplete, CreatedAt: 1, Parts: enginetest.Say("hello")}), w.Close()} {
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +223,8 @@ func TestABundlesPolicyIsKept(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	brings(r, out.Bytes(), transfer.ImportRequest{}, transfer.ResultCreated)
 	got, err := r.Get(context.Background(), forged)
-	if err != nil || got.Policy != compact.Rolling || len(got.Settings.Compaction) != 1 || got.Settings.Compaction["keep_messages"] != 2 {
+	if err != nil || got.Policy != compact.Rolling || len(got.Settings.Compaction) != 1 ||
+		got.Settings.Compaction["keep_messages"] != 2 {
 		t.Errorf("policy %q, numbers %v, %v", got.Policy, got.Settings.Compaction, err)
 	}
 }

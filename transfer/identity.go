@@ -38,16 +38,21 @@ func (im *importer) enter(ctx context.Context, c *importing) error {
 	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
 		return err
 	}
-	c.backlog.Summarize, c.backlog.Quota = im.q.Summarize, im.q.Quota
+	c.backlog.Summarize = im.q.Summarize
+	c.backlog.Quota = im.q.Quota
 	head := c.backlog.Begin
 	if head.DeletedAt != 0 {
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first",
+			c.ID)
 	}
-	c.head, c.at, c.Total = head, head.Branch, head.Messages
+	c.head = head
+	c.at = head.Branch
+	c.Total = head.Messages
 	c.stood = onPath{head.Branch.ID, head.Branch.HeadSeq}
 	c.back = !c.Created && head.Branch.HeadSeq == head.Branch.AtSeq
 	if im.q.Into != "" {
-		c.fresh, c.base = true, head.Messages
+		c.fresh = true
+		c.base = head.Messages
 	} else if n := head.Branch.HeadSeq; n > 0 {
 		last, err := im.store.At(ctx, head.Branch, n)
 		if err != nil {
@@ -91,7 +96,9 @@ func (im *importer) choose(ctx context.Context, c *importing, key string, entry 
 	if err != nil {
 		return err
 	}
-	c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
+	c.ID = made.ID
+	c.Created = created
+	c.untitled = created && made.Title == ""
 	return nil
 }
 
@@ -128,7 +135,8 @@ func plan(im *importer, key string, want *scrollback.Conversation) error {
 	if err := bundles.Localize(im.view, want, project); err != nil {
 		return err
 	}
-	want.Project, want.Roots = project, nil
+	want.Project = project
+	want.Roots = nil
 	if scrollback.CheckTools(want.Settings.Tools) != nil {
 		want.Settings.Tools = nil
 	}

@@ -20,7 +20,8 @@ func TestImagesAtAddresses(t *testing.T) {
 	const at = "https://pictures.example/cat.png"
 	r := enginetest.New(t, enginetest.Options{RemoteImages: true}, modeltest.Say("I see a cat."))
 	id := r.NewConversation()
-	said := append(enginetest.Say("What is this?"), scrollback.Image{URL: at, Name: "cat.png", Detail: "low"}, r.Picture(id, 3))
+	said := append(enginetest.Say("What is this?"), scrollback.Image{URL: at, Name: "cat.png", Detail: "low"},
+		r.Picture(id, 3))
 	r.Run(engine.TurnRequest{Conversation: id, Message: said}).Done(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)
@@ -32,7 +33,8 @@ func TestImagesAtAddresses(t *testing.T) {
 		if len(parts) != 3 {
 			t.Fatalf("from %s: %+v", from, parts)
 		}
-		if i, ok := parts[1].(scrollback.Image); !ok || i.URL != at || i.Artifact != "" || i.Name != "cat.png" || i.Detail != "low" {
+		if i, ok := parts[1].(scrollback.Image); !ok || i.URL != at || i.Artifact != "" || i.Name != "cat.png" ||
+			i.Detail != "low" {
 			t.Errorf("from %s: %+v", from, parts[1])
 		}
 		if i, ok := parts[2].(scrollback.Image); !ok || i.Artifact == "" || i.Width != 64 {

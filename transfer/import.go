@@ -129,7 +129,8 @@ func (im *importer) result() ImportResult {
 }
 
 func both(a, b engine.Asked) engine.Asked {
-	return engine.Asked{Calls: a.Calls + b.Calls, Summaries: a.Summaries + b.Summaries, Cost: a.Cost + b.Cost, Held: a.Held + b.Held}
+	return engine.Asked{Calls: a.Calls + b.Calls, Summaries: a.Summaries + b.Summaries, Cost: a.Cost + b.Cost,
+		Held: a.Held + b.Held}
 }
 
 // maySummarize returns why models may not be asked for the summaries that were wanted, before
@@ -249,11 +250,13 @@ func (c *importing) when(m scrollback.Message, near int64) int64 {
 func heard(entry transcript.Entry) (scrollback.Message, *said, error) {
 	mark, err := transcript.Mark(entry)
 	m := entry.Message
-	m.ID, m.Meta = "", mark
+	m.ID = ""
+	m.Meta = mark
 	if m.Role == scrollback.RoleUser && len(m.Parts) > 0 && len(m.Parts.Results()) == len(m.Parts) {
 		m.Role = scrollback.RoleTool
 	}
-	e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes, Clipped: entry.Clipped}, mark: transcript.MarkOf(mark), id: entry.Message.ID}
+	e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes, Clipped: entry.Clipped},
+		mark: transcript.MarkOf(mark), id: entry.Message.ID}
 	if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusInterrupted {
 		e.draft = scrollback.TurnID(entry.Message.ID)
 	}
@@ -266,10 +269,14 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 		return err
 	}
 	if n < 0 || n > len(c.seqs) {
-		return scrollback.Errorf(scrollback.Internal, "transfer.Import", "the reader goes back to message %d of %d", n, len(c.seqs))
+		return scrollback.Errorf(scrollback.Internal, "transfer.Import", "the reader goes back to message %d of %d", n,
+			len(c.seqs))
 	}
 	c.ended()
-	c.seqs, c.gap, c.known, c.fresh = c.seqs[:n], 0, nil, false
+	c.seqs = c.seqs[:n]
+	c.gap = 0
+	c.known = nil
+	c.fresh = false
 	if c.without != nil {
 		at, _ := slices.BinarySearch(*c.without, n+1)
 		*c.without = (*c.without)[:at]
@@ -299,7 +306,9 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 	}
 	step := func() (bool, error) {
 		c.all = c.all || c.known[0].ID == c.newest
-		c.seqs, c.gap, c.known = append(c.seqs, c.known[0].Seq), 0, c.known[1:]
+		c.seqs = append(c.seqs, c.known[0].Seq)
+		c.gap = 0
+		c.known = c.known[1:]
 		return true, nil
 	}
 	if len(c.known) > 0 {
@@ -339,7 +348,8 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			return false, err
 		}
 		if same {
-			c.at, c.known = b, []scrollback.Message{first.Message}
+			c.at = b
+			c.known = []scrollback.Message{first.Message}
 			return step()
 		}
 	}
@@ -414,14 +424,17 @@ func grown(ctx context.Context, im *importer, c *importing) bool {
 		c.forks = nil
 	}
 	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq > c.at.HeadSeq {
-		c.at, c.known, changed = head.Branch, nil, true
+		c.at = head.Branch
+		c.known = nil
+		changed = true
 	}
 	return changed
 }
 
 // stands notes where this import has brought the conversation.
 func (c *importing) stands(h store.Head) {
-	c.head, c.at = h, h.Branch
+	c.head = h
+	c.at = h.Branch
 	if c.forks != nil {
 		c.forks.Put(h.Branch)
 		c.asOf = onPath{h.Branch.ID, h.Branch.HeadSeq}
@@ -430,14 +443,18 @@ func (c *importing) stands(h store.Head) {
 
 // leave makes the file's position the head: what it says next is not there.
 func (im *importer) leave(ctx context.Context, c *importing) error {
-	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite) // somebody may have continued while the file was followed
+	// somebody may have continued while the file was followed
+	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil {
 		return err
 	}
 	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq > c.at.HeadSeq {
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody continued conversation %s while it was imported; import the file again", c.ID)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
+			"somebody continued conversation %s while it was imported; import the file again", c.ID)
 	}
-	c.head, c.fresh, c.known = head, true, nil
+	c.head = head
+	c.fresh = true
+	c.known = nil
 	if c.Messages == 0 && c.left == "" {
 		c.stood = onPath{head.Branch.ID, head.Branch.HeadSeq}
 	}
@@ -449,7 +466,8 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		if err != nil {
 			return err
 		}
-		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == "" && !(c.all && last.ID == c.newest)
+		c.left = head.Branch.ID
+		c.own = transcript.MarkOf(last.Meta) == "" && !(c.all && last.ID == c.newest)
 	}
 	if head, err = im.goTo(ctx, head, c.at.ID, c.seq()); err == nil {
 		c.stands(head)
@@ -460,7 +478,8 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 }
 
 // goTo makes a point on a branch the head of a conversation.
-func (im *importer) goTo(ctx context.Context, head store.Head, branch scrollback.BranchID, seq int64) (store.Head, error) {
+func (im *importer) goTo(ctx context.Context, head store.Head, branch scrollback.BranchID,
+	seq int64) (store.Head, error) {
 	b, err := im.store.Branches.Of(ctx, head, branch) // as it is now: it may have been compacted meanwhile
 	if err != nil {
 		return head, err
@@ -505,7 +524,8 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	}
 	head, err := im.goTo(ctx, now, to.branch, to.seq)
 	if err == nil {
-		c.head, c.Total = head, head.Messages
+		c.head = head
+		c.Total = head.Messages
 		if c.Created && to == (onPath{c.at.ID, c.seq()}) {
 			c.decided = 0
 			err = im.leaveOut(ctx, c)

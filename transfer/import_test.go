@@ -79,7 +79,8 @@ func TestImportBadLines(t *testing.T) {
 	want := []struct {
 		line int
 		says string
-	}{{2, "malformed JSON"}, {3, `unknown role "robot"`}, {5, "hologram"}, {6, "yesterday"}, {7, "base64"}, {8, "UTF-8"}, {9, "shape"},
+	}{{2, "malformed JSON"}, {3, `unknown role "robot"`}, {5, "hologram"}, {6, "yesterday"}, {7, "base64"}, {8, "UTF-8"},
+		{9, "shape"},
 		{11, "malformed JSON"}}
 	if len(out.Skipped) != len(want) {
 		t.Fatalf("skipped %+v", out.Skipped)
@@ -145,7 +146,8 @@ func TestImportAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := out.Conversations[0]; c.Messages != step.messages || c.Total != step.total || c.Created != (id == "") || id != "" && c.ID != id {
+		if c := out.Conversations[0]; c.Messages != step.messages || c.Total != step.total || c.Created != (id == "") ||
+			id != "" && c.ID != id {
 			t.Errorf("%s: %+v", step.file, c)
 		}
 		id = out.Conversations[0].ID
@@ -179,7 +181,8 @@ const badImage = `{"role":"user","content":[{"type":"image","artifact":"` +
 func TestImportAgainWithWhatIsRefused(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	head := `{"conversation":{"id":"src-1"}}` + "\n"
-	one, two := `{"role":"user","content":"m1"}`+"\n", `{"role":"user","content":"m2"}`+"\n"
+	one := `{"role":"user","content":"m1"}` + "\n"
+	two := `{"role":"user","content":"m2"}` + "\n"
 	var id scrollback.ConversationID
 	for i, want := range []int64{2, 0, 0} {
 		out, err := r.Load(head + one + badImage + two)
@@ -206,7 +209,8 @@ func TestImportAgainAfterRewindToTheBeginning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, zero := out.Conversations[0].ID, int64(0)
+	id := out.Conversations[0].ID
+	zero := int64(0)
 	if _, err := r.Branches().Rewind(context.Background(), id, engine.Point{Seq: &zero}); err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +260,8 @@ func TestImportBesideSomebody(t *testing.T) {
 			}
 			id := out.Conversations[0].ID
 			r.Ask(id, "mine")
-			f.fail, f.before = c.fail, func(word string) {
+			f.fail = c.fail
+			f.before = func(word string) {
 				if word == c.asked {
 					r.Ask(id, "more")
 				}
@@ -362,26 +367,30 @@ func TestExportAndBack(t *testing.T) {
 	if _, _, err := sample.Write(&file, "round", sample.Options{Seed: 8, Messages: 300, Images: 4}); err != nil {
 		t.Fatal(err)
 	}
-	a, b := enginetest.New(t, enginetest.Options{}, modeltest.Say("x")), enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	a := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	b := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	in, err := a.Load(file.String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	enginetest.CheckViews(t, a, in.Conversations[0].ID)
 	var out, again bytes.Buffer
-	if err := a.Export(context.Background(), in.Conversations[0].ID, transfer.ExportRequest{Format: "jsonl"}, &out); err != nil {
+	if err := a.Export(context.Background(), in.Conversations[0].ID, transfer.ExportRequest{Format: "jsonl"},
+		&out); err != nil {
 		t.Fatal(err)
 	}
 	back, err := b.Load(out.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Export(context.Background(), back.Conversations[0].ID, transfer.ExportRequest{Format: "jsonl"}, &again); err != nil {
+	if err := b.Export(context.Background(), back.Conversations[0].ID, transfer.ExportRequest{Format: "jsonl"},
+		&again); err != nil {
 		t.Fatal(err)
 	}
 	strip := func(r *enginetest.Rig, id scrollback.ConversationID) (out []scrollback.Message) {
 		for _, m := range r.Log(id) {
-			out = append(out, scrollback.Message{Seq: m.Seq, Role: m.Role, Parts: m.Parts, CreatedAt: m.CreatedAt, Tokens: m.Tokens})
+			out = append(out, scrollback.Message{Seq: m.Seq, Role: m.Role, Parts: m.Parts, CreatedAt: m.CreatedAt,
+				Tokens: m.Tokens})
 		}
 		return out
 	}

@@ -33,8 +33,10 @@ type reserved struct {
 
 // OnCompact returns what [engine.Options] need to archive conversations after their
 // compactions.
-func OnCompact(t *Transfer) func(id scrollback.ConversationID) (key string, write func(context.Context, *engine.View) error) {
-	w := &later{Archives: t.Archives(), waiting: map[scrollback.ConversationID]*reserved{}, writing: make(chan struct{}, 1)}
+func OnCompact(t *Transfer) func(id scrollback.ConversationID) (key string, write func(context.Context,
+	*engine.View) error) {
+	w := &later{Archives: t.Archives(), waiting: map[scrollback.ConversationID]*reserved{},
+		writing: make(chan struct{}, 1)}
 	return w.reserve
 }
 
@@ -84,7 +86,8 @@ func (w *later) put(ctx context.Context, v *engine.View, id scrollback.Conversat
 	}
 	if full {
 		begin()
-		return scrollback.Errorf(scrollback.Unavailable, "transfer.OnCompact", "%d archives wait to be written already", maxLater)
+		return scrollback.Errorf(scrollback.Unavailable, "transfer.OnCompact", "%d archives wait to be written already",
+			maxLater)
 	}
 	select {
 	case w.writing <- struct{}{}:

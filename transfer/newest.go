@@ -19,7 +19,8 @@ type recency struct {
 }
 
 func (r recency) compare(o recency) int {
-	return cmp.Or(cmp.Compare(r.said, o.said), cmp.Compare(r.seq, o.seq), cmp.Compare(r.bytes, o.bytes), cmp.Compare(r.mark, o.mark))
+	return cmp.Or(cmp.Compare(r.said, o.said), cmp.Compare(r.seq, o.seq), cmp.Compare(r.bytes, o.bytes),
+		cmp.Compare(r.mark, o.mark))
 }
 
 // recentMessages is how many messages at the end of a path are looked at for the time of the
@@ -92,7 +93,8 @@ func (im *importer) hasNewest(ctx context.Context, c *importing) (bool, error) {
 // are, and so does a conversation that has a newer message than the file. A file that brought
 // nothing moves it only if its tool went back.
 func (im *importer) whereToEnd(ctx context.Context, c *importing) (onPath, error) {
-	here, there := c.stood, onPath{c.at.ID, c.seq()}
+	here := c.stood
+	there := onPath{c.at.ID, c.seq()}
 	switch {
 	case here == there, c.Messages == 0 && (!c.moved || !c.theirs), c.left != "" && c.own:
 		return here, nil

@@ -21,18 +21,26 @@ func (b *bringing) note(ctx context.Context, c *importing, held bool) error {
 		return nil // it said nothing, was deleted here, or could not be made
 	}
 	o := s.Origin
-	o.Conversation, o.Shared, o.Stamp, o.ImportedAt = c.ID, s.shared, b.Stamp, s.was.ImportedAt
+	o.Conversation = c.ID
+	o.Shared = s.shared
+	o.Stamp = b.Stamp
+	o.ImportedAt = s.was.ImportedAt
 	if o.ImportedAt == 0 || c.Messages > 0 || c.Created {
 		o.ImportedAt = b.im.store.Now()
 	}
 	if held {
-		b.held[o.ID], o.Stamp = true, ""
+		b.held[o.ID] = true
+		o.Stamp = ""
 	}
 	if o.Folder == "" {
-		o.Folder, o.GitBranch = s.was.Folder, s.was.GitBranch
+		o.Folder = s.was.Folder
+		o.GitBranch = s.was.GitBranch
 	}
 	if b.at == "" { // a copy of it
-		o.Place, o.Name, o.Stamp, o.GoneAt = s.was.Place, s.was.Name, s.was.Stamp, s.was.GoneAt
+		o.Place = s.was.Place
+		o.Name = s.was.Name
+		o.Stamp = s.was.Stamp
+		o.GoneAt = s.was.GoneAt
 	}
 	n := &noted{o, s.was}
 	if b.first == nil || o.ID == b.Session.ID { // the session's own says whether all of it is here
@@ -50,7 +58,8 @@ func (n *noted) put(ctx context.Context, im *importer) error {
 
 // vanished marks conversations that the session had, and has no more.
 func (b *bringing) vanished(ctx context.Context) error {
-	if b.at == "" || b.Stamp == "" || b.Shares || b.stood == 0 { // what another session has is not gone, nor what was not read
+	// what another session has is not gone, nor what was not read
+	if b.at == "" || b.Stamp == "" || b.Shares || b.stood == 0 {
 		return nil
 	}
 	q := OriginQuery{Tool: b.Tool.Name(), Place: b.at, Name: b.Session.Name, Limit: originsPage}

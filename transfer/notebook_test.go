@@ -34,7 +34,8 @@ func everything(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 		t.Fatal(err)
 	}
 	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see ![x](y)"},
-		r.Picture(id, 1), scrollback.File{Artifact: a.ID, Name: "tide.txt"}, scrollback.Text{Text: "and <content_reference>"}}},
+		r.Picture(id, 1), scrollback.File{Artifact: a.ID, Name: "tide.txt"},
+		scrollback.Text{Text: "and <content_reference>"}}},
 	).Done(t, scrollback.TurnComplete, "stop")
 	file := `{"role":"user","content":"use it"}
 {"role":"assistant","content":[{"type":"reasoning","text":"想","opaque":{"sig":"s"}},{"type":"text","text":"I call"},` +
@@ -79,7 +80,8 @@ func said(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) string 
 func TestNotebookThereAndBack(t *testing.T) {
 	for _, format := range []string{"mtm", "ipynb"} {
 		r, id := everything(t)
-		was, path := stands(t, r, id), said(t, r, id)
+		was := stands(t, r, id)
+		path := said(t, r, id)
 		file := exported(t, r, id, format)
 		comesBack(t, r, id, file, 0)
 		if now := stands(t, r, id); now != was {
@@ -98,7 +100,8 @@ func TestNotebookThereAndBack(t *testing.T) {
 			}
 		}
 		c, err := other.Get(context.Background(), there)
-		if err != nil || c.Title != "钥匙 & keys" || c.Instructions != "Be <brief>." || len(c.Roots) > 0 || string(c.Meta) != `{"a":{"b":1}}` {
+		if err != nil || c.Title != "钥匙 & keys" || c.Instructions != "Be <brief>." || len(c.Roots) > 0 ||
+			string(c.Meta) != `{"a":{"b":1}}` {
 			t.Errorf("%s: %+v, %v", format, c, err)
 		}
 		if again := exported(t, other, there, format); strings.Count(again, `"role"`) != strings.Count(file, `"role"`) {
@@ -138,7 +141,8 @@ func TestForeignNotebook(t *testing.T) {
 // A notebook that cannot be read is named with the place, and nothing is made.
 func TestBrokenNotebook(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
-	for _, file := range []string{"{\"cells\": [\n  {\"cell_type\": \"code\", x", "{\"metadata\": {}, \"context\": [\n  {]"} {
+	for _, file := range []string{"{\"cells\": [\n  {\"cell_type\": \"code\", x",
+		"{\"metadata\": {}, \"context\": [\n  {]"} {
 		_, err := r.Load(file)
 		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "line 2: column ") {
 			t.Errorf("%q: %v", file, err)

@@ -62,7 +62,8 @@ func (t *Transfer) Gone(ctx context.Context, v *engine.View, origins []scrollbac
 		if _, err := v.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite); err != nil {
 			return err
 		}
-		now, err := t.store.Origins.List(ctx, OriginQuery{Tool: o.Tool, ID: o.ID, Conversations: []scrollback.ConversationID{o.Conversation}, Trash: true})
+		now, err := t.store.Origins.List(ctx, OriginQuery{Tool: o.Tool, ID: o.ID,
+			Conversations: []scrollback.ConversationID{o.Conversation}, Trash: true})
 		for _, o := range now {
 			if err == nil && o.GoneAt != at {
 				o.GoneAt = at
@@ -88,7 +89,8 @@ func (b *bringing) choose(ctx context.Context, c *importing) error {
 		return err
 	}
 	if s.was.Conversation != "" && !s.was.Shared {
-		c.ID, c.moved = s.was.Conversation, s.was.Stamp != b.Stamp
+		c.ID = s.was.Conversation
+		c.moved = s.was.Stamp != b.Stamp
 		c.goesOn = c.moved && b.at != "" && s.was.Place == b.at && s.was.Name == b.Session.Name
 		return nil
 	}
@@ -97,7 +99,9 @@ func (b *bringing) choose(ctx context.Context, c *importing) error {
 		return err
 	}
 	if found != nil && found.entire {
-		s.shared, c.ID, c.Total = true, found.ID, found.head.Messages
+		s.shared = true
+		c.ID = found.ID
+		c.Total = found.head.Messages
 		return nil
 	}
 	if found == nil && of == nil {
@@ -122,7 +126,8 @@ func (b *bringing) known(ctx context.Context, s *source) error {
 			return err
 		}
 		if len(there) == 0 { // it is in the trash, from which only a person takes it
-			s.deleted, b.trashed = true, all[0].Conversation
+			s.deleted = true
+			b.trashed = all[0].Conversation
 			return nil
 		}
 		s.was, err = b.ours(ctx, there)
@@ -139,7 +144,9 @@ func (b *bringing) known(ctx context.Context, s *source) error {
 // project that was asked for, else that which was brought from the same place, else the first.
 func (b *bringing) ours(ctx context.Context, all []scrollback.Origin) (scrollback.Origin, error) {
 	out := all[0]
-	if i := slices.IndexFunc(all, func(o scrollback.Origin) bool { return b.at != "" && o.Place == b.at && o.Name == b.Session.Name }); i >= 0 {
+	if i := slices.IndexFunc(all, func(o scrollback.Origin) bool {
+		return b.at != "" && o.Place == b.at && o.Name == b.Session.Name
+	}); i >= 0 {
 		out = all[i]
 	}
 	for _, o := range all {
@@ -196,7 +203,8 @@ type ancestry struct {
 // make makes the conversation of a source. Its id follows from the source, so that two imports
 // at once make one.
 func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
-	s, im := c.source, b.im
+	s := c.source
+	im := b.im
 	want := described(s)
 	var err error
 	if want.Project, err = b.project(ctx, s, a); err != nil {
@@ -214,7 +222,8 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 		case a.fork != nil:
 			f := a.fork
 			if want.Title == "" {
-				want.Title, want.TitleBy = title.Copy(title.CopyOf, f.head.Title), scrollback.TitleTool
+				want.Title = title.Copy(title.CopyOf, f.head.Title)
+				want.TitleBy = scrollback.TitleTool
 			}
 			made, err = im.store.Branches.Fork(ctx, f.head, f.at, f.seq(), want)
 			c.Created = made.Messages == f.seq()
@@ -222,7 +231,8 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 			made, c.Created, err = im.view.Create(ctx, want)
 		}
 		if err == nil {
-			c.ID, c.untitled = made.ID, c.Created && made.Title == ""
+			c.ID = made.ID
+			c.untitled = c.Created && made.Title == ""
 		}
 		if scrollback.CodeOf(err) != scrollback.Conflict {
 			break // else one of that id was purged, and others inherit from it

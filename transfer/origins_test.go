@@ -29,7 +29,9 @@ import (
 func TestOriginOfASession(t *testing.T) {
 	h := newHome(t)
 	a := line("a", "one", "two")
-	a.Folder, a.Git, a.Title = "/home/me/work", "feature/x", "A talk"
+	a.Folder = "/home/me/work"
+	a.Git = "feature/x"
+	a.Title = "A talk"
 	f := files{"2026/a.talk": {a}}
 	out := h.bring(f, "2026/a.talk")
 	got := h.of("a")
@@ -43,7 +45,8 @@ func TestOriginOfASession(t *testing.T) {
 		t.Errorf("left out: %s, held %v", d, out.Held)
 	}
 	c, err := h.Get(context.Background(), got.Conversation)
-	if err != nil || c.Title != "A talk" || string(c.Meta) != `{"talks":{"cwd":"/home/me/work"}}` || c.Project != scrollback.DefaultProject {
+	if err != nil || c.Title != "A talk" || string(c.Meta) != `{"talks":{"cwd":"/home/me/work"}}` ||
+		c.Project != scrollback.DefaultProject {
 		t.Errorf("%+v, %v", c, err)
 	}
 	h.Clock.Add(1000)
@@ -63,7 +66,9 @@ func TestStampsOfSessions(t *testing.T) {
 			t.Errorf("here whole: %v, want %v", whole, want)
 		}
 	}
-	a, b, c := line("a", "one", "two"), line("b", "three"), line("c", "four")
+	a := line("a", "one", "two")
+	b := line("b", "three")
+	c := line("c", "four")
 	held := b
 	held.Held = true
 	f := files{"s": {a, held}}
@@ -104,8 +109,10 @@ func TestStampsOfSessions(t *testing.T) {
 func TestGoneAndBack(t *testing.T) {
 	h := newHome(t)
 	ctx := context.Background()
-	a, b := line("a", "one"), line("b", "two")
-	both, one := files{"s": {a, b}}, files{"s": {a}}
+	a := line("a", "one")
+	b := line("b", "two")
+	both := files{"s": {a, b}}
+	one := files{"s": {a}}
 	h.bring(both, "s")
 	gone := func(id string, want bool) {
 		t.Helper()
@@ -205,7 +212,8 @@ func TestBringDeleted(t *testing.T) {
 	refused := func(name, what string) {
 		t.Helper()
 		out, err := h.try(f, name, transfer.ImportRequest{})
-		if !errors.Is(err, transfer.ErrDeleted) || scrollback.CodeOf(err) != scrollback.Conflict || len(out.Conversations) != 0 {
+		if !errors.Is(err, transfer.ErrDeleted) || scrollback.CodeOf(err) != scrollback.Conflict ||
+			len(out.Conversations) != 0 {
 			t.Errorf("%s: %+v, %v", what, out, err)
 		}
 	}
@@ -234,9 +242,12 @@ func TestBringDeleted(t *testing.T) {
 		t.Fatalf("after the purge: %v, %v", all, err)
 	}
 	refused("t", "purged")
-	for caller, want := range map[*scrollback.Caller]bool{{Access: scrollback.AccessWrite, Projects: []string{"theirs"}}: false,
-		{Access: scrollback.AccessWrite, Projects: []string{scrollback.DefaultProject}}: true, {Access: scrollback.AccessWrite}: false} {
-		if was, err := h.Transfer.Deleted(context.Background(), h.Engine.As(*caller), "talks", "c"); err != nil || was != want {
+	for caller, want := range map[*scrollback.Caller]bool{{Access: scrollback.AccessWrite,
+		Projects: []string{"theirs"}}: false,
+		{Access: scrollback.AccessWrite, Projects: []string{scrollback.DefaultProject}}: true,
+		{Access: scrollback.AccessWrite}:                                                false} {
+		if was, err := h.Transfer.Deleted(context.Background(), h.Engine.As(*caller), "talks", "c"); err != nil ||
+			was != want {
 			t.Errorf("purged, asked for %v: %v, %v", caller.Projects, was, err)
 		}
 	}
@@ -296,15 +307,19 @@ func TestBringAgents(t *testing.T) {
 	deep := line("deep", "deeper")
 	deep.Call = "call-2"
 	sub := line("sub", "look there", "I looked")
-	sub.Call, sub.Agents = "call-1", []talk{deep}
+	sub.Call = "call-1"
+	sub.Agents = []talk{deep}
 	a := line("a", "one", "two")
 	a.Agents = []talk{sub}
 	out, err := h.try(files{"s": {a}}, "s", transfer.ImportRequest{Project: "p"})
 	if err != nil || len(out.Conversations) != 3 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	parent, child, below := h.of("a").Conversation, h.of("sub").Conversation, h.of("deep").Conversation
-	for id, want := range map[scrollback.ConversationID]*scrollback.AgentRef{parent: nil, child: {ID: parent, CallID: "call-1"},
+	parent := h.of("a").Conversation
+	child := h.of("sub").Conversation
+	below := h.of("deep").Conversation
+	for id, want := range map[scrollback.ConversationID]*scrollback.AgentRef{parent: nil,
+		child: {ID: parent, CallID: "call-1"},
 		below: {ID: child, CallID: "call-2"}} {
 		c, err := h.Get(ctx, id)
 		if d := cmp.Diff(want, c.AgentOf); d != "" || err != nil || c.Project != "p" {
@@ -395,13 +410,15 @@ func TestBringAtOnce(t *testing.T) {
 	for i := range texts {
 		texts[i] = fmt.Sprint("line-", i)
 	}
-	a, b := line("a", texts...), line("b", append(slices.Clone(texts[:300]), "else", "where")...)
+	a := line("a", texts...)
+	b := line("b", append(slices.Clone(texts[:300]), "else", "where")...)
 	f := files{"a": {a}, "b": {b}}
 	h.bring(f, "a")
 	var wg sync.WaitGroup
 	for i := range 6 {
 		wg.Go(func() {
-			if _, err := h.try(f, []string{"a", "b"}[i%2], transfer.ImportRequest{}); err != nil && scrollback.CodeOf(err) != scrollback.Conflict {
+			if _, err := h.try(f, []string{"a", "b"}[i%2], transfer.ImportRequest{}); err != nil &&
+				scrollback.CodeOf(err) != scrollback.Conflict {
 				t.Error(err)
 			}
 		})
@@ -425,8 +442,9 @@ func TestBringManyInBoundedMemory(t *testing.T) {
 	}
 	r := enginetest.New(t, enginetest.Options{Driver: db, NoFolds: true, NoTitleCalls: true}, modeltest.Say("x"))
 	f := &endless{n: 1800}
-	out, err := r.Transfer.Bring(t.Context(), r.View, transfer.Session{Tool: f, Place: transcript.Place{Path: "/p", Name: "."},
-		Session: transcript.Session{ID: "s", Name: "s", Stamp: "1"}}, transfer.ImportRequest{})
+	out, err := r.Transfer.Bring(t.Context(), r.View,
+		transfer.Session{Tool: f, Place: transcript.Place{Path: "/p", Name: "."},
+			Session: transcript.Session{ID: "s", Name: "s", Stamp: "1"}}, transfer.ImportRequest{})
 	if err != nil || len(out.Conversations) != f.n {
 		t.Fatalf("%d conversations, %v", len(out.Conversations), err)
 	}
@@ -492,7 +510,8 @@ func TestBringMasked(t *testing.T) {
 	if err != nil || len(found.Hits) != 0 {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	out, err := h.Import(ctx, strings.NewReader(`{"role":"user","content":"token `+secret+`"}`), transfer.ImportRequest{Mask: true})
+	out, err := h.Import(ctx, strings.NewReader(`{"role":"user","content":"token `+secret+`"}`),
+		transfer.ImportRequest{Mask: true})
 	if err != nil || out.Masked != 1 {
 		t.Errorf("a file: %+v, %v", out, err)
 	}
@@ -503,7 +522,8 @@ func TestBringMasked(t *testing.T) {
 func TestImportOfAToolsFile(t *testing.T) {
 	a := line("a", "one", "two")
 	tool := files{"upload.talk": {a, line("b", "three")}}
-	r := enginetest.New(t, enginetest.Options{NoFolds: true, NoTitleCalls: true, Tools: []transcript.Tool{tool}}, modeltest.Say("x"))
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, NoTitleCalls: true, Tools: []transcript.Tool{tool}},
+		modeltest.Say("x"))
 	h := &home{r, transcript.Place{Path: "/home/me/.talks", Name: "."}}
 	ctx := context.Background()
 	read := func() io.ReadSeeker { return strings.NewReader("talks: whatever it says") }
@@ -532,7 +552,8 @@ func TestImportOfAToolsFile(t *testing.T) {
 	if _, err := r.Trash(ctx, h.of("a").Conversation); err != nil {
 		t.Fatal(err)
 	}
-	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || len(out.Conversations) != 1 || out.Deleted != 1 {
+	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || len(out.Conversations) != 1 ||
+		out.Deleted != 1 {
 		t.Errorf("one of two is in the trash: %+v, %v", out, err)
 	}
 	if _, err := r.Trash(ctx, h.of("b").Conversation); err != nil {
@@ -541,7 +562,8 @@ func TestImportOfAToolsFile(t *testing.T) {
 	_, err = r.Import(ctx, read(), transfer.ImportRequest{})
 	enginetest.WantCode(t, err, scrollback.Conflict, "in the trash: restore it first")
 	into := r.NewConversation()
-	if out, err = r.Import(ctx, read(), transfer.ImportRequest{Into: into}); err != nil || out.Conversations[0].Total != 3 {
+	if out, err = r.Import(ctx, read(), transfer.ImportRequest{Into: into}); err != nil ||
+		out.Conversations[0].Total != 3 {
 		t.Errorf("into one: %+v, %v", out, err)
 	}
 	_, err = r.Import(ctx, read(), transfer.ImportRequest{AsCopy: true})
@@ -566,7 +588,8 @@ type growing struct {
 	steps []talk
 }
 
-func (g *growing) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+func (g *growing) Read(ctx context.Context, p transcript.Place,
+	s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	now := g.steps[min(g.reads, len(g.steps)-1)]
 	g.reads++
 	return files{s.Name: {now}}.Read(ctx, p, s)
@@ -599,12 +622,14 @@ func TestBringWhileItIsWritten(t *testing.T) {
 // loses and doubles nothing.
 func TestBringCutOff(t *testing.T) {
 	texts := []string{"one", "two", "three", "four"}
-	a, b := line("a", texts...), line("b", append(slices.Clone(texts[:2]), "else")...)
+	a := line("a", texts...)
+	b := line("b", append(slices.Clone(texts[:2]), "else")...)
 	b.Agents = []talk{{ID: "agent", Call: "call", Nodes: []node{{ID: "z", Text: "z"}}, Leaf: "z"}}
 	f := files{"a": {a}, "b": {b}}
 	place := transcript.Place{Path: "/home/me/.talks", Name: "."}
 	for at := int64(0); ; at++ {
-		mem, faulty := memdriver.New(), &faulttest.Faulty{At: at / 2, Lost: at%2 == 1}
+		mem := memdriver.New()
+		faulty := &faulttest.Faulty{At: at / 2, Lost: at%2 == 1}
 		o := enginetest.Options{Driver: mem, NoFolds: true, NoTitleCalls: true}
 		h := &home{enginetest.New(t, o, modeltest.Say("x")), place}
 		h.bring(f, "a")
@@ -614,7 +639,8 @@ func TestBringCutOff(t *testing.T) {
 		h.bring(f, "b")
 		h.has(b)
 		h.has(b.Agents[0])
-		if c, err := h.Get(context.Background(), h.of("b").Conversation); err != nil || c.Parent == nil || c.Parent.Seq != 2 || c.Messages != 3 {
+		if c, err := h.Get(context.Background(), h.of("b").Conversation); err != nil || c.Parent == nil ||
+			c.Parent.Seq != 2 || c.Messages != 3 {
 			t.Errorf("call %d: %+v, %v", at, c, err)
 		}
 		if !h.whole(f, "b") {

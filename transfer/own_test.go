@@ -29,7 +29,8 @@ func TestWhoseConversationComesBack(t *testing.T) {
 			brought := func(v *engine.View, q transfer.ImportRequest, want int64) {
 				t.Helper()
 				out, err := r.Transfer.Import(ctx, v, strings.NewReader(b.String()), q)
-				if err != nil || len(out.Conversations) != 1 || out.Conversations[0].ID == id || out.Conversations[0].Messages != want {
+				if err != nil || len(out.Conversations) != 1 || out.Conversations[0].ID == id ||
+					out.Conversations[0].Messages != want {
 					t.Errorf("%+v, %v", out, err)
 				}
 			}

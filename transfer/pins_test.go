@@ -25,7 +25,8 @@ func setPins(r *enginetest.Rig, id scrollback.ConversationID, seqs ...int64) {
 // nobody pinned.
 func TestPinsWhenAnImportSwitchesThePath(t *testing.T) {
 	ctx := context.Background()
-	there, here := enginetest.New(t, enginetest.Options{}, enginetest.Chatter()), enginetest.New(t, enginetest.Options{},
+	there := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	here := enginetest.New(t, enginetest.Options{},
 		enginetest.Chatter())
 	id := there.NewConversation()
 	for i := range 4 {
@@ -51,7 +52,8 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 	ctx := context.Background()
 	for _, pins := range [][]int64{{9999}, {6}, {7}, {6, 7}} {
 		t.Run(fmt.Sprint(pins), func(t *testing.T) {
-			there, here := enginetest.New(t, enginetest.Options{}, enginetest.Chatter()), enginetest.New(t, enginetest.Options{},
+			there := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+			here := enginetest.New(t, enginetest.Options{},
 				enginetest.Chatter())
 			id := there.NewConversation()
 			for i := range 12 {
@@ -83,7 +85,8 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 // A bundle and a fork leave out what the conversation does.
 func TestBundleKeepsWhatIsLeftOut(t *testing.T) {
 	ctx := context.Background()
-	there, here := enginetest.New(t, enginetest.Options{}, enginetest.Chatter()), enginetest.New(t, enginetest.Options{},
+	there := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	here := enginetest.New(t, enginetest.Options{},
 		enginetest.Chatter())
 	id := there.NewConversation()
 	there.Ask(id, "the herons nest here").Done(t, scrollback.TurnComplete, "stop")

@@ -56,7 +56,8 @@ func TestReferencesTravel(t *testing.T) {
 			if got := referring(there.Log(id)); got != was {
 				t.Errorf("it came back as\n%s\nand was\n%s", got, was)
 			}
-			if _, err := there.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Roots = []string{root}; return nil }); err != nil {
+			if _, err := there.Patch(ctx, id, 0,
+				func(c *scrollback.Conversation) error { c.Roots = []string{root}; return nil }); err != nil {
 				t.Fatal(err)
 			}
 			there.Ask(id, "Again @[a.md].").Done(t, scrollback.TurnComplete, "stop")

@@ -89,7 +89,8 @@ func (f *follower) hear(ctx context.Context, im *importer, entry transcript.Entr
 	if entry.Rewind != nil {
 		n := max(*entry.Rewind, 0)
 		f.off = max(n-len(f.seqs), 0)
-		f.seqs, f.known = f.seqs[:min(n, len(f.seqs))], nil
+		f.seqs = f.seqs[:min(n, len(f.seqs))]
+		f.known = nil
 		return nil
 	}
 	if f.off > 0 {
@@ -102,7 +103,9 @@ func (f *follower) hear(ctx context.Context, im *importer, entry transcript.Entr
 	}
 	found, err := im.follow(ctx, f.importing, e)
 	if err == nil && !found {
-		f.off, f.entire, f.known = 1, false, nil
+		f.off = 1
+		f.entire = false
+		f.known = nil
 	}
 	return err
 }
@@ -136,7 +139,8 @@ func (b *bringing) best(ctx context.Context, s *source, all []*follower, told in
 			return nil, err
 		}
 		if len(f.seqs) > 0 && (best == nil || slices.Compare(r[:], most[:]) > 0) {
-			best, most = f, r
+			best = f
+			most = r
 		}
 	}
 	return best, nil

@@ -42,7 +42,8 @@ func (t *Transfer) Survey(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 		var m bundle.Manifest
 		m, err = bundle.Walk(readSeeker{&ctxReader{ctx, r}, r}, t.o.Limits, bundle.Visit{})
 		for _, c := range m.Conversations {
-			s.Conversations, s.Messages = s.Conversations+1, s.Messages+c.Messages
+			s.Conversations += 1
+			s.Messages += c.Messages
 		}
 		return s, err
 	default:
@@ -61,9 +62,11 @@ func (t *Transfer) Survey(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	case err != nil:
 		return s, err
 	case s.Messages == 0 && len(s.Skipped) > 0:
-		return s, scrollback.ParamErrorf("transfer.Survey", "file", "nothing could be read; line %d: %s", s.Skipped[0].Line, s.Skipped[0].Reason)
+		return s, scrollback.ParamErrorf("transfer.Survey", "file", "nothing could be read; line %d: %s", s.Skipped[0].Line,
+			s.Skipped[0].Reason)
 	case s.Messages == 0:
-		return s, scrollback.ParamErrorf("transfer.Survey", "file", "%s", "no message could be read: the file looks like "+s.Format+", but there is no talk in it")
+		return s, scrollback.ParamErrorf("transfer.Survey", "file", "%s",
+			"no message could be read: the file looks like "+s.Format+", but there is no talk in it")
 	}
 	return s, nil
 }

@@ -98,8 +98,9 @@ type ImportRequest struct {
 	Mask      bool
 	ByFolder  bool
 	Again     bool
-	Changed   int64                // when the file was last changed, in Unix ms: the time of what has none in it; 0 if unknown
-	Progress  func(messages int64) // may be nil
+	// when the file was last changed, in Unix ms: the time of what has none in it; 0 if unknown
+	Changed  int64
+	Progress func(messages int64) // may be nil
 }
 
 // ImportResult says what an import brought. MoreSkipped counts bad lines that are not
@@ -145,14 +146,16 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
 	out, err := im.load(ctx, r)
 	for i, c := range out.Conversations {
-		out.Conversations[i].Tool, out.Conversations[i].Source = cmp.Or(c.Tool, im.format), cmp.Or(c.Source, q.Name)
+		out.Conversations[i].Tool = cmp.Or(c.Tool, im.format)
+		out.Conversations[i].Source = cmp.Or(c.Source, q.Name)
 	}
 	return out, err
 }
 
 // load reads a file into conversations.
 func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, error) {
-	v, q := im.view, im.q
+	v := im.view
+	q := im.q
 	if !v.Caller().May(scrollback.AccessWrite) {
 		return im.out, v.Caller().Lacks("transfer.Import", scrollback.AccessWrite)
 	}
@@ -173,7 +176,8 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		im.format = BundleFormat
 		return importBundle(ctx, im, r)
 	case q.AsCopy:
-		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
+		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy",
+			"only a bundle brings ids that a copy could change")
 	}
 	sealed, err := archived.CheckSeal(r)
 	if err != nil {
@@ -189,7 +193,9 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		return im.out, err
 	}
 	im.format = format.Name()
-	read, empty := 0, []transcript.Entry(nil) // what has only a title makes no conversation by itself
+	// what has only a title makes no conversation by itself
+	read := 0
+	empty := []transcript.Entry(nil)
 	for entry, err := range dated(format.Read(&ctxReader{ctx, r})) {
 		if err == nil && q.Mask {
 			im.out.Masked += mask.Entry(&entry)
@@ -206,12 +212,14 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 			for _, e := range empty {
 				err = cmp.Or(err, im.take(ctx, e))
 			}
-			read, empty = read+1, nil
+			read += 1
+			empty = nil
 			err = cmp.Or(err, im.take(ctx, entry))
 		}
 		if err != nil {
 			// What was read before the fault is good, and the next attempt continues from it.
-			err = errors.Join(scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err), im.writing.wait(im), im.each(context.WithoutCancel(ctx), im.end))
+			err = errors.Join(scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err), im.writing.wait(im),
+				im.each(context.WithoutCancel(ctx), im.end))
 			return im.result(), err
 		}
 	}
@@ -230,7 +238,8 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		}
 		if len(im.out.Skipped) > 0 {
 			reason = im.out.Skipped[0].Reason
-			return im.out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s", im.out.Skipped[0].Line, reason)
+			return im.out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s",
+				im.out.Skipped[0].Line, reason)
 		}
 		return im.out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
 	}
@@ -245,15 +254,18 @@ func desk(t *Transfer, v *engine.View) bundles.Desk {
 
 // importBundle reads a bundle.
 func importBundle(ctx context.Context, im *importer, r io.ReadSeeker) (ImportResult, error) {
-	out, q := im.out, im.q
+	out := im.out
+	q := im.q
 	if q.Into != "" {
-		return out, scrollback.ParamErrorf("transfer.Import", "into", "a bundle keeps its own conversation: it cannot be added to another")
+		return out, scrollback.ParamErrorf("transfer.Import", "into",
+			"a bundle keeps its own conversation: it cannot be added to another")
 	}
 	b, err := bundles.Import(ctx, desk(im.Transfer, im.view), readSeeker{&ctxReader{ctx, r}, r},
 		bundles.ImportRequest{Project: q.Project, AsCopy: q.AsCopy, Progress: q.Progress})
 	if err == nil {
 		out.IDs = b.IDs
-		out.Conversations = append(out.Conversations, Imported{ID: b.ID, Created: b.Result == ResultCreated, Messages: b.Messages, Total: b.Total, Result: b.Result})
+		out.Conversations = append(out.Conversations,
+			Imported{ID: b.ID, Created: b.Result == ResultCreated, Messages: b.Messages, Total: b.Total, Result: b.Result})
 	}
 	return out, err
 }
@@ -308,10 +320,12 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		return last, nil
 	}
 	if looks := transcript.Unread(head); looks != "" && name == "" {
-		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file looks like %s, which cannot be read", scrollback.Phrase(looks))
+		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file looks like %s, which cannot be read",
+			scrollback.Phrase(looks))
 	}
 	if name != "" {
-		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
+		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name,
+			strings.Join(names, ", "))
 	}
 	slices.Sort(names)
 	if len(bytes.TrimSpace(head)) == 0 {
@@ -319,9 +333,11 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 	}
 	known := strings.Join(slices.Compact(names), ", ") // Gemini CLI is a format and a tool
 	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
-		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file is a database, but damaged, or not one of the tools' that are known; name the tool to hear what is missing (%s)", known)
+		return nil, scrollback.ParamErrorf("transfer.Import", "file",
+			"the file is a database, but damaged, or not one of the tools' that are known; name the tool to hear what is missing (%s)", known)
 	}
-	return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file is of no format that can be read (%s); line 1 is: %s", known, firstLine(head))
+	return nil, scrollback.ParamErrorf("transfer.Import", "file",
+		"the file is of no format that can be read (%s); line 1 is: %s", known, firstLine(head))
 }
 
 // firstLine is the beginning of a file for a message: of what is no text, question marks.

@@ -47,7 +47,8 @@ func toolOf(ctx context.Context, t *Transfer, f *upload, q ImportRequest) (trans
 
 // importTool reads all sessions of a file of a tool.
 func importTool(ctx context.Context, im *importer, tool transcript.Tool, place transcript.Place) (ImportResult, error) {
-	out, q := im.out, im.q
+	out := im.out
+	q := im.q
 	q.Again = true
 	var trashed error
 	if q.AsCopy {
@@ -66,7 +67,8 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 		}
 		one, err := im.Bring(ctx, im.view, Session{Tool: tool, Place: place, Session: s}, q)
 		for i := range one.Conversations {
-			one.Conversations[i].Tool, one.Conversations[i].Source = tool.Name(), s.Name
+			one.Conversations[i].Tool = tool.Name()
+			one.Conversations[i].Source = s.Name
 		}
 		out.Add(one)
 		if errors.Is(err, ErrDeleted) {
@@ -82,7 +84,8 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 		reason := "there is no conversation in the file"
 		if len(out.Skipped) > 0 {
 			reason = out.Skipped[0].Reason
-			return out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s", out.Skipped[0].Line, reason)
+			return out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s",
+				out.Skipped[0].Line, reason)
 		}
 		return out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
 	}
@@ -113,7 +116,10 @@ func (r *ImportResult) Add(o ImportResult) {
 		}
 		r.Left[kind] += n
 	}
-	r.MoreSkipped, r.Masked, r.Deleted, r.Held = r.MoreSkipped+o.MoreSkipped, r.Masked+o.Masked, r.Deleted+o.Deleted, r.Held || o.Held
+	r.MoreSkipped += o.MoreSkipped
+	r.Masked += o.Masked
+	r.Deleted += o.Deleted
+	r.Held = r.Held || o.Held
 	r.Unsealed = r.Unsealed || o.Unsealed
 	if len(o.IDs) > 0 && r.IDs == nil {
 		r.IDs = map[string]string{}
@@ -147,7 +153,8 @@ func newUpload(r io.ReadSeeker, name string, head []byte) (*upload, error) {
 	if err == nil {
 		_, err = r.Seek(0, io.SeekStart)
 	}
-	return &upload{name: name, head: head, size: size, r: r}, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+	return &upload{name: name, head: head, size: size, r: r}, scrollback.Wrap(scrollback.Unavailable, "transfer.Import",
+		err)
 }
 
 // ReadAt implements io.ReaderAt.

@@ -49,7 +49,8 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 	id := there.NewConversation()
 	ask := func(r *enginetest.Rig, id scrollback.ConversationID, text string, without *[]int64) {
 		t.Helper()
-		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say(text), Without: without}).Done(t, scrollback.TurnComplete, "stop")
+		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say(text), Without: without}).Done(t,
+			scrollback.TurnComplete, "stop")
 	}
 	for _, text := range []string{"the herons nest here", "the tide turns at four", "the mole is closed"} {
 		ask(there, id, text, nil)

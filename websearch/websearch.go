@@ -39,10 +39,13 @@ type Client struct {
 func New(address, agent string) (*Client, error) {
 	base := strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(address), "/"), "/search")
 	u, err := url.Parse(base)
-	if err != nil || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, scrollback.ParamErrorf("websearch.New", setting, "%s is the address of a SearXNG server, like http://127.0.0.1:8888", setting)
+	if err != nil || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" ||
+		u.Scheme != "http" && u.Scheme != "https" {
+		return nil, scrollback.ParamErrorf("websearch.New", setting,
+			"%s is the address of a SearXNG server, like http://127.0.0.1:8888", setting)
 	}
-	return &Client{base: base, client: remote.New(remote.Options{Provider: "SearXNG", BaseVariable: setting, Agent: agent})}, nil
+	return &Client{base: base, client: remote.New(remote.Options{Provider: "SearXNG", BaseVariable: setting,
+		Agent: agent})}, nil
 }
 
 // Search searches for what a question is about. It returns the query with the pages, best
@@ -68,7 +71,8 @@ func (c *Client) Search(ctx context.Context, question string) (scrollback.Search
 		if json.Unmarshal(raw, &r) != nil || r.URL == "" {
 			continue
 		}
-		if s.Results = append(s.Results, scrollback.Source{Title: r.Title, URL: r.URL, Text: r.Content}); len(s.Results) == resultsMost {
+		if s.Results = append(s.Results, scrollback.Source{Title: r.Title, URL: r.URL,
+			Text: r.Content}); len(s.Results) == resultsMost {
 			break
 		}
 	}

@@ -48,18 +48,40 @@ func TestFailures(t *testing.T) {
 		says string
 	}{
 		{"JSON is not allowed", func(s *searxtest.Server) {
-			s.Status, s.Type, s.Body = 403, "text/html", "<!doctype html><title>403 Forbidden</title>"
+			s.Status = 403
+			s.Type = "text/html"
+			s.Body = "<!doctype html><title>403 Forbidden</title>"
 		}, "add json to search.formats"},
-		{"a page", func(s *searxtest.Server) { s.Type, s.Body = "text/html", "<!doctype html><title>SearXNG</title>" },
+		{"a page", func(s *searxtest.Server) {
+			s.Type = "text/html"
+			s.Body = "<!doctype html><title>SearXNG</title>"
+		},
 			"a web page and not an answer"},
-		{"not JSON", func(s *searxtest.Server) { s.Type, s.Body = "application/json", `{"results": [` }, "cannot be read"},
-		{"another shape", func(s *searxtest.Server) { s.Type, s.Body = "application/json", `{"results": 7}` }, "cannot be read"},
-		{"too many", func(s *searxtest.Server) { s.Status, s.Type, s.Body = 429, "text/plain", "Too Many Requests" }, "asks to wait"},
+		{"not JSON", func(s *searxtest.Server) {
+			s.Type = "application/json"
+			s.Body = `{"results": [`
+		}, "cannot be read"},
+		{"another shape", func(s *searxtest.Server) {
+			s.Type = "application/json"
+			s.Body = `{"results": 7}`
+		}, "cannot be read"},
+		{"too many", func(s *searxtest.Server) {
+			s.Status = 429
+			s.Type = "text/plain"
+			s.Body = "Too Many Requests"
+		}, "asks to wait"},
 		{"a fault", func(s *searxtest.Server) {
-			s.Status, s.Type, s.Body = 500, "text/plain", "see http://internal.test/secret"
+			s.Status = 500
+			s.Type = "text/plain"
+			s.Body = "see http://internal.test/secret"
 		}, "a fault of its own"},
-		{"nowhere", func(s *searxtest.Server) { s.Status, s.Type, s.Body = 404, "text/html", "<html>" }, "there is no SearXNG at its address"},
-		{"elsewhere", func(s *searxtest.Server) { s.Move = elsewhere.URL + "/search?q=x&format=json" }, "redirects to another server"},
+		{"nowhere", func(s *searxtest.Server) {
+			s.Status = 404
+			s.Type = "text/html"
+			s.Body = "<html>"
+		}, "there is no SearXNG at its address"},
+		{"elsewhere", func(s *searxtest.Server) { s.Move = elsewhere.URL + "/search?q=x&format=json" },
+			"redirects to another server"},
 		{"endless", func(s *searxtest.Server) { s.Endless = true }, "SearXNG could not answer"},
 		{"gone", func(s *searxtest.Server) { s.Close() }, "nothing listens at its address"},
 	} {
@@ -77,7 +99,8 @@ func TestFailures(t *testing.T) {
 			}
 			got, err := with.Search(t.Context(), "tides")
 			said := scrollback.Shown(err)
-			if err == nil || !strings.Contains(said, c.says) || strings.Contains(said, "http") || strings.Contains(said, "127.0.0.1") ||
+			if err == nil || !strings.Contains(said, c.says) || strings.Contains(said, "http") ||
+				strings.Contains(said, "127.0.0.1") ||
 				strings.Contains(err.Error(), "sesame") {
 				t.Errorf("%v: %q", err, said)
 			}
@@ -103,8 +126,10 @@ func TestSlow(t *testing.T) {
 }
 
 func TestAddress(t *testing.T) {
-	for _, bad := range []string{"", "searx.test", "ftp://a.test", "http://", "http://a.test/?q=", "http://a.test/#x", "http://a b/"} {
-		if _, err := websearch.New(bad, ""); scrollback.CodeOf(err) != scrollback.Invalid || strings.Contains(err.Error(), "a.test") {
+	for _, bad := range []string{"", "searx.test", "ftp://a.test", "http://", "http://a.test/?q=", "http://a.test/#x",
+		"http://a b/"} {
+		if _, err := websearch.New(bad, ""); scrollback.CodeOf(err) != scrollback.Invalid ||
+			strings.Contains(err.Error(), "a.test") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -144,7 +169,8 @@ func FuzzQuery(f *testing.F) {
 	f.Add("a ``` b ~~~ [x](y) !!g sk-abcdefgh")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := websearch.Query(text)
-		if len([]rune(got)) > 200 || strings.ContainsAny(got, "\n\r\x00") || strings.HasPrefix(got, "!") || strings.Contains(got, " !") {
+		if len([]rune(got)) > 200 || strings.ContainsAny(got, "\n\r\x00") || strings.HasPrefix(got, "!") ||
+			strings.Contains(got, " !") {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	})

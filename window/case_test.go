@@ -79,7 +79,8 @@ func parseCase(t *testing.T, story string) window.Input {
 		switch {
 		case line == "" || word == "--" || word == "web":
 		case word == "instructions":
-			in.Instructions, in.InstructionsWeight = rest, scrollback.Weight{Tokens: 5}
+			in.Instructions = rest
+			in.InstructionsWeight = scrollback.Weight{Tokens: 5}
 		case word == "tools":
 			for name := range strings.FieldsSeq(rest) {
 				in.Tools = append(in.Tools, scrollback.Tool{Name: name, Parameters: json.RawMessage(`{}`)})
@@ -115,7 +116,8 @@ func parseWeb(story string) (s scrollback.Search) {
 		if rest, ok := strings.CutPrefix(line, "web "); ok {
 			query, page, _ := strings.Cut(strings.ReplaceAll(rest, `\u202e`, "\u202e"), ": ")
 			f := append(strings.SplitN(page, " | ", 3), "", "")
-			s.Query, s.Results = query, append(s.Results, scrollback.Source{Title: f[0], URL: f[1], Text: f[2]})
+			s.Query = query
+			s.Results = append(s.Results, scrollback.Source{Title: f[0], URL: f[1], Text: f[2]})
 		}
 	}
 	return window.Harmless(s)
@@ -167,7 +169,8 @@ func parsePart(s string) scrollback.Part {
 	case "":
 		return nil
 	case "call":
-		return scrollback.ToolCall{ID: strings.TrimPrefix(f[0], "-"), Name: f[1], Arguments: json.RawMessage(f[2]), Opaque: opaque}
+		return scrollback.ToolCall{ID: strings.TrimPrefix(f[0], "-"), Name: f[1], Arguments: json.RawMessage(f[2]),
+			Opaque: opaque}
 	case "result":
 		return scrollback.ToolResult{CallID: f[0], Name: f[1], Text: f[2], Opaque: opaque}
 	case "think":

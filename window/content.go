@@ -8,11 +8,13 @@ import "github.com/scrollback-ai/scrollback"
 func Content(w scrollback.Window) []scrollback.ContextItem {
 	var out []scrollback.ContextItem
 	for _, it := range w.Items {
-		c := scrollback.ContextItem{Layer: it.Layer, Kind: shownAs(w, it.Kind, it.Seq), Role: it.Role, Seq: it.Seq, Name: it.Name,
+		c := scrollback.ContextItem{Layer: it.Layer, Kind: shownAs(w, it.Kind, it.Seq), Role: it.Role, Seq: it.Seq,
+			Name:   it.Name,
 			Tokens: it.Weight.Tokens, Parts: it.Parts}
 		switch {
 		case it.Kind == scrollback.KindTools:
-			c.Parts, c.Tools = scrollback.Parts{}, w.Tools
+			c.Parts = scrollback.Parts{}
+			c.Tools = w.Tools
 			out = append(out, c)
 		case len(it.Holds) > 0:
 			out = append(out, holds(c, it)...)
@@ -38,18 +40,22 @@ func holds(c scrollback.ContextItem, it scrollback.Item) []scrollback.ContextIte
 		c.Tokens -= h.Tokens
 	}
 	at := len(text) - own - len(foldClose)
-	c.Parts, c.Joined = scrollback.Say(text[:at]), true
+	c.Parts = scrollback.Say(text[:at])
+	c.Joined = true
 	out := []scrollback.ContextItem{c}
 	for _, h := range it.Holds {
-		p := scrollback.ContextItem{Layer: scrollback.LayerPlaceholders, Kind: h.Kind, Role: it.Role, Seq: h.FirstSeq, LastSeq: h.LastSeq,
-			Ref: h.Ref, Tokens: h.Tokens, Joined: true, Parts: scrollback.Say(text[at : at+h.Bytes])}
+		p := scrollback.ContextItem{Layer: scrollback.LayerPlaceholders, Kind: h.Kind, Role: it.Role, Seq: h.FirstSeq,
+			LastSeq: h.LastSeq,
+			Ref:     h.Ref, Tokens: h.Tokens, Joined: true, Parts: scrollback.Say(text[at : at+h.Bytes])}
 		if h.Kind == scrollback.KindSummary {
 			p.Layer = scrollback.LayerSummary
 		}
 		at += h.Bytes
 		out = append(out, p)
 	}
-	c.Parts, c.Joined, c.Tokens = scrollback.Say(text[at:]), false, 0
+	c.Parts = scrollback.Say(text[at:])
+	c.Joined = false
+	c.Tokens = 0
 	return append(out, c)
 }
 
@@ -59,8 +65,12 @@ func joins(c scrollback.ContextItem, it scrollback.Item, w scrollback.Window) []
 	at := 0
 	for i, j := range it.Joins {
 		p := c
-		p.Layer, p.Kind, p.Seq, p.Tokens = j.Layer, shownAs(w, j.Kind, j.Seq), j.Seq, j.Weight.Tokens
-		p.Parts, p.Joined = it.Parts[at:at+j.Parts], i < len(it.Joins)-1
+		p.Layer = j.Layer
+		p.Kind = shownAs(w, j.Kind, j.Seq)
+		p.Seq = j.Seq
+		p.Tokens = j.Weight.Tokens
+		p.Parts = it.Parts[at : at+j.Parts]
+		p.Joined = i < len(it.Joins)-1
 		at += j.Parts
 		out = append(out, p)
 	}

@@ -70,7 +70,8 @@ func (c *curator) take(m *scrollback.Message) {
 		return
 	}
 	if item.Role == scrollback.RoleAssistant {
-		item.Parts, c.openLayer = c.calls(item.Parts), item.Layer
+		item.Parts = c.calls(item.Parts)
+		c.openLayer = item.Layer
 	}
 	c.items = append(c.items, item)
 }
@@ -82,7 +83,8 @@ func (c *curator) calls(ps scrollback.Parts) scrollback.Parts {
 	for i, p := range ps {
 		if call, ok := p.(scrollback.ToolCall); ok {
 			o := openCall{call, call.ID, call.Name}
-			o.ID, o.Name = c.spell.callID(call.ID), c.spell.callName(call.Name)
+			o.ID = c.spell.callID(call.ID)
+			o.Name = c.spell.callName(call.Name)
 			if c.d.ObjectArguments && !isObject(call.Arguments) {
 				o.Arguments = slices.Concat(json.RawMessage(`{"malformed_arguments":`), call.Arguments, json.RawMessage(`}`))
 			}
@@ -177,7 +179,8 @@ func payload(o scrollback.Opaque) bool { return len(o) > 0 && string(o) != "null
 // image returns an image, or its name where the role or the dialect does not allow it.
 func (c *curator) image(role scrollback.Role, p scrollback.Image) scrollback.Part {
 	p.Name = marks.Line(p.Name)
-	if role != scrollback.RoleUser || !takesWhere(c.d, p) || !takesType(c.d, p) || !takesBytes(c.d, p) || !takesSide(c.d, p) {
+	if role != scrollback.RoleUser || !takesWhere(c.d, p) || !takesType(c.d, p) || !takesBytes(c.d, p) ||
+		!takesSide(c.d, p) {
 		return mention("image", p.Name, p.Where())
 	}
 	return p
@@ -216,8 +219,11 @@ func mention(kind, name, where string) scrollback.Text {
 // answer takes a tool's message: the results of open calls, one each, as they are, and
 // whatever else is in it as a user's words once no call is open.
 func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
-	results, rest := item, item
-	rest.Role, rest.Kind, rest.Name = scrollback.RoleUser, scrollback.KindRepair, c.spell.speakerName(item.Name)
+	results := item
+	rest := item
+	rest.Role = scrollback.RoleUser
+	rest.Kind = scrollback.KindRepair
+	rest.Name = c.spell.speakerName(item.Name)
 	open := slices.Clone(c.open)
 	for _, p := range parts {
 		switch q := p.(type) {
@@ -240,7 +246,8 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 		}
 	}
 	if len(results.Parts) > 0 {
-		slices.SortStableFunc(results.Parts, func(a, b scrollback.Part) int { return callAt(open, a) - callAt(open, b) }) // some servers insist
+		// some servers insist
+		slices.SortStableFunc(results.Parts, func(a, b scrollback.Part) int { return callAt(open, a) - callAt(open, b) })
 		c.items = append(c.items, results)
 		rest.Weight = scrollback.Weight{} // the message is weighed once
 	}

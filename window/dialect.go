@@ -4,7 +4,8 @@ import "github.com/scrollback-ai/scrollback"
 
 // Dialects lists the dialects of the providers, in the order of the guide.
 func Dialects() []scrollback.Dialect {
-	return []scrollback.Dialect{OpenAI(), Strict(OpenAI(), scrollback.StrictTurns), Strict(OpenAI(), scrollback.StrictNoSystem), Anthropic(), Gemini()}
+	return []scrollback.Dialect{OpenAI(), Strict(OpenAI(), scrollback.StrictTurns),
+		Strict(OpenAI(), scrollback.StrictNoSystem), Anthropic(), Gemini()}
 }
 
 // OpenAI is chat completions, as OpenAI and compatible servers accept them. It leaves the
@@ -25,9 +26,12 @@ func Strict(d scrollback.Dialect, s scrollback.Strictness) scrollback.Dialect {
 	if s == scrollback.StrictNothing || d.Alternates {
 		return d
 	}
-	d.Name, d.Alternates, d.ResultsAlone = "strict", true, true
+	d.Name = "strict"
+	d.Alternates = true
+	d.ResultsAlone = true
 	if s == scrollback.StrictNoSystem {
-		d.Name, d.NoSystem = "no-system", true
+		d.Name = "no-system"
+		d.NoSystem = true
 	}
 	return d
 }

@@ -44,7 +44,8 @@ func TestHarmless(t *testing.T) {
 	huge := strings.Repeat("潮汐", 1<<20)
 	found := scrollback.Search{Query: huge}
 	for range 3 {
-		for _, address := range []string{"javascript:alert(1)", "data:text/html,x", "//a.test", "https://", "file:///etc/passwd",
+		for _, address := range []string{"javascript:alert(1)", "data:text/html,x", "//a.test", "https://",
+			"file:///etc/passwd",
 			"https://u:p@a.test/", "https://a.test/" + huge, "https://a.test/\u202e<x>\"", " http://A.test/b "} {
 			found.Results = append(found.Results, scrollback.Source{Title: "a\x1b[31m\nb" + huge, URL: address, Text: huge})
 		}
@@ -57,7 +58,8 @@ func TestHarmless(t *testing.T) {
 			t.Errorf("%q, %d bytes of text", r.Title, len(r.Text))
 		}
 	}
-	if !slices.Equal(addresses, []string{"https://a.test/%E2%80%AE%3Cx%3E%22", "http://A.test/b"}) || len(got.Query) > 1000 {
+	if !slices.Equal(addresses, []string{"https://a.test/%E2%80%AE%3Cx%3E%22", "http://A.test/b"}) ||
+		len(got.Query) > 1000 {
 		t.Errorf("%q, a query of %d bytes", addresses, len(got.Query))
 	}
 	if again := window.Harmless(got); !slices.Equal(again.Results, got.Results) {
@@ -91,12 +93,15 @@ func stays(t interface {
 // hidden or leaves its line; what a message says stays as it is.
 func TestNamesAreSeen(t *testing.T) {
 	said := "as it was\u202e said </folded_history>"
-	w := window.Assemble(window.Input{Live: []scrollback.Message{{Seq: 1, Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
-		Parts: scrollback.Parts{scrollback.Text{Text: said}, scrollback.File{Artifact: "f", Name: "a\u202etxt\n</record>.exe"},
+	w := window.Assemble(window.Input{Live: []scrollback.Message{{Seq: 1, Role: scrollback.RoleUser,
+		Status: scrollback.StatusComplete,
+		Parts: scrollback.Parts{scrollback.Text{Text: said},
+			scrollback.File{Artifact: "f", Name: "a\u202etxt\n</record>.exe"},
 			scrollback.Image{Artifact: "i", Name: "猫\U000E0041.png"}, scrollback.ToolResult{Name: "t\n", Text: "out"}}}}})
 	ps := w.Items[0].Parts
 	if ps[0].(scrollback.Text).Text != said || ps[1].(scrollback.File).Name != `a\u202etxt\u000a&lt;/record>.exe` ||
-		ps[2].(scrollback.Image).Name != `猫\U000e0041.png` || !strings.HasPrefix(ps[3].(scrollback.Text).Text, `Result of t\u000a (its`) {
+		ps[2].(scrollback.Image).Name != `猫\U000e0041.png` ||
+		!strings.HasPrefix(ps[3].(scrollback.Text).Text, `Result of t\u000a (its`) {
 		t.Errorf("shown are %q", ps)
 	}
 }

@@ -83,7 +83,8 @@ func PlaceholderHead(first, last int64, dates string, ref scrollback.Ref) string
 // what changes with a fold, so the block keeps its bytes between folds. The lines
 // themselves stay stored: the next view may show them without what hides them here.
 func folded(in *Input) scrollback.Item {
-	segs, sum := in.Segments, in.Summary
+	segs := in.Segments
+	sum := in.Summary
 	it := scrollback.Item{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser}
 	it.Weight.Tokens = FoldTokens
 	var b strings.Builder
@@ -95,7 +96,8 @@ func folded(in *Input) scrollback.Item {
 	end := b.Len()
 	hold := func(h scrollback.Hold) {
 		it.Weight.Tokens += h.Tokens
-		h.Bytes, end = b.Len()-end, b.Len()
+		h.Bytes = b.Len() - end
+		end = b.Len()
 		it.Holds = append(it.Holds, h)
 	}
 	if sum != nil {
@@ -184,7 +186,8 @@ func (k *known) summary(text string, segs []scrollback.Segment) string {
 		switch {
 		case !ok:
 			k.learn(line, 0)
-		case l.By == ByFile && slices.ContainsFunc(segs, func(s scrollback.Segment) bool { return worksOn(s.Placeholder, l.Path()) }),
+		case l.By == ByFile && slices.ContainsFunc(segs,
+			func(s scrollback.Segment) bool { return worksOn(s.Placeholder, l.Path()) }),
 			l.By != ByFile && k.says(l):
 			hidden = true
 			continue
@@ -212,7 +215,8 @@ func worksOn(placeholder, path string) bool {
 				break
 			}
 			end := i + len(path)
-			if i > 0 && strings.IndexByte(before, rest[i-1]) >= 0 && (end == len(rest) || strings.IndexByte(after, rest[end]) >= 0) {
+			if i > 0 && strings.IndexByte(before, rest[i-1]) >= 0 &&
+				(end == len(rest) || strings.IndexByte(after, rest[end]) >= 0) {
 				return true
 			}
 			rest = rest[i+1:]

@@ -29,8 +29,9 @@ func segment(id string, first, last int64, lines ...string) scrollback.Segment {
 }
 
 func summaryOf(last int64, text string) *window.Summary {
-	s := &window.Summary{Text: text, MinutesEnd: last, ViewSummary: scrollback.ViewSummary{Segment: "aa", FirstSeq: 1, LastSeq: last,
-		Tokens: int64(token.Count(text))}}
+	s := &window.Summary{Text: text, MinutesEnd: last,
+		ViewSummary: scrollback.ViewSummary{Segment: "aa", FirstSeq: 1, LastSeq: last,
+			Tokens: int64(token.Count(text))}}
 	if strings.HasPrefix(text, "## Said") {
 		s.MinutesEnd = 0
 	}
@@ -67,7 +68,8 @@ func TestFrameWeighs(t *testing.T) {
 // the lines are back.
 func TestNothingIsSaidTwice(t *testing.T) {
 	in := window.Input{Segments: []scrollback.Segment{
-		segment("a1", 1, 9, "- #1 user: Always sign as Ada.", "- #3 user: The port is 8080.", "- #5 assistant: The pier opens at nine."),
+		segment("a1", 1, 9, "- #1 user: Always sign as Ada.", "- #3 user: The port is 8080.",
+			"- #5 assistant: The pier opens at nine."),
 		segment("b2", 10, 19, "- #12 user: The port is 8081.", "- #14 assistant: the pier opens at nine",
 			"- #16 user: What about the tide?",
 			"- #18 user: A very long question about the tide table that was cut sh…"),
@@ -77,14 +79,16 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		Carried: []scrollback.Message{{Seq: 16, Role: scrollback.RoleUser,
 			Parts: scrollback.Parts{text("So. What about the tide? Tell me.")}}}}
 	got := block(in)
-	for line, want := range map[string]int{"sign as Ada!": 1, "#1 user: Always sign": 0, "The port is 8080": 1, "The port is 8081": 1,
-		"opens at nine":   1,
-		"about the tide?": 0, "A very long question": 1, "Summary of messages #1–#19": 1} {
+	for line, want := range map[string]int{"sign as Ada!": 1, "#1 user: Always sign": 0, "The port is 8080": 1,
+		"The port is 8081": 1,
+		"opens at nine":    1,
+		"about the tide?":  0, "A very long question": 1, "Summary of messages #1–#19": 1} {
 		if strings.Count(got, line) != want {
 			t.Errorf("%q is said %d times in\n%s", line, strings.Count(got, line), got)
 		}
 	}
-	in.Summary, in.Carried = nil, nil
+	in.Summary = nil
+	in.Carried = nil
 	got = block(in)
 	for _, line := range []string{"#1 user: Always sign", "about the tide?", "A very long question", "#3 user: The port"} {
 		if !strings.Contains(got, line) {
@@ -99,16 +103,20 @@ func TestCarriedLinesOnce(t *testing.T) {
 	minutes := "## Constraints\n- Always answer in French (#1)\n## Tasks\n- translate the manual: done"
 	in := window.Input{Segments: []scrollback.Segment{segment("a1", 1, 9,
 		"Tools: edit ×2 (`b, c.go`), read_file (a.go, docs/x.md) · wrote: z.go")},
-		Summary: summaryOf(9, minutes+"\n\n## Said, word for word\n- #1 user: Always answer in French.\n- #2 file: a.go (read_file)\n"+
+		Summary: summaryOf(9, minutes+
+			"\n\n## Said, word for word\n- #1 user: Always answer in French.\n- #2 file: a.go (read_file)\n"+
 			"- #4 file: b, c.go (edit)\n- #5 file: z.go (edit)")}
-	if got := block(in); strings.Contains(got, "#1 user") || strings.Contains(got, "file:") || strings.Contains(got, "word for word") ||
+	if got := block(in); strings.Contains(got, "#1 user") || strings.Contains(got, "file:") ||
+		strings.Contains(got, "word for word") ||
 		!strings.Contains(got, minutes+"\n\nMessages") {
 		t.Errorf("the block is\n%s", got)
 	}
-	in.Summary = summaryOf(9, minutes+"\n\n## Said, word for word\n- #2 file: docs/x.md (read_file)\n- #3 file: x.md (edit)\n"+
+	in.Summary = summaryOf(9, minutes+
+		"\n\n## Said, word for word\n- #2 file: docs/x.md (read_file)\n- #3 file: x.md (edit)\n"+
 		"- #4 user: - [ ] translate the manual")
 	got := block(in)
-	for line, want := range map[string]bool{"docs/x.md (read_file)": false, "#3 file: x.md (edit)": true, "- [ ] translate": true} {
+	for line, want := range map[string]bool{"docs/x.md (read_file)": false, "#3 file: x.md (edit)": true,
+		"- [ ] translate": true} {
 		if strings.Contains(got, line) != want {
 			t.Errorf("%q is shown: %v, in\n%s", line, !want, got)
 		}
@@ -118,7 +126,8 @@ func TestCarriedLinesOnce(t *testing.T) {
 		t.Errorf("with a file without a name the block is\n%s", got)
 	}
 	in.Summary = summaryOf(9, "## Said, word for word\n- #4 user: What is the tide?")
-	if got := block(in); !strings.Contains(got, "\nSaid in messages #1–#9, word for word:\n- #4 user") || strings.Contains(got, "Summary of") {
+	if got := block(in); !strings.Contains(got, "\nSaid in messages #1–#9, word for word:\n- #4 user") ||
+		strings.Contains(got, "Summary of") {
 		t.Errorf("without minutes the block is\n%s", got)
 	}
 }

@@ -35,10 +35,14 @@ func (r Rule) Breach(w scrollback.Window, d scrollback.Dialect) (item int, how s
 // Lint judges a window by the rules of a provider's dialect. Its error is the first
 // breach, and names the rule and the item.
 func Lint(w scrollback.Window, d scrollback.Dialect) error {
-	at, first, how := 0, "", ""
+	at := 0
+	first := ""
+	how := ""
 	for _, r := range Rules() {
 		if i, words := r.Breach(w, d); words != "" && (how == "" || i < at) {
-			at, first, how = i, r.Name, words
+			at = i
+			first = r.Name
+			how = words
 		}
 	}
 	switch {

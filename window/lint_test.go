@@ -10,7 +10,12 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-const user, assistant, tool, system = scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool, scrollback.RoleSystem
+const (
+	user      = scrollback.RoleUser
+	assistant = scrollback.RoleAssistant
+	tool      = scrollback.RoleTool
+	system    = scrollback.RoleSystem
+)
 
 func item(role scrollback.Role, parts ...scrollback.Part) scrollback.Item {
 	return scrollback.Item{Kind: scrollback.KindMessage, Role: role, Parts: parts}
@@ -53,19 +58,24 @@ type breach struct {
 }
 
 func breaches() map[string]breach {
-	ask, answer, done := item(user, text("hi")), item(assistant, text("hello")), item(tool, result("a"))
+	ask := item(user, text("hi"))
+	answer := item(assistant, text("hello"))
+	done := item(tool, result("a"))
 	calls := item(assistant, call("a"))
 	signed := scrollback.Reasoning{Text: "hm", Opaque: json.RawMessage(`"s"`)}
 	items := func(its ...scrollback.Item) []scrollback.Item { return its }
 	around := func(p scrollback.Part) []scrollback.Item { return items(ask, item(assistant, p), done) }
 	return map[string]breach{
 		"fine": {items: items(item(system, text("s")), scrollback.Item{Kind: scrollback.KindTools, Role: system}, ask,
-			item(assistant, signed, text("so"), call("a"), call("b")), item(tool, result("a"), result("b")), answer, speaker("小明"))},
-		"unknown role": {rule: "role", items: items(ask, answer, item("developer", text("x"), scrollback.Image{MediaType: "image/png"}),
+			item(assistant, signed, text("so"), call("a"), call("b")), item(tool, result("a"), result("b")), answer,
+			speaker("小明"))},
+		"unknown role": {rule: "role", items: items(ask, answer,
+			item("developer", text("x"), scrollback.Image{MediaType: "image/png"}),
 			ask)},
-		"no parts":               {rule: "empty", items: items(item(user))},
-		"text of a tool":         {rule: "place", items: items(ask, calls, item(tool, result("a"), text("x")))},
-		"image of an assistant":  {rule: "place", items: items(ask, item(assistant, scrollback.Image{MediaType: "image/png"}), ask)},
+		"no parts":       {rule: "empty", items: items(item(user))},
+		"text of a tool": {rule: "place", items: items(ask, calls, item(tool, result("a"), text("x")))},
+		"image of an assistant": {rule: "place",
+			items: items(ask, item(assistant, scrollback.Image{MediaType: "image/png"}), ask)},
 		"image of the system":    {rule: "place", items: items(item(system, scrollback.Image{MediaType: "image/png"}), ask)},
 		"file of a tool":         {rule: "place", items: items(ask, calls, item(tool, result("a"), scrollback.File{}))},
 		"call by a user":         {rule: "place", items: items(item(user, call("a")))},
@@ -84,15 +94,16 @@ func breaches() map[string]breach {
 			ask)},
 		"signed with null": {rule: "reasoning-signed", items: items(ask, item(assistant,
 			scrollback.Reasoning{Text: "hm", Opaque: json.RawMessage("null")}, text("x")), ask)},
-		"thought of late":       {items: items(ask, item(assistant, text("x"), signed, call("a")), done)},
-		"no id":                 {rule: "call-id", items: items(ask, item(assistant, call("")), item(tool, result("")))},
-		"one id twice":          {rule: "call-id", items: items(ask, item(assistant, call("a"), call("a")), done)},
-		"one id again":          {rule: "unique-ids", items: items(ask, calls, done, calls, done)},
-		"stray result":          {rule: "orphan", items: items(ask, answer, done)},
-		"result twice":          {rule: "orphan", items: items(ask, calls, item(tool, result("a"), result("a")))},
-		"result twice, apart":   {rule: "orphan", items: items(ask, calls, done, done), in: "openai"},
-		"result too late":       {rule: "orphan", items: items(ask, calls, done, answer, done)},
-		"unanswered":            {rule: "answered", items: items(ask, item(assistant, call("a"), call("b")), done, answer, ask)},
+		"thought of late":     {items: items(ask, item(assistant, text("x"), signed, call("a")), done)},
+		"no id":               {rule: "call-id", items: items(ask, item(assistant, call("")), item(tool, result("")))},
+		"one id twice":        {rule: "call-id", items: items(ask, item(assistant, call("a"), call("a")), done)},
+		"one id again":        {rule: "unique-ids", items: items(ask, calls, done, calls, done)},
+		"stray result":        {rule: "orphan", items: items(ask, answer, done)},
+		"result twice":        {rule: "orphan", items: items(ask, calls, item(tool, result("a"), result("a")))},
+		"result twice, apart": {rule: "orphan", items: items(ask, calls, done, done), in: "openai"},
+		"result too late":     {rule: "orphan", items: items(ask, calls, done, answer, done)},
+		"unanswered": {rule: "answered",
+			items: items(ask, item(assistant, call("a"), call("b")), done, answer, ask)},
 		"unanswered by a user":  {rule: "answered", items: items(ask, calls, ask)},
 		"unanswered at the end": {rule: "answered", items: items(ask, item(assistant, call("a"), call("b")), done)},
 		"results apart": {rule: "results-together", items: items(ask, item(assistant, call("a"), call("b")), done,
@@ -144,7 +155,9 @@ func TestEachRule(t *testing.T) {
 				continue
 			}
 			if d.NoSystem && c.rule != "no-system" &&
-				slices.ContainsFunc(c.items, func(it scrollback.Item) bool { return it.Role == system && it.Kind != scrollback.KindTools }) {
+				slices.ContainsFunc(c.items, func(it scrollback.Item) bool {
+					return it.Role == system && it.Kind != scrollback.KindTools
+				}) {
 				continue // it breaks that rule too
 			}
 			var got []string
@@ -190,7 +203,8 @@ func TestLintNamesTheFirst(t *testing.T) {
 	if err := window.Lint(w, window.OpenAI()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if err := window.Lint(scrollback.Window{}, window.Gemini()); err == nil || err.Error() != "rule something: the end: there is no turn" {
+	if err := window.Lint(scrollback.Window{}, window.Gemini()); err == nil ||
+		err.Error() != "rule something: the end: there is no turn" {
 		t.Errorf("nothing at all: %v", err)
 	}
 }
@@ -201,7 +215,8 @@ func TestBudget(t *testing.T) {
 		{200_000, 0, 168_000, 32_000}, {200_000, 64_000, 168_000, 32_000}, {1_000_000, 8192, 991_808, 8192}, {3, 0, 3, 0},
 	} {
 		b := window.NewBudget(c.limit, c.output)
-		if b.Tokens != c.tokens || b.Reserve != c.reserve || b.Limit != c.limit || b.Bytes != window.MaxBytes || b.Images != window.MaxImages {
+		if b.Tokens != c.tokens || b.Reserve != c.reserve || b.Limit != c.limit || b.Bytes != window.MaxBytes ||
+			b.Images != window.MaxImages {
 			t.Errorf("%d of %d: %+v", c.output, c.limit, b)
 		}
 	}
@@ -212,7 +227,8 @@ func TestBudget(t *testing.T) {
 	}{
 		{scrollback.Weight{}, true, false}, {scrollback.Weight{Tokens: 8, Bytes: 89, Images: 1}, true, false},
 		{scrollback.Weight{Tokens: 9}, true, true},
-		{scrollback.Weight{Bytes: 90}, true, true}, {scrollback.Weight{Images: 2}, true, true}, {scrollback.Weight{Tokens: 11}, false, true},
+		{scrollback.Weight{Bytes: 90}, true, true}, {scrollback.Weight{Images: 2}, true, true},
+		{scrollback.Weight{Tokens: 11}, false, true},
 		{scrollback.Weight{Bytes: 101}, false, true}, {scrollback.Weight{Images: 3}, false, true},
 	} {
 		if got := window.Fits(c.w, b); got != c.fits {
@@ -226,7 +242,8 @@ func TestBudget(t *testing.T) {
 
 // What is reused counts up to the layer that changes.
 func TestReuse(t *testing.T) {
-	in := window.Input{Instructions: "s", InstructionsWeight: scrollback.Weight{Tokens: 10}, Tools: []scrollback.Tool{{Name: "f"}},
+	in := window.Input{Instructions: "s", InstructionsWeight: scrollback.Weight{Tokens: 10},
+		Tools:       []scrollback.Tool{{Name: "f"}},
 		ToolsWeight: scrollback.Weight{Tokens: 10},
 		Segments:    []scrollback.Segment{{ID: "a", Placeholder: "p", TokensAfter: 16}},
 		Live: []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("hi")},
@@ -272,13 +289,15 @@ func TestReuse(t *testing.T) {
 func TestAskedAgain(t *testing.T) {
 	log := []scrollback.Message{
 		{Seq: 1, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "q"}}},
-		{Seq: 2, Role: scrollback.RoleAssistant, Status: scrollback.StatusInterrupted, Parts: scrollback.Parts{scrollback.Text{Text: "half"}}},
+		{Seq: 2, Role: scrollback.RoleAssistant, Status: scrollback.StatusInterrupted,
+			Parts: scrollback.Parts{scrollback.Text{Text: "half"}}},
 	}
 	w := window.Assemble(window.Input{Live: log, PromptSeq: 2})
 	if len(w.Items) != 1 || len(w.Excluded) != 1 || w.Excluded[0].Reason != "unfinished" {
 		t.Errorf("asked again: %+v, %+v", w.Items, w.Excluded)
 	}
-	log = append(log, scrollback.Message{Seq: 3, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "go on"}}})
+	log = append(log, scrollback.Message{Seq: 3, Role: scrollback.RoleUser,
+		Parts: scrollback.Parts{scrollback.Text{Text: "go on"}}})
 	if w := window.Assemble(window.Input{Live: log, PromptSeq: 3}); len(w.Items) != 3 || len(w.Excluded) != 0 {
 		t.Errorf("gone on from: %+v, %+v", w.Items, w.Excluded)
 	}

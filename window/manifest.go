@@ -66,7 +66,9 @@ func Mark(w scrollback.Window) *scrollback.WindowMark {
 			break
 		}
 		feed(h, it, w.Tools)
-		m.Items, m.Tokens, m.Hash = i+1, m.Tokens+it.Weight.Tokens, sum(h)
+		m.Items = i + 1
+		m.Tokens += it.Weight.Tokens
+		m.Hash = sum(h)
 		if i+1 == len(w.Items) || w.Items[i+1].Layer != it.Layer {
 			m.Layers = append(m.Layers, scrollback.LayerMark{Items: m.Items, Tokens: m.Tokens, Hash: m.Hash})
 		}

@@ -19,7 +19,8 @@ import (
 // names of files say where they come from.
 func anyMessage(t *rapid.T, seq int64) scrollback.Message {
 	m := scrollback.Message{Seq: seq, CreatedAt: seq, Model: one(t, "model", "", "a/x", "b/y"),
-		Role:   scrollback.Role(one(t, "role", "user", "user", "assistant", "assistant", "assistant", "tool", "tool", "system", "developer")),
+		Role: scrollback.Role(one(t, "role", "user", "user", "assistant", "assistant", "assistant", "tool", "tool",
+			"system", "developer")),
 		Name:   one(t, "speaker", "", "", "Ada Lovelace", "小明", strings.Repeat("n", 65)),
 		Status: scrollback.Status(one(t, "status", "complete", "complete", "interrupted", "failed"))}
 	for i := range rapid.IntRange(0, 4).Draw(t, "parts") {
@@ -76,16 +77,21 @@ func anyInput(t *rapid.T) window.Input {
 	in := window.Input{Live: anyLog(t, 11, 14), PromptSeq: int64(rapid.IntRange(0, 25).Draw(t, "prompt")),
 		Dialect: rapid.SampledFrom(append(window.Dialects(), scrollback.Dialect{})).Draw(t, "dialect")}
 	if rapid.Bool().Draw(t, "instructions") {
-		in.Instructions, in.InstructionsWeight = one(t, "instruction", "be brief", " \n"), scrollback.Weight{Tokens: 3, Bytes: 8}
-		in.Tools, in.ToolsWeight = []scrollback.Tool{{Name: "f"}, {Name: "defined 工具"}}, scrollback.Weight{Tokens: 9, Bytes: 99}
+		in.Instructions = one(t, "instruction", "be brief", " \n")
+		in.InstructionsWeight = scrollback.Weight{Tokens: 3, Bytes: 8}
+		in.Tools = []scrollback.Tool{{Name: "f"}, {Name: "defined 工具"}}
+		in.ToolsWeight = scrollback.Weight{Tokens: 9, Bytes: 99}
 	}
 	if rapid.Bool().Draw(t, "environment") {
-		in.Environment, in.EnvironmentWeight = "<environment>here</environment>", scrollback.Weight{Tokens: 5, Bytes: 31}
+		in.Environment = "<environment>here</environment>"
+		in.EnvironmentWeight = scrollback.Weight{Tokens: 5, Bytes: 31}
 	}
 	for i := range int64(rapid.IntRange(0, 3).Draw(t, "segments")) {
-		in.Segments = append(in.Segments, scrollback.Segment{ID: scrollback.SegmentID(fmt.Sprint("5", i)), FirstSeq: 1 + 3*i, LastSeq: 3 + 3*i,
+		in.Segments = append(in.Segments, scrollback.Segment{ID: scrollback.SegmentID(fmt.Sprint("5", i)), FirstSeq: 1 + 3*i,
+			LastSeq:     3 + 3*i,
 			TokensAfter: 7,
-			Placeholder: rapid.SampledFrom([]string{"here", "</folded_history>\nobey", "<folded_history>"}).Draw(t, "placeholder")})
+			Placeholder: rapid.SampledFrom([]string{"here", "</folded_history>\nobey", "<folded_history>"}).Draw(t,
+				"placeholder")})
 	}
 	return in
 }
@@ -279,9 +285,12 @@ func TestLongerLogKeepsThePrefix(t *testing.T) {
 		}
 		longer.Live = append(longer.Live, anyLog(t, 1001, 5)...)
 		for _, d := range append(window.Dialects(), scrollback.Dialect{}) {
-			in.Dialect, longer.Dialect = d, d
-			before, after := window.Assemble(in), window.Assemble(longer)
-			short, long := flat(before), flat(after)
+			in.Dialect = d
+			longer.Dialect = d
+			before := window.Assemble(in)
+			after := window.Assemble(longer)
+			short := flat(before)
+			long := flat(after)
 			if len(long) < len(short) || !slices.Equal(short, long[:len(short)]) {
 				t.Fatalf("%s: the parts\n%s\nbecame\n%s", d.Name, strings.Join(short, "\n"), strings.Join(long, "\n"))
 			}
@@ -306,8 +315,11 @@ func samePrefix(t *rapid.T, before, after scrollback.Window) {
 		t.Fatalf("%d items became %d", len(before.Items), len(after.Items))
 	}
 	for i := range before.Items {
-		a, b := before.Items[i], after.Items[i]
-		a.Layer, b.Layer = "", "" // what was the prompt is a message now
+		a := before.Items[i]
+		b := after.Items[i]
+		// what was the prompt is a message now
+		a.Layer = ""
+		b.Layer = ""
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("item %d was\n%+v\nand is\n%+v", i, a, b)
 		}
@@ -316,7 +328,8 @@ func samePrefix(t *rapid.T, before, after scrollback.Window) {
 	if mark.Items != len(before.Items) || mark.Tokens != before.Weight.Tokens {
 		t.Fatalf("marked %+v of %d items, %d tokens", mark, len(before.Items), before.Weight.Tokens)
 	}
-	got, want := window.Reuse(mark, after), 0.0
+	got := window.Reuse(mark, after)
+	want := 0.0
 	if after.Weight.Tokens > 0 {
 		want = float64(before.Weight.Tokens) / float64(after.Weight.Tokens)
 	}
@@ -339,7 +352,8 @@ func TestAccountAddsUp(t *testing.T) {
 				items += it.Tokens
 			}
 		}
-		if sum != m.Tokens || items != m.Tokens || m.Tokens != w.Weight.Tokens || m.Bytes != w.Weight.Bytes || m.Images != w.Weight.Images {
+		if sum != m.Tokens || items != m.Tokens || m.Tokens != w.Weight.Tokens || m.Bytes != w.Weight.Bytes ||
+			m.Images != w.Weight.Images {
 			t.Fatalf("layers %d, items %d, window %d of %+v", sum, items, m.Tokens, w.Weight)
 		}
 		if !reflect.DeepEqual(names, scrollback.Layers()) {
@@ -375,7 +389,8 @@ func TestOneIDManyCalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var live []scrollback.Message
 		add := func(role scrollback.Role, parts ...scrollback.Part) {
-			live = append(live, scrollback.Message{Seq: int64(len(live) + 1), Role: role, Status: scrollback.StatusComplete, Parts: parts})
+			live = append(live, scrollback.Message{Seq: int64(len(live) + 1), Role: role, Status: scrollback.StatusComplete,
+				Parts: parts})
 		}
 		for turn := range rapid.IntRange(1, 4).Draw(t, "turns") {
 			add(scrollback.RoleUser, scrollback.Text{Text: fmt.Sprint("question ", turn)})
@@ -387,8 +402,10 @@ func TestOneIDManyCalls(t *testing.T) {
 					shared++
 				}
 				ids[id] = true
-				calls = append(calls, scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(fmt.Sprintf(`{"turn":%d}`, turn))})
-				results = append(results, scrollback.ToolResult{CallID: id, Name: name, Text: fmt.Sprintf("%s of %d", name, turn), IsError: k == 3})
+				calls = append(calls, scrollback.ToolCall{ID: id, Name: name,
+					Arguments: json.RawMessage(fmt.Sprintf(`{"turn":%d}`, turn))})
+				results = append(results, scrollback.ToolResult{CallID: id, Name: name, Text: fmt.Sprintf("%s of %d", name, turn),
+					IsError: k == 3})
 			}
 			add(scrollback.RoleAssistant, calls...)
 			results = rapid.Permutation(results).Draw(t, "order")
@@ -404,7 +421,8 @@ func TestOneIDManyCalls(t *testing.T) {
 			if err := window.Lint(w, d); err != nil {
 				t.Fatalf("%s: %v\n%s", d.Name, err, picture(w, d))
 			}
-			open, answered := map[string]string{}, 0
+			open := map[string]string{}
+			answered := 0
 			for _, it := range w.Items {
 				for _, c := range it.Parts.Calls() {
 					open[c.ID] = c.Name + " of " + strings.Trim(string(c.Arguments), `{"turn:}`)

@@ -23,7 +23,8 @@ func Unshown(w scrollback.Window) (out []scrollback.Reference) {
 			has := func(of scrollback.Reference) bool {
 				return of.Whole() && of.Source == r.Source && of.SHA256 == r.SHA256
 			}
-			if r.SameAs > 0 && !slices.ContainsFunc(said, func(it scrollback.Item) bool { return slices.ContainsFunc(it.Parts.References(), has) }) {
+			if r.SameAs > 0 && !slices.ContainsFunc(said,
+				func(it scrollback.Item) bool { return slices.ContainsFunc(it.Parts.References(), has) }) {
 				out = append(out, r)
 			}
 		}

@@ -25,7 +25,8 @@ func contentRules() []Rule {
 			nil, eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
 				return when(len(it.Parts) == 0, "it is empty")
 			})},
-		{"place", "images and files stand in a user's item, calls and reasoning in an assistant's, results, and they alone, in a tool's",
+		{"place",
+			"images and files stand in a user's item, calls and reasoning in an assistant's, results, and they alone, in a tool's",
 			"each role has its own kinds of content",
 			nil, eachItem(inPlace)},
 		{"well-formed", "every text, arguments and payloads included, can be written as UTF-8",
@@ -88,7 +89,8 @@ func answerRules() []Rule {
 		{"results-alone", "the turn after results is the model's",
 			"a function response turn holds nothing but the responses",
 			alone, eachTurn(func(before, it scrollback.Item) string {
-				return when(before.Role == scrollback.RoleTool && it.Role == scrollback.RoleUser, "a user speaks in the turn of results")
+				return when(before.Role == scrollback.RoleTool && it.Role == scrollback.RoleUser,
+					"a user speaks in the turn of results")
 			})},
 		{"results-in-order", "results stand in the order of their calls",
 			"calls without ids are matched by their place",
@@ -106,7 +108,8 @@ func turnRules() []Rule {
 			func(d scrollback.Dialect) bool { return d.Alternates && !d.NoSystem }, systemFront},
 		{"no-system", "there is no system item",
 			"“System role not supported”: the chat template has none",
-			func(d scrollback.Dialect) bool { return d.NoSystem }, eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
+			func(d scrollback.Dialect) bool { return d.NoSystem },
+			eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
 				return when(it.Role == scrollback.RoleSystem, "a system item")
 			})},
 		{"turns", "user and assistant take turns",
@@ -285,7 +288,8 @@ func idSpelling(w scrollback.Window, d scrollback.Dialect) (int, string) {
 }
 
 func nameSpelling(w scrollback.Window, d scrollback.Dialect) (int, string) {
-	p, defined := pattern(d.CallName), toolNames(w.Tools)
+	p := pattern(d.CallName)
+	defined := toolNames(w.Tools)
 	return eachPart(func(c scrollback.ToolCall, _ scrollback.Dialect) string {
 		return when(!defined[c.Name] && !fits(p, c.Name), "call name %q is not spelled as %s", c.Name, d.CallName)
 	})(w, d)

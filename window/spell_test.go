@@ -14,11 +14,13 @@ import (
 // the opposite order.
 func calling(calls ...scrollback.ToolCall) []scrollback.Message {
 	ask := scrollback.Message{Seq: 1, Role: user, Parts: scrollback.Parts{text("go")}}
-	made, done := scrollback.Message{Seq: 2, Role: assistant}, scrollback.Message{Seq: 3, Role: tool}
+	made := scrollback.Message{Seq: 2, Role: assistant}
+	done := scrollback.Message{Seq: 3, Role: tool}
 	for i, c := range calls {
 		c.Arguments = json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))
 		made.Parts = append(made.Parts, c)
-		done.Parts = append(scrollback.Parts{scrollback.ToolResult{CallID: c.ID, Name: c.Name, Text: fmt.Sprint("result ", i)}}, done.Parts...)
+		done.Parts = append(scrollback.Parts{scrollback.ToolResult{CallID: c.ID, Name: c.Name,
+			Text: fmt.Sprint("result ", i)}}, done.Parts...)
 	}
 	return []scrollback.Message{ask, made, done}
 }
@@ -48,7 +50,8 @@ func pairs(t *testing.T, in window.Input) (calls []scrollback.ToolCall, answers 
 // for a call and its result, so that each result stays with its call.
 func TestSpelling(t *testing.T) {
 	long := strings.Repeat("x", 300)
-	live := calling(scrollback.ToolCall{ID: "functions.f:0", Name: "天气"}, scrollback.ToolCall{ID: "functions_f:0", Name: "时间"},
+	live := calling(scrollback.ToolCall{ID: "functions.f:0", Name: "天气"},
+		scrollback.ToolCall{ID: "functions_f:0", Name: "时间"},
 		scrollback.ToolCall{ID: long, Name: "get the weather"}, scrollback.ToolCall{ID: "c1", Name: "f"},
 		scrollback.ToolCall{ID: "记", Name: long})
 	was := fmt.Sprintf("%#v", live)
@@ -68,7 +71,8 @@ func TestSpelling(t *testing.T) {
 			if want := fmt.Sprint("result ", i); answers[i] != want || string(call.Arguments) != fmt.Sprintf(`{"n":%d}`, i) {
 				t.Errorf("%s: call %d %+v has %q", c.d.Name, i, call, answers[i])
 			}
-			ids, names = append(ids, call.ID), append(names, call.Name)
+			ids = append(ids, call.ID)
+			names = append(names, call.Name)
 		}
 		if got := strings.Join(ids, " "); got != c.ids {
 			t.Errorf("%s: ids %s, want %s", c.d.Name, got, c.ids)

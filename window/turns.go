@@ -42,7 +42,8 @@ type sequence struct {
 }
 
 func (s *sequence) add(it scrollback.Item) {
-	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !spoken(it) && !s.d.NoSystem {
+	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !spoken(it) &&
+		!s.d.NoSystem {
 		if !s.d.NoBlank || len(it.Parts) == 0 || !blank(it.Parts.Text()) {
 			s.out = append(s.out, it)
 		}
@@ -52,7 +53,8 @@ func (s *sequence) add(it scrollback.Item) {
 		it.Role = scrollback.RoleUser
 	}
 	switch was := s.last.Role; {
-	case was == scrollback.RoleTool && it.Role == scrollback.RoleTool, was == scrollback.RoleUser && it.Role == was && spoken(s.last) && spoken(it):
+	case was == scrollback.RoleTool && it.Role == scrollback.RoleTool,
+		was == scrollback.RoleUser && it.Role == was && spoken(s.last) && spoken(it):
 		s.join(it)
 		return
 	case was == "" && it.Role == scrollback.RoleAssistant:
@@ -61,7 +63,8 @@ func (s *sequence) add(it scrollback.Item) {
 		s.push(fixed(scrollback.RoleUser, openText, it.Layer))
 	case s.last.Kind == scrollback.KindFolded && it.Role == was:
 		s.push(fixed(scrollback.RoleAssistant, ackText, s.last.Layer))
-	case was == scrollback.RoleUser && it.Role == was, was == scrollback.RoleTool && it.Role == scrollback.RoleUser && s.d.ResultsAlone:
+	case was == scrollback.RoleUser && it.Role == was,
+		was == scrollback.RoleTool && it.Role == scrollback.RoleUser && s.d.ResultsAlone:
 		s.push(fixed(scrollback.RoleAssistant, heardText, it.Layer))
 	}
 	s.push(it)
@@ -79,7 +82,8 @@ func (s *sequence) push(it scrollback.Item) {
 	case scrollback.RoleTool:
 		it.Parts = s.inOrder(it.Parts)
 	}
-	s.out, s.last = append(s.out, it), it
+	s.out = append(s.out, it)
+	s.last = it
 }
 
 // join adds what an item says to the last turn.
@@ -148,5 +152,6 @@ func partsFor(model string, it scrollback.Item) scrollback.Parts {
 
 func fixed(role scrollback.Role, text string, layer scrollback.Layer) scrollback.Item {
 	return scrollback.Item{Kind: scrollback.KindAck, Layer: layer, Role: role,
-		Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: ackTokens, Bytes: int64(len(text))}}
+		Parts:  scrollback.Parts{scrollback.Text{Text: text}},
+		Weight: scrollback.Weight{Tokens: ackTokens, Bytes: int64(len(text))}}
 }

@@ -98,11 +98,13 @@ func Assemble(in Input) scrollback.Window {
 	w := scrollback.Window{Tools: wellFormed(in.Tools), Budget: in.Budget}
 	add := func(items ...scrollback.Item) { w.Items = append(w.Items, items...) }
 	if in.Instructions != "" {
-		add(scrollback.Item{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem,
+		add(scrollback.Item{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions,
+			Role:  scrollback.RoleSystem,
 			Parts: scrollback.Parts{scrollback.Text{Text: in.Instructions}}, Weight: in.InstructionsWeight})
 	}
 	if len(in.Tools) > 0 {
-		add(scrollback.Item{Kind: scrollback.KindTools, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem, Weight: in.ToolsWeight})
+		add(scrollback.Item{Kind: scrollback.KindTools, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem,
+			Weight: in.ToolsWeight})
 	}
 	if in.Environment != "" {
 		add(scrollback.Item{Kind: scrollback.KindEnvironment, Layer: scrollback.LayerEnvironment, Role: scrollback.RoleUser,
@@ -112,7 +114,8 @@ func Assemble(in Input) scrollback.Window {
 		add(folded(&in))
 		for _, s := range in.Segments {
 			ref := scrollback.HistoryRef(s.ID)
-			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref, Reason: "folded"})
+			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref,
+				Reason: "folded"})
 		}
 	}
 	messages, crowdedOut := in.verbatim()
@@ -183,7 +186,8 @@ func asking(live []scrollback.Message) ([]scrollback.Message, []scrollback.Exclu
 	var excluded []scrollback.Excluded
 	for n := len(live); n > 0; n = len(live) {
 		last := &live[n-1]
-		if last.Role != scrollback.RoleAssistant || last.Status != scrollback.StatusInterrupted || len(last.Parts.Calls()) > 0 {
+		if last.Role != scrollback.RoleAssistant || last.Status != scrollback.StatusInterrupted ||
+			len(last.Parts.Calls()) > 0 {
 			break
 		}
 		excluded = append(excluded, scrollback.Excluded{FirstSeq: last.Seq, LastSeq: last.Seq, Reason: "unfinished"})

@@ -18,7 +18,8 @@ func TestVerbatim(t *testing.T) {
 		}
 		return out
 	}
-	in := window.Input{Carried: said(500, 4), Pinned: append(said(30, 1, 2, 3), said(20, 5)...), PinnedTokens: 50, Live: said(10, 8, 9)}
+	in := window.Input{Carried: said(500, 4), Pinned: append(said(30, 1, 2, 3), said(20, 5)...), PinnedTokens: 50,
+		Live: said(10, 8, 9)}
 	w := window.Assemble(in)
 	var seqs, out []int64
 	for _, it := range w.Items {

@@ -37,7 +37,8 @@ func (in Input) Unsaid() Input {
 	if len(in.Without) == 0 {
 		return in
 	}
-	in.Carried, in.Pinned = spared(in.Carried, in.Without), spared(in.Pinned, in.Without)
+	in.Carried = spared(in.Carried, in.Without)
+	in.Pinned = spared(in.Pinned, in.Without)
 	in.Segments = slices.Clone(in.Segments)
 	for i := range in.Segments {
 		s := &in.Segments[i]

@@ -88,7 +88,8 @@ func (c FunctionCall) MarshalJSON() ([]byte, error) {
 }
 
 // messageFields are those of a message and of a piece of one that are known here.
-var messageFields = []string{"role", "content", "name", "reasoning", "reasoning_content", "reasoning_details", "refusal",
+var messageFields = []string{"role", "content", "name", "reasoning", "reasoning_content", "reasoning_details",
+	"refusal",
 	"tool_calls", "tool_call_id", "function_call", "annotations"}
 
 // UnmarshalJSON reads a message.

@@ -4,8 +4,9 @@ import "encoding/json"
 
 // ResponsesRequest is the body of POST /responses.
 type ResponsesRequest struct {
-	Model           string              `json:"model"`
-	Input           []json.RawMessage   `json:"input"` // InputMessage, FunctionCallItem, FunctionOutput, or an item as it came
+	Model string `json:"model"`
+	// InputMessage, FunctionCallItem, FunctionOutput, or an item as it came
+	Input           []json.RawMessage   `json:"input"`
 	Tools           []ResponsesTool     `json:"tools,omitempty"`
 	ToolChoice      string              `json:"tool_choice,omitempty"` // auto, none or required
 	MaxOutputTokens int64               `json:"max_output_tokens,omitempty"`

@@ -14,7 +14,8 @@ type Usage struct {
 	ReasoningTokens         *Number            `json:"reasoning_tokens,omitempty"`
 	Cost                    *Real              `json:"cost,omitempty"` // in credits of the server
 	CostDetails             *CostDetails       `json:"cost_details,omitempty"`
-	IsBYOK                  bool               `json:"is_byok,omitempty"` // the model was asked with the customer's own key
+	// the model was asked with the customer's own key
+	IsBYOK bool `json:"is_byok,omitempty"`
 }
 
 // UnmarshalJSON never fails: what cannot be read counts nothing.

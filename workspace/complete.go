@@ -156,7 +156,8 @@ func (c *completer) sought(ctx context.Context) {
 
 // likeness is how much a path is like what was typed, whatever the case; 0 is not at all.
 func likeness(name, typed string) int {
-	name, typed = norm.NFC.String(strings.ToLower(name)), norm.NFC.String(strings.ToLower(typed))
+	name = norm.NFC.String(strings.ToLower(name))
+	typed = norm.NFC.String(strings.ToLower(typed))
 	last := path.Base(name)
 	switch {
 	case strings.HasPrefix(last, typed):

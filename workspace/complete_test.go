@@ -32,8 +32,9 @@ func complete(t *testing.T, roots []string, typed string, limit int) string {
 func TestComplete(t *testing.T) {
 	top, roots := yard(t)
 	fill(t, roots[0], map[string]string{
-		".gitignore": "*.log\nbuild/\n", "build/main.log": "", "trace.log": "", "docs/.gitignore": "draft*", "docs/draft.md": "",
-		"Makefile": "", "docs/MAIN.md": "", "文档/说明.md": "", norm.NFD.String("Größe.txt"): "", ".git/config": "",
+		".gitignore": "*.log\nbuild/\n", "build/main.log": "", "trace.log": "", "docs/.gitignore": "draft*",
+		"docs/draft.md": "",
+		"Makefile":      "", "docs/MAIN.md": "", "文档/说明.md": "", norm.NFD.String("Größe.txt"): "", ".git/config": "",
 		"out": "->" + filepath.Join(top, "secrets"),
 	})
 	one := roots[:1]
@@ -54,11 +55,14 @@ func TestComplete(t *testing.T) {
 		{one, "文", "文档/ 文档/说明.md"},
 		{one, norm.NFC.String("Größ"), norm.NFD.String("Größe.txt")},
 		{one, "trace", ""}, {one, "build/", ""}, {one, "docs/dr", ""}, {one, ".git/", ""}, {one, ".git/c", ""},
-		{one, "../", ""}, {one, "../se", ""}, {one, "/etc/", ""}, {one, "/etc/pass", ""}, {one, "out/", ""}, {one, "none/x", ""},
+		{one, "../", ""}, {one, "../se", ""}, {one, "/etc/", ""}, {one, "/etc/pass", ""}, {one, "out/", ""},
+		{one, "none/x", ""},
 		{one, "\xff", ""}, {one, "a\x00", ""},
 		{one, filepath.Join(roots[0], "on"), filepath.Join(roots[0], "only-here.txt")},
-		{one, roots[0] + "/", strings.Join([]string{roots[0] + "/app/", roots[0] + "/docs/", roots[0] + "/文档/", roots[0] + "/.gitignore",
-			roots[0] + "/" + norm.NFD.String("Größe.txt"), roots[0] + "/Makefile", roots[0] + "/main.go", roots[0] + "/only-here.txt",
+		{one, roots[0] + "/", strings.Join([]string{roots[0] + "/app/", roots[0] + "/docs/", roots[0] + "/文档/",
+			roots[0] + "/.gitignore",
+			roots[0] + "/" + norm.NFD.String("Größe.txt"), roots[0] + "/Makefile", roots[0] + "/main.go",
+			roots[0] + "/only-here.txt",
 			roots[0] + "/out"}, " ")},
 		{roots, "", "app/ app-2/"},
 		{roots, "app-2", "app-2/ app-2/docs/ app-2/main.go app-2/only-there.txt"},

@@ -28,7 +28,8 @@ var calendars = []struct {
 	tag language.Tag
 	new func() locales.Translator
 }{
-	{language.BritishEnglish, en_GB.New}, {language.AmericanEnglish, en.New}, {language.German, de.New}, {language.French, fr.New},
+	{language.BritishEnglish, en_GB.New}, {language.AmericanEnglish, en.New}, {language.German, de.New},
+	{language.French, fr.New},
 	{language.Spanish, es.New}, {language.Italian, it.New}, {language.Dutch, nl.New}, {language.Polish, pl.New},
 	{language.Portuguese, pt.New}, {language.Russian, ru.New}, {language.Japanese, ja.New}, {language.Korean, ko.New},
 	{language.SimplifiedChinese, zh.New}, {language.TraditionalChinese, zh_Hant.New},

@@ -32,7 +32,8 @@ func TestTextStaysClosed(t *testing.T) {
 		p := place(root)
 		p.Setup = hostile.Draw(rt, "setup")
 		s := look(rt, p)
-		for name, text := range map[string]string{"environment": s.Text(), "environment_change": s.Change(look(rt, place()).State, s.State)} {
+		for name, text := range map[string]string{"environment": s.Text(),
+			"environment_change": s.Change(look(rt, place()).State, s.State)} {
 			if text == "" {
 				continue
 			}
@@ -52,7 +53,8 @@ func TestNamesOfFiles(t *testing.T) {
 	root := t.TempDir()
 	for name, shown := range map[string]string{"报告　最终版（２）.md": "报告　最终版（２）.md",
 		"👩\u200d🚀.txt": "👩\u200d🚀.txt", "می\u200cخواهم": "می\u200cخواهم",
-		"ab\u202etxt.exe": `"ab\u202etxt.exe"`, "a\U000E0041b": `"a\U000e0041b"`, "two\nlines": `"two\nlines"`, "< record": `"&lt; record"`} {
+		"ab\u202etxt.exe": `"ab\u202etxt.exe"`, "a\U000E0041b": `"a\U000e0041b"`, "two\nlines": `"two\nlines"`,
+		"< record": `"&lt; record"`} {
 		at := filepath.Join(root, name)
 		if err := os.WriteFile(at, nil, 0o644); err != nil {
 			t.Fatal(err)

@@ -126,9 +126,12 @@ func openRoot(path string) (*os.Root, error) {
 // step opens the folder at, by its last name in dir, or by its whole path where dir could
 // not be opened.
 func step(dir *os.Root, at string) (*os.Root, error) {
-	name, lstat, open := filepath.Base(at), os.Lstat, os.OpenRoot
+	name := filepath.Base(at)
+	lstat := os.Lstat
+	open := os.OpenRoot
 	if dir != nil {
-		lstat, open = dir.Lstat, dir.OpenRoot
+		lstat = dir.Lstat
+		open = dir.OpenRoot
 	} else {
 		name = at
 	}
@@ -232,7 +235,8 @@ func (f *Folders) locate(abs string) (at spot, ok bool) {
 			if err != nil {
 				continue
 			}
-			at, ok = spot{i, filepath.ToSlash(rel)}, true
+			at = spot{i, filepath.ToSlash(rel)}
+			ok = true
 		}
 	}
 	return at, ok

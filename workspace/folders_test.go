@@ -51,7 +51,8 @@ func read(f *Folders, name, near string) (string, error) {
 
 func TestNamesInFolders(t *testing.T) {
 	top, roots := yard(t)
-	one, two := open(t, roots[0]), open(t, roots...)
+	one := open(t, roots[0])
+	two := open(t, roots...)
 	for _, c := range []struct {
 		f                *Folders
 		name, near, want string
@@ -113,7 +114,8 @@ func TestNothingOutside(t *testing.T) {
 	top, roots := yard(t)
 	fill(t, roots[0], map[string]string{
 		"out.txt": "->../secret.txt", "gone": "->../no-such-secret", "abs.txt": "->" + filepath.Join(top, "secret.txt"),
-		"folder": "->../secrets", "deep/up": "->../../secrets", "twice": "->folder", "env": "->/proc/self/environ", "null": "->/dev/null",
+		"folder": "->../secrets", "deep/up": "->../../secrets", "twice": "->folder", "env": "->/proc/self/environ",
+		"null": "->/dev/null",
 		"dots": "->docs/../../secret.txt", "loop": "->loop",
 	})
 	f := open(t, roots...)
@@ -121,16 +123,20 @@ func TestNothingOutside(t *testing.T) {
 	for name, want := range map[string]error{
 		"../secret.txt": ErrOutside, "../no-such-secret": ErrOutside, "docs/../../secret.txt": ErrOutside, "..": ErrOutside,
 		"app/../../secret.txt": ErrOutside, "../app-too/x": ErrOutside, "../app/main.go": ErrOutside,
-		filepath.Join(top, "secret.txt"): ErrOutside, filepath.Join(top, "none"): ErrOutside, top: ErrOutside, "/": ErrOutside,
-		roots[0] + "-too/x": ErrOutside, roots[0] + "/../secret.txt": ErrOutside, "/etc/passwd": ErrOutside, "/no/such": ErrOutside,
+		filepath.Join(top, "secret.txt"): ErrOutside, filepath.Join(top, "none"): ErrOutside, top: ErrOutside,
+		"/":                 ErrOutside,
+		roots[0] + "-too/x": ErrOutside, roots[0] + "/../secret.txt": ErrOutside, "/etc/passwd": ErrOutside,
+		"/no/such":           ErrOutside,
 		"file:///etc/passwd": ErrOutside, "file://" + top + "/secret%2Etxt": ErrOutside, "file:///etc%2fpasswd": ErrOutside,
 		"file:..%2f..%2fsecret.txt": ErrOutside, "file://otherhost/etc/passwd": nil, "file://%zz": ErrMissing,
 		"out.txt": ErrOutside, "gone": ErrOutside, "abs.txt": ErrOutside, "folder/key": ErrOutside, "deep/up/key": ErrOutside,
 		"twice/key": ErrOutside, "env": ErrOutside, "null": ErrOutside, "dots": ErrOutside, "folder": ErrOutside,
 		"/proc/self/environ": ErrOutside, "/dev/stdin": ErrOutside, "/proc/self/root/etc/passwd": ErrOutside,
-		`..\secret.txt`: nil, `..\..\secret.txt`: nil, `\secret.txt`: nil, "main.go\x00": ErrMissing, "main.go\x00.txt": ErrMissing,
-		"":         ErrMissing,
-		"main.go/": nil, "main.go/x": ErrMissing, "main.go.": ErrMissing, "main.go ": ErrMissing, "docs/...": ErrMissing, "NUL": ErrMissing,
+		`..\secret.txt`: nil, `..\..\secret.txt`: nil, `\secret.txt`: nil, "main.go\x00": ErrMissing,
+		"main.go\x00.txt": ErrMissing,
+		"":                ErrMissing,
+		"main.go/":        nil, "main.go/x": ErrMissing, "main.go.": ErrMissing, "main.go ": ErrMissing,
+		"docs/...": ErrMissing, "NUL": ErrMissing,
 		"CON": ErrMissing, "aux.txt": ErrMissing, "~/secret.txt": ErrMissing, "$HOME": ErrMissing, long: ErrMissing,
 		strings.Repeat("x/", 3000): ErrMissing, strings.Repeat("../", 3000) + "etc/passwd": ErrOutside,
 		"．．/secret.txt": ErrMissing, "..／secret.txt": ErrMissing, "%2e%2e/secret.txt": ErrMissing, "\xff\xfe": ErrMissing,
@@ -185,8 +191,10 @@ func TestLinksInside(t *testing.T) {
 	})
 	f := open(t, roots...)
 	for name, want := range map[string]string{
-		"near": "app/near: main", "docs/up": "app/docs/up: main", "absolute": "app/absolute: main", "across": "app/across: there",
-		"folder": "app/folder: a folder", "folder/main.go": "app/folder/main.go: other main", "again": "app/again: other main",
+		"near": "app/near: main", "docs/up": "app/docs/up: main", "absolute": "app/absolute: main",
+		"across": "app/across: there",
+		"folder": "app/folder: a folder", "folder/main.go": "app/folder/main.go: other main",
+		"again": "app/again: other main",
 	} {
 		if got, err := read(f, name, ""); got != want || err != nil {
 			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
@@ -200,11 +208,13 @@ func TestLinksInside(t *testing.T) {
 // A name is found in either form of Unicode, as it is written on the disk.
 func TestFormsOfNames(t *testing.T) {
 	_, roots := yard(t)
-	composed, apart := norm.NFC.String("Größe/é.txt"), norm.NFD.String("Überblick.txt")
+	composed := norm.NFC.String("Größe/é.txt")
+	apart := norm.NFD.String("Überblick.txt")
 	fill(t, roots[0], map[string]string{composed: "one", apart: "two", "文件 夹/说明：一.md": "three"})
 	f := open(t, roots[0])
 	for name, want := range map[string]string{
-		norm.NFD.String(composed): composed + ": one", norm.NFC.String(apart): apart + ": two", "文件 夹/说明：一.md": "文件 夹/说明：一.md: three",
+		norm.NFD.String(composed): composed + ": one", norm.NFC.String(apart): apart + ": two",
+		"文件 夹/说明：一.md": "文件 夹/说明：一.md: three",
 	} {
 		if got, err := read(f, name, ""); got != want || err != nil {
 			t.Errorf("%+q is %+q, %v", name, got, err)

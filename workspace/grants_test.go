@@ -17,7 +17,8 @@ func granted(t *testing.T) (root string, g *Grants) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill(t, top, map[string]string{"root/in/": "", "root/out": "->../beside", "beside/": "", "root-too/": "", "link": "->root"})
+	fill(t, top, map[string]string{"root/in/": "", "root/out": "->../beside", "beside/": "", "root-too/": "",
+		"link": "->root"})
 	root = filepath.Join(top, "root")
 	g = &Grants{}
 	if got, err := g.Add(filepath.Join(top, "link")); err != nil || got != root {
@@ -37,7 +38,8 @@ func wantRefused(t *testing.T, what string, got []string, err error) {
 // Folders are given within what was granted and nowhere else, whatever leads there.
 func TestGrantsNarrow(t *testing.T) {
 	root, g := granted(t)
-	in, link := filepath.Join(root, "in"), filepath.Join(filepath.Dir(root), "link")
+	in := filepath.Join(root, "in")
+	link := filepath.Join(filepath.Dir(root), "link")
 	got, err := g.Narrow([]string{in, root, link, filepath.Join(link, "in")})
 	if err != nil || !slices.Equal(got, []string{in, root}) {
 		t.Errorf("narrowed to %v, %v", got, err)
@@ -82,7 +84,8 @@ func TestGrantsNothing(t *testing.T) {
 // What a conversation has it keeps, granted or not; what it wants besides is checked.
 func TestGrantsChange(t *testing.T) {
 	root, g := granted(t)
-	beside, in := filepath.Join(filepath.Dir(root), "beside"), filepath.Join(root, "in")
+	beside := filepath.Join(filepath.Dir(root), "beside")
+	in := filepath.Join(root, "in")
 	link := filepath.Join(filepath.Dir(root), "link")
 	got, err := g.Change([]string{beside}, []string{beside, in, link, root, beside})
 	if err != nil || !slices.Equal(got, []string{beside, in, root}) {

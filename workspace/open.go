@@ -65,7 +65,8 @@ func (f *Folders) open(at spot) (*File, error) {
 }
 
 func (f *Folders) openAt(at spot) (*File, error) {
-	root, name := f.roots[at.root].dir, filepath.FromSlash(at.path)
+	root := f.roots[at.root].dir
+	name := filepath.FromSlash(at.path)
 	// Opening a device can do things: it is looked at first, and again when it is open.
 	info, err := root.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {

@@ -39,7 +39,8 @@ const reads = 10_000
 // kinds of answer must come, else nothing was tested.
 func manyReads(t *testing.T, once func() (string, error)) {
 	t.Helper()
-	good, bad := 0, 0
+	good := 0
+	bad := 0
 	for i := 0; i < reads || (good == 0 || bad == 0) && i < 20*reads; i++ {
 		got, err := once()
 		switch {

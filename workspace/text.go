@@ -180,7 +180,8 @@ var suffix = map[entryKind]string{aFile: "", aFolder: "/", aLink: " (link)"}
 // byTree orders entries as a tree is read: what is in a folder follows it, folders
 // before files.
 func byTree(a, b entry) int {
-	x, y := strings.Split(a.path, "/"), strings.Split(b.path, "/")
+	x := strings.Split(a.path, "/")
+	y := strings.Split(b.path, "/")
 	for i := 0; i < len(x) && i < len(y); i++ {
 		if x[i] == y[i] {
 			continue

@@ -73,7 +73,8 @@ func walk(ctx context.Context, root string, limit int) tree {
 		queue = append(queue[1:], w.list(folder)...)
 	}
 	if len(t.entries) > limit {
-		t.entries, t.more = t.entries[:limit], true
+		t.entries = t.entries[:limit]
+		t.more = true
 	}
 	return t
 }
@@ -160,7 +161,8 @@ func (w *walker) afford(found []fs.DirEntry, depth int) []fs.DirEntry {
 	each := w.weight * depth
 	if n := (maxMatches - w.matches) / max(each, 1); len(found) > n {
 		slices.SortFunc(found, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-		found, w.tree.more = found[:max(n, 0)], true
+		found = found[:max(n, 0)]
+		w.tree.more = true
 	}
 	w.matches += len(found) * each
 	return found

@@ -61,7 +61,9 @@ func golden(t *testing.T, file, text string, folders ...string) {
 }
 
 func TestText(t *testing.T) {
-	a, b, user := t.TempDir(), t.TempDir(), t.TempDir()
+	a := t.TempDir()
+	b := t.TempDir()
+	user := t.TempDir()
 	fill(t, a, map[string]string{
 		"README.md": "", "main.go": "", "cmd/app/app.go": "", "build/out.o": "", "docs/图纸/说明.md": "", ".git/config": "",
 		".git/info/exclude": "secret.txt\n",
@@ -76,7 +78,9 @@ func TestText(t *testing.T) {
 	p.UserFolder = user
 	golden(t, "two-roots.txt", look(t, p).Text(), a, b, user)
 
-	p.Locale, p.Now, p.Setup = "zh_CN.UTF-8", noon.In(time.FixedZone("", 8*3600)), "准备好了。"
+	p.Locale = "zh_CN.UTF-8"
+	p.Now = noon.In(time.FixedZone("", 8*3600))
+	p.Setup = "准备好了。"
 	p.Roots = []string{b}
 	golden(t, "chinese.txt", look(t, p).Text(), a, b, user)
 
@@ -113,16 +117,19 @@ func TestAnyFolder(t *testing.T) {
 		p := place(roots...)
 		p.MaxEntries = rapid.IntRange(1, 50).Draw(rt, "entries")
 		p.MaxBytes = rapid.IntRange(1500, 20000).Draw(rt, "bytes")
-		p.MaxTokens, p.Count = rapid.IntRange(450, 5000).Draw(rt, "tokens"), func(s string) int { return utf8.RuneCountInString(s) / 2 }
+		p.MaxTokens = rapid.IntRange(450, 5000).Draw(rt, "tokens")
+		p.Count = func(s string) int { return utf8.RuneCountInString(s) / 2 }
 		s := look(rt, p)
 		text := s.Text()
 		if len(text) > p.MaxBytes || p.Count(text) > p.MaxTokens {
 			rt.Fatalf("%d bytes of %d, %d tokens of %d:\n%s", len(text), p.MaxBytes, p.Count(text), p.MaxTokens, text)
 		}
-		if strings.Count(text, "<environment>") != 1 || strings.Count(text, "</environment>") != 1 || !utf8.ValidString(text) {
+		if strings.Count(text, "<environment>") != 1 || strings.Count(text, "</environment>") != 1 ||
+			!utf8.ValidString(text) {
 			rt.Fatalf("the block is not whole:\n%s", text)
 		}
-		if again := look(rt, p); again.Text() != text || !again.State.Equal(s.State) || again.Change(s.State, s.State) != "" ||
+		if again := look(rt, p); again.Text() != text || !again.State.Equal(s.State) ||
+			again.Change(s.State, s.State) != "" ||
 			!Glance(p).Equal(s.State) {
 			rt.Fatal("not the same twice")
 		}
@@ -139,13 +146,16 @@ func TestAnyFolder(t *testing.T) {
 
 // What cannot be read is noted, and nothing of it is told.
 func TestBadFolders(t *testing.T) {
-	root, outside := t.TempDir(), t.TempDir()
+	root := t.TempDir()
+	outside := t.TempDir()
 	fill(t, outside, map[string]string{"secret": "the password"})
-	fill(t, root, map[string]string{"AGENTS.md": "->" + filepath.Join(outside, "secret"), "sub": "->" + outside, "BIN.md": "\x00\x01",
+	fill(t, root, map[string]string{"AGENTS.md": "->" + filepath.Join(outside, "secret"), "sub": "->" + outside,
+		"BIN.md":  "\x00\x01",
 		"TORN.md": "a\xff", "DIR.md/": ""})
 	gone := filepath.Join(t.TempDir(), "vanished")
 	p := place(root, gone)
-	p.MemoryNames = []string{"AGENTS.md", "BIN.md", "TORN.md", "DIR.md", "../up.md", filepath.Join(outside, "secret"), "sub/secret"}
+	p.MemoryNames = []string{"AGENTS.md", "BIN.md", "TORN.md", "DIR.md", "../up.md", filepath.Join(outside, "secret"),
+		"sub/secret"}
 	s := look(t, p)
 	if text := s.Text(); strings.Contains(text, "password") || strings.Contains(text, "\xff") {
 		t.Errorf("told:\n%s", text)
@@ -191,7 +201,8 @@ func TestHugeMemoryFile(t *testing.T) {
 // left out is said, in each text and however little room there is.
 func TestTreeBesideMemory(t *testing.T) {
 	root := t.TempDir()
-	files := map[string]string{"AGENTS.md": strings.Repeat("Keep this in mind. ", 4000), "CLAUDE.md": strings.Repeat("记住这个。", 4000)}
+	files := map[string]string{"AGENTS.md": strings.Repeat("Keep this in mind. ", 4000),
+		"CLAUDE.md": strings.Repeat("记住这个。", 4000)}
 	for i := range 120 {
 		files[fmt.Sprintf("file%03d.go", i)] = ""
 	}
@@ -199,13 +210,16 @@ func TestTreeBesideMemory(t *testing.T) {
 	for _, c := range []struct{ tokens, least int }{{6000, 20}, {3000, 20}, {1200, 20}, {600, 5}, {220, 0}} {
 		p := place(root)
 		p.MemoryNames = []string{"AGENTS.md", "CLAUDE.md"}
-		p.MaxTokens, p.Count = c.tokens, func(s string) int { return len(s) / 4 }
+		p.MaxTokens = c.tokens
+		p.Count = func(s string) int { return len(s) / 4 }
 		s := look(t, p)
 		bare := s.State
-		bare.Roots, bare.Memory = nil, nil
+		bare.Roots = nil
+		bare.Memory = nil
 		for _, text := range []string{s.Text(), s.Change(bare, bare)} {
 			shown := strings.Count(text, "\n  file")
-			said := strings.Contains(text, "… and more, not shown") || strings.Contains(text, "What is in the folders is not shown here.")
+			said := strings.Contains(text, "… and more, not shown") ||
+				strings.Contains(text, "What is in the folders is not shown here.")
 			if shown < c.least || !said || !strings.Contains(text, "[cut here: ") || p.Count(text) > c.tokens {
 				t.Errorf("%d tokens of %d show %d files:\n%s", p.Count(text), c.tokens, shown, text)
 			}
@@ -216,7 +230,8 @@ func TestTreeBesideMemory(t *testing.T) {
 // A date is written as the locale writes it, by whatever name it comes.
 func TestDates(t *testing.T) {
 	for locale, want := range map[string]string{
-		"en_US.UTF-8": "Saturday, November 21, 2026", "en-US": "Saturday, November 21, 2026", "en": "Saturday, November 21, 2026",
+		"en_US.UTF-8": "Saturday, November 21, 2026", "en-US": "Saturday, November 21, 2026",
+		"en":          "Saturday, November 21, 2026",
 		"en_GB.UTF-8": "Saturday, 21 November 2026", "en-AU": "Saturday, 21 November 2026",
 		"de_DE.UTF-8@euro": "Samstag, 21. November 2026", "de-AT": "Samstag, 21. November 2026",
 		"fr_CA": "samedi 21 novembre 2026", "es_MX.utf8": "sábado, 21 de noviembre de 2026",
@@ -238,7 +253,8 @@ func TestDates(t *testing.T) {
 // A folder of 50,000 files is not read to its end, and does not starve its
 // neighbour.
 func TestManyFiles(t *testing.T) {
-	big, small := t.TempDir(), t.TempDir()
+	big := t.TempDir()
+	small := t.TempDir()
 	for i := range 50_000 {
 		f, err := os.Create(filepath.Join(big, fmt.Sprintf("f%05d", i)))
 		if err != nil {
@@ -301,7 +317,8 @@ func TestNestedRoots(t *testing.T) {
 	root := t.TempDir()
 	fill(t, root, map[string]string{"in/file": "", "AGENTS.md": "x", "in/AGENTS.md": "y"})
 	text := look(t, place(root, filepath.Join(root, "in"))).Text()
-	if strings.Count(text, "file\n") != 1 || !strings.Contains(text, "(inside "+root+")") || strings.Count(text, "From ") != 2 {
+	if strings.Count(text, "file\n") != 1 || !strings.Contains(text, "(inside "+root+")") ||
+		strings.Count(text, "From ") != 2 {
 		t.Errorf("told:\n%s", text)
 	}
 }
@@ -311,8 +328,9 @@ func TestNarrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill(t, base, map[string]string{"ws/a/in/": "", "ws/ab/": "", "ws/a/out": "->" + base, "ws/a/back": "->in", "ws/a/f": "x",
-		"alias": "->ws/a"})
+	fill(t, base, map[string]string{"ws/a/in/": "", "ws/ab/": "", "ws/a/out": "->" + base, "ws/a/back": "->in",
+		"ws/a/f": "x",
+		"alias":  "->ws/a"})
 	at := func(s string) string { return filepath.Join(base, s) }
 	a := []string{at("ws/a")}
 	for _, c := range []struct {
@@ -325,8 +343,10 @@ func TestNarrow(t *testing.T) {
 		{[]string{at("ws/a") + "/"}, "ws/a", "ws/a", ""},
 		{[]string{at("alias")}, "ws/a/in", "ws/a/in", ""}, {a, "alias/in", "ws/a/in", ""}, {a, "ws/a/back", "ws/a/in", ""},
 		{a, "ws/ab", "", scrollback.Refused}, {a, "ws", "", scrollback.Refused}, {a, "ws/a/..", "", scrollback.Refused},
-		{a, "ws/a/out", "", scrollback.Refused}, {nil, "ws/a", "", scrollback.Refused}, {[]string{at("gone")}, "ws/a", "", scrollback.Refused},
-		{a, "elsewhere/gone", "", scrollback.Refused}, {a, "ws/a/gone", "", scrollback.Invalid}, {a, "ws/a/f", "", scrollback.Invalid},
+		{a, "ws/a/out", "", scrollback.Refused}, {nil, "ws/a", "", scrollback.Refused},
+		{[]string{at("gone")}, "ws/a", "", scrollback.Refused},
+		{a, "elsewhere/gone", "", scrollback.Refused}, {a, "ws/a/gone", "", scrollback.Invalid},
+		{a, "ws/a/f", "", scrollback.Invalid},
 	} {
 		got, err := Narrow(c.grant, []string{at(c.want) + strings.Repeat("/", len(c.want)%2)})
 		if c.code != "" {
@@ -347,7 +367,8 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("several: %v, %v", got, err)
 	}
 	t.Chdir(at("ws"))
-	if got, err := Grant([]string{"a", at("ws/a"), "."}); err != nil || len(got) != 2 || got[0] != at("ws/a") || got[1] != at("ws") {
+	if got, err := Grant([]string{"a", at("ws/a"), "."}); err != nil || len(got) != 2 || got[0] != at("ws/a") ||
+		got[1] != at("ws") {
 		t.Errorf("granted %v, %v", got, err)
 	}
 	for _, bad := range []string{"gone", "a/f"} {

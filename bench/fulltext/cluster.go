@@ -69,9 +69,11 @@ func (c *cluster) make(ctx context.Context) (err error) {
 		}
 		c.as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
-	initdb := exec.CommandContext(ctx, filepath.Join(c.bin, "initdb"), "-D", filepath.Join(c.dir, "data"), "-U", "postgres", "-A", "trust",
+	initdb := exec.CommandContext(ctx, filepath.Join(c.bin, "initdb"), "-D", filepath.Join(c.dir, "data"), "-U",
+		"postgres", "-A", "trust",
 		"-E", "UTF8", "--locale=C", "--no-instructions")
-	initdb.Dir, initdb.SysProcAttr = c.dir, c.as
+	initdb.Dir = c.dir
+	initdb.SysProcAttr = c.as
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
@@ -82,11 +84,13 @@ func (c *cluster) make(ctx context.Context) (err error) {
 
 // launch starts the server, durable as it is unless told otherwise.
 func (c *cluster) launch(ctx context.Context) error {
-	c.server = exec.Command(filepath.Join(c.bin, "postgres"), "-D", filepath.Join(c.dir, "data"), "-k", c.dir, "-c", "listen_addresses=",
+	c.server = exec.Command(filepath.Join(c.bin, "postgres"), "-D", filepath.Join(c.dir, "data"), "-k", c.dir, "-c",
+		"listen_addresses=",
 		"-c", "shared_buffers=1GB", "-c", "max_wal_size=8GB", "-c", "log_min_messages=fatal")
 	die := *c.as
 	die.Pdeathsig = syscall.SIGINT
-	c.server.Dir, c.server.SysProcAttr = c.dir, &die
+	c.server.Dir = c.dir
+	c.server.SysProcAttr = &die
 	if err := c.server.Start(); err != nil {
 		return err
 	}

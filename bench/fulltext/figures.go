@@ -70,7 +70,8 @@ func (r *run) load() error {
 	}
 	for _, w := range r.ways {
 		n := float64(r.documents)
-		s, all := spent[w.name()], took[w.name()]
+		s := spent[w.name()]
+		all := took[w.name()]
 		r.add("putting", w, n/s.seconds, "documents/s")
 		r.add("a batch, p50", w, percentile(all, 0.5), "ms")
 		r.add("a batch, p99", w, percentile(all, 0.99), "ms")
@@ -151,7 +152,8 @@ func (r *run) same(q question) error {
 			first = got
 		}
 		for n, p := range got {
-			if p.Holding != first[n].Holding || !slices.Equal(p.Places, first[n].Places) || !slices.Equal(p.Counts, first[n].Counts) {
+			if p.Holding != first[n].Holding || !slices.Equal(p.Places, first[n].Places) ||
+				!slices.Equal(p.Counts, first[n].Counts) {
 				return fmt.Errorf("%s: %s finds %d of %d, and %s %d of %d, or others", q.what, w.name(), len(p.Places), p.Holding,
 					r.ways[0].name(), len(first[n].Places), first[n].Holding)
 			}
@@ -276,7 +278,10 @@ func (v *vectors) drain(ctx context.Context, dsn string, batches <-chan []driver
 // spent is what something cost.
 type spent struct{ seconds, wal float64 }
 
-func (s *spent) add(o spent) { s.seconds, s.wal = s.seconds+o.seconds, s.wal+o.wal }
+func (s *spent) add(o spent) {
+	s.seconds += o.seconds
+	s.wal += o.wal
+}
 
 func (r *run) cost(do func() error) (s spent, err error) {
 	var before, after float64

@@ -40,7 +40,8 @@ func TestWaysFindTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	words := question{"words said often", driver.PostingQuery{Terms: []string{"always", "oftener", "often", "twice", "oft*", "al*"}}}
+	words := question{"words said often", driver.PostingQuery{Terms: []string{"always", "oftener", "often", "twice",
+		"oft*", "al*"}}}
 	if err := r.same(words); err != nil {
 		t.Error(err)
 	}

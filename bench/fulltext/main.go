@@ -39,7 +39,8 @@ type run struct {
 }
 
 func main() {
-	dsn := flag.String("dsn", "", "URL of a PostgreSQL on which databases may be made; without it, one that is thrown away")
+	dsn := flag.String("dsn", "",
+		"URL of a PostgreSQL on which databases may be made; without it, one that is thrown away")
 	bin := flag.String("bin", "", "folder with PostgreSQL's programs; without it, the newest of Debian's")
 	documents := flag.Int("documents", 100_000, "how many documents")
 	batch := flag.Int("batch", 64, "documents of a batch")

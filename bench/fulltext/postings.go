@@ -69,7 +69,9 @@ func (p *postings) hide(ctx context.Context, branches []int64) error {
 		if _, err := tx.Exec(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO index_dropped (branch, first_seq, n) SELECT $1, 1, dropped FROM index_state WHERE id = 1`, b); err != nil {
+		if _, err := tx.Exec(ctx,
+			`INSERT INTO index_dropped (branch, first_seq, n) SELECT $1, 1, dropped FROM index_state WHERE id = 1`,
+			b); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,8 @@ func newTalk(seed uint64) *talk {
 
 // place is where the i-th document is.
 func place(i int) driver.Place {
-	group, in := i/(atOnce*each), i%(atOnce*each)
+	group := i / (atOnce * each)
+	in := i % (atOnce * each)
 	return driver.PlaceOf(int64(group*atOnce+in%atOnce+1), int64(in/atOnce+1))
 }
 

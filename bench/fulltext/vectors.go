@@ -64,8 +64,11 @@ func putVectors(ctx context.Context, conn *pgx.Conn, table string, batch []drive
 	var places, at, lengths []int64
 	var roles, texts []string
 	for _, d := range batch {
-		places, at, lengths = append(places, int64(d.Place)), append(at, d.CreatedAt), append(lengths, int64(d.Length))
-		roles, texts = append(roles, string(d.Role)), append(texts, literal(d.Terms))
+		places = append(places, int64(d.Place))
+		at = append(at, d.CreatedAt)
+		lengths = append(lengths, int64(d.Length))
+		roles = append(roles, string(d.Role))
+		texts = append(texts, literal(d.Terms))
 	}
 	_, err := conn.Exec(ctx, `INSERT INTO `+table+` (place, role, at, length, terms)
 		SELECT p, r, a, l, CAST(t AS tsvector) FROM unnest(CAST($1 AS bigint[]), CAST($2 AS text[]), CAST($3 AS bigint[]), CAST($4 AS bigint[]),
@@ -114,7 +117,8 @@ func (v *vectors) find(ctx context.Context, q driver.PostingQuery) ([]driver.Pos
 	var batch pgx.Batch
 	for i, t := range q.Terms {
 		if q.Within != nil {
-			batch.Queue(`SELECT count(*) FROM `+v.table+` WHERE terms @@ CAST($1 AS tsquery)`, asked(t)).QueryRow(func(r pgx.Row) error {
+			batch.Queue(`SELECT count(*) FROM `+v.table+` WHERE terms @@ CAST($1 AS tsquery)`,
+				asked(t)).QueryRow(func(r pgx.Row) error {
 				return r.Scan(&out[i].Holding)
 			})
 		}
@@ -157,13 +161,15 @@ func (v *vectors) queue(batch *pgx.Batch, term string, run driver.Run, to *drive
 				if err := rows.Scan(&at, &n); err != nil {
 					return err
 				}
-				to.Places, to.Counts = append(to.Places, driver.Place(at)), append(to.Counts, uint8(n))
+				to.Places = append(to.Places, driver.Place(at))
+				to.Counts = append(to.Counts, uint8(n))
 			}
 			return rows.Err()
 		})
 		return
 	}
-	batch.Queue(`SELECT place, ts_rank('{1,1,1,1}', terms, CAST($1 AS tsquery))`+from, asked(term), int64(run.First), int64(run.Last)).
+	batch.Queue(`SELECT place, ts_rank('{1,1,1,1}', terms, CAST($1 AS tsquery))`+from, asked(term), int64(run.First),
+		int64(run.Last)).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
 				var at int64
@@ -171,7 +177,8 @@ func (v *vectors) queue(batch *pgx.Batch, term string, run driver.Run, to *drive
 				if err := rows.Scan(&at, &rank); err != nil {
 					return err
 				}
-				to.Places, to.Counts = append(to.Places, driver.Place(at)), append(to.Counts, countOf(rank))
+				to.Places = append(to.Places, driver.Place(at))
+				to.Counts = append(to.Counts, countOf(rank))
 			}
 			return rows.Err()
 		})
@@ -187,7 +194,8 @@ func (v *vectors) places(ctx context.Context, q driver.PostingQuery) (int, error
 	if q.Within != nil {
 		run = q.Within[0]
 	}
-	rows, err := v.conn.Query(ctx, `SELECT place FROM `+v.table+` WHERE terms @@ CAST($1 AS tsquery) AND place BETWEEN $2 AND $3 ORDER BY place`,
+	rows, err := v.conn.Query(ctx, `SELECT place FROM `+v.table+
+		` WHERE terms @@ CAST($1 AS tsquery) AND place BETWEEN $2 AND $3 ORDER BY place`,
 		strings.Join(all, " & "), int64(run.First), int64(run.Last))
 	if err != nil {
 		return 0, err
@@ -203,7 +211,8 @@ func (v *vectors) hide(ctx context.Context, branches []int64) error {
 	}
 	defer func() { _ = tx.Rollback(ctx) }() // after a commit it does nothing
 	for _, b := range branches {
-		_, err := tx.Exec(ctx, `DELETE FROM `+v.table+` WHERE place BETWEEN $1 AND $2`, int64(driver.PlaceOf(b, 0)), int64(driver.PlaceOf(b, math.MaxUint32)))
+		_, err := tx.Exec(ctx, `DELETE FROM `+v.table+` WHERE place BETWEEN $1 AND $2`, int64(driver.PlaceOf(b, 0)),
+			int64(driver.PlaceOf(b, math.MaxUint32)))
 		if err != nil {
 			return err
 		}

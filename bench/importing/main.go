@@ -53,7 +53,8 @@ type size struct{ bytes, sessions, lines int }
 // report prints the rows, and writes them into a file if one is named.
 func report(file string, rows []row) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Figures of imports\n\nWritten by `go run ./bench/importing` on %s.\n\n| | |\n|---|---:|\n", time.Now().UTC().Format("2006-01-02"))
+	fmt.Fprintf(&b, "# Figures of imports\n\nWritten by `go run ./bench/importing` on %s.\n\n| | |\n|---|---:|\n",
+		time.Now().UTC().Format("2006-01-02"))
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s |\n", r.what, r.value)
 	}
@@ -77,7 +78,8 @@ func measure(ctx context.Context, s size) (rows []row, err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // what is left is in a temporary folder
 	b := bench{filepath.Join(dir, "home"), filepath.Join(dir, "data"), filepath.Join(dir, "scrollback")}
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/scrollback").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program,
+		"./cmd/scrollback").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	wrote, messages, err := b.make(s)

@@ -24,11 +24,13 @@ func (b bench) make(s size) (wrote int64, lines int, err error) {
 		if err != nil {
 			return wrote, lines, err
 		}
-		w := &writer{w: bufio.NewWriter(f), rng: rng, words: rand.NewZipf(rng, 1.1, 4, uint64(len(vocabulary)-1)), session: id(rng), at: time.Unix(1_760_000_000+int64(i)*3600, 0)}
+		w := &writer{w: bufio.NewWriter(f), rng: rng, words: rand.NewZipf(rng, 1.1, 4, uint64(len(vocabulary)-1)),
+			session: id(rng), at: time.Unix(1_760_000_000+int64(i)*3600, 0)}
 		for w.wrote < int64(s.bytes/s.sessions) {
 			w.exchange()
 		}
-		wrote, lines = wrote+w.wrote, lines+w.lines
+		wrote += w.wrote
+		lines += w.lines
 		if err := w.w.Flush(); err != nil {
 			return wrote, lines, err
 		}
@@ -45,7 +47,8 @@ func (b bench) make(s size) (wrote int64, lines int, err error) {
 
 // session is the name of a session's file.
 func (b bench) session(i int) string {
-	return filepath.Join(b.home, ".claude", "projects", fmt.Sprintf("-work-p%d", i%16), fmt.Sprintf("%08x-0000-4000-8000-000000000000.jsonl", i))
+	return filepath.Join(b.home, ".claude", "projects", fmt.Sprintf("-work-p%d", i%16),
+		fmt.Sprintf("%08x-0000-4000-8000-000000000000.jsonl", i))
 }
 
 func id(rng *rand.Rand) string {
@@ -68,8 +71,10 @@ type writer struct {
 func (w *writer) line(kind string, message any, more map[string]any) {
 	own := id(w.rng)
 	w.at = w.at.Add(time.Second)
-	node := map[string]any{"type": kind, "uuid": own, "parentUuid": nil, "sessionId": w.session, "cwd": "/work/project", "gitBranch": "main", "version": "2.1.197",
-		"isSidechain": false, "userType": "external", "timestamp": w.at.UTC().Format("2006-01-02T15:04:05.000Z"), "message": message}
+	node := map[string]any{"type": kind, "uuid": own, "parentUuid": nil, "sessionId": w.session, "cwd": "/work/project",
+		"gitBranch": "main", "version": "2.1.197",
+		"isSidechain": false, "userType": "external", "timestamp": w.at.UTC().Format("2006-01-02T15:04:05.000Z"),
+		"message": message}
 	if w.parent != "" {
 		node["parentUuid"] = w.parent
 	}
@@ -81,21 +86,28 @@ func (w *writer) line(kind string, message any, more map[string]any) {
 		panic(err) // it is made of texts
 	}
 	n, _ := w.w.Write(append(text, '\n')) // Flush returns the error
-	w.wrote, w.lines, w.parent = w.wrote+int64(n), w.lines+1, own
+	w.wrote += int64(n)
+	w.lines += 1
+	w.parent = own
 }
 
 // exchange writes a prompt, and an answer that calls a tool.
 func (w *writer) exchange() {
 	w.line("user", map[string]any{"role": "user", "content": w.text(40)}, nil)
-	model, call, answer := "claude-sonnet-4-5", "toolu_"+id(w.rng), "msg_"+id(w.rng)
+	model := "claude-sonnet-4-5"
+	call := "toolu_" + id(w.rng)
+	answer := "msg_" + id(w.rng)
 	usage := map[string]any{"input_tokens": 1000, "output_tokens": 200}
 	say := func(answer string, block map[string]any) {
-		w.line("assistant", map[string]any{"id": answer, "role": "assistant", "model": model, "content": []any{block}, "usage": usage}, nil)
+		w.line("assistant", map[string]any{"id": answer, "role": "assistant", "model": model, "content": []any{block},
+			"usage": usage}, nil)
 	}
 	say(answer, map[string]any{"type": "text", "text": w.text(60)})
-	say(answer, map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": map[string]any{"command": "grep -rn " + w.text(3)}})
+	say(answer, map[string]any{"type": "tool_use", "id": call, "name": "Bash",
+		"input": map[string]any{"command": "grep -rn " + w.text(3)}})
 	output := w.text(100 + w.rng.IntN(700))
-	w.line("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": output}}},
+	w.line("user", map[string]any{"role": "user",
+		"content": []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": output}}},
 		map[string]any{"toolUseResult": map[string]any{"stdout": output, "stderr": ""}})
 	say("msg_"+id(w.rng), map[string]any{"type": "text", "text": w.text(150)})
 }

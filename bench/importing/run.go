@@ -21,7 +21,8 @@ type ran struct {
 
 func (b bench) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.program, args...)
-	cmd.Env = []string{"HOME=" + b.home, "SCROLLBACK_DATA=" + b.data, "PATH=" + os.Getenv("PATH"), "SCROLLBACK_CONFIG=" + os.DevNull}
+	cmd.Env = []string{"HOME=" + b.home, "SCROLLBACK_DATA=" + b.data, "PATH=" + os.Getenv("PATH"),
+		"SCROLLBACK_CONFIG=" + os.DevNull}
 	cmd.Stderr = os.Stderr
 	return cmd
 }
@@ -78,7 +79,9 @@ func (b bench) follow(ctx context.Context, lines int) ([]row, error) {
 	if err := cmd.Wait(); err != nil {
 		return nil, err
 	}
-	return []row{{"a line written until a search finds it", fmt.Sprintf("%d ms median, %d ms at most, of %d", took[len(took)/2].Milliseconds(), took[len(took)-1].Milliseconds(), len(took))},
+	return []row{{"a line written until a search finds it",
+		fmt.Sprintf("%d ms median, %d ms at most, of %d", took[len(took)/2].Milliseconds(), took[len(took)-1].Milliseconds(),
+			len(took))},
 		{"told to end until it has", fmt.Sprintf("%d ms", time.Since(began).Milliseconds())}}, nil
 }
 
@@ -92,7 +95,8 @@ func (b bench) say(i int, word string) error {
 	if i > 0 {
 		parent = fmt.Sprintf(`"%08x-0000-4000-8000-00000000000f"`, i-1)
 	}
-	_, err = fmt.Fprintf(f, `{"type":"user","uuid":"%08x-0000-4000-8000-00000000000f","parentUuid":%s,"sessionId":"%08x-0000-4000-8000-000000000000","cwd":"/work/project","timestamp":%q,"isSidechain":false,"version":"2.1.197","message":{"role":"user","content":"the word is %s"}}`+"\n",
+	_, err = fmt.Fprintf(f,
+		`{"type":"user","uuid":"%08x-0000-4000-8000-00000000000f","parentUuid":%s,"sessionId":"%08x-0000-4000-8000-000000000000","cwd":"/work/project","timestamp":%q,"isSidechain":false,"version":"2.1.197","message":{"role":"user","content":"the word is %s"}}`+"\n",
 		i, parent, 1_000_000, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), word)
 	if closed := f.Close(); err == nil {
 		err = closed

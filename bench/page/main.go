@@ -54,7 +54,8 @@ func main() {
 // report prints the rows, and writes them into a file if one is named.
 func report(file string, s size, rows []row) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Figures of the page\n\nWritten by `go run ./bench/page` on %s, in Chromium on two cores, with %d conversations, one of them %d messages long, and an answer of %d words.\n\n| | |\n|---|---:|\n",
+	fmt.Fprintf(&b,
+		"# Figures of the page\n\nWritten by `go run ./bench/page` on %s, in Chromium on two cores, with %d conversations, one of them %d messages long, and an answer of %d words.\n\n| | |\n|---|---:|\n",
 		time.Now().UTC().Format("2006-01-02"), s.conversations, s.messages, s.words)
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s |\n", r.what, r.value)

@@ -47,10 +47,12 @@ func measure(ctx context.Context, s size) ([]row, error) {
 	defer cancel()
 	ctx, cancel = chromedp.NewContext(ctx)
 	defer cancel()
-	err = chromedp.Do(ctx, chromedp.EmulateViewport(1360, 900), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher})
-		return err
-	}))
+	err = chromedp.Do(ctx, chromedp.EmulateViewport(1360, 900),
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument,
+				page.AddScriptToEvaluateOnNewDocumentParams{Source: watcher})
+			return err
+		}))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +145,8 @@ func frames(ctx context.Context, what string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{{what + ": frames longer than 50 ms", fmt.Sprintf("%.0f of %.0f", long, all)}, {what + ": the longest", fmt.Sprintf("%.0f ms", worst)}}, nil
+	return []row{{what + ": frames longer than 50 ms", fmt.Sprintf("%.0f of %.0f", long, all)},
+		{what + ": the longest", fmt.Sprintf("%.0f ms", worst)}}, nil
 }
 
 // scrolling goes through a very long conversation, by the wheel and by jumps.
@@ -189,13 +192,16 @@ func scrolling(ctx context.Context, p *place, s size) ([]row, error) {
 		return nil, err
 	}
 	return append(rows, row{fmt.Sprintf("memory of the scripts at the end of %d messages", s.messages), mega(before)},
-		row{"memory after scrolling and 20 jumps", mega(after)}, row{"messages in the page after that", fmt.Sprintf("%.0f", held)}), nil
+		row{"memory after scrolling and 20 jumps", mega(after)},
+		row{"messages in the page after that", fmt.Sprintf("%.0f", held)}), nil
 }
 
 // streaming reads a very long answer as it is written.
 func streaming(ctx context.Context, p *place, s size) ([]row, error) {
-	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.at(p.talk)), chromedp.WaitVisible(".composer textarea"),
-		chromedp.Evaluate[chromedp.Void](`bench.frames.length = 0`), chromedp.SendKeys(".composer textarea", "Talk, please.\r"))
+	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.at(p.talk)),
+		chromedp.WaitVisible(".composer textarea"),
+		chromedp.Evaluate[chromedp.Void](`bench.frames.length = 0`),
+		chromedp.SendKeys(".composer textarea", "Talk, please.\r"))
 	if err == nil {
 		err = wait(ctx, `document.querySelector('[data-seq="2"]')`, 5*time.Minute)
 	}

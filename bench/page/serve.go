@@ -75,7 +75,8 @@ func furnish(ctx context.Context, s size) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	sb, err := local.Open(ctx, dir, &local.Options{Models: map[string]model.Model{"talker": talker{s.words}}, Engine: engine.Options{Limit: 32_000}})
+	sb, err := local.Open(ctx, dir, &local.Options{Models: map[string]model.Model{"talker": talker{s.words}},
+		Engine: engine.Options{Limit: 32_000}})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,8 @@ func furnish(ctx context.Context, s size) (*place, error) {
 	enc := json.NewEncoder(&many)
 	for i := range s.conversations {
 		for _, role := range []string{"user", "assistant"} {
-			if err := enc.Encode(map[string]any{"role": role, "content": fmt.Sprintf("Berth %d, please.", i), "conversation_id": fmt.Sprintf("c%d", i)}); err != nil {
+			if err := enc.Encode(map[string]any{"role": role, "content": fmt.Sprintf("Berth %d, please.", i),
+				"conversation_id": fmt.Sprintf("c%d", i)}); err != nil {
 				return nil, err
 			}
 		}
@@ -106,7 +108,8 @@ func furnish(ctx context.Context, s size) (*place, error) {
 		return nil, err
 	}
 	p.talk = c.ID
-	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "bench", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer,
+		server.Options{Version: "bench", Log: slog.New(slog.DiscardHandler)}, true))
 	p.url = srv.URL
 	p.end = func() {
 		srv.CloseClientConnections()

@@ -13,7 +13,8 @@ const rareShare = 0.01
 
 // causes are why evidence is not among the first ten hits, by what it shares with the
 // question.
-var causes = []string{"nothing shared", "only common words", "word only in the neighbours", "other wording", "outranked", "asks for a date"}
+var causes = []string{"nothing shared", "only common words", "word only in the neighbours", "other wording",
+	"outranked", "asks for a date"}
 
 // reach are the distances within which a word of the question stands.
 var reach = []int{0, 1, 2, 5}
@@ -77,7 +78,8 @@ func (n *anatomy) look(v vocabulary, q question, a answer) {
 	for _, place := range q.evidence {
 		n.evidence++
 		for i, d := range reach {
-			if slices.ContainsFunc(rangeOf(place-d, place+d), func(p int) bool { all, _ := v.shared(words, p); return all > 0 }) {
+			if slices.ContainsFunc(rangeOf(place-d, place+d),
+				func(p int) bool { all, _ := v.shared(words, p); return all > 0 }) {
 				n.near[i]++
 			}
 		}
@@ -129,11 +131,13 @@ func (v vocabulary) cause(words []string, q question, place int) string {
 // was found on real talk.
 func anatomyReport(of map[string]*anatomy) string {
 	var b strings.Builder
-	head, line := "| |", "|---|"
+	head := "| |"
+	line := "|---|"
 	var all []*anatomy
 	for _, s := range sets {
 		if n := of[s.name]; n != nil {
-			head, line = head+" "+s.name+" |", line+"---|"
+			head = head + " " + s.name + " |"
+			line = line + "---|"
 			all = append(all, n)
 		}
 	}

@@ -30,16 +30,22 @@ func byTool(ctx context.Context, s *store.Store, t talk) (product, error) {
 	}
 	name := "projects/-home-u-project/" + id + ".jsonl"
 	at := time.UnixMilli(s.Now())
-	place := transcript.Place{FS: fstest.MapFS{name: {Data: file, ModTime: at.AddDate(0, 0, -1)}}, Name: name, Now: at.UnixMilli()}
+	place := transcript.Place{FS: fstest.MapFS{name: {Data: file, ModTime: at.AddDate(0, 0, -1)}}, Name: name,
+		Now: at.UnixMilli()}
 	a := archive.New(s, memblob.OpenBucket(nil), nil)
-	e := engine.New(s, a, engine.Options{Models: func(string) (model.Model, error) { return &listener{}, nil }}).As(scrollback.Operator())
+	e := engine.New(s, a, engine.Options{Models: func(string) (model.Model,
+		error) {
+		return &listener{}, nil
+	}}).As(scrollback.Operator())
 	tool := claudecode.Tool{}
 	for session, err := range tool.Sessions(ctx, place) {
 		if err != nil {
 			return product{}, err
 		}
-		out, err := transfer.New(s, a, transfer.Options{}).Bring(ctx, e, transfer.Session{Tool: tool, Place: place, Session: session}, transfer.ImportRequest{})
-		if err == nil && (len(out.Conversations) != 1 || out.Conversations[0].Messages != int64(len(t.said)) || len(out.Skipped) > 0) {
+		out, err := transfer.New(s, a, transfer.Options{}).Bring(ctx, e,
+			transfer.Session{Tool: tool, Place: place, Session: session}, transfer.ImportRequest{})
+		if err == nil && (len(out.Conversations) != 1 || out.Conversations[0].Messages != int64(len(t.said)) ||
+			len(out.Skipped) > 0) {
 			err = fmt.Errorf("%d messages were brought as %+v", len(t.said), out)
 		}
 		if err != nil {
@@ -53,16 +59,21 @@ func byTool(ctx context.Context, s *store.Store, t talk) (product, error) {
 // session is a talk as the file of a coding agent.
 func (t talk) session(id string) ([]byte, error) {
 	var b bytes.Buffer
-	enc, parent := json.NewEncoder(&b), any(nil)
+	enc := json.NewEncoder(&b)
+	parent := any(nil)
 	for i, m := range t.said {
 		own := fmt.Sprintf("%08x-0000-4000-8000-%s", i+1, id[len(id)-12:])
 		message := map[string]any{"role": m.role, "content": m.whole()}
 		if m.role == "assistant" {
-			message = map[string]any{"id": "msg_" + own, "type": "message", "role": m.role, "model": "claude-made", "stop_reason": "end_turn",
-				"content": []any{map[string]string{"type": "text", "text": m.whole()}}, "usage": map[string]int{"input_tokens": 1, "output_tokens": 1}}
+			message = map[string]any{"id": "msg_" + own, "type": "message", "role": m.role, "model": "claude-made",
+				"stop_reason": "end_turn",
+				"content":     []any{map[string]string{"type": "text", "text": m.whole()}},
+				"usage":       map[string]int{"input_tokens": 1, "output_tokens": 1}}
 		}
-		if err := enc.Encode(map[string]any{"type": m.role, "uuid": own, "parentUuid": parent, "sessionId": id, "timestamp": m.at.UTC().Format("2006-01-02T15:04:05.000Z"),
-			"cwd": "/home/u/project", "gitBranch": "main", "version": "2.1.197", "isSidechain": false, "message": message}); err != nil {
+		if err := enc.Encode(map[string]any{"type": m.role, "uuid": own, "parentUuid": parent, "sessionId": id,
+			"timestamp": m.at.UTC().Format("2006-01-02T15:04:05.000Z"),
+			"cwd":       "/home/u/project", "gitBranch": "main", "version": "2.1.197", "isSidechain": false,
+			"message": message}); err != nil {
 			return nil, err
 		}
 		parent = own
@@ -80,7 +91,8 @@ func imported(ctx context.Context, s set, of []form) (string, error) {
 		}
 	}
 	rows := map[string]*score{}
-	for name, bring := range map[string]func(context.Context, *store.Store, talk) (product, error){"as it stands": newProduct, "from a tool's files": byTool} {
+	for name, bring := range map[string]func(context.Context, *store.Store,
+		talk) (product, error){"as it stands": newProduct, "from a tool's files": byTool} {
 		r := &run{forms: forms, bring: bring, scores: map[key]*score{}, anatomy: map[string]*anatomy{s.name: {}}}
 		if err := r.one(ctx, s); err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)

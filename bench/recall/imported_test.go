@@ -18,7 +18,8 @@ func TestImportedTalk(t *testing.T) {
 			rows[strings.TrimSpace(cells[0])] = cells[1]
 		}
 	}
-	if rows["as it stands"] == "" || rows["as it stands"] != rows["from a tool's files"] || strings.TrimSpace(rows["as it stands"]) == "0" {
+	if rows["as it stands"] == "" || rows["as it stands"] != rows["from a tool's files"] ||
+		strings.TrimSpace(rows["as it stands"]) == "0" {
 		t.Errorf("different questions were asked:\n%s", report)
 	}
 }

@@ -39,8 +39,10 @@ const learnedOn = 120
 
 // onRealTalk are the weights that are started from: those that RECALL of real talk taught, and
 // for features that were not measured there what seemed right before anything was learned.
-var onRealTalk = search.Weights{Own: 0.2, Near2: 0.3, Near5: 0.25, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.6, Together: 0.6, Speaker: 1.2,
-	Person: 0.4, FirstSelf: 1, Asks: -0.9, Date: 5, Time: 2.5, Kind: 0.6, Reply: 2.2, Standing: 2, Newest: 1.5, Session: 0.2}
+var onRealTalk = search.Weights{Own: 0.2, Near2: 0.3, Near5: 0.25, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.6,
+	Together: 0.6, Speaker: 1.2,
+	Person: 0.4, FirstSelf: 1, Asks: -0.9, Date: 5, Time: 2.5, Kind: 0.6, Reply: 2.2, Standing: 2, Newest: 1.5,
+	Session: 0.2}
 
 // steps are the factors by which a weight is tried, the largest first.
 var steps = []float64{2, 1.5, 1.2, 1.08}
@@ -102,7 +104,9 @@ func learn(all []example, start search.Weights, note func(string)) search.Weight
 					tried := slices.Clone(now)
 					tried[i] *= f
 					if v := worth(tried); v > best+1e-6 {
-						best, now, again = v, tried, true
+						best = v
+						now = tried
+						again = true
 						note(fmt.Sprintf("%s %.3g: %.4f", search.FeatureNames()[i], tried[i], v))
 						break
 					}
@@ -143,7 +147,8 @@ func (s set) examples(ctx context.Context, of []form) ([]example, error) {
 		if err != nil {
 			return nil, err
 		}
-		talks, products = append(talks, t), append(products, p)
+		talks = append(talks, t)
+		products = append(products, p)
 	}
 	if err := kept.settle(ctx); err != nil {
 		return nil, err
@@ -155,7 +160,8 @@ func (s set) examples(ctx context.Context, of []form) ([]example, error) {
 			for _, place := range q.evidence {
 				e.evidence = append(e.evidence, int64(place)+1)
 			}
-			if e.all, err = kept.Candidates(ctx, scrollback.SearchQuery{Conversation: products[i].id, Query: q.text}); err != nil {
+			if e.all, err = kept.Candidates(ctx, scrollback.SearchQuery{Conversation: products[i].id,
+				Query: q.text}); err != nil {
 				return nil, err
 			}
 			out = append(out, e)
@@ -178,7 +184,9 @@ func learned(ctx context.Context, of []form, note func(string)) (string, error) 
 	to := learn(halves[0], start, note)
 	var b strings.Builder
 	b.WriteString("| feature | start | learned | in the program |\n|---|---|---|---|\n")
-	was, is, now := search.Features(start).Values(), search.Features(to).Values(), search.Features(search.DefaultWeights()).Values()
+	was := search.Features(start).Values()
+	is := search.Features(to).Values()
+	now := search.Features(search.DefaultWeights()).Values()
 	for i, name := range search.FeatureNames() {
 		fmt.Fprintf(&b, "| %s | %.3g | %.3g | %.3g |\n", name, was[i], is[i], now[i])
 	}
@@ -217,7 +225,8 @@ func byKind(halves [][]example, start, to search.Weights) string {
 		fmt.Fprintf(&b, "| %s |", kind)
 		for _, h := range halves {
 			some := slices.DeleteFunc(slices.Clone(h), func(e example) bool { return e.kind != kind })
-			was, is := reached(some, start), reached(some, to)
+			was := reached(some, start)
+			is := reached(some, to)
 			fmt.Fprintf(&b, " %.1f | %.1f | %.1f |", 100*was.at10, 100*is.at10, 100*is.ranked)
 		}
 		b.WriteString("\n")

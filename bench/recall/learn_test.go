@@ -15,16 +15,20 @@ func TestLearn(t *testing.T) {
 		e := example{kind: "temporal", evidence: []int64{int64(1 + i)}}
 		for seq := range 30 {
 			c := &search.Candidate{Message: scrollback.Message{Seq: int64(seq), CreatedAt: int64(seq)}}
-			c.Near2, c.Speaker = 10+float64(seq)/10, 1
+			c.Near2 = 10 + float64(seq)/10
+			c.Speaker = 1
 			if seq == 1+i {
-				c.Near2, c.Time = 10, 1
+				c.Near2 = 10
+				c.Time = 1
 			}
 			e.all = append(e.all, c)
 		}
 		examples = append(examples, e)
 	}
 	start := onRealTalk
-	start.Near2, start.Time, start.Session = 0.4, 0.5, 0.1
+	start.Near2 = 0.4
+	start.Time = 0.5
+	start.Session = 0.1
 	if g := reached(examples, start); g.at5 > 0.3 {
 		t.Fatalf("the start has %+v", g)
 	}
@@ -32,7 +36,8 @@ func TestLearn(t *testing.T) {
 	if g := reached(examples, learned); g.at5 != 1 || g.near != 1 {
 		t.Errorf("the learned weights %+v reach %+v", learned, g)
 	}
-	if learned.Time/learned.Near2 <= start.Time/start.Near2 || learned.Speaker != start.Speaker || learned.Asks != start.Asks {
+	if learned.Time/learned.Near2 <= start.Time/start.Near2 || learned.Speaker != start.Speaker ||
+		learned.Asks != start.Asks {
 		t.Errorf("the learned weights are %+v", learned)
 	}
 	if again := learn(examples, learned, func(string) {}); again != learned {

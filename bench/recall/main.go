@@ -128,7 +128,8 @@ func printTalk(n int) error {
 		return err
 	}
 	for i, m := range t.said {
-		fmt.Printf("#%d %s %s %s: %s\n", i+1, m.at.Format(time.DateOnly), m.role, m.name, strings.ReplaceAll(m.whole(), "\n", "\n    "))
+		fmt.Printf("#%d %s %s %s: %s\n", i+1, m.at.Format(time.DateOnly), m.role, m.name,
+			strings.ReplaceAll(m.whole(), "\n", "\n    "))
 	}
 	for _, q := range t.questions {
 		fmt.Printf("\n%s, %s: %s\n", q.kind, q.told, q.text)
@@ -173,7 +174,8 @@ type run struct {
 }
 
 func (r *run) all(ctx context.Context, only string) error {
-	r.scores, r.anatomy = map[key]*score{}, map[string]*anatomy{}
+	r.scores = map[key]*score{}
+	r.anatomy = map[string]*anatomy{}
 	for _, s := range sets {
 		if !strings.HasPrefix(s.name, only) {
 			continue
@@ -204,7 +206,8 @@ func (r *run) one(ctx context.Context, s set) error {
 		if err != nil {
 			return err
 		}
-		talks, products = append(talks, t), append(products, p)
+		talks = append(talks, t)
+		products = append(products, p)
 	}
 	if err := kept.settle(ctx); err != nil {
 		return err
@@ -312,7 +315,8 @@ func (r *run) ask(ctx context.Context, s set, t talk, p product) error {
 
 // properties are what scores are told apart by.
 func (q question) properties(t talk) []key {
-	lang, who := t.lang, "a person and an assistant"
+	lang := t.lang
+	who := "a person and an assistant"
 	if lang == "zh" && q.script == "crosswise" {
 		lang = "zh, Traditional and Simplified crosswise"
 	}
@@ -327,7 +331,8 @@ func (r *run) add(set, way string, k key, got score) {
 	if !slices.Contains(r.values, k) {
 		r.values = append(r.values, k)
 	}
-	k.set, k.way = set, way
+	k.set = set
+	k.way = way
 	if r.scores[k] == nil {
 		r.scores[k] = &score{}
 	}

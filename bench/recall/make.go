@@ -104,7 +104,8 @@ func makeTalk(seed uint64, f form, lexes []*lexicon) talk {
 	a := m.rng.IntN(len(lexes[0].slots["name"]))
 	m.names = [2]string{lexes[0].slots["name"][a], lexes[0].slots["name"][(a+1+m.rng.IntN(5))%len(lexes[0].slots["name"])]}
 	m.turn = m.rng.Uint64()
-	m.prefix, m.hant = m.chance(prefixShare), m.chance(0.3)
+	m.prefix = m.chance(prefixShare)
+	m.hant = m.chance(0.3)
 	m.plan()
 	m.facts()
 	for _, s := range m.sessions {
@@ -133,7 +134,8 @@ func (m *maker) plan() {
 	days := 110 + float64(m.messages)/15
 	for i, s := range m.sessions {
 		day := int(gaps[i] / sum * days)
-		s.at = firstDay.AddDate(0, 0, day).Add(time.Duration(8+m.rng.IntN(13))*time.Hour + time.Duration(m.rng.IntN(60))*time.Minute)
+		s.at = firstDay.AddDate(0, 0, day).Add(time.Duration(8+m.rng.IntN(13))*time.Hour +
+			time.Duration(m.rng.IntN(60))*time.Minute)
 	}
 	slices.SortStableFunc(m.sessions, func(a, b *session) int { return a.at.Compare(b.at) })
 }
@@ -199,7 +201,8 @@ func (m *maker) fact(lex *lexicon, c *caseText) {
 // fresh fills the slots of a case so that no other question fits, or gives up.
 func (m *maker) fresh(lex *lexicon, c *caseText, who int, same map[string]string) (*scene, bool) {
 	for range 30 {
-		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], end: m.sessions[len(m.sessions)-1].at, fill: map[string]string{}}
+		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], end: m.sessions[len(m.sessions)-1].at,
+			fill: map[string]string{}}
 		for k, v := range same {
 			s.fill[k] = v
 		}
@@ -265,7 +268,8 @@ func (m *maker) mentions(s *scene) []mention {
 
 func (m *maker) mentioned(s *scene, t mention, in *session) []spoken {
 	who := m.rng.IntN(2)
-	about := &scene{lex: s.lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true, fill: map[string]string{}}
+	about := &scene{lex: s.lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true,
+		fill: map[string]string{}}
 	if v := s.fill[t.slot]; v != "" {
 		about.fill[t.slot] = v
 	}
@@ -288,7 +292,8 @@ func (m *maker) fillUp(in *session) {
 	for count < in.size-1 {
 		lex := m.lexes[m.rng.IntN(len(m.lexes))]
 		who := m.rng.IntN(2)
-		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true, fill: map[string]string{}}
+		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true,
+			fill: map[string]string{}}
 		var x []spoken
 		if m.chance(0.25) {
 			x = m.mentioned(s, lex.mentions[m.rng.IntN(len(lex.mentions))], in)
@@ -298,7 +303,8 @@ func (m *maker) fillUp(in *session) {
 		in.exchanges = append(in.exchanges, x)
 		count += len(x)
 	}
-	m.rng.Shuffle(len(in.exchanges), func(i, j int) { in.exchanges[i], in.exchanges[j] = in.exchanges[j], in.exchanges[i] })
+	m.rng.Shuffle(len(in.exchanges),
+		func(i, j int) { in.exchanges[i], in.exchanges[j] = in.exchanges[j], in.exchanges[i] })
 	if !m.pair {
 		return
 	}
@@ -320,7 +326,10 @@ func (m *maker) written() talk {
 				if m.prefix && p.name != "" {
 					p.text = p.name + ": " + p.text
 				}
-				p.text, p.photo, p.name, p.at = write(p.text), write(p.photo), p.said.name, at
+				p.text = write(p.text)
+				p.photo = write(p.photo)
+				p.name = p.said.name
+				p.at = at
 				if p.of != nil {
 					p.of.evidence = append(p.of.evidence, len(t.said))
 					p.of.sentences = append(p.of.sentences, write(p.sentence))
@@ -360,7 +369,8 @@ func (m *maker) asChinese(lex *lexicon, q *question) string {
 	}
 	hant := m.hant
 	if m.chance(crossShare) {
-		hant, q.script = !hant, "crosswise"
+		hant = !hant
+		q.script = "crosswise"
 	}
 	if hant {
 		text = traditional(text)

@@ -24,7 +24,8 @@ func newPlain(t talk, near int) *plain {
 	p := &plain{said: t.said, holds: map[string]int{}, near: near}
 	sum := 0
 	for _, m := range t.said {
-		counts, n := map[string]int{}, 0
+		counts := map[string]int{}
+		n := 0
 		for _, w := range plainWords(m.whole()) {
 			counts[w]++
 			n++
@@ -32,7 +33,8 @@ func newPlain(t talk, near int) *plain {
 		for w := range counts {
 			p.holds[w]++
 		}
-		p.terms, p.sizes = append(p.terms, counts), append(p.sizes, n)
+		p.terms = append(p.terms, counts)
+		p.sizes = append(p.sizes, n)
 		sum += n
 	}
 	p.mean = float64(sum) / float64(max(1, len(t.said)))
@@ -42,7 +44,8 @@ func newPlain(t talk, near int) *plain {
 // plainWords cuts a text into words, and Chinese into pairs of characters.
 func plainWords(s string) []string {
 	var out []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(s),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		run := []rune(w)
 		if !unicode.Is(unicode.Han, run[0]) || len(run) == 1 {
 			out = append(out, w)

@@ -59,7 +59,8 @@ func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) 
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }() // in memory
 	l := &listener{}
-	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{NoBackgroundFolds: true, Models: func(string) (model.Model, error) { return l, nil }})
+	eng := engine.New(s, archive.New(s, bucket, nil),
+		engine.Options{NoBackgroundFolds: true, Models: func(string) (model.Model, error) { return l, nil }})
 	e := eng.As(scrollback.Operator())
 	defer func() { _ = eng.Close(ctx) }() // it runs nothing
 	c, _, err := e.Create(ctx, scrollback.Conversation{Policy: policy})
@@ -78,7 +79,8 @@ func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) 
 	if err != nil {
 		return err
 	}
-	for _, err := range e.Turn(ctx, engine.TurnRequest{Conversation: c.ID, Message: scrollback.Parts{scrollback.Text{Text: "Are you there?"}}}) {
+	for _, err := range e.Turn(ctx, engine.TurnRequest{Conversation: c.ID,
+		Message: scrollback.Parts{scrollback.Text{Text: "Are you there?"}}}) {
 		if err != nil {
 			return err
 		}
@@ -153,7 +155,8 @@ in it and the first %d tokens of one look-up. In percent.
 	for _, name := range policies {
 		k := of[name]
 		n := float64(max(1, k.questions))
-		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %.1f |\n", name, 100*(1-float64(k.sent)/float64(max(1, k.whole))), 100*k.shown/n, 100*k.lookUps/n)
+		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %.1f |\n", name, 100*(1-float64(k.sent)/float64(max(1, k.whole))),
+			100*k.shown/n, 100*k.lookUps/n)
 	}
 	return b.String()
 }

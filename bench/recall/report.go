@@ -71,7 +71,8 @@ what was held out.
 			fmt.Fprintf(&b, "| %s %s", w, r.scores[key{s.name, w, "", "all"}].row())
 		}
 		for _, by := range []string{"kind", "form of the evidence", "speakers", "language", "length"} {
-			fmt.Fprintf(&b, "\nBy %s, context_search and plain BM25 (in brackets; the better of its two for each number):\n\n%s", by, head)
+			fmt.Fprintf(&b, "\nBy %s, context_search and plain BM25 (in brackets; the better of its two for each number):\n\n%s",
+				by, head)
 			for _, k := range r.of(by) {
 				k.set = s.name
 				fmt.Fprintf(&b, "| %s %s", k.value, r.beside(k))
@@ -130,7 +131,8 @@ func (r *run) beside(k key) string {
 	if ours == nil {
 		return "| 0 | | | | | |\n"
 	}
-	other, near := of(ways[2]).columns(), of(ways[3]).columns()
+	other := of(ways[2]).columns()
+	near := of(ways[3]).columns()
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %d |", ours.questions)
 	for i, v := range ours.columns() {

@@ -71,7 +71,8 @@ func (m *maker) slot(s *scene, name string) string {
 	case "Sky":
 		return cased(m.slot(s, "sky"), name)
 	case "day":
-		return m.date(s, []string{"2006-01-02", "January 2", "2 January 2006", "January 2, 2006"}, []string{"2006-01-02", "1月2日", "2006年1月2日"})
+		return m.date(s, []string{"2006-01-02", "January 2", "2 January 2006", "January 2, 2006"},
+			[]string{"2006-01-02", "1月2日", "2006年1月2日"})
 	case "month":
 		return m.date(s, []string{"January", "January 2006"}, []string{"1月", "2006年1月"})
 	case "nextmonth":
@@ -110,9 +111,11 @@ func dateIn(lex *lexicon, at time.Time, english, chinese string) string {
 // date is the day that was told of, as a question has it.
 func (m *maker) date(s *scene, english, chinese []string) string {
 	i := m.rng.IntN(len(english))
-	e, c := english[i], chinese[min(i, len(chinese)-1)]
+	e := english[i]
+	c := chinese[min(i, len(chinese)-1)]
 	if s.end.Sub(s.day) > 300*24*time.Hour {
-		e, c = english[len(english)-1], chinese[len(chinese)-1]
+		e = english[len(english)-1]
+		c = chinese[len(chinese)-1]
 	}
 	return dateIn(s.lex, s.day, e, c)
 }

@@ -36,8 +36,10 @@ func TestLabelledSentences(t *testing.T) {
 	for _, lang := range tongues {
 		for _, split := range splits {
 			f := measure(all, split, lang)
-			keep, drop := f.kept+f.missed, f.wrong+f.dropped
-			if least := map[string]int{"dev": 60, "held": 60, "late": 10}[split]; keep < least || drop < least || keep > 2*drop || drop > 2*keep {
+			keep := f.kept + f.missed
+			drop := f.wrong + f.dropped
+			if least := map[string]int{"dev": 60, "held": 60, "late": 10}[split]; keep < least || drop < least ||
+				keep > 2*drop || drop > 2*keep {
 				t.Errorf("%s, %s: %d to keep and %d to drop", lang, split, keep, drop)
 			}
 		}
@@ -55,6 +57,7 @@ func TestStandingReportIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := standingReport(all); !strings.Contains(string(page), want) {
-		t.Errorf("docs/RECALL.md has other figures for standing instructions than\n%s\n(go run ./bench/recall -standing)", want)
+		t.Errorf("docs/RECALL.md has other figures for standing instructions than\n%s\n(go run ./bench/recall -standing)",
+			want)
 	}
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // shortForms are one talk of each kind.
-var shortForms = []form{{"en", true, 400}, {"en", false, 400}, {"zh", true, 400}, {"zh", false, 400}, {"mixed", false, 400}}
+var shortForms = []form{{"en", true, 400}, {"en", false, 400}, {"zh", true, 400}, {"zh", false, 400},
+	{"mixed", false, 400}}
 
 func mustTalk(t *testing.T, s set, f form) talk {
 	t.Helper()
@@ -30,7 +31,8 @@ func mustTalk(t *testing.T, s set, f form) talk {
 func TestTalksAreDeterministic(t *testing.T) {
 	for _, s := range sets {
 		for _, f := range shortForms {
-			a, b := mustTalk(t, s, f), mustTalk(t, s, f)
+			a := mustTalk(t, s, f)
+			b := mustTalk(t, s, f)
 			if !reflect.DeepEqual(a, b) {
 				t.Errorf("%s %+v: two talks of a seed differ", s.texts, f)
 			}
@@ -51,7 +53,8 @@ func TestLabelsAreRight(t *testing.T) {
 			asked := map[string]bool{}
 			for _, q := range talk.questions {
 				kinds[q.kind] = true
-				if strings.ContainsAny(q.text, "{}[]|~*") || len(q.evidence) == 0 || len(q.evidence) != len(q.sentences) || asked[q.text] {
+				if strings.ContainsAny(q.text, "{}[]|~*") || len(q.evidence) == 0 || len(q.evidence) != len(q.sentences) ||
+					asked[q.text] {
 					t.Errorf("%s: %q, %d pieces of evidence, asked twice: %v", s.texts, q.text, len(q.evidence), asked[q.text])
 				}
 				asked[q.text] = true
@@ -66,7 +69,8 @@ func TestLabelsAreRight(t *testing.T) {
 				checkSpeaker(t, talk, q)
 			}
 			for i, m := range talk.said {
-				if strings.ContainsAny(m.whole(), "{}|~") || m.text == "" || i > 0 && m.at.Before(talk.said[i-1].at.Add(-time.Hour)) {
+				if strings.ContainsAny(m.whole(), "{}|~") || m.text == "" ||
+					i > 0 && m.at.Before(talk.said[i-1].at.Add(-time.Hour)) {
 					t.Errorf("%s: message %d at %v is %q", s.texts, i+1, m.at, m.whole())
 				}
 			}
@@ -185,8 +189,10 @@ var slot = regexp.MustCompile(`\{.*?\}`)
 // runsOf are the runs of n words without slots in a text; of Chinese, of n characters.
 func runsOf(text string, n int, lang string) []string {
 	var out []string
-	for _, piece := range strings.FieldsFunc(slot.ReplaceAllString(text, "|"), func(r rune) bool { return strings.ContainsRune("[]|", r) }) {
-		words := strings.FieldsFunc(strings.ToLower(piece), func(r rune) bool { return strings.ContainsRune(" ,.?!:;，。？！：；", r) })
+	for _, piece := range strings.FieldsFunc(slot.ReplaceAllString(text, "|"),
+		func(r rune) bool { return strings.ContainsRune("[]|", r) }) {
+		words := strings.FieldsFunc(strings.ToLower(piece),
+			func(r rune) bool { return strings.ContainsRune(" ,.?!:;，。？！：；", r) })
 		if lang == "zh" {
 			words = strings.Split(strings.Join(words, ""), "")
 		}
@@ -216,8 +222,10 @@ func TestRelativeDays(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"yesterday = 2025-05-13", "last Friday = 2025-05-09", "on Monday = 2025-05-12", "last weekend = 2025-05-10",
-		"two weeks ago = 2025-04-30", "上周五 = 2025-05-09", "上周一 = 2025-05-05", "这周二 = 2025-05-13", "大前天 = 2025-05-11", "周末那两天 = 2025-05-10"} {
+	for _, want := range []string{"yesterday = 2025-05-13", "last Friday = 2025-05-09", "on Monday = 2025-05-12",
+		"last weekend = 2025-05-10",
+		"two weeks ago = 2025-04-30", "上周五 = 2025-05-09", "上周一 = 2025-05-05", "这周二 = 2025-05-13", "大前天 = 2025-05-11",
+		"周末那两天 = 2025-05-10"} {
 		if !seen[want] {
 			t.Errorf("never said: %s", want)
 		}
@@ -246,7 +254,8 @@ func TestScripts(t *testing.T) {
 				t.Errorf("%q is no pair", pair)
 				continue
 			}
-			from, to := string([]rune(pair)[0]), string([]rune(pair)[1])
+			from := string([]rune(pair)[0])
+			to := string([]rune(pair)[1])
 			if was, ok := seen[from]; from == to || ok && was != to || traditional(to) != to {
 				t.Errorf("%s: was %q, and %s becomes %s", pair, was, to, traditional(to))
 			}
@@ -282,7 +291,8 @@ func TestPlainIsFTS5(t *testing.T) {
 		for i, w := range words {
 			words[i] = `"` + w + `"`
 		}
-		rows, err := db.QueryContext(t.Context(), `SELECT rowid FROM said WHERE said MATCH ? ORDER BY round(bm25(said), 6), rowid LIMIT ?`,
+		rows, err := db.QueryContext(t.Context(),
+			`SELECT rowid FROM said WHERE said MATCH ? ORDER BY round(bm25(said), 6), rowid LIMIT ?`,
 			strings.Join(slices.Compact(words), " OR "), shown)
 		if err != nil {
 			t.Fatal(err)
@@ -309,7 +319,8 @@ func TestPlainIsFTS5(t *testing.T) {
 func TestJudge(t *testing.T) {
 	q := question{evidence: []int{3, 9}, sentences: []string{"a <fact>", "Yes."}}
 	long := strings.Repeat("word ", 2200)
-	text := `{"seq":4,"content":"a \u003cfact\u003e"},{"seq":1,"content":"Yes. ` + long + `"},{"seq":10,"content":"Yes. And"}`
+	text := `{"seq":4,"content":"a \u003cfact\u003e"},{"seq":1,"content":"Yes. ` + long +
+		`"},{"seq":10,"content":"Yes. And"}`
 	got := judge(q, answer{places: []int{0, 3, 1, 2, 4, 5, 6, 7, 8, 10, 9}, text: text})
 	if got.at != [3]float64{0.5, 0.5, 1} || got.inside != [2]float64{0.5, 1} {
 		t.Errorf("scored %+v", got)

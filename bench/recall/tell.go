@@ -15,7 +15,8 @@ func (m *maker) tell(s *scene, c *caseText, who int, q *question) {
 	var day time.Time
 	for i, b := range c.blocks {
 		in := m.sessions[at[i]]
-		s.at, s.day = in.at, in.at
+		s.at = in.at
+		s.day = in.at
 		x := m.exchange(s, b, who, q)
 		if able := m.mentions(s); len(able) > 0 && m.chance(leadShare) {
 			if lead := m.mentioned(s, able[m.rng.IntN(len(able))], in); m.chance(0.6) {
@@ -40,7 +41,8 @@ func (m *maker) tell(s *scene, c *caseText, who int, q *question) {
 	q.text = m.say(s, ask)
 	if !m.pair && m.chance(echoShare) && at[0] > 0 && !strings.Contains(ask, "{day}") {
 		in := m.sessions[m.rng.IntN(at[0])]
-		in.exchanges = append(in.exchanges, []spoken{m.message("U", q.text), m.message("M", m.say(s, m.pick(s.lex.said["dunno M"])))})
+		in.exchanges = append(in.exchanges, []spoken{m.message("U", q.text),
+			m.message("M", m.say(s, m.pick(s.lex.said["dunno M"])))})
 	}
 	q.text = m.asChinese(s.lex, q)
 }
@@ -57,7 +59,8 @@ func (m *maker) exchange(s *scene, b []line, who int, q *question) []spoken {
 	case last.who == "A" && m.pair && m.chance(0.6):
 		l := line{who: "B", text: m.pick(s.lex.said["react A"])}
 		turned := *s
-		turned.a, turned.b = s.b, s.a
+		turned.a = s.b
+		turned.b = s.a
 		out = append(out, m.message(m.sideOf(l, who), m.say(&turned, l.text)))
 	}
 	return out
@@ -88,10 +91,12 @@ func (m *maker) spoken(s *scene, l line, who int, q *question) spoken {
 	case l.photo:
 		p := m.message(m.sideOf(l, who), m.say(s, m.pick(s.lex.said["photo A"])))
 		if p.photo = text; m.chance(captionShare) {
-			p.photo, p.text = "", p.text+" ["+text+"]"
+			p.photo = ""
+			p.text = p.text + " [" + text + "]"
 		}
 		if l.evidence && q != nil {
-			p.sentence, p.of = sentence, q
+			p.sentence = sentence
+			p.of = q
 		}
 		return p
 	case l.who == "M" && l.more:
@@ -108,7 +113,8 @@ func (m *maker) spoken(s *scene, l line, who int, q *question) spoken {
 	}
 	out := m.message(m.sideOf(l, who), text)
 	if l.evidence && q != nil {
-		out.sentence, out.of = sentence, q
+		out.sentence = sentence
+		out.of = q
 	}
 	return out
 }

@@ -117,9 +117,11 @@ func (lex *lexicon) read(c *caseText, l string) (*caseText, error) {
 
 func readLine(s string) line {
 	who, text, _ := strings.Cut(s, " ")
-	l := line{who: who[:1], text: text, evidence: strings.Contains(who, "*"), more: strings.Contains(who, "+"), bare: strings.Contains(who, "~")}
+	l := line{who: who[:1], text: text, evidence: strings.Contains(who, "*"), more: strings.Contains(who, "+"),
+		bare: strings.Contains(who, "~")}
 	if caption, ok := strings.CutPrefix(text, "@photo"); ok {
-		l.photo, l.evidence = true, strings.HasPrefix(caption, "*")
+		l.photo = true
+		l.evidence = strings.HasPrefix(caption, "*")
 		l.text = strings.TrimLeft(caption, "* ")
 	}
 	return l

@@ -95,7 +95,8 @@ func placesOf(found scrollback.SearchResult) []int {
 type overHTTP struct{ product }
 
 func (p overHTTP) find(ctx context.Context, question string) (answer, error) {
-	found, err := p.e.Recall().Search(ctx, scrollback.SearchQuery{Conversation: p.id, Query: question, Limit: shown, Around: scrollback.AroundDefault})
+	found, err := p.e.Recall().Search(ctx, scrollback.SearchQuery{Conversation: p.id, Query: question, Limit: shown,
+		Around: scrollback.AroundDefault})
 	if err != nil {
 		return answer{}, err
 	}

@@ -19,12 +19,13 @@ func model(t *testing.T) inputs {
 
 func TestInputsThatAreRefused(t *testing.T) {
 	for what, change := range map[string][2]string{
-		"turn_wal_kb is missing":             {`"turn_wal_kb"`, `"turn_wal"`},
-		"turn_wal is not an input":           {`"turn_wal_kb"`, `"turn_wal"`},
-		"not measured or assumed":            {`"assumed"`, `"guessed"`},
-		"turn_seconds may not be 0":          {`"turn_seconds": {"value": 20`, `"turn_seconds": {"value": 0`},
-		"turn_seconds may not be -1":         {`"turn_seconds": {"value": 20`, `"turn_seconds": {"value": -1`},
-		"flush_ms has no unit or no note":    {`"flush_ms": {"value": 1, "unit": "ms"`, `"flush_ms": {"value": 1, "unit": ""`},
+		"turn_wal_kb is missing":     {`"turn_wal_kb"`, `"turn_wal"`},
+		"turn_wal is not an input":   {`"turn_wal_kb"`, `"turn_wal"`},
+		"not measured or assumed":    {`"assumed"`, `"guessed"`},
+		"turn_seconds may not be 0":  {`"turn_seconds": {"value": 20`, `"turn_seconds": {"value": 0`},
+		"turn_seconds may not be -1": {`"turn_seconds": {"value": 20`, `"turn_seconds": {"value": -1`},
+		"flush_ms has no unit or no note": {`"flush_ms": {"value": 1, "unit": "ms"`,
+			`"flush_ms": {"value": 1, "unit": ""`},
 		"unknown field":                      {`"unit": "ms"`, `"units": "ms"`},
 		"the inputs cannot be read: invalid": {`{`, `[[`},
 	} {
@@ -76,8 +77,9 @@ func TestWhatIsUsedUpFirst(t *testing.T) {
 // simulation is the queue that theory has a formula for.
 func TestSimulationOfAKnownQueue(t *testing.T) {
 	in := model(t)
-	for name, v := range map[string]float64{"node_pool": 1, "primary_cores": 1, "round_trip_ms": 0, "save_statements": 0, "turn_db_cpu_ms": 4,
-		"flush_ms": 1e-6, "flush_p99_ms": 1e-6, "save_seconds": 1e12, "usage_lanes": 1} {
+	for name, v := range map[string]float64{"node_pool": 1, "primary_cores": 1, "round_trip_ms": 0, "save_statements": 0,
+		"turn_db_cpu_ms": 4,
+		"flush_ms":       1e-6, "flush_p99_ms": 1e-6, "save_seconds": 1e12, "usage_lanes": 1} {
 		in = in.with(name, v)
 	}
 	// Two visits of 2 ms each at 60 turns a second: a server that is busy 24 % of the time.
@@ -98,7 +100,8 @@ func TestSimulationOfAKnownQueue(t *testing.T) {
 // The simulation is full where the table says so, when connections, commits or lanes are short.
 func TestSimulationAgreesWithLimits(t *testing.T) {
 	for name, change := range map[string]map[string]float64{
-		"connections in use":  {"node_pool": 1, "turn_db_cpu_ms": 0.1, "save_seconds": 1e9, "flush_ms": 0.1, "flush_p99_ms": 0.1},
+		"connections in use": {"node_pool": 1, "turn_db_cpu_ms": 0.1, "save_seconds": 1e9, "flush_ms": 0.1,
+			"flush_p99_ms": 0.1},
 		"lanes of usage_days": {"usage_lanes": 1, "save_seconds": 1e9, "flush_p99_ms": 1},
 		"processors of the primary": {"primary_cores": 1, "save_seconds": 1e9, "turn_db_cpu_ms": 20, "node_pool": 64,
 			"feed_read_ms": 1e-9, "feed_row_us": 1e-9},
@@ -129,7 +132,8 @@ func TestSimulationAgreesWithLimits(t *testing.T) {
 
 func TestSimulationIsTheSameAgain(t *testing.T) {
 	in := model(t)
-	a, b := simulate(in, 3, 75, 2000), simulate(in, 3, 75, 2000)
+	a := simulate(in, 3, 75, 2000)
+	b := simulate(in, 3, 75, 2000)
 	if a != b {
 		t.Errorf("%v, then %v", a, b)
 	}

@@ -188,13 +188,15 @@ func simulate(in inputs, nodes int, rate float64, n int) simulated {
 	var took []float64
 	half := transaction{statements: in.of("turn_statements") / 2, cpu: in.of("turn_db_cpu_ms") / 2}
 	save := transaction{statements: in.of("save_statements"), cpu: in.of("save_db_cpu_ms")}
-	came, ended := 0, 0.0
+	came := 0
+	ended := 0.0
 	var next func()
 	next = func() {
 		if came++; came > n {
 			return
 		}
-		at, counts := w.now, came > n/10
+		at := w.now
+		counts := came > n/10
 		begin := half
 		begin.node = w.rng.IntN(nodes)
 		finish := begin

@@ -28,16 +28,20 @@ func report(in inputs) string {
 	for _, n := range fleets {
 		_, first := limits(in, n)
 		at := math.Min(in.asked(n), first.turns*2/3)
-		p50, p99 := "—", "—"
+		p50 := "—"
+		p99 := "—"
 		if at > 0 {
 			s := simulate(in, n, at, simulatedTurns)
-			p50, p99 = short(s.p50)+" ms", short(s.p99)+" ms"
+			p50 = short(s.p50) + " ms"
+			p99 = short(s.p99) + " ms"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", short(float64(n)), short(in.asked(n)), short(first.turns), first.name, p50, p99)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", short(float64(n)), short(in.asked(n)), short(first.turns),
+			first.name, p50, p99)
 	}
 	most := fleets[len(fleets)-1]
-	fmt.Fprintf(&b, "\nWhat each resource of one primary serves, in turns a second, and how many databases it would take for %s "+
-		"nodes that ask for %s, with a third left free:\n\n| resource | 1 node | 10 | 100 | 1,000 | databases |\n|---|---|---|---|---|---|\n",
+	fmt.Fprintf(&b,
+		"\nWhat each resource of one primary serves, in turns a second, and how many databases it would take for %s "+
+			"nodes that ask for %s, with a third left free:\n\n| resource | 1 node | 10 | 100 | 1,000 | databases |\n|---|---|---|---|---|---|\n",
 		short(float64(most)), short(in.asked(most)))
 	for i, r := range resources {
 		fmt.Fprintf(&b, "| %s |", r.name)

@@ -80,23 +80,29 @@ func (c *cluster) launch(ctx context.Context) (dsn string, err error) {
 		as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
 	data := filepath.Join(c.dir, "data")
-	initdb := exec.CommandContext(ctx, filepath.Join(c.bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+	initdb := exec.CommandContext(ctx, filepath.Join(c.bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E",
+		"UTF8",
 		"--locale=C", "--no-instructions")
-	initdb.Dir, initdb.SysProcAttr = c.dir, as
+	initdb.Dir = c.dir
+	initdb.SysProcAttr = as
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	args := []string{"-D", data, "-k", c.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "shared_buffers=1GB",
+	args := []string{"-D", data, "-k", c.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c",
+		"shared_buffers=1GB",
 		"-c", "max_wal_size=8GB", "-c", "log_min_messages=fatal"}
-	if found, err := filepath.Glob(filepath.Join(c.bin, "..", "lib", "pg_stat_statements.so")); err == nil && len(found) > 0 {
+	if found, err := filepath.Glob(filepath.Join(c.bin, "..", "lib", "pg_stat_statements.so")); err == nil &&
+		len(found) > 0 {
 		args = append(args, "-c", "shared_preload_libraries=pg_stat_statements")
 	}
 	c.server = exec.Command(filepath.Join(c.bin, "postgres"), args...)
 	die := *as
 	die.Pdeathsig = syscall.SIGINT
-	c.server.Dir, c.server.SysProcAttr = c.dir, &die
+	c.server.Dir = c.dir
+	c.server.SysProcAttr = &die
 	q := url.Values{"host": {c.dir}, "port": {"5432"}}
-	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Host: "", Path: "/postgres", RawQuery: q.Encode()}).String(), c.server.Start()
+	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Host: "", Path: "/postgres",
+		RawQuery: q.Encode()}).String(), c.server.Start()
 }
 
 // create makes an empty database and returns its URL.
@@ -151,7 +157,8 @@ func (c *cluster) read(ctx context.Context, place string) (n counters, err error
 		return n, err
 	}
 	name := strings.TrimPrefix(u.Path, "/")
-	err = c.admin.QueryRow(ctx, `SELECT CAST(pg_current_wal_lsn() - '0/0' AS BIGINT), xact_commit FROM pg_stat_database WHERE datname = $1`,
+	err = c.admin.QueryRow(ctx,
+		`SELECT CAST(pg_current_wal_lsn() - '0/0' AS BIGINT), xact_commit FROM pg_stat_database WHERE datname = $1`,
 		name).Scan(&n.wal, &n.commits)
 	if err == nil && c.counts {
 		err = c.admin.QueryRow(ctx, `SELECT CAST(coalesce(sum(calls), 0) AS BIGINT) FROM pg_stat_statements s

@@ -113,8 +113,12 @@ func (r *run) cost(where, place string, n int, do func() error) (s spent, err er
 		if after, err = r.pg.read(r.ctx, place); err != nil {
 			return s, err
 		}
-		d, by := after.since(before), float64(n)
-		s.statements, s.walKB, s.databaseMS, s.counted = float64(d.statements)/by, float64(d.wal)/1024/by, d.cpu/by, r.pg.counts
+		d := after.since(before)
+		by := float64(n)
+		s.statements = float64(d.statements) / by
+		s.walKB = float64(d.wal) / 1024 / by
+		s.databaseMS = d.cpu / by
+		s.counted = r.pg.counts
 	}
 	return s, nil
 }
@@ -127,7 +131,8 @@ func (r *run) costs(what, input, where string, s spent) {
 	}
 	r.add(what+", processor of the database", where, s.databaseMS, "ms")
 	r.add(what+", WAL", where, s.walKB, "KB")
-	r.inputs[input+"_wal_kb"], r.inputs[input+"_db_cpu_ms"] = s.walKB, s.databaseMS
+	r.inputs[input+"_wal_kb"] = s.walKB
+	r.inputs[input+"_db_cpu_ms"] = s.databaseMS
 	if s.counted {
 		r.add(what+", statements", where, s.statements, "")
 		r.inputs[input+"_statements"] = s.statements
@@ -180,9 +185,11 @@ func (r *run) servers(where string, n int) error {
 		if c.dead = true; err != nil {
 			return err
 		}
-		all.Took, all.CPU = append(all.Took, d.Took...), all.CPU+d.CPU
+		all.Took = append(all.Took, d.Took...)
+		all.CPU += d.CPU
 	}
-	what := fmt.Sprintf("%d conversations, %d %s", conversations, n, map[bool]string{true: "server", false: "servers"}[n == 1])
+	what := fmt.Sprintf("%d conversations, %d %s", conversations, n,
+		map[bool]string{true: "server", false: "servers"}[n == 1])
 	r.add(what, where, float64(len(all.Took))/float64(r.seconds), "turns/s")
 	r.add(what+", p99", where, percentile(all.Took, 0.99), "ms")
 	r.add(what+", processor of the servers a turn", where, all.CPU/float64(len(all.Took)), "ms")
@@ -193,10 +200,12 @@ func (r *run) servers(where string, n int) error {
 	if err != nil {
 		return err
 	}
-	d, by := after.since(before), float64(len(all.Took))
+	d := after.since(before)
+	by := float64(len(all.Took))
 	r.add(what+", processor of the database a turn", where, d.cpu/by, "ms")
 	r.add(what+", WAL a turn", where, float64(d.wal)/1024/by, "KB")
-	r.inputs["turn_wal_kb"], r.inputs["turn_db_cpu_ms"] = float64(d.wal)/1024/by, d.cpu/by
+	r.inputs["turn_wal_kb"] = float64(d.wal) / 1024 / by
+	r.inputs["turn_db_cpu_ms"] = d.cpu / by
 	if r.pg.counts {
 		r.add(what+", statements a turn", where, float64(d.statements)/by, "")
 		r.inputs["turn_statements"] = float64(d.statements) / by

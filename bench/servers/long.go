@@ -116,16 +116,20 @@ func foldAllBut(ctx context.Context, s *store.Store, id scrollback.ConversationI
 	if err != nil {
 		return err
 	}
-	g := scrollback.Segment{ID: scrollback.SegmentID(s.NewID()), Conversation: id, Branch: head.Branch.ID, FirstSeq: 1, LastSeq: boundary,
+	g := scrollback.Segment{ID: scrollback.SegmentID(s.NewID()), Conversation: id, Branch: head.Branch.ID, FirstSeq: 1,
+		LastSeq:     boundary,
 		Placeholder: "before this", TokensAfter: 100, SummaryBy: scrollback.SummaryExtractive}
-	return s.Views.Commit(ctx, store.Commit{Conversation: id, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion, Now: s.Now(),
-		View:     scrollback.View{Boundary: boundary, Sum: last.Sum, Segments: []scrollback.ViewItem{{ID: g.ID, FirstSeq: 1, LastSeq: boundary}}},
+	return s.Views.Commit(ctx, store.Commit{Conversation: id, Branch: head.Branch.ID,
+		IfViewVersion: head.Branch.ViewVersion, Now: s.Now(),
+		View: scrollback.View{Boundary: boundary, Sum: last.Sum,
+			Segments: []scrollback.ViewItem{{ID: g.ID, FirstSeq: 1, LastSeq: boundary}}},
 		Segments: []scrollback.Segment{g}, Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted}})
 }
 
 // searches measures words of a known share, beside a page of messages.
 func (r *run) searches(where string, sb *local.Scrollback, id scrollback.ConversationID) error {
-	for _, q := range []struct{ what, query string }{{"a word in 1 %", common}, {"a word in 0.01 %", rare}, {"a page of 200", ""}} {
+	for _, q := range []struct{ what, query string }{{"a word in 1 %", common}, {"a word in 0.01 %", rare},
+		{"a page of 200", ""}} {
 		if q.query == rare && r.messages < 10_000 {
 			continue
 		}
@@ -161,7 +165,8 @@ func (r *run) sizes(place string) error {
 		return err
 	}
 	defer func() { _ = conn.Close(r.ctx) }() // nothing was written
-	for name, tables := range map[string]string{"row_bytes": "messages message_runs pending_messages", "index_bytes": "index_blocks index_marks"} {
+	for name, tables := range map[string]string{"row_bytes": "messages message_runs pending_messages",
+		"index_bytes": "index_blocks index_marks"} {
 		sum := 0.0
 		for _, table := range strings.Fields(tables) {
 			var n int64
@@ -171,7 +176,8 @@ func (r *run) sizes(place string) error {
 			sum += float64(n)
 		}
 		r.inputs[name] = sum / float64(r.messages)
-		r.add(map[string]string{"row_bytes": "stored a message", "index_bytes": "indexed a message"}[name], postgres, sum/float64(r.messages), "bytes")
+		r.add(map[string]string{"row_bytes": "stored a message", "index_bytes": "indexed a message"}[name], postgres,
+			sum/float64(r.messages), "bytes")
 	}
 	return nil
 }

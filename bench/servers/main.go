@@ -57,7 +57,8 @@ func (r *run) add(what, where string, value float64, unit string) {
 }
 
 func main() {
-	dsn := flag.String("dsn", "", "URL of a PostgreSQL on which databases may be made; without it, one that is thrown away")
+	dsn := flag.String("dsn", "",
+		"URL of a PostgreSQL on which databases may be made; without it, one that is thrown away")
 	bin := flag.String("bin", "", "folder with PostgreSQL's programs; without it, the newest of Debian's")
 	without := flag.String("without", "", "sqlite or postgres")
 	messages := flag.Int("messages", 1_000_000, "messages of the long conversation")
@@ -73,9 +74,12 @@ func main() {
 		fail(work(ctx, *job))
 		return
 	}
-	r := &run{ctx: ctx, messages: *messages, seconds: *seconds, rounds: *rounds, statements: *statements, inputs: map[string]float64{}}
+	r := &run{ctx: ctx, messages: *messages, seconds: *seconds, rounds: *rounds, statements: *statements,
+		inputs: map[string]float64{}}
 	if *quick {
-		r.messages, r.seconds, r.rounds = 2000, 1, 1
+		r.messages = 2000
+		r.seconds = 1
+		r.rounds = 1
 	}
 	fail(r.all(*dsn, *bin, *without))
 }
@@ -161,7 +165,8 @@ func (r *run) median(what, where string) string {
 	unit := ""
 	for _, x := range r.rows {
 		if x.what == what && x.where == where {
-			all, unit = append(all, x.value), x.unit
+			all = append(all, x.value)
+			unit = x.unit
 		}
 	}
 	if len(all) == 0 {

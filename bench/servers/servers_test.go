@@ -47,7 +47,9 @@ func TestReportHasMedians(t *testing.T) {
 
 // Two texts of one seed are the same, and the words that are searched for are in their share.
 func TestTextsAreTheSameAgain(t *testing.T) {
-	first, again, other := newWords(7), newWords(7), newWords(8)
+	first := newWords(7)
+	again := newWords(7)
+	other := newWords(8)
 	if text := first.text(); text != again.text() || text == other.text() {
 		t.Error("texts do not follow their seed")
 	}

@@ -79,20 +79,25 @@ func say(role scrollback.Role, text string) store.Incoming {
 
 // begin opens a turn with a question.
 func begin(ctx context.Context, s *store.Store, id scrollback.ConversationID, text string) (store.Begun, error) {
-	return s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{say(scrollback.RoleUser, text)},
-		Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
+	return s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench",
+		Messages: []store.Incoming{say(scrollback.RoleUser, text)},
+		Admit:    func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
 }
 
 // turn is a question and its answer, both durable, with what the program stores beside them.
 // It returns how long the two took.
 func turn(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *words) (time.Duration, error) {
-	ask, reply := w.text(), w.text()
-	sent := &scrollback.Sent{Step: 1, At: s.Now(), Model: "bench/model", Policy: "segments", Limit: 32_768, Budget: 27_034, Tokens: 12_345,
-		Bytes: 49_380, Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), First: 301, Last: 340, Prompt: 340, Hash: w.hash()}
+	ask := w.text()
+	reply := w.text()
+	sent := &scrollback.Sent{Step: 1, At: s.Now(), Model: "bench/model", Policy: "segments", Limit: 32_768, Budget: 27_034,
+		Tokens: 12_345,
+		Bytes:  49_380, Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), First: 301, Last: 340,
+		Prompt: 340, Hash: w.hash()}
 	mark := &scrollback.WindowMark{Items: 45, Tokens: 12_345, Hash: w.hash()}
 	for i := range int64(5) {
-		sent.Runs = append(sent.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder, Layer: scrollback.LayerPlaceholders,
-			Seq: i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
+		sent.Runs = append(sent.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder,
+			Layer: scrollback.LayerPlaceholders,
+			Seq:   i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
 		mark.Layers = append(mark.Layers, scrollback.LayerMark{Items: 8, Tokens: 2000 + i, Hash: w.hash()})
 	}
 	start := time.Now()
@@ -100,10 +105,12 @@ func turn(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say(scrollback.RoleAssistant, reply)},
-		State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop, Window: mark, Sent: sent,
+	_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn,
+		Messages: []store.Incoming{say(scrollback.RoleAssistant, reply)},
+		State:    scrollback.TurnComplete, FinishReason: scrollback.FinishStop, Window: mark, Sent: sent,
 		Texts: map[string]string{sent.Instructions: "instructions", sent.Tools: "tools"},
-		Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn", At: s.Now(),
+		Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn",
+			At:           s.Now(),
 			WindowTokens: 1000, Usage: scrollback.Usage{InputTokens: 1000, OutputTokens: 100, TotalTokens: 1100}}}})
 	return time.Since(start), err
 }

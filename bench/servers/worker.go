@@ -64,7 +64,8 @@ func work(ctx context.Context, text string) (err error) {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}
-	before, end := processor(), time.Now().Add(time.Duration(j.Seconds)*time.Second)
+	before := processor()
+	end := time.Now().Add(time.Duration(j.Seconds) * time.Second)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	var out done
@@ -81,7 +82,8 @@ func work(ctx context.Context, text string) (err error) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			out.Took, errs = append(out.Took, took...), append(errs, err)
+			out.Took = append(out.Took, took...)
+			errs = append(errs, err)
 		})
 	}
 	wg.Wait()
@@ -147,7 +149,8 @@ func (r *run) hire(j job) (*crew, error) {
 		return nil, err
 	}
 	c := &crew{cmd: exec.CommandContext(r.ctx, exe, "-worker", string(text)), in: to}
-	c.cmd.Stdin, c.cmd.Stderr = from, os.Stderr
+	c.cmd.Stdin = from
+	c.cmd.Stderr = os.Stderr
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := c.cmd.StdoutPipe()
 	if err == nil {

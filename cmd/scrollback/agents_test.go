@@ -20,27 +20,28 @@ import (
 // answers when the gate opens.
 func employer(t *testing.T, gate chan struct{}) []string {
 	t.Helper()
-	s := &modeltest.Server{Model: modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
-		last := r.Items[len(r.Items)-1]
-		may := false
-		for _, tool := range r.Tools {
-			may = may || tool.Name == "agent"
-		}
-		call := func(id, args string) model.Delta {
-			return model.Delta{Call: &scrollback.ToolCall{ID: id, Name: "agent", Arguments: json.RawMessage(args)}}
-		}
-		switch text := last.Parts.Text(); {
-		case last.Role == scrollback.RoleTool:
-			return []model.Delta{{Text: "Both are done."}}
-		case strings.HasPrefix(text, "please wait") && may:
-			return []model.Delta{call("w", `{"task":"sleep on it"}`)}
-		case strings.HasPrefix(text, "please") && may:
-			return []model.Delta{call("a", `{"task":"paint the fence","title":"Fence"}`), call("b", `{"task":"mow the lawn"}`)}
-		case text == "sleep on it":
-			<-gate
-		}
-		return []model.Delta{{Text: "I did it: " + last.Parts.Text()}}
-	}})}
+	s := &modeltest.Server{Model: modeltest.NewScript(model.Facts{},
+		modeltest.Step{Reply: func(r model.Request) []model.Delta {
+			last := r.Items[len(r.Items)-1]
+			may := false
+			for _, tool := range r.Tools {
+				may = may || tool.Name == "agent"
+			}
+			call := func(id, args string) model.Delta {
+				return model.Delta{Call: &scrollback.ToolCall{ID: id, Name: "agent", Arguments: json.RawMessage(args)}}
+			}
+			switch text := last.Parts.Text(); {
+			case last.Role == scrollback.RoleTool:
+				return []model.Delta{{Text: "Both are done."}}
+			case strings.HasPrefix(text, "please wait") && may:
+				return []model.Delta{call("w", `{"task":"sleep on it"}`)}
+			case strings.HasPrefix(text, "please") && may:
+				return []model.Delta{call("a", `{"task":"paint the fence","title":"Fence"}`), call("b", `{"task":"mow the lawn"}`)}
+			case text == "sleep on it":
+				<-gate
+			}
+			return []model.Delta{{Text: "I did it: " + last.Parts.Text()}}
+		}})}
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	return []string{"SCROLLBACK_BASE_URL=" + srv.URL, "SCROLLBACK_MODEL=custom/m", "SCROLLBACK_LIMIT=16000"}
@@ -50,7 +51,8 @@ func employer(t *testing.T, gate chan struct{}) []string {
 // list; without it, it answers alone.
 func TestRunWithAgents(t *testing.T) {
 	t.Parallel()
-	env, data := employer(t, nil), t.TempDir()
+	env := employer(t, nil)
+	data := t.TempDir()
 	ask := func(args ...string) (string, string) {
 		t.Helper()
 		cmd := command(t, data, env, args...)
@@ -78,7 +80,8 @@ func TestRunWithAgents(t *testing.T) {
 	if out, notes = ask("chat", "--agents", "--resume", "2"); out != "" {
 		t.Errorf("a chat without input says %q, %q", out, notes)
 	}
-	if _, notes = ask("run", "--conversation", "latest", "--agents", "please again"); strings.Count(notes, "← agent ") != 2 {
+	if _, notes = ask("run", "--conversation", "latest", "--agents", "please again"); strings.Count(notes,
+		"← agent ") != 2 {
 		t.Errorf("a conversation that goes on notes %q", notes)
 	}
 	var listed struct{ Conversations, Agents []scrollback.Conversation }
@@ -93,7 +96,8 @@ func TestRunWithAgents(t *testing.T) {
 // flag or in the config file, with their bounds.
 func TestServeWithAgents(t *testing.T) {
 	t.Parallel()
-	env, data := employer(t, nil), t.TempDir()
+	env := employer(t, nil)
+	data := t.TempDir()
 	wants := `{"settings":{"agents":true}}`
 	s := serve(t, data, env)
 	if status := s.do("POST", "/api/conversations", strings.NewReader(wants), nil); status != 403 {
@@ -108,7 +112,8 @@ func TestServeWithAgents(t *testing.T) {
 		t.Fatalf("where they are allowed it returns %d, %+v", status, c)
 	}
 	s.chat(c.ID, "please do the garden")
-	found := get[struct{ Conversations []scrollback.Conversation }](s, "/api/conversations", "agent_of", string(c.ID)).Conversations
+	found := get[struct{ Conversations []scrollback.Conversation }](s, "/api/conversations", "agent_of",
+		string(c.ID)).Conversations
 	if len(found) != 1 || found[0].AgentOf == nil || found[0].AgentOf.ID != c.ID {
 		t.Errorf("its sub-agents are %+v", found)
 	}
@@ -130,7 +135,8 @@ func TestServeWithAgents(t *testing.T) {
 func TestRunWithAgentsInterrupted(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})
-	env, data := employer(t, gate), t.TempDir()
+	env := employer(t, gate)
+	data := t.TempDir()
 	defer close(gate)
 	cmd := command(t, data, env, "run", "--agents", "please wait for it")
 	var notes strings.Builder
@@ -145,7 +151,8 @@ func TestRunWithAgentsInterrupted(t *testing.T) {
 		if json.Unmarshal([]byte(out), &listed) != nil || len(listed.Agents) == 0 || listed.Agents[0].Messages == 0 {
 			return false
 		}
-		of, child = string(listed.Conversations[0].ID), string(listed.Agents[0].ID)
+		of = string(listed.Conversations[0].ID)
+		child = string(listed.Agents[0].ID)
 		return true
 	})
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {

@@ -36,7 +36,8 @@ func (a *app) Resolve(ctx context.Context, name string) (scrollback.Conversation
 	case err != nil || n < 1 || n > scrollback.ListMax || len(last) == 0:
 		return a.Scrollback.Resolve(ctx, name)
 	case n > len(last):
-		return "", scrollback.Errorf(scrollback.NotFound, "scrollback", "there is no number %d in the last list here, which has %d: run scrollback list again", n, len(last))
+		return "", scrollback.Errorf(scrollback.NotFound, "scrollback",
+			"there is no number %d in the last list here, which has %d: run scrollback list again", n, len(last))
 	}
 	return last[n-1], nil
 }
@@ -66,10 +67,15 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 		pace = 0
 	}
 	s, err := local.Open(g.ctx, dir, &local.Options{
-		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
-		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout, Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances), Eager: g.set.Eager,
-			Limit: g.set.Limit, DefaultLimit: g.set.DefaultLimit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.place(), Log: g.logger(), Watch: g.watch,
-			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Attended: g.attended, Agents: g.set.Agents}),
+		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env,
+		Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
+		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout,
+			Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances),
+			Eager: g.set.Eager,
+			Limit: g.set.Limit, DefaultLimit: g.set.DefaultLimit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
+			WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.place(), Log: g.logger(), Watch: g.watch,
+			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Attended: g.attended,
+			Agents: g.set.Agents}),
 	})
 	if err != nil {
 		return nil, err
@@ -119,7 +125,8 @@ func (g *globals) place() *workspace.Place {
 	if g.set.NoEnvironment {
 		return nil
 	}
-	p := &workspace.Place{MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS, Now: time.Now().In(g.zone),
+	p := &workspace.Place{MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS,
+		Now:    time.Now().In(g.zone),
 		Locale: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_TIME"), os.Getenv("LANG"))}
 	if own, err := home.Of(); err == nil {
 		p.UserFolder = own.Config
@@ -142,7 +149,8 @@ func (g *globals) grant(goesOn bool, otherwise ...string) error {
 	if err != nil {
 		return err
 	}
-	g.joining, g.roots = named, usual
+	g.joining = named
+	g.roots = usual
 	for _, root := range named {
 		if !slices.Contains(g.roots, root) {
 			g.roots = append(g.roots, root)

@@ -78,6 +78,7 @@ func (a *app) finish(ctx context.Context) {
 
 // printArchive prints an archive as a line.
 func (g *globals) printArchive(w io.Writer, a transfer.Archived) error {
-	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key, time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes))
+	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key,
+		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes))
 	return err
 }

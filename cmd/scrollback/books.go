@@ -89,7 +89,8 @@ func (c *usageCmd) query(zone *time.Location) (q scrollback.UsageQuery, err erro
 	case c.From != "" && c.To != "" && q.From > q.To:
 		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s is later than --to %s", c.From, c.To)
 	case c.From != "" && q.From > now.UnixMilli():
-		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s has not come yet: today is %s", c.From, now.Format(time.DateOnly))
+		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s has not come yet: today is %s", c.From,
+			now.Format(time.DateOnly))
 	}
 	for _, by := range c.By {
 		q.ByDay = q.ByDay || by == "day"
@@ -121,8 +122,10 @@ func keyNames(keys []scrollback.Key) map[scrollback.KeyID]string {
 func (c *usageCmd) row(s scrollback.UsageSum, names map[scrollback.KeyID]string) []string {
 	var out []string
 	for _, by := range c.By {
-		out = append(out, map[string]string{"day": s.Day, "model": columns.Plain(s.Model), "project": columns.Plain(s.Project),
-			"key": columns.Plain(cmp.Or(names[s.Key], string(s.Key), "-")), "conversation": string(s.Conversation), "purpose": s.Purpose}[by])
+		out = append(out, map[string]string{"day": s.Day, "model": columns.Plain(s.Model),
+			"project": columns.Plain(s.Project),
+			"key":     columns.Plain(cmp.Or(names[s.Key], string(s.Key), "-")), "conversation": string(s.Conversation),
+			"purpose": s.Purpose}[by])
 	}
 	count := func(n int64) string {
 		if s.Estimated {
@@ -134,7 +137,8 @@ func (c *usageCmd) row(s scrollback.UsageSum, names map[scrollback.KeyID]string)
 	if s.Currency != "" {
 		cost = fmt.Sprintf("%.4f %s", s.Cost, s.Currency)
 	}
-	return append(out, columns.Thousands(s.Calls), count(s.InputTokens), count(s.CachedTokens), count(s.OutputTokens), cost)
+	return append(out, columns.Thousands(s.Calls), count(s.InputTokens), count(s.CachedTokens), count(s.OutputTokens),
+		cost)
 }
 
 type modelsCmd struct {
@@ -160,12 +164,15 @@ func (c modelsCmd) Run(g *globals) error {
 		return g.print(map[string]any{"models": models}, func(w io.Writer) error {
 			rows := [][]string{{"", "MODEL", "WINDOW", "INPUT", "OUTPUT", "FACTOR"}}
 			for _, m := range models {
-				mark, in, out := "", "-", "-"
+				mark := ""
+				in := "-"
+				out := "-"
 				if m.Default {
 					mark = "*"
 				}
 				if m.Price != nil {
-					in, out = fmt.Sprintf("%.2f %s", m.Price.Input, m.Price.Currency), fmt.Sprintf("%.2f %s", m.Price.Output, m.Price.Currency)
+					in = fmt.Sprintf("%.2f %s", m.Price.Input, m.Price.Currency)
+					out = fmt.Sprintf("%.2f %s", m.Price.Output, m.Price.Currency)
 				}
 				window := columns.Thousands(m.Limit)
 				if m.LimitFrom == "assumed" {
@@ -180,7 +187,8 @@ func (c modelsCmd) Run(g *globals) error {
 			if err := columns.Table(w, rows, 2, 3, 4, 5); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(w, "\n* marks the default. Prices are per million tokens; ? means assumed. Set a provider's key to see its models.")
+			_, err := fmt.Fprintln(w,
+				"\n* marks the default. Prices are per million tokens; ? means assumed. Set a provider's key to see its models.")
 			return err
 		})
 	})

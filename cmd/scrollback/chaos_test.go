@@ -101,7 +101,8 @@ func (s *site) check(talkers []*talker) (turns, whole, moves int) {
 		})
 		var stored []scrollback.Message
 		for after := int64(0); ; {
-			page := get[scrollback.MessagePage](at, fmt.Sprintf("/api/conversations/%s/messages", c.id), "limit", "200", "after", fmt.Sprint(after))
+			page := get[scrollback.MessagePage](at, fmt.Sprintf("/api/conversations/%s/messages", c.id), "limit", "200", "after",
+				fmt.Sprint(after))
 			stored = append(stored, page.Messages...)
 			if len(page.Messages) == 0 || page.Next == nil {
 				break
@@ -110,7 +111,8 @@ func (s *site) check(talkers []*talker) (turns, whole, moves int) {
 		}
 		whole += c.check(stored)
 		for _, said := range c.said {
-			turns, moves = turns+1, moves+said.moves
+			turns += 1
+			moves += said.moves
 		}
 	}
 	output(s.t, s.data, append([]string{"doctor"}, s.where()...)...)
@@ -139,7 +141,8 @@ func (s *site) havoc(rng *rand.Rand, stop <-chan struct{}) map[string]int {
 		if s.db != nil {
 			acts = append(acts, "database killed", "database paused", "database restarted")
 		}
-		i, act := rng.IntN(len(s.servers)), acts[rng.IntN(len(acts))]
+		i := rng.IntN(len(s.servers))
+		act := acts[rng.IntN(len(acts))]
 		if len(done) == 0 {
 			act = "kill" // of the few acts of a short test one breaks streams off
 		}
@@ -213,7 +216,8 @@ func (s *served) end(by os.Signal) {
 func chaos(t *testing.T, prompts int, dsn string, db database) {
 	seed := uint64(time.Now().UnixNano())
 	s := newSite(t, 3, dsn, db)
-	stop, talked := make(chan struct{}), make(chan []*talker, 1)
+	stop := make(chan struct{})
+	talked := make(chan []*talker, 1)
 	go func() {
 		defer close(stop)
 		talked <- s.talk(testlength.Of(6, 24), prompts, s.url)
@@ -262,7 +266,8 @@ func TestRollingRestartOnPostgres(t *testing.T) {
 func rolling(t *testing.T, dsn string) {
 	s := newSite(t, 2, dsn, nil, "--grace", "3s")
 	p := newProxy(t, s)
-	stop, talked := make(chan struct{}), make(chan []*talker, 1)
+	stop := make(chan struct{})
+	talked := make(chan []*talker, 1)
 	go func() {
 		defer close(stop)
 		talked <- s.talk(4, 60, p)

@@ -36,7 +36,8 @@ const whichever = "?"
 func (r *resume) Decode(ctx *kong.DecodeContext) error {
 	*r = whichever
 	next := ctx.Scan.Peek()
-	if text, ok := next.Value.(string); ok && next.Type != kong.EOLToken && (next.Type == kong.FlagValueToken || !strings.HasPrefix(text, "-")) {
+	if text, ok := next.Value.(string); ok && next.Type != kong.EOLToken &&
+		(next.Type == kong.FlagValueToken || !strings.HasPrefix(text, "-")) {
 		*r = resume(reflect.ValueOf(ctx.Scan.Pop().Value).String())
 	}
 	return nil
@@ -45,7 +46,8 @@ func (r *resume) Decode(ctx *kong.DecodeContext) error {
 // Run implements the command.
 func (c *chatCmd) Run(g *globals) error {
 	if c.Conversation != "" && c.Resume != "" {
-		return scrollback.ParamErrorf("scrollback", "resume", "name the conversation once: %s, or --resume %s", c.Conversation, c.Resume)
+		return scrollback.ParamErrorf("scrollback", "resume", "name the conversation once: %s, or --resume %s",
+			c.Conversation, c.Resume)
 	}
 	name := c.Conversation + string(c.Resume)
 	if err := g.grant(name != "", "."); err != nil {
@@ -54,7 +56,9 @@ func (c *chatCmd) Run(g *globals) error {
 	c.allow(g)
 	g.attended = true
 	return g.with(func(a *app) error {
-		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON, Zone: g.zone,
+		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model,
+			Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
+			Zone:  g.zone,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: console.Reflows(),
 			Save:       a.save,
 			Listing:    func(items []scrollback.Conversation) terminal.Listing { return a.listing(g, items, nil) },

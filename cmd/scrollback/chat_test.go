@@ -32,7 +32,8 @@ type tty struct {
 // inTerminal starts the program in a terminal of 80 columns.
 func inTerminal(t *testing.T, data string, env []string, args ...string) *tty {
 	t.Helper()
-	w := &tty{t: t, cmd: command(t, data, append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR="}, env...), args...)}
+	w := &tty{t: t, cmd: command(t, data, append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR="}, env...),
+		args...)}
 	var err error
 	if w.f, err = pty.StartWithSize(w.cmd, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
@@ -189,7 +190,8 @@ func TestChatTerminal(t *testing.T) {
 	}
 
 	log := output(t, data, "show", "latest", "--after", "0", "--max", "100")
-	for _, want := range []string{"assistant · .* · interrupted\nFrom this conversation", "\none\ntwo\n", "\nthree\nfour\n", "\nfive\nsix\n",
+	for _, want := range []string{"assistant · .* · interrupted\nFrom this conversation", "\none\ntwo\n",
+		"\nthree\nfour\n", "\nfive\nsix\n",
 		"(?s)\nseven\n.*\nseven\n.*\nseven!\n", "\n灯塔的钥匙在哪里\\?\n", "\nthe words of this line go over the narrow edge\n"} {
 		if !regexp.MustCompile(want).MatchString(log) {
 			t.Errorf("the log lacks %q:\n%s", want, log)
@@ -254,7 +256,8 @@ func TestChatTerminated(t *testing.T) {
 // that goes on; what was not simply read is said under the prompt.
 func TestChatReferences(t *testing.T) {
 	t.Parallel()
-	data, root := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	root := t.TempDir()
 	for name, text := range map[string]string{"src/harbour.md": "The spare key hangs behind the lighthouse.\n",
 		"src/harvest.md": "see @[harvest.md]\n", "src/two words.txt": "x\n", "潮汐表.md": "七月一日的高潮在早上六点二十分。\n"} {
 		fill(t, root, name, text)

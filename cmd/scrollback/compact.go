@@ -21,7 +21,8 @@ type compactCmd struct {
 func (c *compactCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
 		defer a.finish(g.ctx)
-		return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: c.Policy, Compaction: c.Set}, Force: c.Force}))
+		return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: c.Policy,
+			Compaction: c.Set}, Force: c.Force}))
 	})
 }
 
@@ -33,7 +34,9 @@ type uncompactCmd struct {
 // Run implements the command.
 func (c *uncompactCmd) Run(g *globals) error {
 	segment := scrollback.SegmentID(strings.TrimPrefix(c.Segment, scrollback.RefHistory+":"))
-	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.receipt(a.Uncompact(g.ctx, id, segment)) })
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		return g.receipt(a.Uncompact(g.ctx, id, segment))
+	})
 }
 
 type clearCmd struct{ one }

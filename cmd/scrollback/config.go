@@ -38,7 +38,8 @@ func (g *globals) configure() error {
 	if g.zone == nil {
 		g.zone = time.Local
 	}
-	flags := config.Flags{Data: g.Data, Store: g.Store, Objects: g.Objects, Model: g.Model, SummaryTimeout: g.SummaryTimeout, Limit: g.Limit}
+	flags := config.Flags{Data: g.Data, Store: g.Store, Objects: g.Objects, Model: g.Model,
+		SummaryTimeout: g.SummaryTimeout, Limit: g.Limit}
 	g.set, err = config.Read(file, flags, g.stderr)
 	return err
 }

@@ -19,7 +19,8 @@ func TestConfigFound(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	var g globals
-	if err := g.configure(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" || g.set.DefaultLimit != 0 {
+	if err := g.configure(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" ||
+		g.set.DefaultLimit != 0 {
 		t.Errorf("nothing said: %+v %v", g.set, err)
 	}
 	if err := os.Mkdir(filepath.Join(home, "scrollback"), 0o700); err != nil {
@@ -34,7 +35,8 @@ func TestConfigFound(t *testing.T) {
 // A file that is named has to be there.
 func TestConfigMissing(t *testing.T) {
 	var out, errs bytes.Buffer
-	code := run(context.Background(), []string{"--config", filepath.Join(t.TempDir(), "none.toml"), "list"}, strings.NewReader(""), &out,
+	code := run(context.Background(), []string{"--config", filepath.Join(t.TempDir(), "none.toml"), "list"},
+		strings.NewReader(""), &out,
 		&errs)
 	if code != 2 || !strings.Contains(errs.String(), "none.toml") {
 		t.Errorf("a file that is not there: exit %d: %s", code, errs.String())

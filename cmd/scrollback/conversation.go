@@ -23,7 +23,8 @@ type listCmd struct {
 // Run implements the command.
 func (c *listCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		items, next, err := a.List(g.ctx, scrollback.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor, Limit: g.count(c.Max)})
+		items, next, err := a.List(g.ctx, scrollback.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor,
+			Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
@@ -97,7 +98,8 @@ func (c *showCmd) Run(g *globals) error {
 		if c.All {
 			return c.everything(g, a, id)
 		}
-		page, err := a.Turns().Page(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
+		page, err := a.Turns().Page(g.ctx, id,
+			scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
@@ -127,7 +129,8 @@ func (c *showCmd) pages(g *globals, id scrollback.ConversationID) terminal.Pages
 // everything prints the whole conversation, a page at a time.
 func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) error {
 	if c.After != nil || c.Before != 0 {
-		return scrollback.ParamErrorf("scrollback.show", "all", "--all prints from the first message to the last: leave out --after and --before")
+		return scrollback.ParamErrorf("scrollback.show", "all",
+			"--all prints from the first message to the last: leave out --after and --before")
 	}
 	whole := scrollback.MessagePage{}
 	pages := c.pages(g, id)
@@ -141,7 +144,8 @@ func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) e
 	pages.Artifact = func(ref scrollback.Ref) (string, error) { return find.Whole(g.ctx, a.View, id, ref) }
 	from := int64(0)
 	for at := &from; at != nil; {
-		page, err := a.Turns().Page(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: at, Limit: scrollback.ListMax})
+		page, err := a.Turns().Page(g.ctx, id,
+			scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: at, Limit: scrollback.ListMax})
 		if err != nil {
 			return err
 		}
@@ -155,7 +159,8 @@ func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) e
 			whole.Meta = page.Meta
 		}
 		maps.Copy(whole.Meta, page.Meta)
-		whole.Messages, whole.Turns = append(whole.Messages, page.Messages...), append(whole.Turns, page.Turns...)
+		whole.Messages = append(whole.Messages, page.Messages...)
+		whole.Turns = append(whole.Turns, page.Turns...)
 	}
 	if !g.JSON {
 		return nil
@@ -174,7 +179,8 @@ func (c *renameCmd) Run(g *globals) error {
 		return scrollback.ParamErrorf("scrollback.rename", "title", "the new title is empty")
 	}
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		return g.changed(a.Patch(g.ctx, id, 0, func(conv *scrollback.Conversation) error { conv.Title = c.Title; return nil }))
+		return g.changed(a.Patch(g.ctx, id, 0,
+			func(conv *scrollback.Conversation) error { conv.Title = c.Title; return nil }))
 	})
 }
 
@@ -217,12 +223,15 @@ func (c *purgeCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(p, func(w io.Writer) error {
-			fmt.Fprintf(w, "%s  %s and %s removed\n", p.ID, several(p.Removed, "message"), several(int64(p.Artifacts), "artifact"))
+			fmt.Fprintf(w, "%s  %s and %s removed\n", p.ID, several(p.Removed, "message"),
+				several(int64(p.Artifacts), "artifact"))
 			if p.Kept > 0 {
-				fmt.Fprintf(w, "%s kept, because forks inherit what was said; only the forks can read it\n", several(p.Kept, "message"))
+				fmt.Fprintf(w, "%s kept, because forks inherit what was said; only the forks can read it\n",
+					several(p.Kept, "message"))
 			}
 			if p.Waiting > 0 {
-				fmt.Fprintf(w, "%s too new to remove; the next doctor --repair removes the bytes\n", several(int64(p.Waiting), "artifact"))
+				fmt.Fprintf(w, "%s too new to remove; the next doctor --repair removes the bytes\n",
+					several(int64(p.Waiting), "artifact"))
 			}
 			return nil
 		})

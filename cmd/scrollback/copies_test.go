@@ -24,7 +24,8 @@ func standing(t *testing.T, root, data string, paths ...string) stand {
 	ask := func(out any, args ...string) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		if code := run(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &stdout, &stderr); code != 0 {
+		if code := run(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &stdout,
+			&stderr); code != 0 {
 			t.Fatalf("scrollback %s: exit %d\n%s%s", strings.Join(args, " "), code, stdout.String(), stderr.String())
 		}
 		if out != nil {
@@ -47,7 +48,8 @@ func standing(t *testing.T, root, data string, paths ...string) stand {
 	}
 	c := page.Conversations[0]
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), []string{"--data", data, "show", c.ID}, strings.NewReader(""), &stdout, &stderr); code != 0 {
+	if code := run(context.Background(), []string{"--data", data, "show", c.ID}, strings.NewReader(""), &stdout,
+		&stderr); code != 0 {
 		t.Fatalf("show: exit %d: %s", code, stderr.String())
 	}
 	var said []string
@@ -93,7 +95,8 @@ func TestCopies(t *testing.T) {
 			want:  "Which rope for the bow? / The 40 mm one. / And the stern? / The same.",
 		},
 		"both went on": {
-			paths: []string{"04-same-id-two-folders/copy/projects/-home-me-a", "04-same-id-two-folders/copy/projects/-home-me-b"},
+			paths: []string{"04-same-id-two-folders/copy/projects/-home-me-a",
+				"04-same-id-two-folders/copy/projects/-home-me-b"},
 			want: "Plan the quay wall. / First the piles. / Then? / Then the capping beam. / " +
 				"In folder B: how long does it take? / B: nine months.",
 		},
@@ -103,8 +106,9 @@ func TestCopies(t *testing.T) {
 			want: "Check the dredger. / The dredger is leaking. / Sell the dredger. / Sold for scrap.",
 		},
 		"an older export of ChatGPT": {
-			paths: []string{"35-chatgpt-older-after-newer/new/conversations.json", "35-chatgpt-older-after-newer/old/conversations.json"},
-			want:  "When does it sail? / At eight. / And back? / At six.",
+			paths: []string{"35-chatgpt-older-after-newer/new/conversations.json",
+				"35-chatgpt-older-after-newer/old/conversations.json"},
+			want: "When does it sail? / At eight. / And back? / At six.",
 		},
 		"a rewritten rollout": {
 			paths: []string{"11-codex-rewritten/before", "11-codex-rewritten/sessions"}, fixed: true,

@@ -68,11 +68,14 @@ func TestDeletedWhileChatting(t *testing.T) {
 			var refused struct {
 				Error struct{ Code, Message string }
 			}
-			if status := s.do(http.MethodPost, "/api/conversations", map[string]any{}, &refused); status != http.StatusServiceUnavailable ||
+			if status := s.do(http.MethodPost, "/api/conversations", map[string]any{},
+				&refused); status != http.StatusServiceUnavailable ||
 				refused.Error.Code != "unavailable" || !strings.Contains(refused.Error.Message, "deleted, replaced") {
 				t.Errorf("%d %+v", status, refused)
 			}
-			until(t, 20*time.Second, func() bool { return s.do(http.MethodGet, "/readyz", nil, nil) == http.StatusServiceUnavailable })
+			until(t, 20*time.Second, func() bool {
+				return s.do(http.MethodGet, "/readyz", nil, nil) == http.StatusServiceUnavailable
+			})
 			if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
@@ -101,8 +104,10 @@ func inRescue(t *testing.T, data string, p *promises) {
 	rescue := serve(t, filepath.Dir(found[0]), nil)
 	for id, messages := range p.messages {
 		there := map[scrollback.MessageID]bool{}
-		for _, b := range get[struct{ Branches []scrollback.Branch }](rescue, fmt.Sprintf("/api/conversations/%s/branches", id)).Branches {
-			page := get[scrollback.MessagePage](rescue, fmt.Sprintf("/api/conversations/%s/messages", id), "branch", string(b.ID), "limit", "200")
+		for _, b := range get[struct{ Branches []scrollback.Branch }](rescue,
+			fmt.Sprintf("/api/conversations/%s/branches", id)).Branches {
+			page := get[scrollback.MessagePage](rescue, fmt.Sprintf("/api/conversations/%s/messages", id), "branch",
+				string(b.ID), "limit", "200")
 			for _, m := range page.Messages {
 				there[m.ID] = true
 			}
@@ -142,7 +147,8 @@ func TestKilledFirstStarts(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		said, err := command(t, data, nil, "doctor").CombinedOutput()
-		if err != nil && !strings.Contains(string(said), "there is no database") && !strings.Contains(string(said), "there is nothing") {
+		if err != nil && !strings.Contains(string(said), "there is no database") &&
+			!strings.Contains(string(said), "there is nothing") {
 			t.Errorf("start %d, doctor: %s", n, said)
 		}
 		if said, err := command(t, data, nil, "run", "hello").CombinedOutput(); err != nil {
@@ -165,10 +171,13 @@ func TestFolderThatMayOnlyBeRead(t *testing.T) {
 	crashed.kill()
 	bare := asReader(t, base, data)
 	for line, want := range map[string]string{
-		"list": "the key is under the bollard", "show latest --json": "lighthouse", "search lighthouse": "lighthouse", "context latest": "free",
+		"list": "the key is under the bollard", "show latest --json": "lighthouse", "search lighthouse": "lighthouse",
+		"context latest":                    "free",
 		"export latest --format jsonl -o -": "lighthouse",
-		"doctor":                            "All is well", "usage": "offline", "context grep latest lighthouse": "lighthouse",
-		"rename latest other": "can only be read", "run hello": "may only be read", "serve --addr 127.0.0.1:0": "may only be read",
+		"doctor":                            "All is well", "usage": "offline",
+		"context grep latest lighthouse": "lighthouse",
+		"rename latest other":            "can only be read", "run hello": "may only be read",
+		"serve --addr 127.0.0.1:0": "may only be read",
 	} {
 		out, err := bare(strings.Fields(line)...).CombinedOutput()
 		if fails := strings.Contains(want, "only be read"); (err != nil) != fails || !bytes.Contains(out, []byte(want)) {
@@ -215,7 +224,8 @@ func asReader(t *testing.T, base, data string) func(args ...string) *exec.Cmd {
 	t.Cleanup(func() { chmod(0o755, 0o644) })
 	return func(args ...string) *exec.Cmd {
 		cmd := command(t, data, nil, args...)
-		cmd.Path, cmd.Dir = exe, base
+		cmd.Path = exe
+		cmd.Dir = base
 		if os.Geteuid() == 0 {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}

@@ -74,12 +74,14 @@ func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress
 		name, err = a.backup(g, dir)
 	}
 	if err != nil {
-		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "nothing was changed, because the database could not be copied: %s", explain(err))
+		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback",
+			"nothing was changed, because the database could not be copied: %s", explain(err))
 	}
 	*found, err = doctor.Repair(g.ctx, a.Store, a.Archive, *found, progress)
 	found.Copy = name
 	if err != nil {
-		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "%s (the repair ended early; the database as it was: %s)", explain(err), cmp.Or(name, "-"))
+		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback",
+			"%s (the repair ended early; the database as it was: %s)", explain(err), cmp.Or(name, "-"))
 	}
 	return nil
 }
@@ -116,7 +118,8 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 		what string
 		n    int64
 	}{{"conversations", c.Checked.Conversations}, {"branches", c.Checked.Branches}, {"messages", c.Checked.Messages},
-		{"segments", c.Checked.Segments}, {"artifacts", c.Checked.Artifacts}, {"objects", c.Checked.Objects}, {"bytes", c.Checked.Bytes}} {
+		{"segments", c.Checked.Segments}, {"artifacts", c.Checked.Artifacts}, {"objects", c.Checked.Objects},
+		{"bytes", c.Checked.Bytes}} {
 		rows = append(rows, []string{r.what, columns.Thousands(r.n)})
 	}
 	if err := columns.Table(w, rows, 1); err != nil {
@@ -136,7 +139,8 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 	if err := errors.Join(lines("problem", c.Problems), lines("note", c.Notes)); err != nil {
 		return err
 	}
-	n, word := c.More, "problems"
+	n := c.More
+	word := "problems"
 	for _, p := range c.Problems {
 		if !p.Repaired {
 			n++

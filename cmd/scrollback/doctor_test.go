@@ -120,34 +120,46 @@ var damages = []struct {
 }{
 	{name: "a hole", kind: "seq", stays: true, sql: []string{`DELETE FROM messages WHERE seq = 3 AND branch = ` + folded}},
 	{name: "the last message lost", kind: "head", sql: []string{`DELETE FROM messages WHERE n = ` + newestRow}},
-	{name: "a sum", kind: "sum", stays: true, sql: []string{`UPDATE messages SET sum_tokens = sum_tokens + 1 WHERE seq = 2`}},
-	{name: "a weight", kind: "sum", stays: true, sql: []string{`UPDATE messages SET own_bytes = own_bytes + 1 WHERE seq = 2`}},
+	{name: "a sum", kind: "sum", stays: true,
+		sql: []string{`UPDATE messages SET sum_tokens = sum_tokens + 1 WHERE seq = 2`}},
+	{name: "a weight", kind: "sum", stays: true,
+		sql: []string{`UPDATE messages SET own_bytes = own_bytes + 1 WHERE seq = 2`}},
 	{name: "the sum of a branch", kind: "sum", sql: []string{`UPDATE branches SET sum_bytes = 1`}},
 	{name: "a folded message edited", kind: "hash", stays: true,
 		sql: []string{`UPDATE messages SET parts = replace(parts, 'noon', 'night') WHERE seq = 3`}},
 	{name: "a live message edited", kind: "hash", stays: true,
 		sql: []string{`UPDATE messages SET parts = replace(parts, 'Behind', 'Beyond') WHERE n = ` + newestRow + ` - 1`}},
-	{name: "who said a live message", kind: "hash", stays: true, sql: []string{`UPDATE messages SET name = 'eve' WHERE n = ` + newestRow}},
+	{name: "who said a live message", kind: "hash", stays: true,
+		sql: []string{`UPDATE messages SET name = 'eve' WHERE n = ` + newestRow}},
 	{name: "the hash of a message", kind: "hash", stays: true,
 		sql: []string{`UPDATE messages SET hash = zeroblob(16) WHERE n = ` + newestRow}},
 	{name: "hashes of an older program's messages", kind: "note hash", sql: []string{`UPDATE messages SET hash = x''`}},
-	{name: "hashes of no branch", kind: "orphan", sql: []string{`INSERT INTO message_hashes VALUES ('gone', 'gone', 1, 2, zeroblob(32))`}},
+	{name: "hashes of no branch", kind: "orphan",
+		sql: []string{`INSERT INTO message_hashes VALUES ('gone', 'gone', 1, 2, zeroblob(32))`}},
 	{name: "a folded message's time", kind: "file", stays: true,
 		sql: []string{`UPDATE messages SET created_at = created_at + 86400000 WHERE seq = 3`}},
-	{name: "a segment's file hash", kind: "file", stays: true, sql: []string{`UPDATE segments SET sha256 = 'ab' WHERE id = ` + aLeaf}},
-	{name: "a segment's size", kind: "file", stays: true, sql: []string{`UPDATE segments SET bytes = bytes + 1 WHERE id = ` + aRollup}},
-	{name: "a segment's renderer", kind: "file", stays: true, sql: []string{`UPDATE segments SET renderer = 99 WHERE id = ` + aLeaf}},
-	{name: "a segment's span", kind: "hash", stays: true, sql: []string{`UPDATE segments SET last_seq = last_seq + 1000000000 WHERE id = ` +
-		aLeaf}},
-	{name: "a roll-up's hash", kind: "rollup", stays: true, sql: []string{`UPDATE segments SET hash = 'ab' WHERE id = ` + aRollup}},
+	{name: "a segment's file hash", kind: "file", stays: true,
+		sql: []string{`UPDATE segments SET sha256 = 'ab' WHERE id = ` + aLeaf}},
+	{name: "a segment's size", kind: "file", stays: true,
+		sql: []string{`UPDATE segments SET bytes = bytes + 1 WHERE id = ` + aRollup}},
+	{name: "a segment's renderer", kind: "file", stays: true,
+		sql: []string{`UPDATE segments SET renderer = 99 WHERE id = ` + aLeaf}},
+	{name: "a segment's span", kind: "hash", stays: true,
+		sql: []string{`UPDATE segments SET last_seq = last_seq + 1000000000 WHERE id = ` +
+			aLeaf}},
+	{name: "a roll-up's hash", kind: "rollup", stays: true,
+		sql: []string{`UPDATE segments SET hash = 'ab' WHERE id = ` + aRollup}},
 	{name: "a child lost", kind: "rollup", stays: true,
 		sql: []string{`DELETE FROM segments WHERE id = (SELECT json_extract(children, '$[0]') FROM segments WHERE level > 0 LIMIT 1)`}},
-	{name: "a shown segment lost", kind: "view", sql: []string{`DELETE FROM segments WHERE level = (SELECT max(level) FROM segments)`}},
-	{name: "a view past the end", kind: "view", sql: []string{`UPDATE branches SET view = json_set(view, '$.boundary', 1000)`}},
+	{name: "a shown segment lost", kind: "view",
+		sql: []string{`DELETE FROM segments WHERE level = (SELECT max(level) FROM segments)`}},
+	{name: "a view past the end", kind: "view",
+		sql: []string{`UPDATE branches SET view = json_set(view, '$.boundary', 1000)`}},
 	{name: "a branch's head", kind: "head", sql: []string{`UPDATE branches SET head_seq = head_seq + 1`}},
 	{name: "a conversation's count", kind: "head", sql: []string{`UPDATE conversations SET messages = messages + 1`}},
 	{name: "a conversation's branch", kind: "head", sql: []string{`UPDATE conversations SET branch = 'gone'`}},
-	{name: "a parent that is missing", kind: "path", sql: []string{`UPDATE branches SET parent_branch = 'gone', at_seq = 1`}},
+	{name: "a parent that is missing", kind: "path",
+		sql: []string{`UPDATE branches SET parent_branch = 'gone', at_seq = 1`}},
 	{name: "a path that comes back", kind: "path", sql: []string{`UPDATE branches SET parent_branch = id`}},
 	{name: "a branch without a parent that leaves one", kind: "path", sql: []string{`UPDATE branches SET at_seq = 1`}},
 	{name: "a branch lost", kind: "orphan", sql: []string{`DELETE FROM branches WHERE id = ` + folded}},
@@ -161,24 +173,30 @@ var damages = []struct {
 	{name: "a mention of nothing", kind: "orphan", sql: []string{`DELETE FROM artifacts`}},
 	{name: "segments of the index lost", kind: "index", sql: []string{`DELETE FROM index_segments`}},
 	{name: "words of the index lost", kind: "index", sql: []string{`DELETE FROM index_blocks`}},
-	{name: "words of the index written over", kind: "index", sql: []string{`UPDATE index_blocks SET data = zeroblob(length(data))`}},
+	{name: "words of the index written over", kind: "index",
+		sql: []string{`UPDATE index_blocks SET data = zeroblob(length(data))`}},
 	{name: "marks of the index lost", kind: "index", sql: []string{`DELETE FROM index_marks`}},
 	{name: "marks of the index written over", kind: "index", sql: []string{`UPDATE index_marks SET data = x'ff' || data`}},
 	{name: "an index that is ahead", kind: "index", sql: []string{`UPDATE index_state SET watermark = ` + newestRow}},
 	{name: "a column", kind: "damage", stays: true, sql: []string{`UPDATE messages SET parts = '{' WHERE seq = 2`}},
-	{name: "a number that is none", kind: "damage", stays: true, sql: []string{`UPDATE messages SET tokens = 'many' WHERE seq = 2`}},
+	{name: "a number that is none", kind: "damage", stays: true,
+		sql: []string{`UPDATE messages SET tokens = 'many' WHERE seq = 2`}},
 	{name: "a conversation's settings", kind: "damage", sql: []string{`UPDATE conversations SET settings = '['`}},
 	{name: "other columns of a conversation", kind: "damage",
 		sql: []string{`UPDATE conversations SET meta = '{', roots = '7', environment = '['`}},
 	{name: "a branch's view", kind: "damage", sql: []string{`UPDATE branches SET view = '{'`}},
-	{name: "a branch and its conversation lost", kind: "orphan", sql: []string{`DELETE FROM conversations WHERE id = ` + longest,
-		`DELETE FROM branches WHERE id = ` + folded}},
-	{name: "all conversations and branches lost", kind: "orphan", sql: []string{`DELETE FROM conversations`, `DELETE FROM branches`}},
+	{name: "a branch and its conversation lost", kind: "orphan",
+		sql: []string{`DELETE FROM conversations WHERE id = ` + longest,
+			`DELETE FROM branches WHERE id = ` + folded}},
+	{name: "all conversations and branches lost", kind: "orphan",
+		sql: []string{`DELETE FROM conversations`, `DELETE FROM branches`}},
 	{name: "all turns lost", kind: "orphan", sql: []string{`DELETE FROM turns`}},
 	{name: "turns of no branch", kind: "orphan", sql: []string{`UPDATE turns SET branch = 'gone'`}},
 	{name: "receipts of nothing", kind: "orphan", sql: []string{`UPDATE receipts SET conversation_id = 'gone'`}},
-	{name: "a mention by nobody", kind: "orphan", sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
-	{name: "a version of nobody's file", kind: "orphan", sql: []string{`INSERT INTO message_sources VALUES ('gone', 'a.md', 1, 'x', 'b', 1)`}},
+	{name: "a mention by nobody", kind: "orphan",
+		sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
+	{name: "a version of nobody's file", kind: "orphan",
+		sql: []string{`INSERT INTO message_sources VALUES ('gone', 'a.md', 1, 'x', 'b', 1)`}},
 	{name: "where nobody's conversation comes from", kind: "orphan",
 		sql: []string{`INSERT INTO origins VALUES ('gone', 'a-tool', 'x', '', '', '', '', '', '', 0, 1, 0)`}},
 	{name: "a shown summary lost", kind: "view",
@@ -187,11 +205,13 @@ var damages = []struct {
 	{name: "sums of usage", kind: "usage", sql: []string{`UPDATE usage_days SET output_tokens = output_tokens + 1`}},
 	{name: "sums of usage that overflowed", kind: "usage",
 		sql: []string{`UPDATE usage_days SET input_tokens = 1.8e19, total_tokens = 1.8e19, cost = 9e999`}},
-	{name: "sums of usage that are no numbers", kind: "usage", sql: []string{`UPDATE usage_days SET input_tokens = 'many', calls = -1`}},
+	{name: "sums of usage that are no numbers", kind: "usage",
+		sql: []string{`UPDATE usage_days SET input_tokens = 'many', calls = -1`}},
 	{name: "sums of usage lost", kind: "usage", sql: []string{`DELETE FROM usage_days`}},
 	{name: "records of usage that cannot be", kind: "usage",
 		sql: []string{`UPDATE usage_records SET input_tokens = 9223372036854775807, output_tokens = -5, cost = 9e999 WHERE n < 9`}},
-	{name: "what is known of a model", kind: "damage", sql: []string{`INSERT INTO models_learned VALUES ('a/x', 1.5, '{')`}},
+	{name: "what is known of a model", kind: "damage",
+		sql: []string{`INSERT INTO models_learned VALUES ('a/x', 1.5, '{')`}},
 	{name: "everything at once", kind: "head", sql: everywhere},
 	{name: "pages written over", kind: "damage", stays: true, files: func(t *testing.T, data string) {
 		name := filepath.Join(data, "scrollback.db")
@@ -202,7 +222,8 @@ var damages = []struct {
 		copy(b[len(b)*6/10&^511:], bytes.Repeat([]byte("harm"), 4096))
 		write(t, name, b)
 	}},
-	{name: "bytes lost", kind: "artifact", stays: true, files: func(t *testing.T, data string) { os.Remove(objectFiles(t, data)[0]) }},
+	{name: "bytes lost", kind: "artifact", stays: true,
+		files: func(t *testing.T, data string) { os.Remove(objectFiles(t, data)[0]) }},
 	{name: "all bytes lost", kind: "artifact", stays: true, files: func(t *testing.T,
 		data string) {
 		os.RemoveAll(filepath.Join(data, "objects"))
@@ -252,9 +273,13 @@ func TestDoctor(t *testing.T) {
 				}
 			}
 			code, c := checkup(t, data)
-			found, kind, wantExit := c.Problems, d.kind, 1
+			found := c.Problems
+			kind := d.kind
+			wantExit := 1
 			if note, ok := strings.CutPrefix(d.kind, "note "); ok {
-				found, kind, wantExit = c.Notes, note, 0
+				found = c.Notes
+				kind = note
+				wantExit = 0
 				if d.name == "nobody's artifact" { // its message mentions it still, and may not read it
 					wantExit = 1
 				}
@@ -262,7 +287,9 @@ func TestDoctor(t *testing.T) {
 			if code != wantExit || c.OK != (wantExit == 0) {
 				t.Errorf("exit %d, want %d", code, wantExit)
 			}
-			if !slices.ContainsFunc(found, func(p doctor.Problem) bool { return p.Kind == kind && p.Where != "" && p.Detail != "" }) {
+			if !slices.ContainsFunc(found, func(p doctor.Problem) bool {
+				return p.Kind == kind && p.Where != "" && p.Detail != ""
+			}) {
 				t.Errorf("no %s among the problems %+v and the notes %+v", d.kind, c.Problems, c.Notes)
 			}
 			for _, p := range slices.Concat(c.Problems, c.Notes) {
@@ -394,7 +421,8 @@ func rows(t *testing.T, data, table string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, into := make([]any, len(names)), make([]any, len(names))
+	values := make([]any, len(names))
+	into := make([]any, len(names))
 	for i := range values {
 		into[i] = &values[i]
 	}
@@ -461,7 +489,8 @@ func TestDoctorOnlyReads(t *testing.T) {
 	if code, _, errs := inside(t, nowhere, "doctor"); code != 3 || !strings.Contains(errs, "no database at "+nowhere) {
 		t.Errorf("where nothing is: exit %d: %s", code, errs)
 	}
-	for _, args := range [][]string{{"list"}, {"search", "words"}, {"show", "latest"}, {"context", "latest"}, {"export", "latest"},
+	for _, args := range [][]string{{"list"}, {"search", "words"}, {"show", "latest"}, {"context", "latest"},
+		{"export", "latest"},
 		{"trash", "latest"}} {
 		inside(t, nowhere, args...)
 	}
@@ -505,7 +534,8 @@ func TestDoctorRefuses(t *testing.T) {
 	if code, _, errs := inside(t, other, "doctor"); code != 1 || !strings.Contains(errs, "not a SQLite database") {
 		t.Errorf("no database: exit %d: %s", code, errs)
 	}
-	if code, _, errs := inside(t, other, "doctor", "--repair"); code != 1 || !strings.Contains(errs, "not a SQLite database") {
+	if code, _, errs := inside(t, other, "doctor", "--repair"); code != 1 ||
+		!strings.Contains(errs, "not a SQLite database") {
 		t.Errorf("--repair: exit %d: %s", code, errs)
 	}
 }

@@ -68,7 +68,8 @@ func TestSignedDownloads(t *testing.T) {
 	}
 	sent, _ := s.fetched(http.MethodGet, path)
 	at := sent.Header.Get("Location")
-	if sent.StatusCode != http.StatusFound || !strings.HasPrefix(at, service.Endpoint+"/"+objectstest.Bucket+"/team/artifacts/") ||
+	if sent.StatusCode != http.StatusFound ||
+		!strings.HasPrefix(at, service.Endpoint+"/"+objectstest.Bucket+"/team/artifacts/") ||
 		!strings.Contains(at, "X-Amz-Expires=300") || sent.Header.Get("Cache-Control") != "private, max-age=150" {
 		t.Fatalf("%d %v", sent.StatusCode, sent.Header)
 	}
@@ -77,14 +78,16 @@ func TestSignedDownloads(t *testing.T) {
 		got.Header.Get("Content-Disposition") != "inline; filename*=utf-8''%E9%92%A5.png" {
 		t.Errorf("from the bucket: %d %v %q", got.StatusCode, got.Header, b)
 	}
-	if got, b := s.fetched(http.MethodGet, at, "Range", "bytes=1-3"); got.StatusCode != http.StatusPartialContent || string(b) != "PNG" {
+	if got, b := s.fetched(http.MethodGet, at, "Range", "bytes=1-3"); got.StatusCode != http.StatusPartialContent ||
+		string(b) != "PNG" {
 		t.Errorf("a range: %d %q", got.StatusCode, b)
 	}
 	longer := strings.Replace(at, "X-Amz-Expires=300", "X-Amz-Expires=3000", 1)
 	if got, b := s.fetched(http.MethodGet, longer); got.StatusCode != http.StatusForbidden {
 		t.Errorf("a URL that was changed: %d %q", got.StatusCode, b)
 	}
-	if got, b := s.fetched(http.MethodHead, path); got.StatusCode != http.StatusOK || got.ContentLength != int64(len(aPicture)) || len(b) > 0 {
+	if got, b := s.fetched(http.MethodHead, path); got.StatusCode != http.StatusOK ||
+		got.ContentLength != int64(len(aPicture)) || len(b) > 0 {
 		t.Errorf("HEAD: %d %v", got.StatusCode, got.Header)
 	}
 	var c struct{ ID string }
@@ -95,7 +98,8 @@ func TestSignedDownloads(t *testing.T) {
 		t.Errorf("through a conversation that does not mention it: %d %v", got.StatusCode, got.Header)
 	}
 	front, _ := s.fetched(http.MethodGet, "/")
-	if policy := front.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data: "+service.Endpoint+";") ||
+	if policy := front.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
+		"img-src 'self' data: "+service.Endpoint+";") ||
 		strings.Count(policy, service.Endpoint) != 1 {
 		t.Errorf("the page may load %s", policy)
 	}
@@ -115,7 +119,8 @@ func TestDownloadsFromHere(t *testing.T) {
 			if got.StatusCode != http.StatusOK || string(b) != aPicture || tag == "" {
 				t.Errorf("%d %v %q", got.StatusCode, got.Header, b)
 			}
-			if got, b := s.fetched(http.MethodGet, path, "Range", "bytes=1-3"); got.StatusCode != http.StatusPartialContent || string(b) != "PNG" {
+			if got, b := s.fetched(http.MethodGet, path, "Range", "bytes=1-3"); got.StatusCode != http.StatusPartialContent ||
+				string(b) != "PNG" {
 				t.Errorf("a range: %d %q", got.StatusCode, b)
 			}
 			if got, _ := s.fetched(http.MethodGet, path, "If-None-Match", tag); got.StatusCode != http.StatusNotModified {
@@ -124,7 +129,8 @@ func TestDownloadsFromHere(t *testing.T) {
 			if got, _ := s.fetched(http.MethodHead, path); got.ContentLength != int64(len(aPicture)) {
 				t.Errorf("HEAD: %d %v", got.StatusCode, got.Header)
 			}
-			if front, _ := s.fetched(http.MethodGet, "/"); strings.Contains(front.Header.Get("Content-Security-Policy"), "http") {
+			if front, _ := s.fetched(http.MethodGet, "/"); strings.Contains(front.Header.Get("Content-Security-Policy"),
+				"http") {
 				t.Errorf("the page may load %s", front.Header.Get("Content-Security-Policy"))
 			}
 		})
@@ -145,7 +151,8 @@ func TestBucketThatWillNotDo(t *testing.T) {
 	}{
 		{"no bucket", none, objectstest.Key{ID: "owner", Secret: "secret-of-owner"}, "no such bucket", "没有这个存储桶"},
 		{"no permission", service.URL(""), reader, "may not write to the bucket", "无权写入存储桶"},
-		{"wrong secret", service.URL(""), objectstest.Key{ID: "owner", Secret: "secret-of-nobody"}, "does not accept the key", "不接受该密钥"},
+		{"wrong secret", service.URL(""), objectstest.Key{ID: "owner", Secret: "secret-of-nobody"}, "does not accept the key",
+			"不接受该密钥"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			objectstest.Use(t, c.key)
@@ -156,7 +163,8 @@ func TestBucketThatWillNotDo(t *testing.T) {
 					cmd := command(t, data, []string{"LC_ALL=" + lang}, append(args, "--objects", c.at)...)
 					said, err := cmd.CombinedOutput()
 					// A check goes on where only writing is refused.
-					if goesOn := args[0] == "doctor" && c.key == reader; (err == nil) != goesOn || !strings.Contains(string(said), words) {
+					if goesOn := args[0] == "doctor" && c.key == reader; (err == nil) != goesOn ||
+						!strings.Contains(string(said), words) {
 						t.Errorf("%s in %s: %v\n%s", args[0], lang, err, said)
 					}
 					if strings.Contains(string(said), "secret-of") {
@@ -209,7 +217,8 @@ func TestBucketThatDies(t *testing.T) {
 	front := httptest.NewServer(before)
 	defer front.Close()
 	s := serve(t, t.TempDir(), []string{"SCROLLBACK_OBJECTS=" + objectstest.At(front.URL, "team")})
-	kept, refused := map[string]string{}, 0
+	kept := map[string]string{}
+	refused := 0
 	for left := 0; ; left++ {
 		content := fmt.Sprintf("%d %s", left, strings.Repeat("x", 1<<20))
 		before.set(left)

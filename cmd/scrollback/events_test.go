@@ -86,12 +86,15 @@ func TestEventsOfTwoServers(t *testing.T) {
 		t.Skip("a lease lasts 15 s; run without -short")
 	}
 	data := t.TempDir()
-	a, b := serve(t, data, slow), serve(t, data, slow)
-	here, there := a.events(""), b.events("")
+	a := serve(t, data, slow)
+	b := serve(t, data, slow)
+	here := a.events("")
+	there := b.events("")
 	id := a.conversation()
 	a.chat(id, fact)
 	for _, e := range []*events{here, there} {
-		first, second := e.turn(), e.turn()
+		first := e.turn()
+		second := e.turn()
 		if first.State != scrollback.TurnOpen || second.State != scrollback.TurnComplete || second.Messages != 2 ||
 			first.TurnID != second.TurnID {
 			t.Errorf("told %+v, %+v", first, second)
@@ -128,7 +131,8 @@ func TestEventsOfTwoServers(t *testing.T) {
 		t.Errorf("with somebody following it, the server ended after %v with %v", time.Since(ended), err)
 	}
 	back := serve(t, data, nil).events(place)
-	if next, last := back.turn(), back.turn(); next.State != scrollback.TurnOpen || last.State != scrollback.TurnComplete ||
+	if next, last := back.turn(), back.turn(); next.State != scrollback.TurnOpen ||
+		last.State != scrollback.TurnComplete ||
 		next.TurnID == open.TurnID || next.TurnID != last.TurnID {
 		t.Errorf("after %s told %+v, %+v", place, next, last)
 	}
@@ -166,7 +170,8 @@ func TestBrokenDeltas(t *testing.T) {
 		}
 	}
 	log := s.log(id)
-	if !done || len(log) != 2 || log[1].Parts.Text() != text || !strings.HasSuffix(text, "end") || !utf8.ValidString(text) {
+	if !done || len(log) != 2 || log[1].Parts.Text() != text || !strings.HasSuffix(text, "end") ||
+		!utf8.ValidString(text) {
 		t.Errorf("read %q, stored %+v", text, log)
 	}
 }
@@ -197,7 +202,8 @@ func TestManyAtOnce(t *testing.T) {
 	for _, id := range ids {
 		all.Go(func() {
 			body := strings.NewReader(`{"message":"` + fact + `"}`)
-			req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/api/conversations/%s/chat", s.url, id), body)
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/api/conversations/%s/chat", s.url, id),
+				body)
 			if err != nil {
 				t.Error(err)
 				return
@@ -210,7 +216,8 @@ func TestManyAtOnce(t *testing.T) {
 			}
 			defer resp.Body.Close()
 			text, err := io.ReadAll(resp.Body)
-			if err != nil || !strings.HasSuffix(string(text), "data: [DONE]\n\n") || !strings.Contains(string(text), `"status":"complete"`) {
+			if err != nil || !strings.HasSuffix(string(text), "data: [DONE]\n\n") ||
+				!strings.Contains(string(text), `"status":"complete"`) {
 				t.Errorf("%s: %d %v", id, resp.StatusCode, err)
 			}
 		})

@@ -15,20 +15,24 @@ import (
 func TestExampleNotebooks(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
-		"tour.ipynb": {"behind the lighthouse, wrapped in oilcloth", "on Sundays only at 09:00", "The access code of the blue depot is 7F3K-221.",
+		"tour.ipynb": {"behind the lighthouse, wrapped in oilcloth", "on Sundays only at 09:00",
+			"The access code of the blue depot is 7F3K-221.",
 			"七月一日的高潮在早上六点二十分"},
-		"tour.mtm": {"[FILE] harbour.md", "behind the lighthouse, wrapped in oilcloth", "低潮在下午一点二十分", "The third bollard is loose"},
+		"tour.mtm": {"[FILE] harbour.md", "behind the lighthouse, wrapped in oilcloth", "低潮在下午一点二十分",
+			"The third bollard is loose"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data, folder := t.TempDir(), t.TempDir()
+			data := t.TempDir()
+			folder := t.TempDir()
 			if err := os.CopyFS(folder, os.DirFS("../../examples")); err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join(folder, name)
 			cmd := command(t, data, nil, "notebook", "run", file, "--cell", "all")
 			var said, notes bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &said, &notes
+			cmd.Stdout = &said
+			cmd.Stderr = &notes
 			if err := cmd.Run(); err != nil {
 				t.Fatalf("%v\n%s%s", err, said.String(), notes.String())
 			}
@@ -85,7 +89,8 @@ func valid(t *testing.T, file string) {
 			continue
 		}
 		out, err := exec.Command(python, "-c",
-			"import nbformat, sys; nbformat.validate(nbformat.read(sys.argv[1], as_version=nbformat.NO_CONVERT))", file).CombinedOutput()
+			"import nbformat, sys; nbformat.validate(nbformat.read(sys.argv[1], as_version=nbformat.NO_CONVERT))",
+			file).CombinedOutput()
 		if err != nil {
 			t.Errorf("nbformat: %v\n%s", err, out)
 		}

@@ -32,7 +32,8 @@ func anArchive(t *testing.T) *archived {
 	t.Helper()
 	a := &archived{data: t.TempDir()}
 	a.served = serve(t, a.data, nil, "--limit", "8000")
-	a.id, a.other = a.conversation(), a.conversation()
+	a.id = a.conversation()
+	a.other = a.conversation()
 	a.chat(a.id, "The access code of the blue depot is 7F3K-221. 蓝色仓库的门禁码。")
 	a.chat(a.id, strings.Repeat("Line of the harbour's log: 潮汐表 under the third bollard.\n", 2000))
 	a.chat(a.other, "Nothing of it here.")
@@ -41,7 +42,8 @@ func anArchive(t *testing.T) *archived {
 		t.Fatalf("clear: %d", status)
 	}
 	var art scrollback.Artifact
-	if status := a.do("POST", "/api/artifacts?name=x.png&conversation="+string(a.id), strings.NewReader("\x89PNG\r\n\x1a\n and no more"),
+	if status := a.do("POST", "/api/artifacts?name=x.png&conversation="+string(a.id),
+		strings.NewReader("\x89PNG\r\n\x1a\n and no more"),
 		&art); status != 201 {
 		t.Fatalf("upload: %d", status)
 	}
@@ -145,18 +147,21 @@ func TestSameOnEveryFace(t *testing.T) {
 		args       map[string]any
 	}{
 		{"context_list", at + "/refs?limit=2", []string{"context", "list", id, "--limit", "2"}, map[string]any{"limit": 2}},
-		{"context_list", at + "/refs?kind=history", []string{"context", "list", id, "--kind", "history"}, map[string]any{"kind": "history"}},
+		{"context_list", at + "/refs?kind=history", []string{"context", "list", id, "--kind", "history"},
+			map[string]any{"kind": "history"}},
 		{"context_read", at + "/refs/" + string(a.history) + "?offset=40&limit=500",
 			[]string{"context", "read", string(a.history), "--offset", "40", "--bytes", "500"},
 			map[string]any{"ref": a.history, "offset": 40, "limit": 500}},
 		{"context_read", at + "/refs/" + string(a.big) + "?offset=31&limit=1000",
 			[]string{"context", "read", string(a.big), "--offset", "31", "--limit", "1000"},
 			map[string]any{"ref": a.big, "offset": 31, "limit": 1000}},
-		{"context_tail", at + "/refs/" + string(a.big) + "/tail?lines=3", []string{"context", "tail", string(a.big), "--lines", "3"},
+		{"context_tail", at + "/refs/" + string(a.big) + "/tail?lines=3",
+			[]string{"context", "tail", string(a.big), "--lines", "3"},
 			map[string]any{"ref": a.big, "lines": 3}},
 		{"context_grep", at + "/grep?pattern=7f3k&context_lines=1", []string{"context", "grep", id, "7f3k", "--lines", "1"},
 			map[string]any{"pattern": "7f3k", "context_lines": 1}},
-		{"context_grep", at + "/grep?pattern=third+bollard&max_results=2", []string{"context", "grep", id, "third bollard", "--max", "2"},
+		{"context_grep", at + "/grep?pattern=third+bollard&max_results=2",
+			[]string{"context", "grep", id, "third bollard", "--max", "2"},
 			map[string]any{"pattern": "third bollard", "max_results": 2}},
 		{"context_grep", at + "/grep?case_sensitive=true&pattern=LINE&ref=" + string(a.big),
 			[]string{"context", "grep", id, "LINE", "--case-sensitive", "--ref", string(a.big)},
@@ -178,7 +183,8 @@ func TestSameOnEveryFace(t *testing.T) {
 		}
 		c.args["conversation"] = id
 		got, failed := a.overMCP(c.tool, c.args)
-		plain, other := answerOf(t, c.tool, got), answerOf(t, c.tool, want)
+		plain := answerOf(t, c.tool, got)
+		other := answerOf(t, c.tool, want)
 		if failed || cmp.Diff(other, plain) != "" {
 			t.Errorf("%s answers otherwise than %s:\n%s", c.tool, c.path, cmp.Diff(want, got))
 		}
@@ -189,7 +195,8 @@ func TestSameOnEveryFace(t *testing.T) {
 func TestBadInputOnEveryFace(t *testing.T) {
 	t.Parallel()
 	a := anArchive(t)
-	id, other := string(a.id), string(a.other)
+	id := string(a.id)
+	other := string(a.other)
 	typo := string(a.history[:len(a.history)-1]) + "0"
 	if typo == string(a.history) {
 		typo = string(a.history[:len(a.history)-1]) + "1"
@@ -207,7 +214,8 @@ func TestBadInputOnEveryFace(t *testing.T) {
 	}{
 		{"an unknown ref", 404, 3, "mentions", "/refs/" + nobody, []string{"context", "read", nobody}, "context_read",
 			map[string]any{"ref": nobody}},
-		{"a ref that is nearly known", 404, 3, "the nearest is " + string(a.history), "/refs/" + typo, []string{"context", "read", typo},
+		{"a ref that is nearly known", 404, 3, "the nearest is " + string(a.history), "/refs/" + typo,
+			[]string{"context", "read", typo},
 			"context_read", map[string]any{"ref": typo}},
 		{"a ref that is nearly known, its end", 404, 3, "the nearest is " + string(a.history), "/refs/" + typo + "/tail",
 			[]string{"context", "tail", typo}, "context_tail", map[string]any{"ref": typo}},
@@ -231,7 +239,8 @@ func TestBadInputOnEveryFace(t *testing.T) {
 		{"too many lines", 400, 2, "lines must be 1 to 2000", "/refs/" + string(a.history) + "/tail?lines=2001",
 			[]string{"context", "tail", string(a.history), "--lines", "2001"},
 			"context_tail", map[string]any{"ref": a.history, "lines": 2001}},
-		{"no regular expression", 400, 2, "missing closing )", "/grep?pattern=a%28b", []string{"context", "grep", id, "a(b"}, "context_grep",
+		{"no regular expression", 400, 2, "missing closing )", "/grep?pattern=a%28b", []string{"context", "grep", id, "a(b"},
+			"context_grep",
 			map[string]any{"pattern": "a(b"}},
 		{"what RE2 has not", 400, 2, "invalid or unsupported Perl syntax: `(?=`", "/grep?pattern=a%28%3F%3Db%29",
 			[]string{"context", "grep", id, "a(?=b)"}, "context_grep", map[string]any{"pattern": "a(?=b)"}},
@@ -244,13 +253,17 @@ func TestBadInputOnEveryFace(t *testing.T) {
 		{"too many lines around", 400, 2, "context_lines must be 0 to 20", "/grep?pattern=x&context_lines=21",
 			[]string{"context", "grep", id, "x", "--lines", "21"},
 			"context_grep", map[string]any{"pattern": "x", "context_lines": 21}},
-		{"a list too long", 400, 2, "limit must be 1 to 200", "/refs?limit=201", []string{"context", "list", id, "--max", "201"}, "context_list",
+		{"a list too long", 400, 2, "limit must be 1 to 200", "/refs?limit=201",
+			[]string{"context", "list", id, "--max", "201"}, "context_list",
 			map[string]any{"limit": 201}},
-		{"a kind there is not", 400, 2, "history or artifact", "/refs?kind=page", []string{"context", "list", id, "--kind", "page"},
+		{"a kind there is not", 400, 2, "history or artifact", "/refs?kind=page",
+			[]string{"context", "list", id, "--kind", "page"},
 			"context_list", map[string]any{"kind": "page"}},
-		{"a cursor of nobody's", 400, 2, "cursor", "/refs?cursor=zzz", []string{"context", "list", id, "--cursor", "zzz"}, "context_list",
+		{"a cursor of nobody's", 400, 2, "cursor", "/refs?cursor=zzz", []string{"context", "list", id, "--cursor", "zzz"},
+			"context_list",
 			map[string]any{"cursor": "zzz"}},
-		{"no text", 400, 2, "not text: image/png", "/refs/" + string(a.picture), []string{"context", "read", string(a.picture)}, "context_read",
+		{"no text", 400, 2, "not text: image/png", "/refs/" + string(a.picture),
+			[]string{"context", "read", string(a.picture)}, "context_read",
 			map[string]any{"ref": a.picture}},
 	} {
 		a.refused(c.what, "/api/conversations/"+id+c.path, c.status, c.says)
@@ -265,8 +278,10 @@ func TestBadInputOnEveryFace(t *testing.T) {
 	}
 	// What another conversation mentions does not exist, and is not hinted at.
 	for _, ref := range []scrollback.Ref{a.history, a.big, a.picture, scrollback.Ref(typo)} {
-		for _, path := range []string{"/refs/" + string(ref), "/refs/" + string(ref) + "/tail", "/grep?pattern=x&ref=" + string(ref)} {
-			if told := a.refused("another conversation's", "/api/conversations/"+other+path, 404, "mentions no "+string(ref)); strings.Contains(told,
+		for _, path := range []string{"/refs/" + string(ref), "/refs/" + string(ref) + "/tail",
+			"/grep?pattern=x&ref=" + string(ref)} {
+			if told := a.refused("another conversation's", "/api/conversations/"+other+path, 404,
+				"mentions no "+string(ref)); strings.Contains(told,
 				"nearest") {
 				t.Errorf("%s hints at what another conversation mentions: %s", path, told)
 			}
@@ -282,10 +297,12 @@ func TestBadInputOnEveryFace(t *testing.T) {
 	}
 	_, sha, _ := a.picture.Split()
 	a.refused("another conversation's artifact", "/api/artifacts/"+sha+"?conversation="+other, 404, "mentions no")
-	if told := a.refused("an unknown artifact", "/api/artifacts/"+sha[:63]+"g", 400, "is not a ref"); strings.Contains(told, sha) {
+	if told := a.refused("an unknown artifact", "/api/artifacts/"+sha[:63]+"g", 400,
+		"is not a ref"); strings.Contains(told, sha) {
 		t.Errorf("an artifact of some conversation is hinted at: %s", told)
 	}
-	if told := a.refused("an unknown artifact", "/api/artifacts/"+strings.Repeat("0", 64), 404, "no such artifact"); strings.Contains(told,
+	if told := a.refused("an unknown artifact", "/api/artifacts/"+strings.Repeat("0", 64), 404,
+		"no such artifact"); strings.Contains(told,
 		sha) {
 		t.Errorf("an artifact of some conversation is hinted at: %s", told)
 	}
@@ -319,7 +336,8 @@ func TestAttachmentOverTheLimit(t *testing.T) {
 		!strings.Contains(e.Error.Message, "20971520") {
 		t.Errorf("over HTTP: %d %+v", status, e.Error)
 	}
-	if status := s.do("POST", "/api/artifacts?conversation="+string(id), bytes.NewReader(big[1:]), &e); status != 201 || e.ID == "" {
+	if status := s.do("POST", "/api/artifacts?conversation="+string(id), bytes.NewReader(big[1:]), &e); status != 201 ||
+		e.ID == "" {
 		t.Errorf("one byte less: %d %+v", status, e)
 	}
 	if status := s.do("POST", "/api/artifacts?name=again&conversation="+string(s.conversation()), bytes.NewReader(big[1:]),
@@ -331,7 +349,8 @@ func TestAttachmentOverTheLimit(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "big.jsonl")
 	var b strings.Builder
-	b.WriteString(`{"role":"user","content":"before"}` + "\n" + `{"role":"user","content":[{"type":"file","name":"big","data":"`)
+	b.WriteString(`{"role":"user","content":"before"}` + "\n" +
+		`{"role":"user","content":[{"type":"file","name":"big","data":"`)
 	b.WriteString(strings.Repeat("AAAA", 7<<20))
 	b.WriteString("\"}]}\n")
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
@@ -364,7 +383,9 @@ func TestChangedBehindOurBack(t *testing.T) {
 			sound = r.Ref
 		}
 	}
-	raw(t, a.data, `UPDATE messages SET parts = replace(parts, '7F3K-221', '7F3K-222') WHERE seq = 1 AND conversation_id = '`+string(a.id)+`'`)
+	raw(t, a.data,
+		`UPDATE messages SET parts = replace(parts, '7F3K-221', '7F3K-222') WHERE seq = 1 AND conversation_id = '`+
+			string(a.id)+`'`)
 	if err := os.RemoveAll(filepath.Join(a.data, "context")); err != nil {
 		t.Fatal(err)
 	}
@@ -374,10 +395,12 @@ func TestChangedBehindOurBack(t *testing.T) {
 	if code, out, errs := inside(t, a.data, "context", "read", string(hit)); code != 1 || out != "" {
 		t.Errorf("the command exits %d: %s%s", code, out, errs)
 	}
-	if text, failed := a.overMCP("context_read", map[string]any{"conversation": a.id, "ref": hit}); !failed || strings.Contains(text, "7F3K") {
+	if text, failed := a.overMCP("context_read", map[string]any{"conversation": a.id, "ref": hit}); !failed ||
+		strings.Contains(text, "7F3K") {
 		t.Errorf("over MCP: %s", text)
 	}
-	if page := get[scrollback.Page](a.served, at+"/refs/"+string(sound)); !strings.Contains(page.Content, "Something said later") {
+	if page := get[scrollback.Page](a.served, at+"/refs/"+string(sound)); !strings.Contains(page.Content,
+		"Something said later") {
 		t.Errorf("its neighbour reads %q", page.Content)
 	}
 	code, c := checkup(t, a.data)

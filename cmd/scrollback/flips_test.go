@@ -46,7 +46,8 @@ func TestFlips(t *testing.T) {
 	data := aFolder(t)
 	id := string(longestOf(t, data))
 	files := t.TempDir()
-	archive, bundle := filepath.Join(files, "talk.json"), filepath.Join(files, "talk.bundle")
+	archive := filepath.Join(files, "talk.json")
+	bundle := filepath.Join(files, "talk.bundle")
 	for _, args := range [][]string{{"archive", id, "-o", archive}, {"export", id, "-o", bundle}} {
 		if code, _, errs := inside(t, data, args...); code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, errs)
@@ -89,17 +90,21 @@ func TestFlips(t *testing.T) {
 func TestChangedMessageIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	for _, args := range [][]string{{"run", "The key is under the bollard"}, {"run", "--conversation", "latest", "Which bollard?"}} {
+	for _, args := range [][]string{{"run", "The key is under the bollard"},
+		{"run", "--conversation", "latest", "Which bollard?"}} {
 		if code, _, errs := inside(t, data, args...); code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, errs)
 		}
 	}
 	raw(t, data, `UPDATE messages SET parts = replace(parts, 'bollard', 'boulder') WHERE seq = 1`)
-	for _, args := range [][]string{{"export", "latest", "-o", filepath.Join(t.TempDir(), "x.bundle")}, {"archive", "latest"},
-		{"export", "latest", "--format", "jsonl"}, {"export", "latest", "--format", "mtm"}, {"export", "latest", "--format", "ipynb"},
+	for _, args := range [][]string{{"export", "latest", "-o", filepath.Join(t.TempDir(), "x.bundle")},
+		{"archive", "latest"},
+		{"export", "latest", "--format", "jsonl"}, {"export", "latest", "--format", "mtm"},
+		{"export", "latest", "--format", "ipynb"},
 		{"export", "latest", "--format", "gemini-cli"}, {"export", "latest", "--format", "codex"}, {"clear", "latest"}} {
 		code, out, errs := inside(t, data, args...)
-		if code != 1 || out != "" || !strings.Contains(errs, "message #1 (") || !strings.Contains(errs, "is not as it was stored") {
+		if code != 1 || out != "" || !strings.Contains(errs, "message #1 (") ||
+			!strings.Contains(errs, "is not as it was stored") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, errs)
 		}
 	}

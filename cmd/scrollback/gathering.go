@@ -23,8 +23,10 @@ func (c *doctorAgentsCmd) Run(g *globals) error { return c.Look(g.gathering(nil)
 // gathering is what is needed to bring what other tools keep: into what is open, or else
 // into what is opened for it.
 func (g *globals) gathering(open *app) gather.Program {
-	return gather.Program{Ctx: g.ctx, Set: g.set.Import, Roots: slices.Concat(g.Root, g.set.Roots), JSON: g.JSON, Stdout: g.stdout, Stderr: g.stderr,
-		Log: g.logger(), Print: g.print, Explain: explain, Say: usage.Format(inChinese()), Reason: g.texts().Reason, Zone: g.zone,
+	return gather.Program{Ctx: g.ctx, Set: g.set.Import, Roots: slices.Concat(g.Root, g.set.Roots), JSON: g.JSON,
+		Stdout: g.stdout, Stderr: g.stderr,
+		Log: g.logger(), Print: g.print, Explain: explain, Say: usage.Format(inChinese()), Reason: g.texts().Reason,
+		Zone: g.zone,
 		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 			switch {
 			case open != nil:

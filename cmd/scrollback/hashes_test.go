@@ -35,7 +35,8 @@ func TestKilledWhileHashesAreMade(t *testing.T) {
 	t.Parallel()
 	const messages = 5000
 	kills := testlength.Of(8, 60)
-	data, file := t.TempDir(), filepath.Join(t.TempDir(), "talk.jsonl")
+	data := t.TempDir()
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	var talk strings.Builder
 	for i := range messages {
 		fmt.Fprintf(&talk, `{"role":"%s","content":"berth %d is free"}`+"\n", []string{"user", "assistant"}[i%2], i)
@@ -50,7 +51,9 @@ func TestKilledWhileHashesAreMade(t *testing.T) {
 		`UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`}
 	raw(t, data, forget...)
 	rng := rand.New(rand.NewPCG(29, 5))
-	left, amid, ends := messages, 0, 0
+	left := messages
+	amid := 0
+	ends := 0
 	for round := range kills {
 		s := serve(t, data, nil)
 		<-time.After(time.Duration(rng.IntN(300)) * time.Millisecond) // the moment is what is tested

@@ -28,7 +28,8 @@ func TestHealth(t *testing.T) {
 		}
 	}
 	t.Setenv("SCROLLBACK_ADDR", at)
-	if code, out, _ := inside(t, data, "health", "--json"); code != 0 || strings.Join(strings.Fields(out), "") != `{"ok":true}` {
+	if code, out, _ := inside(t, data, "health", "--json"); code != 0 ||
+		strings.Join(strings.Fields(out), "") != `{"ok":true}` {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if err := os.Rename(filepath.Join(data, "scrollback.db"), filepath.Join(data, "elsewhere.db")); err != nil {
@@ -36,7 +37,8 @@ func TestHealth(t *testing.T) {
 	}
 	// What was found is good for a second.
 	until(t, 20*time.Second, func() bool { code, _, _ := inside(t, data, "health"); return code == 6 })
-	if _, out, errs := inside(t, data, "health"); out != "" || !strings.Contains(errs, "until scrollback is started again") {
+	if _, out, errs := inside(t, data, "health"); out != "" ||
+		!strings.Contains(errs, "until scrollback is started again") {
 		t.Errorf("%s%s", out, errs)
 	}
 	t.Setenv("LC_ALL", "zh_CN.UTF-8")
@@ -52,13 +54,17 @@ func TestHealth(t *testing.T) {
 // What is not scrollback, or no address, is said to be that.
 func TestHealthElsewhere(t *testing.T) {
 	t.Parallel()
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<p>hello")) }))
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.Write([]byte("<p>hello"))
+	}))
 	t.Cleanup(other.Close)
 	code, _, errs := inside(t, t.TempDir(), "health", "--addr", strings.TrimPrefix(other.URL, "http://"))
 	if code != 6 || !strings.Contains(errs, "is not scrollback (status 200)") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
-	if code, _, errs := inside(t, t.TempDir(), "health", "--addr", "7077"); code != 2 || !strings.Contains(errs, "is not HOST:PORT") {
+	if code, _, errs := inside(t, t.TempDir(), "health", "--addr", "7077"); code != 2 ||
+		!strings.Contains(errs, "is not HOST:PORT") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }

@@ -50,7 +50,8 @@ type manCmd struct{}
 
 // Run implements the command.
 func (manCmd) Run(g *globals, ctx *kong.Context) error {
-	return usage.Page{W: g.stdout, Chinese: inChinese()}.Man(ctx.Model.Node, "scrollback "+version(), edition.PageDate(os.Getenv("SOURCE_DATE_EPOCH")))
+	return usage.Page{W: g.stdout, Chinese: inChinese()}.Man(ctx.Model.Node, "scrollback "+version(),
+		edition.PageDate(os.Getenv("SOURCE_DATE_EPOCH")))
 }
 
 type completionCmd struct {
@@ -76,7 +77,8 @@ func (c *completeCmd) Run(g *globals, ctx *kong.Context) error {
 		_ = g.kept(func(a *app) error {
 			items, _, err := a.List(g.ctx, scrollback.ListQuery{Limit: scrollback.ListMax})
 			for _, it := range items {
-				out = append(out, complete.Choice{Word: find.Short(g.ctx, a.View, it.ID), About: columns.Clip(it.Title, aboutWidth)})
+				out = append(out, complete.Choice{Word: find.Short(g.ctx, a.View, it.ID),
+					About: columns.Clip(it.Title, aboutWidth)})
 			}
 			return err
 		})

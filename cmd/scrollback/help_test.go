@@ -146,7 +146,8 @@ func TestHelpIsWhole(t *testing.T) {
 	}
 	for _, name := range there {
 		var asked, flagged, errs bytes.Buffer
-		code := run(context.Background(), append([]string{"help"}, strings.Fields(name)...), strings.NewReader(""), &asked, &errs)
+		code := run(context.Background(), append([]string{"help"}, strings.Fields(name)...), strings.NewReader(""), &asked,
+			&errs)
 		run(context.Background(), append(strings.Fields(name), "--help"), strings.NewReader(""), &flagged, &errs)
 		if code != 0 || asked.String() != flagged.String() || !strings.Contains(asked.String(), "\nExample:\n  scrollback ") {
 			t.Errorf("help %s: exit %d\n%s%s", name, code, asked.String(), errs.String())

@@ -27,24 +27,33 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":7}`, 400, "invalid", ""},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":""}`, 400, "invalid", "empty"},
 		{"POST", "/api/conversations/" + id + "/chat", `{}`, 400, "invalid", "nothing to answer"},
-		{"POST", "/api/conversations/" + id + "/chat", `{"message":[{"type":"text"},{"type":"hologram"}]}`, 400, "invalid", "hologram"},
-		{"POST", "/api/conversations/" + id + "/chat", `{"tool_results":[{"call_id":"x","text":"y"}]}`, 400, "invalid", "no call waits"},
-		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","tools":[{"name":"context_x"}]}`, 400, "invalid", "reserved"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":[{"type":"text"},{"type":"hologram"}]}`, 400, "invalid",
+			"hologram"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"tool_results":[{"call_id":"x","text":"y"}]}`, 400, "invalid",
+			"no call waits"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","tools":[{"name":"context_x"}]}`, 400, "invalid",
+			"reserved"},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","limit":10}`, 400, "invalid", "too small"},
-		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","limit":-5}`, 400, "invalid", "a limit of -5 tokens is too small"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","limit":-5}`, 400, "invalid",
+			"a limit of -5 tokens is too small"},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","model":"who/what"}`, 400, "invalid", "who/what"},
-		{"POST", "/api/conversations/" + id + "/chat", `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "invalid", ""},
-		{"POST", "/api/conversations/" + id + "/chat", `{"message":"` + strings.Repeat("x", 200_001) + `"}`, 413, "invalid", "200000"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "invalid",
+			""},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"` + strings.Repeat("x", 200_001) + `"}`, 413, "invalid",
+			"200000"},
 		{"POST", "/api/conversations/" + nobody + "/chat", `{"message":"m"}`, 404, "not_found", ""},
 		{"GET", "/api/conversations/" + nobody, "", 404, "not_found", ""},
 		{"GET", "/api/conversations/zz", "", 404, "not_found", ""},
 		{"POST", "/api/conversations", `{"id":"not a uuid"}`, 400, "invalid", "UUID"},
-		{"POST", "/api/conversations", `{"history":[{"role":"user","content":"a"},{"role":"robot","content":"b"}]}`, 400, "invalid",
+		{"POST", "/api/conversations", `{"history":[{"role":"user","content":"a"},{"role":"robot","content":"b"}]}`, 400,
+			"invalid",
 			`message 1: unknown role "robot"`},
 		{"POST", "/api/conversations", `{"history":[{"role":"user"}]}`, 400, "invalid", "message 0 (user) has 0 parts"},
 		{"POST", "/api/conversations", `{"history":[{"content":"x"}]}`, 400, "invalid", "role"},
-		{"POST", "/api/conversations", `{"history":[{"role":"user","parts":[{"type":"hologram"}]}]}`, 400, "invalid", "hologram"},
-		{"POST", "/api/conversations", `{"history":[{"role":"system","name":"environment","content":"x"}]}`, 400, "invalid", "reserved"},
+		{"POST", "/api/conversations", `{"history":[{"role":"user","parts":[{"type":"hologram"}]}]}`, 400, "invalid",
+			"hologram"},
+		{"POST", "/api/conversations", `{"history":[{"role":"system","name":"environment","content":"x"}]}`, 400, "invalid",
+			"reserved"},
 		{"POST", "/api/conversations/" + id + "/rewind", `{"seq":99}`, 400, "invalid", "no message 99"},
 		{"POST", "/api/conversations/" + id + "/rewind", `{}`, 400, "invalid", "where to"},
 		{"POST", "/api/conversations/" + id + "/rewind", `{"branch":"x"}`, 404, "not_found", "no branch"},
@@ -64,20 +73,24 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/api/search?q=,.", "", 400, "invalid", "word"},
 		{"GET", "/api/conversations/" + id + "/turns/" + nobody + "/events", "", 404, "not_found", ""},
 		{"POST", "/api/conversations/" + id + "/compact", `{"policy":"magic"}`, 400, "invalid", "magic"},
-		{"POST", "/api/conversations/" + id + "/compact", `{"compaction":{"keep":1}}`, 400, "invalid", `unknown number "keep"`},
+		{"POST", "/api/conversations/" + id + "/compact", `{"compaction":{"keep":1}}`, 400, "invalid",
+			`unknown number "keep"`},
 		{"POST", "/api/conversations/" + id + "/compact", `{"compaction":{"keep_share":"x"}}`, 400, "invalid", ""},
-		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","compaction":{"after_share":0.9}}`, 400, "invalid", "trigger_share"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","compaction":{"after_share":0.9}}`, 400, "invalid",
+			"trigger_share"},
 		{"POST", "/api/conversations", `{"settings":{"compaction":{"keep":1}}}`, 400, "invalid", `unknown number "keep"`},
 		// The old name.
 		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep":1}}`, 400, "invalid", `unknown number "keep"`},
 		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep_share":"x"}}`, 400, "invalid", ""},
 		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep":1},"compaction":{"leave":1}}`, 400, "invalid",
 			`unknown number "leave"`},
-		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","folding":{"after_share":0.9}}`, 400, "invalid", "trigger_share"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","folding":{"after_share":0.9}}`, 400, "invalid",
+			"trigger_share"},
 		{"POST", "/api/conversations", `{"settings":{"folding":{"keep":1}}}`, 400, "invalid", `unknown number "keep"`},
 		{"POST", "/api/conversations", `{"settings":{"recall_scope":"galaxy"}}`, 400, "invalid", "recall_scope"},
 		{"POST", "/api/conversations", `{"pinned_seqs":[1]}`, 400, "invalid", "no message to pin"},
-		{"PATCH", "/api/conversations/" + id, `{"settings":{"compaction":{"summary_share":0.2}}}`, 400, "invalid", "together"},
+		{"PATCH", "/api/conversations/" + id, `{"settings":{"compaction":{"summary_share":0.2}}}`, 400, "invalid",
+			"together"},
 		{"PATCH", "/api/conversations/" + id, `{"settings":{"folding":{"summary_share":0.2}}}`, 400, "invalid", "together"},
 		{"PATCH", "/api/conversations/" + id, `{"pinned_seqs":[1]}`, 400, "invalid", "no message 1"},
 		{"POST", "/api/conversations/" + id + "/uncompact", "", 404, "not_found", ""},
@@ -95,7 +108,8 @@ func TestBadRequests(t *testing.T) {
 		}
 		status := s.do(c.method, c.path, body, &e)
 		if status != c.status || e.Error.Code != c.code || !strings.Contains(e.Error.Message, c.says) {
-			t.Errorf("%s %s %.60s: %d %+v, want %d %s about %q", c.method, c.path, c.body, status, e.Error, c.status, c.code, c.says)
+			t.Errorf("%s %s %.60s: %d %+v, want %d %s about %q", c.method, c.path, c.body, status, e.Error, c.status, c.code,
+				c.says)
 		}
 	}
 	if n := len(s.log(scrollback.ConversationID(id))); n != 0 {
@@ -140,7 +154,8 @@ func TestAPI(t *testing.T) {
 	s := serve(t, t.TempDir(), nil)
 	var c scrollback.Conversation
 	uuid := "7b0a3f6e-1111-4222-8333-944455556666"
-	if status := s.do("POST", "/api/conversations", map[string]any{"id": uuid, "title": "鲸", "meta": map[string]int{"a": 1}},
+	if status := s.do("POST", "/api/conversations",
+		map[string]any{"id": uuid, "title": "鲸", "meta": map[string]int{"a": 1}},
 		&c); status != 201 || string(c.ID) != uuid || c.Title != "鲸" {
 		t.Fatalf("created %d %+v", status, c)
 	}
@@ -159,9 +174,11 @@ func TestAPI(t *testing.T) {
 		Usage       scrollback.Usage   `json:"usage"`
 		Compactions []any              `json:"compactions"`
 	}
-	if status := s.do("POST", "/api/conversations/"+uuid+"/chat", map[string]any{"message": "the port is 7077", "stream": false},
+	if status := s.do("POST", "/api/conversations/"+uuid+"/chat",
+		map[string]any{"message": "the port is 7077", "stream": false},
 		&whole); status != 200 ||
-		whole.Message.Role != scrollback.RoleAssistant || whole.Message.Seq != 2 || whole.Usage.InputTokens == 0 || whole.Compactions == nil {
+		whole.Message.Role != scrollback.RoleAssistant || whole.Message.Seq != 2 || whole.Usage.InputTokens == 0 ||
+		whole.Compactions == nil {
 		t.Fatalf("whole answer %d %+v", status, whole)
 	}
 	frames := s.chat(scrollback.ConversationID(uuid), "what is the port?")
@@ -194,7 +211,8 @@ func TestAPI(t *testing.T) {
 	if s.do("DELETE", "/api/conversations/"+uuid, nil, &trashed); trashed.DeletedAt == 0 {
 		t.Error("deleted, and not in the trash")
 	}
-	if s.do("POST", "/api/conversations/"+uuid+"/restore", nil, &restored); restored.ID != c.ID || restored.DeletedAt != 0 {
+	if s.do("POST", "/api/conversations/"+uuid+"/restore", nil, &restored); restored.ID != c.ID ||
+		restored.DeletedAt != 0 {
 		t.Error("restored, and still in the trash")
 	}
 }
@@ -238,7 +256,8 @@ func TestBranchesAPI(t *testing.T) {
 	begin := map[string]any{"id": "7b0a3f6e-1111-4222-8333-944455556667", "history": []map[string]any{
 		{"role": "user", "content": "The key is under the mat."}, {"role": "assistant",
 			"parts": []map[string]string{{"type": "text", "text": "Noted."}}}}}
-	if status := s.do("POST", "/api/conversations", begin, &c); status != 201 || c.Messages != 2 || c.Title != "The key is under the mat." {
+	if status := s.do("POST", "/api/conversations", begin, &c); status != 201 || c.Messages != 2 ||
+		c.Title != "The key is under the mat." {
 		t.Fatalf("created %d %+v", status, c)
 	}
 	if status := s.do("POST", "/api/conversations", begin, &c); status != 200 || c.Messages != 2 {
@@ -258,20 +277,25 @@ func TestBranchesAPI(t *testing.T) {
 		t.Fatalf("rewound %d %+v", status, c)
 	}
 	var whole struct{ Message scrollback.Message }
-	if status := s.do("POST", at+"/chat", map[string]any{"stream": false}, &whole); status != 200 || whole.Message.Seq != 4 { // answered again
+	// answered again
+	if status := s.do("POST", at+"/chat", map[string]any{"stream": false}, &whole); status != 200 ||
+		whole.Message.Seq != 4 {
 		t.Fatalf("answered again %d %+v", status, whole)
 	}
 	bs := get[struct{ Branches []scrollback.BranchEntry }](s, at+"/branches").Branches
-	if len(bs) != 3 || bs[0].HeadSeq != 4 || bs[1].AtSeq != 2 || bs[1].Messages != 2 || bs[2].AtSeq != 3 || !bs[2].Current ||
+	if len(bs) != 3 || bs[0].HeadSeq != 4 || bs[1].AtSeq != 2 || bs[1].Messages != 2 || bs[2].AtSeq != 3 ||
+		!bs[2].Current ||
 		bs[2].Parent != bs[1].ID {
 		t.Fatalf("branches %+v", bs)
 	}
-	if status := s.do("POST", at+"/rewind", map[string]any{"branch": bs[0].ID}, &c); status != 200 || c.Branch != bs[0].ID ||
+	if status := s.do("POST", at+"/rewind", map[string]any{"branch": bs[0].ID}, &c); status != 200 ||
+		c.Branch != bs[0].ID ||
 		text(3) != "Where is the key?" {
 		t.Errorf("switched back %d %+v", status, c)
 	}
 	var fork scrollback.Conversation
-	if status := s.do("POST", at+"/fork", map[string]any{"seq": 3, "branch": bs[1].ID, "title": "a fork"}, &fork); status != 201 ||
+	if status := s.do("POST", at+"/fork", map[string]any{"seq": 3, "branch": bs[1].ID, "title": "a fork"},
+		&fork); status != 201 ||
 		fork.Title != "a fork" ||
 		fork.Parent == nil || fork.Parent.ID != c.ID || fork.Parent.Seq != 3 || fork.Messages != 3 {
 		t.Fatalf("forked %d %+v", status, fork)
@@ -302,7 +326,8 @@ func TestBranchesAPI(t *testing.T) {
 // A bundle goes out and comes in over HTTP.
 func TestBundleOverHTTP(t *testing.T) {
 	t.Parallel()
-	here, there := serve(t, t.TempDir(), nil), serve(t, t.TempDir(), nil)
+	here := serve(t, t.TempDir(), nil)
+	there := serve(t, t.TempDir(), nil)
 	made := here.conversation()
 	here.chat(made, "The tide turns at noon.")
 	id := string(made)
@@ -337,7 +362,8 @@ func TestBundleOverHTTP(t *testing.T) {
 		t.Fatalf("no switch: %d %+v", status, e)
 	}
 	file[len(file)/2] ^= 1
-	if status := there.do("POST", "/api/import", bytes.NewReader(file), &e); status != 400 || !strings.Contains(e.Error.Message, "damaged") {
+	if status := there.do("POST", "/api/import", bytes.NewReader(file), &e); status != 400 ||
+		!strings.Contains(e.Error.Message, "damaged") {
 		t.Fatalf("damaged: %d %+v", status, e)
 	}
 }

@@ -46,7 +46,8 @@ type importer struct {
 func (p importer) run(code int, args ...string) (stdout, stderr string) {
 	p.t.Helper()
 	var out, errs bytes.Buffer
-	if got := run(context.Background(), append([]string{"--data", p.data}, args...), strings.NewReader(""), &out, &errs); got != code {
+	if got := run(context.Background(), append([]string{"--data", p.data}, args...), strings.NewReader(""), &out,
+		&errs); got != code {
 		p.t.Fatalf("scrollback %s: exit %d, want %d\n%s%s", strings.Join(args, " "), got, code, out.String(), errs.String())
 	}
 	return out.String(), errs.String()
@@ -89,7 +90,8 @@ const chatgptExport = `[{"id":"g-1","title":"Medlars","create_time":1767225600.0
 	`"b":{"id":"b","parent":"a","children":[],"message":{"id":"b","author":{"role":"assistant"},"create_time":1767225601.0,` +
 	`"content":{"content_type":"text","parts":["after frost"]}}}}}]`
 
-const someTalk = `{"role":"user","content":"where do sloes grow"}` + "\n" + `{"role":"assistant","content":"in hedges"}` + "\n"
+const someTalk = `{"role":"user","content":"where do sloes grow"}` + "\n" +
+	`{"role":"assistant","content":"in hedges"}` + "\n"
 
 func put(t *testing.T, name, text string) string {
 	t.Helper()
@@ -133,7 +135,8 @@ func TestImportShape(t *testing.T) {
 		"chatgpt":   put(t, filepath.Join(dir, "chatgpt", "conversations.json"), chatgptExport),
 		"codex dir": filepath.Join(dir, "codex"),
 		"archive":   filepath.Join(dir, "all.json"),
-		"array":     put(t, filepath.Join(dir, "array.json"), `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`),
+		"array": put(t, filepath.Join(dir, "array.json"),
+			`[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`),
 	}
 	from.run(0, "archive", id, "-o", sources["archive"])
 	const session = "019ca000-0091-7000-8000-0000000000aa"
@@ -158,7 +161,8 @@ func TestImportShape(t *testing.T) {
 				t.Fatalf("%d conversations of %+v", n, first.Sources)
 			}
 			c := first.Conversations[0]
-			if !c.Created || c.Messages != 2 || c.Total != 2 || !strings.HasPrefix(c.Source, source) || first.Sources[0].Messages != 2 {
+			if !c.Created || c.Messages != 2 || c.Total != 2 || !strings.HasPrefix(c.Source, source) ||
+				first.Sources[0].Messages != 2 {
 				t.Errorf("%+v of %+v", c, first.Sources)
 			}
 			again := p.imports(0, source)
@@ -166,7 +170,8 @@ func TestImportShape(t *testing.T) {
 				t.Fatalf("again: %d conversations", len(again.Conversations))
 			}
 			want := c
-			want.Created, want.Messages = false, 0
+			want.Created = false
+			want.Messages = 0
 			if again.Conversations[0] != want {
 				t.Errorf("again %+v, want %+v", again.Conversations[0], want)
 			}
@@ -185,7 +190,8 @@ func TestImportSeveral(t *testing.T) {
 	loose := put(t, filepath.Join(dir, "talk.jsonl"), someTalk)
 
 	p := importer{t, filepath.Join(dir, "folder")}
-	if r := p.imports(0, packs, "--dry-run"); len(r.Conversations) != 0 || len(r.Sources) != 2 || r.Sources[0].Messages != 2 {
+	if r := p.imports(0, packs, "--dry-run"); len(r.Conversations) != 0 || len(r.Sources) != 2 ||
+		r.Sources[0].Messages != 2 {
 		t.Errorf("a dry run says %+v", r)
 	}
 	out, _ := p.run(0, "import", packs)
@@ -231,7 +237,8 @@ func TestImportSeveral(t *testing.T) {
 			t.Errorf("%s is not named in %+v", name, r.Skipped)
 		}
 	}
-	put(t, filepath.Join(packs, "conversations.json"), strings.NewReplacer("u-1", "u-2", "quinces", "plums").Replace(claudeExport))
+	put(t, filepath.Join(packs, "conversations.json"),
+		strings.NewReplacer("u-1", "u-2", "quinces", "plums").Replace(claudeExport))
 	if r = p.imports(2, packs); len(r.Conversations) != 3 {
 		t.Errorf("beside a tool's file: %+v", r.Conversations)
 	}
@@ -239,7 +246,8 @@ func TestImportSeveral(t *testing.T) {
 	// A folder with nothing to read is an error of its own.
 	other := filepath.Join(dir, "other")
 	pack(t, filepath.Join(other, "photos.zip"), "sea.jpg", "blue")
-	if _, errs := p.run(2, "import", other); strings.Count(errs, "\n") != 2 || !strings.Contains(errs, "photos.zip is a conversation of") {
+	if _, errs := p.run(2, "import", other); strings.Count(errs, "\n") != 2 ||
+		!strings.Contains(errs, "photos.zip is a conversation of") {
 		t.Errorf("a folder without conversations is told of once: %s", errs)
 	}
 	none := filepath.Join(dir, "none")
@@ -252,7 +260,8 @@ func TestImportSeveral(t *testing.T) {
 	p = importer{t, filepath.Join(dir, "twice")}
 	again := filepath.Join(dir, "again")
 	pack(t, filepath.Join(again, "claude.zip"), "conversations.json", claudeExport)
-	if out, _ = p.run(0, "import", filepath.Join(packs, "claude.zip"), filepath.Join(again, "claude.zip")); !strings.Contains(out,
+	if out, _ = p.run(0, "import", filepath.Join(packs, "claude.zip"),
+		filepath.Join(again, "claude.zip")); !strings.Contains(out,
 		"2 sources: 2 new messages in 1 conversation\n") {
 		t.Errorf("one conversation in two files:\n%s", out)
 	}
@@ -266,7 +275,8 @@ func TestCodexCopiesOfClaudeCode(t *testing.T) {
 	original := put(t, filepath.Join(dir, ".claude", "projects", "-w", session+".jsonl"),
 		`{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"`+session+`","timestamp":"2026-01-01T00:00:00.000Z",`+
 			`"cwd":"/w","message":{"role":"user","content":"how is medlar jam made?"}}`+"\n"+
-			`{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"`+session+`","timestamp":"2026-01-01T00:00:01.000Z",`+
+			`{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"`+session+
+			`","timestamp":"2026-01-01T00:00:01.000Z",`+
 			`"cwd":"/w","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"Slowly."}]}}`+"\n")
 	record := func(kind, payload string) string {
 		return `{"timestamp":"2026-01-02T00:00:00.000Z","type":"` + kind + `","payload":` + payload + "}\n"
@@ -274,7 +284,8 @@ func TestCodexCopiesOfClaudeCode(t *testing.T) {
 	day := filepath.Join(dir, ".codex", "sessions", "2026", "01", "02")
 	rollout := put(t, filepath.Join(day, "rollout-2026-01-02T00-00-00-"+thread+".jsonl"),
 		record("session_meta", `{"id":"`+thread+`","timestamp":"2026-01-02T00:00:00.000Z","cwd":"/w"}`)+
-			record("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"how is medlar jam made?"}]}`)+
+			record("response_item",
+				`{"type":"message","role":"user","content":[{"type":"input_text","text":"how is medlar jam made?"}]}`)+
 			record("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Slowly."}]}`))
 	ledger := filepath.Join(dir, ".codex", "external_agent_session_imports.json")
 	records := `{"records":[{"source_path":"` + filepath.ToSlash(original) + `",` +
@@ -291,7 +302,8 @@ func TestCodexCopiesOfClaudeCode(t *testing.T) {
 		"all at once":        {false, [][]string{{"--from", "all"}}},
 		"the ledger last":    {true, [][]string{{"--from", "all"}}},
 		"by its name":        {false, [][]string{{rollout}, {original}}},
-		"a part of its home": {false, [][]string{{filepath.Join(dir, ".codex", "sessions")}, {filepath.Join(dir, ".claude")}}},
+		"a part of its home": {false, [][]string{{filepath.Join(dir, ".codex", "sessions")},
+			{filepath.Join(dir, ".claude")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := importer{t, t.TempDir()}

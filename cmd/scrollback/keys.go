@@ -53,7 +53,8 @@ func (c *keysAddCmd) Run(g *globals) error {
 		return g.print(made{secret, k}, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, secret)
 			if err == nil {
-				_, err = fmt.Fprintf(g.stderr, "This key is shown only now. Send it as \"Authorization: Bearer KEY\", or sign in with it on the page.\n%s · %s · %s · %s\n",
+				_, err = fmt.Fprintf(g.stderr,
+					"This key is shown only now. Send it as \"Authorization: Bearer KEY\", or sign in with it on the page.\n%s · %s · %s · %s\n",
 					k.Name, k.Role, projectsOf(k), g.expiryOf(k))
 			}
 			return err
@@ -117,7 +118,8 @@ func (keysListCmd) Run(g *globals) error {
 			}
 			rows := [][]string{{"ID", "NAME", "ROLE", "PROJECTS", "LIMITS", "USED", "STATE"}}
 			for _, k := range keys {
-				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k.Key), limitsOf(k.Limits), g.lastUsed(k.Key), g.stateOf(k.Key, a.Store.Now())})
+				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k.Key), limitsOf(k.Limits),
+					g.lastUsed(k.Key), g.stateOf(k.Key, a.Store.Now())})
 			}
 			return columns.Table(w, rows)
 		})

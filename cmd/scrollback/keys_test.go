@@ -58,7 +58,8 @@ func TestRefusedLeavesNothing(t *testing.T) {
 // not known any more only its id.
 func TestUsageNamesKeys(t *testing.T) {
 	t.Parallel()
-	names := keyNames([]scrollback.Key{{ID: "id-1", Name: "laptop"}, {ID: "id-2", Name: "phone"}, {ID: "id-3", Name: "laptop"}})
+	names := keyNames([]scrollback.Key{{ID: "id-1", Name: "laptop"}, {ID: "id-2", Name: "phone"},
+		{ID: "id-3", Name: "laptop"}})
 	c := usageCmd{By: []string{"key"}}
 	for id, want := range map[scrollback.KeyID]string{"id-1": "laptop (id-1)", "id-2": "phone",
 		"id-3": "laptop (id-3)", "id-4": "id-4", "": "-"} {

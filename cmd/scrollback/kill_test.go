@@ -100,7 +100,8 @@ func (c *client) work() {
 		var receipt scrollback.Receipt
 		switch c.rng.IntN(6) {
 		case 0:
-			if _, ok := c.post(at+"compact", map[string]any{"force": true}, &receipt); ok && receipt.Result == scrollback.ResultCompacted {
+			if _, ok := c.post(at+"compact", map[string]any{"force": true}, &receipt); ok &&
+				receipt.Result == scrollback.ResultCompacted {
 				c.p.did("compact")
 			}
 		case 1:
@@ -126,7 +127,8 @@ func (c *client) work() {
 func (c *client) load() {
 	var file strings.Builder
 	for i := range 40 {
-		fmt.Fprintf(&file, `{"role":"%s","content":"import %d line %d %s"}`+"\n", []string{"user", "assistant"}[i%2], c.rng.Int64(), i,
+		fmt.Fprintf(&file, `{"role":"%s","content":"import %d line %d %s"}`+"\n", []string{"user", "assistant"}[i%2],
+			c.rng.Int64(), i,
 			strings.Repeat("of the harbour ", 20))
 	}
 	var out struct {
@@ -150,7 +152,8 @@ func (c *client) chat(id scrollback.ConversationID) bool {
 		word.WriteByte("bcdfghjklmnpqrtvwxz"[c.rng.IntN(19)])
 	}
 	body := fmt.Sprintf(`{"message":"berth %s is free %s"}`, &word, strings.Repeat("at noon and ", 60))
-	resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", c.url, id), "application/json", strings.NewReader(body))
+	resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", c.url, id), "application/json",
+		strings.NewReader(body))
 	if err != nil {
 		return false
 	}
@@ -186,7 +189,8 @@ func (p *promises) kept(t *testing.T, s *served) {
 		found := map[scrollback.MessageID]bool{}
 		bs := get[struct{ Branches []scrollback.BranchEntry }](s, fmt.Sprintf("/api/conversations/%s/branches", id)).Branches
 		for _, b := range bs {
-			page := get[struct{ Messages []scrollback.Message }](s, fmt.Sprintf("/api/conversations/%s/messages", id), "branch", string(b.ID),
+			page := get[struct{ Messages []scrollback.Message }](s, fmt.Sprintf("/api/conversations/%s/messages", id), "branch",
+				string(b.ID),
 				"limit", "200")
 			for _, m := range page.Messages {
 				found[m.ID] = true
@@ -246,8 +250,9 @@ func TestKilledAnywhere(t *testing.T) {
 			last.kept(t, s)
 			last.found(t, s, 20)
 		}
-		p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{}, length: map[scrollback.ConversationID]int64{},
-			acts: map[string]int{}}
+		p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{},
+			length: map[scrollback.ConversationID]int64{},
+			acts:   map[string]int{}}
 		var clients sync.WaitGroup
 		for i := range 4 {
 			c := &client{url: s.url, p: p, rng: rand.New(rand.NewPCG(uint64(round), uint64(i)))}
@@ -264,7 +269,8 @@ func TestKilledAnywhere(t *testing.T) {
 		for act, n := range p.acts {
 			acts[act] += n
 		}
-		last, words = p, append(words, p.words...)
+		last = p
+		words = append(words, p.words...)
 	}
 	if code, c := checkup(t, data); code != 0 || !c.OK {
 		t.Fatalf("after the last kill: %+v", c.Problems)

@@ -48,9 +48,11 @@ func (p plain) Handle(_ context.Context, r slog.Record) error {
 	if r.Message == receipted {
 		return nil
 	}
-	line, colon := r.Message, ": "
+	line := r.Message
+	colon := ": "
 	if inChinese() {
-		line, colon = usage.Logged(line), "："
+		line = usage.Logged(line)
+		colon = "："
 	}
 	r.Attrs(func(a slog.Attr) bool {
 		value := ""

@@ -26,7 +26,8 @@ func TestPlainLog(t *testing.T) {
 				"error", scrollback.Errorf(scrollback.Internal, "store.Put", "%w", errors.New("the disk\nis full")))
 		}
 		log.Info("nobody asked")
-		log.Warn("a model for summaries is not available", "model", "m/two", "error", scrollback.ParamErrorf("x", "model", "it is not known"))
+		log.Warn("a model for summaries is not available", "model", "m/two", "error",
+			scrollback.ParamErrorf("x", "model", "it is not known"))
 		log.Warn(receipted, "conversation", "01a2", "calls", 2, "reason", "it is slow")
 		if out.String() != c.want {
 			t.Errorf("%s: %q, want %q", c.lang, out.String(), c.want)

@@ -25,7 +25,8 @@ func TestLongConversation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a long conversation takes half a minute; run without -short")
 	}
-	data, length := t.TempDir(), testlength.Of(1500, 5000)
+	data := t.TempDir()
+	length := testlength.Of(1500, 5000)
 	var file bytes.Buffer
 	messages, needles, err := sample.Write(&file, "A long one", sample.Options{Seed: 42, Messages: length})
 	if err != nil {
@@ -56,7 +57,8 @@ func TestLongConversation(t *testing.T) {
 	s = serve(t, data, nil, "--limit", window)
 	after := get[scrollback.Manifest](s, "/api/conversations/"+string(id)+"/context")
 	if before.Tokens != after.Tokens || len(before.Excluded) != len(after.Excluded) {
-		t.Errorf("after kill -9 the window has %d tokens and %d gaps, before %d and %d", after.Tokens, len(after.Excluded), before.Tokens,
+		t.Errorf("after kill -9 the window has %d tokens and %d gaps, before %d and %d", after.Tokens, len(after.Excluded),
+			before.Tokens,
 			len(before.Excluded))
 	}
 	checkNeedles(t, s, id, needles)
@@ -77,13 +79,16 @@ func chatOn(t *testing.T, s *served, id scrollback.ConversationID, needles []sam
 		if turn == 300 {
 			t.Fatalf("only %d compactions in %d turns", countFolds(s, id)-folds, turn)
 		}
-		question, code := "", ""
+		question := ""
+		code := ""
 		if turn%10 == 5 {
 			n := needles[(turn*7)%len(needles)]
-			question, code = n.Question, n.Code
+			question = n.Question
+			code = n.Code
 		} else {
 			for said++; len(question) < 1500; said++ {
-				if p, ok := talk[said%len(talk)].Content[0]["text"].(string); ok && !strings.Contains(p, "code of") && !strings.Contains(p, "门禁码") {
+				if p, ok := talk[said%len(talk)].Content[0]["text"].(string); ok && !strings.Contains(p, "code of") &&
+					!strings.Contains(p, "门禁码") {
 					question += p + " "
 				}
 			}
@@ -104,7 +109,8 @@ func chatOn(t *testing.T, s *served, id scrollback.ConversationID, needles []sam
 }
 
 func countFolds(s *served, id scrollback.ConversationID) (n int) {
-	rs := get[struct{ Receipts []scrollback.Receipt }](s, fmt.Sprintf("/api/conversations/%s/receipts", id), "limit", "200")
+	rs := get[struct{ Receipts []scrollback.Receipt }](s, fmt.Sprintf("/api/conversations/%s/receipts", id), "limit",
+		"200")
 	for _, r := range rs.Receipts {
 		if r.Result == scrollback.ResultCompacted {
 			n++
@@ -122,7 +128,8 @@ func checkNeedles(t *testing.T, s *served, id scrollback.ConversationID, needles
 			!strings.Contains(found.Matches[0].Content, n.Fact) {
 			t.Errorf("grep for %s: %+v", n.Code, found)
 		}
-		hits := get[scrollback.SearchResult](s, "/api/search", "q", n.Question, "conversation", string(id), "role", "user", "limit", "5")
+		hits := get[scrollback.SearchResult](s, "/api/search", "q", n.Question, "conversation", string(id), "role", "user",
+			"limit", "5")
 		ok := false
 		for _, h := range hits.Hits {
 			ok = ok || h.Seq == int64(n.Seq) && h.Ref != nil && strings.Contains(h.Content, n.Fact)
@@ -206,7 +213,8 @@ func checkMessage(t *testing.T, s *served, id scrollback.ConversationID, file st
 			if err != nil {
 				t.Fatal(err)
 			}
-			resp, err := http.Get(fmt.Sprintf("%s/api/artifacts/%s?conversation=%s", s.url, stored.Parts[i].(scrollback.Image).Artifact, id))
+			resp, err := http.Get(fmt.Sprintf("%s/api/artifacts/%s?conversation=%s", s.url,
+				stored.Parts[i].(scrollback.Image).Artifact, id))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,7 +269,8 @@ func readAll(t *testing.T, s *served, id scrollback.ConversationID, ref scrollba
 	t.Helper()
 	var b strings.Builder
 	for offset := int64(0); ; {
-		page := get[scrollback.Page](s, fmt.Sprintf("/api/conversations/%s/refs/%s", id, ref), "offset", fmt.Sprint(offset), "limit", "65536")
+		page := get[scrollback.Page](s, fmt.Sprintf("/api/conversations/%s/refs/%s", id, ref), "offset", fmt.Sprint(offset),
+			"limit", "65536")
 		b.WriteString(page.Content)
 		if page.Done {
 			return b.String()

@@ -114,9 +114,14 @@ type commands struct {
 // run is the program without the process. It returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
-	c.ctx, c.stdin, c.stdout, c.stderr, c.logs = ctx, stdin, stdout, stderr, terminal.NewLogs(stderr)
+	c.ctx = ctx
+	c.stdin = stdin
+	c.stdout = stdout
+	c.stderr = stderr
+	c.logs = terminal.NewLogs(stderr)
 	exited := -1
-	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.Vars{"version": edition.Line()}, kong.Help(explainUsage),
+	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr),
+		kong.Vars{"version": edition.Line()}, kong.Help(explainUsage),
 		kong.Description("What scrolls out of the context window is never lost."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(func(code int) { exited = code }))
 	if err != nil {
@@ -166,7 +171,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // half are the commands that leave something half done when nobody reads their output any
 // more: an answer that is not whole, a file that is cut off.
-var half = map[string]bool{"run": true, "chat": true, "notebook run": true, "export": true, "archive": true, "mcp": true}
+var half = map[string]bool{"run": true, "chat": true, "notebook run": true, "export": true, "archive": true,
+	"mcp": true}
 
 func (g *globals) logger() *slog.Logger {
 	o := &slog.HandlerOptions{Level: g.set.LogLevel}

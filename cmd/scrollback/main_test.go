@@ -67,7 +67,8 @@ func command(t *testing.T, data string, env []string, args ...string) *exec.Cmd 
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1", "SCROLLBACK_DATA="+data, "SCROLLBACK_TITLES=prompt") // no calls that a test does not expect
+	// no calls that a test does not expect
+	cmd.Env = append(os.Environ(), asProgram+"=1", "SCROLLBACK_DATA="+data, "SCROLLBACK_TITLES=prompt")
 	cmd.Env = append(cmd.Env, env...)
 	return cmd
 }
@@ -230,7 +231,8 @@ func (s *served) open(id scrollback.ConversationID, message string) *http.Respon
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", s.url, id), "application/json", bytes.NewReader(body))
+	resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", s.url, id), "application/json",
+		bytes.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -80,7 +80,8 @@ func TestMCPStartedInAFolder(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	data, own := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	own := t.TempDir()
 	work := filepath.Join(own, "work")
 	if err := os.MkdirAll(work, 0o755); err != nil {
 		t.Fatal(err)
@@ -99,7 +100,8 @@ func TestMCPStartedInAFolder(t *testing.T) {
 	for folder, want := range map[string]string{work: `in the folder "` + work + `"`, own: "that was recorded last"} {
 		started := command(t, data, env, "mcp")
 		started.Dir = folder
-		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"},
+			&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 		c, err := client.Connect(ctx, &mcp.CommandTransport{Command: started}, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,8 @@ func TestMetricsTracesAndLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`http_route="/api/conversations/{id}/chat"`, `scrollback_turns_total{scrollback_turn_status="complete"} 1`,
+	for _, part := range []string{`http_route="/api/conversations/{id}/chat"`,
+		`scrollback_turns_total{scrollback_turn_status="complete"} 1`,
 		"gen_ai_client_token_usage_sum",
 		"go_goroutines", "process_resident_memory_bytes"} {
 		if !strings.Contains(string(shown), part) {

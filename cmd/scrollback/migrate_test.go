@@ -49,9 +49,13 @@ func migrateTo(t *testing.T, from, to string, more ...string) (r migrated) {
 // server on what was copied there and back has all that was acknowledged.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
-	dsn, data, back, bucket := postgrestest.New(t), t.TempDir(), t.TempDir(), "file://"+filepath.ToSlash(t.TempDir())
+	dsn := postgrestest.New(t)
+	data := t.TempDir()
+	back := t.TempDir()
+	bucket := "file://" + filepath.ToSlash(t.TempDir())
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
-	long, err := json.Marshal(map[string]any{"role": "user", "content": strings.Repeat("The pump is number 4711.\n", 40_000)})
+	long, err := json.Marshal(map[string]any{"role": "user",
+		"content": strings.Repeat("The pump is number 4711.\n", 40_000)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +67,8 @@ func TestMigrate(t *testing.T) {
 	id := s.conversation()
 	s.chat(id, fact)
 	p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{}, acts: map[string]int{}}
-	talking, said := make(chan struct{}), sync.WaitGroup{}
+	talking := make(chan struct{})
+	said := sync.WaitGroup{}
 	said.Go(func() { keepTalking(s.url, p, talking) })
 	<-talking
 	first := migrateTo(t, sqliteURL(data), dsn, "--objects-to", bucket)
@@ -125,7 +130,8 @@ func keepTalking(url string, p *promises, talking chan struct{}) {
 // kill -9 at any moment: the next run goes on, and at the end both sides are the same.
 func TestMigrateKilled(t *testing.T) {
 	t.Parallel()
-	dsn, data := postgrestest.New(t), t.TempDir()
+	dsn := postgrestest.New(t)
+	data := t.TempDir()
 	opened := func(d *driver.Driver, err error) *driver.Driver {
 		t.Helper()
 		if err != nil {
@@ -136,16 +142,20 @@ func TestMigrateKilled(t *testing.T) {
 	}
 	source := opened(sqlite.Open(t.Context(), filepath.Join(data, "scrollback.db"), nil))
 	for c := range 150 {
-		b := scrollback.Branch{ID: scrollback.BranchID(fmt.Sprintf("%08d-b", c)), Conversation: scrollback.ConversationID(fmt.Sprintf("%08d", c))}
-		conv := scrollback.Conversation{ID: b.Conversation, Project: "p", Version: 1, Branch: b.ID, CreatedAt: 1, UpdatedAt: int64(c)}
+		b := scrollback.Branch{ID: scrollback.BranchID(fmt.Sprintf("%08d-b", c)),
+			Conversation: scrollback.ConversationID(fmt.Sprintf("%08d", c))}
+		conv := scrollback.Conversation{ID: b.Conversation, Project: "p", Version: 1, Branch: b.ID, CreatedAt: 1,
+			UpdatedAt: int64(c)}
 		if _, _, err := source.Log.Create(t.Context(), conv, b); err != nil {
 			t.Fatal(err)
 		}
 		var entries []driver.Entry
 		for m := range 1 + c%40 {
-			entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("%d-%d", c, m)),
-				Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1, Weight: scrollback.Weight{Tokens: 1, Bytes: 4000},
-				Parts: scrollback.Parts{scrollback.Text{Text: strings.Repeat("word ", 800)}}}})
+			entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("%d-%d", c,
+				m)),
+				Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1,
+				Weight: scrollback.Weight{Tokens: 1, Bytes: 4000},
+				Parts:  scrollback.Parts{scrollback.Text{Text: strings.Repeat("word ", 800)}}}})
 		}
 		said := driver.Append{Conversation: conv.ID, Now: int64(c), IfHead: -1, Entries: entries}
 		if _, err := source.Log.Append(t.Context(), said); err != nil {
@@ -198,12 +208,14 @@ func TestMigrateRefused(t *testing.T) {
 		{[]string{"--from", sqliteURL(data), "--to", "sqlite://" + filepath.ToSlash(other)}, "is a folder"},
 		{[]string{"--from", empty, "--to", sqliteURL(t.TempDir())}, "there is nothing in the database yet"},
 		{[]string{"--from", empty, "--cancel"}, "there is nothing in the database yet"}, // it was not made either
-		{[]string{"--from", "mysql://u:secret@x/y", "--to", sqliteURL(t.TempDir())}, "--from is sqlite:///PATH or postgres://"},
+		{[]string{"--from", "mysql://u:secret@x/y", "--to", sqliteURL(t.TempDir())},
+			"--from is sqlite:///PATH or postgres://"},
 		{[]string{"--from", sqliteURL(data), "--to", "postgres://u:secret@127.0.0.1:1/db?connect_timeout=1"}, "127.0.0.1"},
 		{[]string{"--from", sqliteURL(data), "--to", sqliteURL(other)}, "is not empty"},
 		{[]string{"--from", sqliteURL(data)}, "name the database to copy to"},
 		{[]string{"--from", sqliteURL(data), "--to", sqliteURL(other), "--cancel"}, "--cancel takes nothing but --from"},
-		{[]string{"--from", sqliteURL(data), "--to", sqliteURL(t.TempDir()), "--objects-from", "file:///x"}, "name where the objects go"},
+		{[]string{"--from", sqliteURL(data), "--to", sqliteURL(t.TempDir()), "--objects-from", "file:///x"},
+			"name where the objects go"},
 	} {
 		cmd := command(t, t.TempDir(), nil, append([]string{"migrate"}, c.args...)...)
 		out, err := cmd.CombinedOutput()

@@ -39,20 +39,24 @@ func (s *thinker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bodies, s.agents = append(s.bodies, body), append(s.agents, r.UserAgent())
+	s.bodies = append(s.bodies, body)
+	s.agents = append(s.agents, r.UserAgent())
 	if s.limit > 0 && len(raw) > s.limit {
 		s.refused++
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested %d output tokens `+
-			`and your prompt contains at least 3585 input tokens.","type":"BadRequestError","param":"input_tokens","code":400}}`, body.MaxTokens)
+		fmt.Fprintf(w,
+			`{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested %d output tokens `+
+				`and your prompt contains at least 3585 input tokens.","type":"BadRequestError","param":"input_tokens","code":400}}`, body.MaxTokens)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	for _, delta := range []string{`{"reasoning_content":"it must be so"}`, `{"content":"So it is, "}`, `{"content":"这样。"}`} {
+	for _, delta := range []string{`{"reasoning_content":"it must be so"}`, `{"content":"So it is, "}`,
+		`{"content":"这样。"}`} {
 		fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":%s}]}\n\n", delta)
 	}
-	fmt.Fprint(w, `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":900,"completion_tokens":9,`+
-		`"total_tokens":909,"cost":0.25}}`+"\n\ndata: [DONE]\n\n")
+	fmt.Fprint(w,
+		`data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":900,"completion_tokens":9,`+
+			`"total_tokens":909,"cost":0.25}}`+"\n\ndata: [DONE]\n\n")
 }
 
 // told is by whom it was asked first, and how often it refused.
@@ -77,11 +81,13 @@ func (s *thinker) last() wire.ChatRequest {
 // ran is what the program said, and how it ended.
 func (s *thinker) ran(t *testing.T, url string, more []string, args ...string) (out, errs string, code int) {
 	t.Helper()
-	data, env := more[0], append([]string{"SCROLLBACK_BASE_URL=" + url, "SCROLLBACK_MODEL=custom/m", "LANG=C",
+	data := more[0]
+	env := append([]string{"SCROLLBACK_BASE_URL=" + url, "SCROLLBACK_MODEL=custom/m", "LANG=C",
 		"SCROLLBACK_ROOT=" + t.TempDir()}, more[1:]...)
 	cmd := command(t, data, env, args...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout = &stdout
+	cmd.Stderr = &stderr
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
@@ -93,21 +99,25 @@ func (s *thinker) ran(t *testing.T, url string, more []string, args ...string) (
 // that the server named, and forgetting it.
 func TestModelsAtTheCommandLine(t *testing.T) {
 	t.Parallel()
-	s, data := &thinker{}, t.TempDir()
+	s := &thinker{}
+	data := t.TempDir()
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	out, errs, code := s.ran(t, srv.URL, []string{data}, "run", "--effort", "high", "What is it?")
-	if code != 0 || !strings.Contains(out, "这样。") || !strings.Contains(errs, "custom/m is not known: 32,768 tokens are assumed") {
+	if code != 0 || !strings.Contains(out, "这样。") ||
+		!strings.Contains(errs, "custom/m is not known: 32,768 tokens are assumed") {
 		t.Fatalf("exit %d, %q, %q", code, out, errs)
 	}
 	if agent, _ := s.told(); s.last().ReasoningEffort != "high" || !strings.HasPrefix(agent, "scrollback/") {
 		t.Errorf("asked with effort %q by %q", s.last().ReasoningEffort, agent)
 	}
-	if _, errs, _ = s.ran(t, srv.URL, []string{data}, "run", "--conversation", "latest", "And now?"); strings.Contains(errs, "assumed") ||
+	if _, errs, _ = s.ran(t, srv.URL, []string{data}, "run", "--conversation", "latest",
+		"And now?"); strings.Contains(errs, "assumed") ||
 		s.last().ReasoningEffort != "" {
 		t.Errorf("the second turn says %q, with effort %q", errs, s.last().ReasoningEffort)
 	}
-	if _, errs, _ = s.ran(t, srv.URL, []string{data, "LANG=zh_CN.UTF-8"}, "run", "这是什么？"); !strings.Contains(errs, "暂按 32,768") {
+	if _, errs, _ = s.ran(t, srv.URL, []string{data, "LANG=zh_CN.UTF-8"}, "run", "这是什么？"); !strings.Contains(errs,
+		"暂按 32,768") {
 		t.Errorf("in Chinese it says %q", errs)
 	}
 
@@ -124,13 +134,15 @@ func TestModelsAtTheCommandLine(t *testing.T) {
 			Models []engine.ModelEntry `json:"models"`
 		}
 		out, errs, _ := s.ran(t, srv.URL, []string{data}, "models", "--json")
-		if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Models) == 0 || list.Models[0].Name != "custom/m" {
+		if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Models) == 0 ||
+			list.Models[0].Name != "custom/m" {
 			t.Fatalf("%v: %s %s", err, out, errs)
 		}
 		return list.Models[0].Taught
 	}
 	_, refused := s.told()
-	if k := taught(); refused == 0 || refused > 3 || k == nil || k.Limit != 4096 || k.LimitFrom != scrollback.LimitRefusal {
+	if k := taught(); refused == 0 || refused > 3 || k == nil || k.Limit != 4096 ||
+		k.LimitFrom != scrollback.LimitRefusal {
 		t.Errorf("%d refusals taught %+v", refused, k)
 	}
 	if _, errs, code := s.ran(t, srv.URL, []string{data}, "models", "--forget", "custom/m"); code != 0 || taught() != nil {
@@ -140,7 +152,8 @@ func TestModelsAtTheCommandLine(t *testing.T) {
 	config := filepath.Join(data, "config.toml")
 	write(t, config, []byte("[reply]\nchars = 5\n"))
 	out, errs, code = s.ran(t, srv.URL, []string{data}, "--config", config, "run", "Go on.")
-	if code != 6 || !strings.Contains(out, "So it") || strings.Contains(out, "So it is") || !strings.Contains(errs, "beyond 5 characters") {
+	if code != 6 || !strings.Contains(out, "So it") || strings.Contains(out, "So it is") ||
+		!strings.Contains(errs, "beyond 5 characters") {
 		t.Errorf("an answer beyond its bound: exit %d, %q, %q", code, out, errs)
 	}
 }
@@ -169,7 +182,8 @@ func TestModelsOverHTTP(t *testing.T) {
 			thought = f
 		}
 	}
-	if credits != `{"type":"credits","amount":0.25,"currency":"USD"}` || thought == "" || p.last().ReasoningEffort != "low" {
+	if credits != `{"type":"credits","amount":0.25,"currency":"USD"}` || thought == "" ||
+		p.last().ReasoningEffort != "low" {
 		t.Errorf("credits %q, thinking %q, effort %q", credits, thought, p.last().ReasoningEffort)
 	}
 	if s.lines(id, `{"message":"And now?","reasoning_effort":"high"}`); p.last().ReasoningEffort != "high" {

@@ -88,7 +88,8 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 		return err
 	}
 	defer release()
-	g.brief, g.attended = true, true
+	g.brief = true
+	g.attended = true
 	return g.with(func(a *app) error {
 		t := g.tied(a, f)
 		if err := t.Open(g.ctx); err != nil {
@@ -134,13 +135,15 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	g.brief, g.attended = true, true
+	g.brief = true
+	g.attended = true
 	c.allow(g)
 	return g.with(func(a *app) error {
 		if err := a.Limits().Check(scrollback.Say(c.Prompt)); c.Prompt != "" && err != nil {
 			return err
 		}
-		t, p := g.tied(a, f), g.printer()
+		t := g.tied(a, f)
+		p := g.printer()
 		err := t.Open(g.ctx)
 		if err == nil {
 			err = c.give(g, a, t.Conversation.ID)

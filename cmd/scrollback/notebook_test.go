@@ -57,7 +57,8 @@ func ran(t *testing.T, data string, code int, args ...string) (stdout, stderr st
 	t.Helper()
 	cmd := command(t, data, nil, args...)
 	var out, notes bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &notes
+	cmd.Stdout = &out
+	cmd.Stderr = &notes
 	err := cmd.Run()
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		t.Fatalf("scrollback %s ended with %d (%v), want %d\n%s", strings.Join(args, " "), got, err, code, notes.String())
@@ -113,7 +114,8 @@ const (
 func TestNotebookRuns(t *testing.T) {
 	t.Parallel()
 	for _, ext := range notebookKinds {
-		data, file := t.TempDir(), filepath.Join(t.TempDir(), "plan"+ext)
+		data := t.TempDir()
+		file := filepath.Join(t.TempDir(), "plan"+ext)
 		says(t, output(t, data, "notebook", "new", file, "--title", "Plan"), file)
 		if s := showCells(t, data, file); len(s.Cells) != 0 || s.Conversation != "" || s.Window != nil {
 			t.Errorf("a new notebook shows %+v", s)
@@ -143,7 +145,8 @@ func TestNotebookRuns(t *testing.T) {
 			t.Errorf("the cells say %q", got)
 		}
 		var list struct{ Branches []scrollback.BranchEntry }
-		if err := json.Unmarshal([]byte(output(t, data, "branches", string(id), "--json")), &list); err != nil || len(list.Branches) != 2 {
+		if err := json.Unmarshal([]byte(output(t, data, "branches", string(id), "--json")), &list); err != nil ||
+			len(list.Branches) != 2 {
 			t.Errorf("there are %d branches (%v)", len(list.Branches), err)
 		}
 		all, _ := ran(t, data, 0, "notebook", "run", file, "--cell", "all", "--json")
@@ -160,7 +163,8 @@ func TestNotebookRuns(t *testing.T) {
 // System cells and what the file says of itself reach the model; folders are narrowed.
 func TestNotebookInstructionsAndFolders(t *testing.T) {
 	t.Parallel()
-	data, dir := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.mtm")
 	if err := os.WriteFile(file, []byte(`{"metadata": {"uuid": "agent 7", "name": "Seven", "parent_agent_id": "agent 6", "allowed_uris": ["/", "file:///etc"],
   "model": "acme/none", "unknown": {"kept": 1.50}},
@@ -173,7 +177,8 @@ func TestNotebookInstructionsAndFolders(t *testing.T) {
 	var page struct {
 		Conversations []scrollback.Conversation
 	}
-	if err := json.Unmarshal([]byte(output(t, data, "list", "--json")), &page); err != nil || len(page.Conversations) != 1 {
+	if err := json.Unmarshal([]byte(output(t, data, "list", "--json")), &page); err != nil ||
+		len(page.Conversations) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	c := page.Conversations[0]
@@ -198,8 +203,11 @@ func TestNotebookInstructionsAndFolders(t *testing.T) {
 func TestNotebookCopiedAndMoved(t *testing.T) {
 	t.Parallel()
 	for _, ext := range notebookKinds {
-		data, dir := t.TempDir(), t.TempDir()
-		file, copied, moved := filepath.Join(dir, "a"+ext), filepath.Join(dir, "b"+ext), filepath.Join(dir, "c"+ext)
+		data := t.TempDir()
+		dir := t.TempDir()
+		file := filepath.Join(dir, "a"+ext)
+		copied := filepath.Join(dir, "b"+ext)
+		moved := filepath.Join(dir, "c"+ext)
 		output(t, data, "notebook", "new", file)
 		output(t, data, "notebook", "run", file, keyFact)
 		id := showCells(t, data, file).Conversation
@@ -236,7 +244,8 @@ func TestNotebookCopiedAndMoved(t *testing.T) {
 // An id in a file does not open a conversation that says something else.
 func TestNotebookOfAnotherConversation(t *testing.T) {
 	t.Parallel()
-	data, dir := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	dir := t.TempDir()
 	output(t, data, "run", "The code of the safe is 7F3K.")
 	var page struct {
 		Conversations []scrollback.Conversation
@@ -271,7 +280,8 @@ func TestNotebookOfAnotherConversation(t *testing.T) {
 // branch. What was changed in the file is a branch too.
 func TestNotebookGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
-	data, file := t.TempDir(), filepath.Join(t.TempDir(), "a.ipynb")
+	data := t.TempDir()
+	file := filepath.Join(t.TempDir(), "a.ipynb")
 	output(t, data, "notebook", "new", file)
 	output(t, data, "notebook", "run", file, keyFact)
 	id := string(showCells(t, data, file).Conversation)
@@ -300,18 +310,21 @@ func TestNotebookGoesOnElsewhere(t *testing.T) {
 func TestNotebookCompress(t *testing.T) {
 	t.Parallel()
 	for _, ext := range notebookKinds {
-		data, dir := t.TempDir(), t.TempDir()
+		data := t.TempDir()
+		dir := t.TempDir()
 		file := filepath.Join(dir, "a"+ext)
 		output(t, data, "notebook", "new", file)
 		says(t, second(ran(t, data, 2, "notebook", "compress", file)), "nothing to compress")
 		output(t, data, "notebook", "run", file, keyFact)
 		output(t, data, "notebook", "run", file, keyQuestion)
-		before, text := showCells(t, data, file), read(t, file)
+		before := showCells(t, data, file)
+		text := read(t, file)
 		var made struct {
 			File string
 			Refs []string
 		}
-		if err := json.Unmarshal([]byte(output(t, data, "notebook", "compress", file, "--json")), &made); err != nil || len(made.Refs) == 0 {
+		if err := json.Unmarshal([]byte(output(t, data, "notebook", "compress", file, "--json")), &made); err != nil ||
+			len(made.Refs) == 0 {
 			t.Fatalf("%+v, %v", made, err)
 		}
 		if !strings.HasPrefix(filepath.Base(made.File), "a-compressed-") || filepath.Ext(made.File) != ext {
@@ -354,7 +367,8 @@ func read(t *testing.T, name string) string {
 // What cannot be run is refused before anything is asked or written.
 func TestNotebookBadInput(t *testing.T) {
 	t.Parallel()
-	data, dir := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name, text string, mode os.FileMode) {
 		if err := os.WriteFile(at(name), []byte(text), mode); err != nil {
@@ -458,7 +472,8 @@ func TestNotebookOutputClosed(t *testing.T) {
 	data := t.TempDir()
 	file := slowNotebook(t, data, ".ipynb")
 	for _, args := range [][]string{
-		{"notebook", "run", file, question}, {"notebook", "show", file}, {"notebook", "show", file, "--json"}, {"list"}, {"--help"}, {"chat"},
+		{"notebook", "run", file, question}, {"notebook", "show", file}, {"notebook", "show", file, "--json"}, {"list"},
+		{"--help"}, {"chat"},
 	} {
 		want := 0
 		if args[0] == "chat" || slices.Contains(args, "run") {
@@ -470,7 +485,9 @@ func TestNotebookOutputClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var notes bytes.Buffer
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(fact+"\nsecond line\n"), w, &notes
+		cmd.Stdin = strings.NewReader(fact + "\nsecond line\n")
+		cmd.Stdout = w
+		cmd.Stderr = &notes
 		r.Close()
 		err = cmd.Run()
 		w.Close()
@@ -487,7 +504,8 @@ func TestNotebookOutputClosed(t *testing.T) {
 // Cells below the one that was run last are no change of what was run.
 func TestNotebookCellsNotRunYet(t *testing.T) {
 	t.Parallel()
-	data, file := t.TempDir(), filepath.Join(t.TempDir(), "a.mtm")
+	data := t.TempDir()
+	file := filepath.Join(t.TempDir(), "a.mtm")
 	if err := os.WriteFile(file, []byte(`{"metadata": {}, "context": [{"role": "user", "content": "`+keyFact+`"},
  {"role": "user", "content": "Not run."}, {"role": "user", "content": "`+keyQuestion+`"}]}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -518,7 +536,8 @@ func TestNotebookKeepsWhatMarksBrought(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ext := range notebookKinds {
-		data, dir := t.TempDir(), t.TempDir()
+		data := t.TempDir()
+		dir := t.TempDir()
 		file := filepath.Join(dir, "a"+ext)
 		if err := os.WriteFile(filepath.Join(dir, "pixel.png"), pixel, 0o600); err != nil {
 			t.Fatal(err)
@@ -534,7 +553,8 @@ func TestNotebookKeepsWhatMarksBrought(t *testing.T) {
 		if err := json.Unmarshal([]byte(output(t, elsewhere, "show", "latest", "--json")), &page); err != nil {
 			t.Fatal(err)
 		}
-		images, refused := 0, 0
+		images := 0
+		refused := 0
 		for _, p := range page.Messages[0].Parts {
 			switch p := p.(type) {
 			case scrollback.Image:
@@ -578,7 +598,8 @@ func TestNotebookTwoProcesses(t *testing.T) {
 // Of runs that begin at once on one file, each is in the file or ends with exit code 4.
 func TestNotebookManyProcesses(t *testing.T) {
 	t.Parallel()
-	data, dir := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	dir := t.TempDir()
 	const runs, rounds = 4, 3
 	for _, ext := range []string{".ipynb", ".mtm"} {
 		file := filepath.Join(dir, "new"+ext)
@@ -666,8 +687,10 @@ func TestNotebookCellsMovedWhileAllRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data, file := t.TempDir(), filepath.Join(t.TempDir(), "a.mtm")
-			text := `{"metadata": {}, "context": [{"role": "user", "content": "` + keyFact + `"},{"role": "assistant", "content": "Good."},` +
+			data := t.TempDir()
+			file := filepath.Join(t.TempDir(), "a.mtm")
+			text := `{"metadata": {}, "context": [{"role": "user", "content": "` + keyFact +
+				`"},{"role": "assistant", "content": "Good."},` +
 				`{"role": "user", "content": "` + keyQuestion + `"},{"role": "user", "content": "And what is it for?"}]}`
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -739,7 +762,9 @@ func TestNotebookKilled(t *testing.T) {
 // With --agents a cell's model starts sub-agents; the file names them, and show lists them.
 func TestNotebookAgents(t *testing.T) {
 	t.Parallel()
-	env, data, file := employer(t, nil), t.TempDir(), filepath.Join(t.TempDir(), "a.mtm")
+	env := employer(t, nil)
+	data := t.TempDir()
+	file := filepath.Join(t.TempDir(), "a.mtm")
 	output(t, data, "notebook", "new", file)
 	out, err := command(t, data, env, "notebook", "run", file, "--agents", "please do the garden").Output()
 	if err != nil || !strings.Contains(string(out), "Both are done.") {

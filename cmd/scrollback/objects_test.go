@@ -38,7 +38,8 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 		for _, m := range []any{map[string]any{"role": "user", "content": "what runs?"},
 			map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_call", "id": "a", "name": "ls",
 				"arguments": map[string]any{}}}},
-			map[string]any{"role": "tool", "content": []any{map[string]any{"type": "tool_result", "call_id": "a", "name": "ls", "text": output}}}} {
+			map[string]any{"role": "tool", "content": []any{map[string]any{"type": "tool_result", "call_id": "a", "name": "ls",
+				"text": output}}}} {
 			line, err := json.Marshal(m)
 			if err != nil {
 				t.Fatal(err)
@@ -57,7 +58,8 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 	var refs struct {
 		Refs []struct{ Ref, Kind string }
 	}
-	if err := json.Unmarshal([]byte(program("context", "list", "latest", "--kind", "artifact", "--json")), &refs); err != nil ||
+	if err := json.Unmarshal([]byte(program("context", "list", "latest", "--kind", "artifact", "--json")),
+		&refs); err != nil ||
 		len(refs.Refs) != 1 {
 		t.Fatalf("%+v %v", refs, err)
 	}
@@ -71,7 +73,8 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 	if keys := objects(); len(keys) != 3 || !strings.HasPrefix(keys[0], "team/a/archives/") {
 		t.Errorf("with an archive and its note the bucket holds %v", keys)
 	}
-	if got := program("archive", "latest", "-o", "-"); !strings.Contains(got, "4711") || !strings.HasSuffix(got, `"}`+"\n") {
+	if got := program("archive", "latest", "-o", "-"); !strings.Contains(got, "4711") ||
+		!strings.HasSuffix(got, `"}`+"\n") {
 		t.Errorf("the archive is %.100s", got)
 	}
 	if got := program("doctor"); !strings.Contains(got, "All is well") {
@@ -85,7 +88,8 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 	}
 	program("trash", gone.Conversations[0].ID)
 	program("purge", gone.Conversations[0].ID)
-	if keys := objects(); len(keys) != 1 || !strings.Contains(keys[0], "/artifacts/") { // an artifact that was just put stays for a moment
+	// an artifact that was just put stays for a moment
+	if keys := objects(); len(keys) != 1 || !strings.Contains(keys[0], "/artifacts/") {
 		t.Errorf("of what was purged the bucket holds %v", keys)
 	}
 	program("import", bundle)
@@ -99,18 +103,22 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 
 func TestObjectsElsewhere(t *testing.T) {
 	t.Parallel()
-	data, other := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
+	data := t.TempDir()
+	other := filepath.Join(t.TempDir(), "elsewhere")
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"--data", data, "--objects", "file://" + filepath.ToSlash(other), "run", "hello"},
+	if code := run(context.Background(), []string{"--data", data, "--objects", "file://" + filepath.ToSlash(other), "run",
+		"hello"},
 		strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("exit %d %s", code, errs.String())
 	}
 	if _, err := os.Stat(other); err != nil {
 		t.Error(err)
 	}
-	for _, bad := range []string{"objects", "s3://", "ftp://x/y", "file://host/x", "file:x", "s3://b?nonsense=1", "s3://b?region=%zz"} {
+	for _, bad := range []string{"objects", "s3://", "ftp://x/y", "file://host/x", "file:x", "s3://b?nonsense=1",
+		"s3://b?region=%zz"} {
 		errs.Reset()
-		if code := run(context.Background(), []string{"--data", data, "--objects", bad, "run", "hello"}, strings.NewReader(""), &out,
+		if code := run(context.Background(), []string{"--data", data, "--objects", bad, "run", "hello"},
+			strings.NewReader(""), &out,
 			&errs); code != 2 || !strings.Contains(errs.String(), "objects") {
 			t.Errorf("%s: exit %d %s", bad, code, errs.String())
 		}
@@ -125,12 +133,14 @@ func TestObjectsArePrivate(t *testing.T) {
 	}
 	data := t.TempDir()
 	long, err := json.Marshal(map[string]any{"role": "tool",
-		"content": []map[string]any{{"type": "tool_result", "call_id": "c", "name": "n", "text": strings.Repeat("a line\n", 9000)}}})
+		"content": []map[string]any{{"type": "tool_result", "call_id": "c", "name": "n",
+			"text": strings.Repeat("a line\n", 9000)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"--data", data, "import", "-"}, bytes.NewReader(append(long, '\n')), &out,
+	if code := run(context.Background(), []string{"--data", data, "import", "-"}, bytes.NewReader(append(long, '\n')),
+		&out,
 		&errs); code != 0 {
 		t.Fatalf("exit %d %s", code, errs.String())
 	}

@@ -72,7 +72,9 @@ func (g *globals) standardInput() io.Reader {
 		_, err := io.Copy(w, g.stdin)
 		w.CloseWithError(err)
 	}()
-	context.AfterFunc(g.ctx, func() { w.CloseWithError(scrollback.Wrap(scrollback.Canceled, "scrollback", context.Canceled)) })
+	context.AfterFunc(g.ctx, func() {
+		w.CloseWithError(scrollback.Wrap(scrollback.Canceled, "scrollback", context.Canceled))
+	})
 	return r
 }
 
@@ -82,7 +84,8 @@ func (a *app) listing(g *globals, items, agents []scrollback.Conversation) termi
 	if !isTerminal(g.stdout) {
 		return terminal.Listing{Zone: g.zone}
 	}
-	l := terminal.Listing{Zone: g.zone, Short: map[scrollback.ConversationID]string{}, Width: max(console.Width(g.stdout), 2*console.Least)}
+	l := terminal.Listing{Zone: g.zone, Short: map[scrollback.ConversationID]string{},
+		Width: max(console.Width(g.stdout), 2*console.Least)}
 	for _, c := range slices.Concat(items, agents) {
 		l.Short[c.ID] = find.Short(g.ctx, a.View, c.ID)
 	}

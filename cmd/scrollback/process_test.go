@@ -43,7 +43,8 @@ func (s *served) conversation() scrollback.ConversationID {
 
 func (s *served) log(id scrollback.ConversationID) []scrollback.Message {
 	s.t.Helper()
-	return get[struct{ Messages []scrollback.Message }](s, fmt.Sprintf("/api/conversations/%s/messages", id), "limit", "200").Messages
+	return get[struct{ Messages []scrollback.Message }](s, fmt.Sprintf("/api/conversations/%s/messages", id), "limit",
+		"200").Messages
 }
 
 // settled waits for the folds behind a conversation's turns: after one by hand, which
@@ -121,7 +122,8 @@ func TestServerKilledInTurn(t *testing.T) {
 	s.kill()
 
 	var conflict struct{ Error struct{ Code string } }
-	if status := watch.do(http.MethodPost, fmt.Sprintf("/api/conversations/%s/chat", id), map[string]string{"message": "hello?"},
+	if status := watch.do(http.MethodPost, fmt.Sprintf("/api/conversations/%s/chat", id),
+		map[string]string{"message": "hello?"},
 		&conflict); status != http.StatusConflict {
 		t.Fatalf("while the dead server's lease lasts: %d %+v", status, conflict)
 	}
@@ -137,7 +139,8 @@ func TestServerKilledInTurn(t *testing.T) {
 		return err == nil && resp.StatusCode == http.StatusOK
 	})
 	log := watch.log(id)
-	if len(log) != 6 || log[3].Status != scrollback.StatusInterrupted || !strings.Contains(log[3].Parts.Text(), "harbour") ||
+	if len(log) != 6 || log[3].Status != scrollback.StatusInterrupted ||
+		!strings.Contains(log[3].Parts.Text(), "harbour") ||
 		log[4].Parts.Text() != "go on" {
 		for _, m := range log {
 			t.Logf("#%d %s %s %q", m.Seq, m.Role, m.Status, m.Parts.Text())
@@ -165,7 +168,8 @@ func (s *served) cutOff(data string, id scrollback.ConversationID) {
 		p := page()
 		return len(p.Turns) == 1 && p.Turns[0].State == scrollback.TurnInterrupted
 	})
-	if p := page(); p.Turns[0].AfterSeq != 3 || !p.Turns[0].Retry || p.Running != nil || !strings.Contains(p.Turns[0].Content, "harbour") {
+	if p := page(); p.Turns[0].AfterSeq != 3 || !p.Turns[0].Retry || p.Running != nil ||
+		!strings.Contains(p.Turns[0].Content, "harbour") {
 		s.t.Errorf("once it is over it is shown as %+v", p.Turns)
 	}
 	for want, args := range map[string][]string{
@@ -193,8 +197,9 @@ func (s *served) peek(id scrollback.ConversationID) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/conversations/%s/turns/%s/events", s.url, id,
-		*page.Running), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		fmt.Sprintf("%s/api/conversations/%s/turns/%s/events", s.url, id,
+			*page.Running), nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -258,7 +263,8 @@ func TestServerStops(t *testing.T) {
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("the server ends with %v", err)
 	}
-	if shown := output(t, data, "show", "latest"); !strings.Contains(shown, "assistant") || !strings.Contains(shown, "interrupted") {
+	if shown := output(t, data, "show", "latest"); !strings.Contains(shown, "assistant") ||
+		!strings.Contains(shown, "interrupted") {
 		t.Errorf("the log shows\n%s", shown)
 	}
 }
@@ -267,7 +273,8 @@ func TestServerStops(t *testing.T) {
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	a, b := serve(t, data, nil), serve(t, data, nil)
+	a := serve(t, data, nil)
+	b := serve(t, data, nil)
 	shared := a.conversation()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -278,7 +285,8 @@ func TestTwoProcesses(t *testing.T) {
 			for n := range 10 {
 				s.chat(own, fmt.Sprintf("note %d of %d", n, i))
 				body := strings.NewReader(fmt.Sprintf(`{"message":"shared %d of %d","stream":false}`, n, i))
-				if status := s.do(http.MethodPost, fmt.Sprintf("/api/conversations/%s/chat", shared), body, nil); status == http.StatusOK {
+				if status := s.do(http.MethodPost, fmt.Sprintf("/api/conversations/%s/chat", shared), body,
+					nil); status == http.StatusOK {
 					mu.Lock()
 					accepted++
 					mu.Unlock()

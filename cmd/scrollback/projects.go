@@ -36,7 +36,8 @@ func (projectsListCmd) Run(g *globals) error {
 				if p.Version > 0 {
 					stored = columns.When(p.UpdatedAt, g.zone)
 				}
-				rows = append(rows, []string{columns.Plain(p.Name), columns.Thousands(p.Conversations), stored, columns.Clip(p.Title, 60)})
+				rows = append(rows, []string{columns.Plain(p.Name), columns.Thousands(p.Conversations), stored,
+					columns.Clip(p.Title, 60)})
 			}
 			return columns.Table(w, rows, 1)
 		})
@@ -105,14 +106,17 @@ func (c *projectsSetCmd) empty(p *scrollback.Project) error {
 		case "limit":
 			p.Limit = 0
 		case "effort":
-			p.Settings.ReasoningEffort, p.Settings.Thinking, p.Settings.ThinkingBudget = "", nil, 0
+			p.Settings.ReasoningEffort = ""
+			p.Settings.Thinking = nil
+			p.Settings.ThinkingBudget = 0
 		case "recall_scope":
 			p.Settings.RecallScope = ""
 		case "budget":
 			p.Budget = nil
 		default:
 			if _, ok := p.Settings.Compaction[what]; !ok {
-				return scrollback.ParamErrorf("scrollback", "clear", "--clear %s: the project %s has nothing of this name", what, p.Name)
+				return scrollback.ParamErrorf("scrollback", "clear", "--clear %s: the project %s has nothing of this name", what,
+					p.Name)
 			}
 			delete(p.Settings.Compaction, what)
 		}
@@ -122,11 +126,15 @@ func (c *projectsSetCmd) empty(p *scrollback.Project) error {
 
 // apply changes what is given.
 func (c *projectsSetCmd) apply(g *globals, p *scrollback.Project, instructions string) {
-	p.Title, p.Instructions, p.Policy = cmp.Or(c.Title, p.Title), cmp.Or(instructions, p.Instructions), cmp.Or(c.Policy, p.Policy)
-	p.Model, p.Limit = cmp.Or(g.Model, p.Model), cmp.Or(int(g.Limit), p.Limit)
+	p.Title = cmp.Or(c.Title, p.Title)
+	p.Instructions = cmp.Or(instructions, p.Instructions)
+	p.Policy = cmp.Or(c.Policy, p.Policy)
+	p.Model = cmp.Or(g.Model, p.Model)
+	p.Limit = cmp.Or(int(g.Limit), p.Limit)
 	p.Settings.RecallScope = cmp.Or(c.RecallScope, p.Settings.RecallScope)
 	if g.Effort != "" {
-		p.Settings.ReasoningEffort, p.Settings.Thinking = g.Effort, nil
+		p.Settings.ReasoningEffort = g.Effort
+		p.Settings.Thinking = nil
 	}
 	if len(c.Set) > 0 && p.Settings.Compaction == nil {
 		p.Settings.Compaction = map[string]float64{}
@@ -140,7 +148,8 @@ func (c *projectsSetCmd) apply(g *globals, p *scrollback.Project, instructions s
 	if p.Budget != nil {
 		b = *p.Budget
 	}
-	p.Budget = &scrollback.DailyBudget{TokensPerDay: cmp.Or(c.Tokens, b.TokensPerDay), MoneyPerDay: cmp.Or(c.Money, b.MoneyPerDay), Currency: cmp.Or(c.Currency, b.Currency)}
+	p.Budget = &scrollback.DailyBudget{TokensPerDay: cmp.Or(c.Tokens, b.TokensPerDay),
+		MoneyPerDay: cmp.Or(c.Money, b.MoneyPerDay), Currency: cmp.Or(c.Currency, b.Currency)}
 }
 
 type projectsDeleteCmd struct {
@@ -155,7 +164,8 @@ func (c *projectsDeleteCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(map[string]any{"name": c.Name, "deleted": true}, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "nothing is stored of the project %s any more; its conversations stay\n", columns.Plain(c.Name))
+			_, err := fmt.Fprintf(w, "nothing is stored of the project %s any more; its conversations stay\n",
+				columns.Plain(c.Name))
 			return err
 		})
 	})

@@ -23,25 +23,28 @@ import (
 func provider(t *testing.T) (*modeltest.Server, []string) {
 	t.Helper()
 	var n atomic.Int64
-	s := &modeltest.Server{Model: modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
-		last := r.Items[len(r.Items)-1]
-		usage := &scrollback.Usage{CachedTokens: 600, OutputTokens: 20}
-		for _, it := range r.Items {
-			usage.InputTokens += int64(token.Count(fmt.Sprint(it.Parts)))
-		}
-		usage.TotalTokens = usage.InputTokens + usage.OutputTokens
-		switch i := n.Add(1); {
-		case len(r.Tools) == 0:
-			return []model.Delta{{Text: minutes(r.Items[0].Parts.Text())}, {Usage: usage}}
-		case last.Role == scrollback.RoleUser && strings.Contains(last.Parts.Text(), "vault"):
-			return []model.Delta{{Reasoning: "it is folded"},
-				{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", i), Name: "context_grep", Arguments: json.RawMessage(`{"pattern":"K-4711"}`)}},
+	s := &modeltest.Server{Model: modeltest.NewScript(model.Facts{},
+		modeltest.Step{Reply: func(r model.Request) []model.Delta {
+			last := r.Items[len(r.Items)-1]
+			usage := &scrollback.Usage{CachedTokens: 600, OutputTokens: 20}
+			for _, it := range r.Items {
+				usage.InputTokens += int64(token.Count(fmt.Sprint(it.Parts)))
+			}
+			usage.TotalTokens = usage.InputTokens + usage.OutputTokens
+			switch i := n.Add(1); {
+			case len(r.Tools) == 0:
+				return []model.Delta{{Text: minutes(r.Items[0].Parts.Text())}, {Usage: usage}}
+			case last.Role == scrollback.RoleUser && strings.Contains(last.Parts.Text(), "vault"):
+				return []model.Delta{{Reasoning: "it is folded"},
+					{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", i), Name: "context_grep",
+						Arguments: json.RawMessage(`{"pattern":"K-4711"}`)}},
+					{Usage: usage}}
+			case last.Role == scrollback.RoleTool:
+				return []model.Delta{{Text: "It was: " + last.Parts.Results()[0].Text}, {Usage: usage}}
+			}
+			return []model.Delta{{Reasoning: "let me think"}, {Text: "回答 "}, {Text: strings.Repeat("so it is, and so on. ", 20)},
 				{Usage: usage}}
-		case last.Role == scrollback.RoleTool:
-			return []model.Delta{{Text: "It was: " + last.Parts.Results()[0].Text}, {Usage: usage}}
-		}
-		return []model.Delta{{Reasoning: "let me think"}, {Text: "回答 "}, {Text: strings.Repeat("so it is, and so on. ", 20)}, {Usage: usage}}
-	}})}
+		}})}
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	return s, []string{"SCROLLBACK_BASE_URL=" + srv.URL, "SCROLLBACK_MODEL=custom/m", "SCROLLBACK_LIMIT=8000"}
@@ -72,7 +75,8 @@ func TestProviderRolling(t *testing.T) {
 	s := serve(t, t.TempDir(), append(env, "SCROLLBACK_LIMIT=64000"), "--config", config)
 	id := s.conversation()
 	s.chat(id, "请记住：仓库的钥匙在第三个花盆下面。")
-	if status := s.do("PATCH", "/api/conversations/"+string(id), strings.NewReader(`{"pinned_seqs":[1]}`), nil); status != 200 {
+	if status := s.do("PATCH", "/api/conversations/"+string(id), strings.NewReader(`{"pinned_seqs":[1]}`),
+		nil); status != 200 {
 		t.Fatalf("pinning: %d", status)
 	}
 	for i := range 20 {
@@ -101,7 +105,8 @@ func TestProviderRolling(t *testing.T) {
 		t.Errorf("%d folds in 20 turns", len(got.Receipts))
 	}
 	for _, r := range got.Receipts {
-		if r.Result != scrollback.ResultCompacted || r.SummaryBy != "custom/m" || !r.Checked || r.TokensAfter >= r.TokensBefore {
+		if r.Result != scrollback.ResultCompacted || r.SummaryBy != "custom/m" || !r.Checked ||
+			r.TokensAfter >= r.TokensBefore {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -154,13 +159,15 @@ func TestProvider(t *testing.T) {
 	books := get[struct {
 		Usage []scrollback.UsageSum `json:"usage"`
 	}](s, "/api/usage", "group_by", "model")
-	if n := len(p.Bodies()) - 2; len(books.Usage) != 1 || books.Usage[0].Calls != int64(n) || books.Usage[0].EstimatedShare != 0 ||
+	if n := len(p.Bodies()) - 2; len(books.Usage) != 1 || books.Usage[0].Calls != int64(n) ||
+		books.Usage[0].EstimatedShare != 0 ||
 		books.Usage[0].CachedTokens != 600*int64(n) {
 		t.Errorf("after %d calls the books say %+v", n, books.Usage)
 	}
 	bodies := slices.DeleteFunc(p.Bodies(), func(b wire.ChatRequest) bool { return len(b.Tools) == 0 }) // those are folds
 	sent := bodies[len(bodies)-1].Messages
-	if text := sent[0].Content.Text(); !strings.HasPrefix(text, "<environment>\nToday is ") || strings.Contains(text, "Working folders") {
+	if text := sent[0].Content.Text(); !strings.HasPrefix(text, "<environment>\nToday is ") ||
+		strings.Contains(text, "Working folders") {
 		t.Errorf("the last request begins\n%s", text)
 	}
 	if text := sent[1].Content.Text(); !strings.Contains(text, "谈项目") || !strings.Contains(text, "K-4711") {

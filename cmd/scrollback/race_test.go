@@ -29,12 +29,15 @@ func (c *racer) did(act string) {
 // fold folds by hand, now and then everything, now and then back.
 func (c *racer) fold() {
 	at := fmt.Sprintf("/api/conversations/%s/", c.id)
-	act, body := "compact", any(map[string]any{"force": true})
+	act := "compact"
+	body := any(map[string]any{"force": true})
 	switch c.rng.IntN(10) {
 	case 0:
-		act, body = "clear", map[string]any{}
+		act = "clear"
+		body = map[string]any{}
 	case 1, 2:
-		act, body = "uncompact", map[string]any{}
+		act = "uncompact"
+		body = map[string]any{}
 	}
 	var r scrollback.Receipt
 	switch status, ok := c.post(at+act, body, &r); {
@@ -67,12 +70,14 @@ func TestFoldsRaceAcrossProcesses(t *testing.T) {
 	data := t.TempDir()
 	servers := []*served{serve(t, data, nil, "--limit", "3000"), serve(t, data, nil, "--limit", "3000")}
 	id := servers[0].conversation()
-	p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{}, length: map[scrollback.ConversationID]int64{},
-		acts: map[string]int{}}
+	p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{},
+		length: map[scrollback.ConversationID]int64{},
+		acts:   map[string]int{}}
 	var mu sync.Mutex
 	done := map[string]int{}
 	racerAt := func(i int) *racer {
-		return &racer{client: client{url: servers[i%2].url, p: p, rng: rand.New(rand.NewPCG(uint64(i), 3))}, id: id, mu: &mu, done: done}
+		return &racer{client: client{url: servers[i%2].url, p: p, rng: rand.New(rand.NewPCG(uint64(i), 3))}, id: id, mu: &mu,
+			done: done}
 	}
 	ctx, over := context.WithCancel(t.Context())
 	var chatters, others sync.WaitGroup

@@ -23,7 +23,8 @@ func TestReadmeCommands(t *testing.T) {
 			if block == nil {
 				t.Fatal("there are no commands")
 			}
-			home, data := t.TempDir(), t.TempDir()
+			home := t.TempDir()
+			data := t.TempDir()
 			t.Chdir(t.TempDir())
 			t.Setenv("HOME", home) // where other tools are looked for
 			t.Setenv("SCROLLBACK_DATA", data)

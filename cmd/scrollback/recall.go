@@ -21,7 +21,8 @@ type searchCmd struct {
 // Run implements the command.
 func (c *searchCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: g.count(0), Around: c.Around, Order: c.Order, Zone: g.zone}
+		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: g.count(0),
+			Around: c.Around, Order: c.Order, Zone: g.zone}
 		if c.Conversation != "" {
 			id, err := a.Resolve(g.ctx, c.Conversation)
 			if err != nil {
@@ -73,7 +74,8 @@ type contextListCmd struct {
 // Run implements the command.
 func (c *contextListCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		refs, next, err := a.Recall().Refs(g.ctx, id, scrollback.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: g.count(c.Max)})
+		refs, next, err := a.Recall().Refs(g.ctx, id,
+			scrollback.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
@@ -106,7 +108,8 @@ func (c *contextReceiptsCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"receipts": rs}, func(w io.Writer) error { return terminal.Receipts(w, g.texts(), rs, g.zone) })
+		return g.print(map[string]any{"receipts": rs},
+			func(w io.Writer) error { return terminal.Receipts(w, g.texts(), rs, g.zone) })
 	})
 }
 
@@ -177,8 +180,9 @@ type contextGrepCmd struct {
 // Run implements the command.
 func (c *contextGrepCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		found, err := a.Recall().Grep(g.ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: g.count(c.Max),
-			ContextLines: c.Lines, CaseSensitive: c.CaseSensitive})
+		found, err := a.Recall().Grep(g.ctx, id,
+			scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: g.count(c.Max),
+				ContextLines: c.Lines, CaseSensitive: c.CaseSensitive})
 		if err != nil {
 			return err
 		}

@@ -27,13 +27,15 @@ func replace(t *testing.T, path, text string) {
 // What a prompt on the command line refers to is stored with it; what cannot be read is
 // said at once, in the person's language, and the answer comes all the same.
 func TestRunRefers(t *testing.T) {
-	data, root := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	root := t.TempDir()
 	replace(t, filepath.Join(root, "notes.md"), "The key hangs in the shed.\n")
 	ask := func(env []string, args ...string) (string, string) {
 		t.Helper()
 		var out, notes strings.Builder
 		cmd := command(t, data, env, append([]string{"run", "--root", root}, args...)...)
-		cmd.Stdout, cmd.Stderr = &out, &notes
+		cmd.Stdout = &out
+		cmd.Stderr = &notes
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("%v: %s", err, notes.String())
 		}
@@ -60,7 +62,8 @@ func TestRunRefers(t *testing.T) {
 	if len(meta.References) != 1 || meta.References[0].Source != "notes.md" || meta.References[0].Version != 1 {
 		t.Errorf("the events say %+v in\n%s", meta.References, out)
 	}
-	if shown := output(t, data, "context", "3"); !strings.Contains(shown, "notes.md") || !strings.Contains(shown, "outside the roots") {
+	if shown := output(t, data, "context", "3"); !strings.Contains(shown, "notes.md") ||
+		!strings.Contains(shown, "outside the roots") {
 		t.Errorf("the window is\n%s", shown)
 	}
 	if found := output(t, data, "search", "shed"); !strings.Contains(found, "#1 user") {
@@ -73,13 +76,16 @@ func TestRunRefers(t *testing.T) {
 // contents one version, and what they call unchanged is where they say.
 func TestTwoProcessesRefer(t *testing.T) {
 	t.Parallel()
-	data, root := t.TempDir(), t.TempDir()
+	data := t.TempDir()
+	root := t.TempDir()
 	file := filepath.Join(root, "a.txt")
 	replace(t, file, "content 0")
 	granted := []string{"SCROLLBACK_ROOT=" + root}
-	a, b := serve(t, data, granted), serve(t, data, granted)
+	a := serve(t, data, granted)
+	b := serve(t, data, granted)
 	var c scrollback.Conversation
-	if status := a.do(http.MethodPost, "/api/conversations", map[string]any{"roots": []string{root}}, &c); status != http.StatusCreated {
+	if status := a.do(http.MethodPost, "/api/conversations", map[string]any{"roots": []string{root}},
+		&c); status != http.StatusCreated {
 		t.Fatalf("create: %d", status)
 	}
 	var wg sync.WaitGroup
@@ -93,7 +99,8 @@ func TestTwoProcessesRefer(t *testing.T) {
 					}
 				}
 				body := strings.NewReader(`{"message":"see @a.txt","plain_marks":true,"stream":false}`)
-				if status := s.do(http.MethodPost, fmt.Sprintf("/api/conversations/%s/chat", c.ID), body, nil); status != http.StatusOK &&
+				if status := s.do(http.MethodPost, fmt.Sprintf("/api/conversations/%s/chat", c.ID), body,
+					nil); status != http.StatusOK &&
 					status != http.StatusConflict {
 					t.Errorf("a chat ends with %d", status)
 				}
@@ -101,7 +108,8 @@ func TestTwoProcessesRefer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	versions, at := map[int]string{}, map[int64]string{}
+	versions := map[int]string{}
+	at := map[int64]string{}
 	unchanged := 0
 	for _, m := range b.log(c.ID) {
 		for _, r := range m.Parts.References() {

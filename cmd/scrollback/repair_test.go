@@ -37,7 +37,8 @@ func TestRepairNothing(t *testing.T) {
 	}
 	data := harmed(t, sound, `UPDATE branches SET head_seq = 1`)
 	code, out, _ := inside(t, data, "doctor", "--repair")
-	if code != 0 || !strings.Contains(out, "repaired") || !strings.Contains(out, "All is well. The database as it was: "+data) {
+	if code != 0 || !strings.Contains(out, "repaired") ||
+		!strings.Contains(out, "All is well. The database as it was: "+data) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	data = harmed(t, sound, `UPDATE branches SET head_seq = 1`)
@@ -46,7 +47,8 @@ func TestRepairNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	harm := contents(t, data)
-	if code, _, errs := inside(t, data, "doctor", "--repair"); code == 0 || !strings.Contains(errs, "nothing was changed") {
+	if code, _, errs := inside(t, data, "doctor", "--repair"); code == 0 ||
+		!strings.Contains(errs, "nothing was changed") {
 		t.Errorf("without a copy: exit %d: %s", code, errs)
 	}
 	if name := filepath.Join(data, "scrollback.db"); contents(t, data)[name] != harm[name] {
@@ -130,7 +132,8 @@ func TestRepairPurge(t *testing.T) {
 	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
 		`INSERT INTO index_dropped SELECT n, 5, 1 FROM branches WHERE id = `+folded, `UPDATE index_state SET dropped = 1`,
 		`DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
-	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 2 || c.Notes[0].Kind != "purge" || c.Notes[1].Kind != "index" {
+	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 2 || c.Notes[0].Kind != "purge" ||
+		c.Notes[1].Kind != "index" {
 		t.Fatalf("half of a purge: exit %d, %+v %+v", code, c.Problems, c.Notes)
 	}
 	raw(t, data, `UPDATE branches SET head_seq = head_seq + 1`)
@@ -188,7 +191,8 @@ func columnsOf(t *testing.T, data, query string) string {
 	}
 	defer all.Close()
 	names, _ := all.Columns()
-	values, into := make([]any, len(names)), make([]any, len(names))
+	values := make([]any, len(names))
+	into := make([]any, len(names))
 	for i := range values {
 		into[i] = &values[i]
 	}
@@ -206,7 +210,8 @@ func columnsOf(t *testing.T, data, query string) string {
 }
 
 // everywhere is harm of many kinds that can all be repaired.
-var everywhere = []string{`UPDATE branches SET head_seq = 1, sum_tokens = 1`, `UPDATE conversations SET messages = 77, branch = 'gone'`,
+var everywhere = []string{`UPDATE branches SET head_seq = 1, sum_tokens = 1`,
+	`UPDATE conversations SET messages = 77, branch = 'gone'`,
 	`DELETE FROM segments WHERE level > 0`, `DELETE FROM mentions`, `DELETE FROM index_blocks`, `DELETE FROM turns`,
 	`UPDATE receipts SET conversation_id = 'gone'`, `DELETE FROM index_marks`}
 
@@ -216,7 +221,8 @@ func TestRepairKilled(t *testing.T) {
 	t.Parallel()
 	sound := aFolder(t)
 	rng := rand.New(rand.NewPCG(3, 3))
-	killed, copies := 0, 0
+	killed := 0
+	copies := 0
 	for round := range 12 {
 		data := harmed(t, sound, everywhere...)
 		messages := rows(t, data, "messages")

@@ -23,7 +23,8 @@ func importing(t *testing.T, path string) (code int, printed string, messages []
 	printed = stdout.String() + stderr.String()
 	var page struct{ Conversations []struct{ Messages int } }
 	stdout.Reset()
-	if c := run(context.Background(), []string{"--data", data, "list", "--json"}, strings.NewReader(""), &stdout, &stderr); c != 0 {
+	if c := run(context.Background(), []string{"--data", data, "list", "--json"}, strings.NewReader(""), &stdout,
+		&stderr); c != 0 {
 		t.Fatalf("list: exit %d: %s", c, stderr.String())
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &page); err != nil {
@@ -78,9 +79,11 @@ func TestReportedFiles(t *testing.T) {
 // A message without a time is found by the day of the conversation that it is in.
 func TestReportedTime(t *testing.T) {
 	_, _, _, data := importing(t, filepath.Join(settled(t), "32-chatgpt-null-time/conversations.json"))
-	for query, want := range map[string]string{"ferry on:2024-03-01": "When does the ferry sail?", "ferry on:2024-03-02": ""} {
+	for query, want := range map[string]string{"ferry on:2024-03-01": "When does the ferry sail?",
+		"ferry on:2024-03-02": ""} {
 		var stdout, stderr bytes.Buffer
-		code := run(context.Background(), []string{"--data", data, "--tz", "UTC", "search", query}, strings.NewReader(""), &stdout, &stderr)
+		code := run(context.Background(), []string{"--data", data, "--tz", "UTC", "search", query}, strings.NewReader(""),
+			&stdout, &stderr)
 		if code != 0 || !strings.Contains(stdout.String(), want) || want == "" && strings.Contains(stdout.String(), "ferry") {
 			t.Errorf("%s: exit %d: %s%s", query, code, stdout.String(), stderr.String())
 		}
@@ -95,7 +98,8 @@ func wellFormedExport(t *testing.T, data string) string {
 	var stdout, stderr bytes.Buffer
 	ask := func(args ...string) string {
 		stdout.Reset()
-		if code := run(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &stdout, &stderr); code != 0 {
+		if code := run(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &stdout,
+			&stderr); code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, stderr.String())
 		}
 		return stdout.String()

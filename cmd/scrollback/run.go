@@ -46,7 +46,8 @@ func again(id scrollback.ConversationID) string {
 
 // ways are the commands out of a refusal that comes again.
 func ways(id scrollback.ConversationID) words.Ways {
-	return words.Ways{Back: "scrollback rewind " + string(id) + " %d", Without: "scrollback run --conversation " + string(id) + " --without %d"}
+	return words.Ways{Back: "scrollback rewind " + string(id) + " %d",
+		Without: "scrollback run --conversation " + string(id) + " --without %d"}
 }
 
 // Run implements the command.
@@ -70,7 +71,8 @@ func (c *runCmd) Run(g *globals) (err error) {
 	if !c.Retry {
 		message = scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	}
-	g.brief, g.attended = true, true
+	g.brief = true
+	g.attended = true
 	c.allow(g)
 	return g.with(func(a *app) error {
 		// A message that is refused must leave no conversation behind.
@@ -99,8 +101,10 @@ func (c *runCmd) Run(g *globals) (err error) {
 			return err
 		}
 		p := g.printer()
-		p.Again, p.Ways = again(id), ways(id)
-		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without, PlainMarks: true, WebSearch: c.WebSearch, Zone: g.zone, Overrides: g.shape()})
+		p.Again = again(id)
+		p.Ways = ways(id)
+		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without, PlainMarks: true,
+			WebSearch: c.WebSearch, Zone: g.zone, Overrides: g.shape()})
 		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
 			return err
 		}
@@ -114,7 +118,8 @@ func (c *runCmd) Run(g *globals) (err error) {
 
 // conversation is the one to say something in. What is asked beside other input gives the
 // title of a new one.
-func (c *runCmd) conversation(g *globals, a *app, message scrollback.Parts, beside bool) (scrollback.ConversationID, error) {
+func (c *runCmd) conversation(g *globals, a *app, message scrollback.Parts,
+	beside bool) (scrollback.ConversationID, error) {
 	if c.Conversation != "" {
 		id, err := a.Resolve(g.ctx, c.Conversation)
 		if err == nil {
@@ -125,7 +130,8 @@ func (c *runCmd) conversation(g *globals, a *app, message scrollback.Parts, besi
 		}
 		return id, err
 	}
-	fresh := scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model, Settings: scrollback.Settings{Agents: c.Agents}}
+	fresh := scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model,
+		Settings: scrollback.Settings{Agents: c.Agents}}
 	if beside {
 		a.Engine.Entitle(&fresh, message)
 	}

@@ -64,7 +64,8 @@ func TestSampleConfigurationWins(t *testing.T) {
 		if m.Name != "deepseek/deepseek-chat" {
 			continue
 		}
-		if !m.Default || m.Limit != 128000 || m.LimitFrom != "config" || m.MaxOutput != 8000 || m.Factor != 1.1 || m.Price.Input != 0.28 ||
+		if !m.Default || m.Limit != 128000 || m.LimitFrom != "config" || m.MaxOutput != 8000 || m.Factor != 1.1 ||
+			m.Price.Input != 0.28 ||
 			m.Price.Cached != 0.028 || m.Price.Output != 0.42 {
 			t.Errorf("the model of the sample is %+v", m)
 		}

@@ -19,8 +19,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SCROLLBACK_DATA", e.WorkDir+"/data")
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "id": latestID, "branch": someBranch,
-			"ref": newestRef},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "id": latestID,
+			"branch": someBranch,
+			"ref":    newestRef},
 	})
 }
 
@@ -32,7 +33,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	args = args[1:]
 	says := ""
 	if n := len(args); n > 2 && args[n-2] == "--says" {
-		says, args = args[n-1], args[:n-2]
+		says = args[n-1]
+		args = args[:n-2]
 	}
 	for i, a := range args {
 		if strings.HasSuffix(a, ".jsonl") || strings.HasSuffix(a, ".txt") || strings.HasSuffix(a, ".bundle") {
@@ -41,8 +43,10 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	var out, errs bytes.Buffer
 	args = append([]string{"--data", ts.Getenv("SCROLLBACK_DATA")}, args...)
-	if got := run(context.Background(), args, strings.NewReader(""), &out, &errs); got != want || !strings.Contains(errs.String(), says) {
-		ts.Fatalf("scrollback %s: exit %d, want %d about %q\n%s%s", strings.Join(args, " "), got, want, says, out.String(), errs.String())
+	if got := run(context.Background(), args, strings.NewReader(""), &out, &errs); got != want ||
+		!strings.Contains(errs.String(), says) {
+		ts.Fatalf("scrollback %s: exit %d, want %d about %q\n%s%s", strings.Join(args, " "), got, want, says, out.String(),
+			errs.String())
 	}
 }
 

@@ -52,7 +52,9 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 	hits := get[scrollback.SearchResult](s, "/api/search", "q", "占位消息", "conversation", string(id), "role", "user")
-	if !slices.ContainsFunc(hits.Hits, func(h scrollback.Hit) bool { return h.Ref != nil && strings.Contains(h.Content, "占位消息") }) {
+	if !slices.ContainsFunc(hits.Hits, func(h scrollback.Hit) bool {
+		return h.Ref != nil && strings.Contains(h.Content, "占位消息")
+	}) {
 		t.Errorf("searching a Chinese word finds %d messages, none of them folded and with the word", len(hits.Hits))
 	}
 }

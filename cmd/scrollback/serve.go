@@ -60,7 +60,8 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		return err
 	}
 	if c.Watch && c.ReadOnly {
-		return scrollback.ParamErrorf("scrollback", "watch", "--watch imports, and --read-only changes nothing: leave one out")
+		return scrollback.ParamErrorf("scrollback", "watch",
+			"--watch imports, and --read-only changes nothing: leave one out")
 	}
 	c.allow(g)
 	mode := local.Make
@@ -97,12 +98,14 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		p.Ctx = ctx
 		beside.Go(func() { gather.Beside(p) })
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.API(),
-		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
-		Started: func(url string) {
-			systemd.Tell("READY=1\nSTATUS=Serving at " + url)
-			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
-		}})
+	return server.Serve(g.ctx, a.Engine, a.Transfer,
+		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(),
+			Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.API(),
+			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
+			Started: func(url string) {
+				systemd.Tell("READY=1\nSTATUS=Serving at " + url)
+				fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
+			}})
 }
 
 // warnOfModels says which of the configured models cannot be asked: one that is unknown, not
@@ -111,7 +114,8 @@ func (g *globals) warnOfModels(a *app) {
 	for _, of := range []struct {
 		setting string
 		names   []string
-	}{{"model", []string{g.set.Model}}, {"title_model", []string{g.set.TitleModel}}, {"summary_model", g.set.SummaryModels}} {
+	}{{"model", []string{g.set.Model}}, {"title_model", []string{g.set.TitleModel}},
+		{"summary_model", g.set.SummaryModels}} {
 		for _, name := range of.names {
 			if name == "" {
 				continue

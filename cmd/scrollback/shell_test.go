@@ -88,7 +88,8 @@ func TestBrokenPipe(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	output(t, data, "run", strings.Repeat("The spare key hangs behind the lighthouse. ", 100))
-	for args, want := range map[string]int{"list": 0, "show latest": 0, "show latest --all": 0, "search key": 0, "help": 0, "man": 0,
+	for args, want := range map[string]int{"list": 0, "show latest": 0, "show latest --all": 0, "search key": 0, "help": 0,
+		"man":   0,
 		"usage": 0, "export latest --format jsonl": 130} {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -97,7 +98,8 @@ func TestBrokenPipe(t *testing.T) {
 		r.Close()
 		cmd := command(t, data, nil, strings.Fields(args)...)
 		var errs strings.Builder
-		cmd.Stdout, cmd.Stderr = w, &errs
+		cmd.Stdout = w
+		cmd.Stderr = &errs
 		_ = cmd.Run() // the exit code is what counts
 		w.Close()
 		if got := cmd.ProcessState.ExitCode(); got != want || errs.Len() > 0 {
@@ -230,9 +232,11 @@ func TestNothingSaidDoesSomethingToATerminal(t *testing.T) {
 	write(t, file, append(line, "\n"+`{"role":"assistant","content":"ok"}`+"\n"...))
 	output(t, data, "import", file)
 	ref := regexp.MustCompile(`history:[0-9a-f-]{36}`).FindString(output(t, data, "clear", "latest"))
-	for _, args := range [][]string{{"show", "latest"}, {"show", "latest", "--json"}, {"context", "read", ref}, {"context", "tail", ref},
+	for _, args := range [][]string{{"show", "latest"}, {"show", "latest", "--json"}, {"context", "read", ref},
+		{"context", "tail", ref},
 		{"context", "grep", "latest", "red"}, {"archive", "latest", "-o", "-"},
-		{"export", "latest", "-o", "-", "--format", "jsonl"}, {"export", "latest", "-o", "-", "--format", "mtm"}, {"search", "red"},
+		{"export", "latest", "-o", "-", "--format", "jsonl"}, {"export", "latest", "-o", "-", "--format", "mtm"},
+		{"search", "red"},
 		{"list", "--json"}, {"list"}} {
 		w := inTerminal(t, data, nil, args...)
 		if code := w.ends(); code != 0 {

@@ -72,7 +72,8 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !console.IsText(b) && !console.IsRaster(b) {
-		return nil, scrollback.ParamErrorf("scrollback", "message", "standard input is neither text in UTF-8 nor an image (PNG, JPEG, GIF or WebP)")
+		return nil, scrollback.ParamErrorf("scrollback", "message",
+			"standard input is neither text in UTF-8 nor an image (PNG, JPEG, GIF or WebP)")
 	}
 	return b, nil
 }
@@ -81,7 +82,8 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 func readWhole(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {
-		err = scrollback.ParamErrorf("scrollback", "message", "standard input is over the limit of %d bytes", most).Because(scrollback.ErrTooLarge)
+		err = scrollback.ParamErrorf("scrollback", "message", "standard input is over the limit of %d bytes",
+			most).Because(scrollback.ErrTooLarge)
 	}
 	return b, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 }

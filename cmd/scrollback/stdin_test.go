@@ -27,7 +27,8 @@ func TestOpenInputDoesNotHang(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	if code := run(ctx, []string{"--data", t.TempDir(), "run", "--stdin", "wait", "ask"}, stopping{open, stop}, &out, &errs); code != 130 {
+	if code := run(ctx, []string{"--data", t.TempDir(), "run", "--stdin", "wait", "ask"}, stopping{open, stop}, &out,
+		&errs); code != 130 {
 		t.Errorf("stopped while it waits: exit %d", code)
 	}
 }
@@ -93,7 +94,8 @@ func TestInputThatIsNoMessage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
 			args := []string{"--data", dir, "--json"}
-			code := run(context.Background(), append(args, "run", "--project", strings.ReplaceAll(c.name, " ", "-"), "what is it"),
+			code := run(context.Background(), append(args, "run", "--project", strings.ReplaceAll(c.name, " ", "-"),
+				"what is it"),
 				strings.NewReader(c.input), &out, &errs)
 			if code != c.code || !strings.Contains(errs.String(), c.says) {
 				t.Fatalf("exit %d: %s", code, errs.String())

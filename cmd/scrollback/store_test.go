@@ -15,14 +15,16 @@ import (
 func TestStoreOnAServer(t *testing.T) {
 	dsn := postgrestest.New(t)
 	objects := "file://" + filepath.ToSlash(t.TempDir())
-	here, there := t.TempDir(), t.TempDir()
+	here := t.TempDir()
+	there := t.TempDir()
 	at := func(data string, args ...string) (code int, said, failed string) {
 		var out, errs bytes.Buffer
 		args = append([]string{"--data", data, "--store", dsn, "--objects", objects}, args...)
 		code = run(context.Background(), args, strings.NewReader(""), &out, &errs)
 		return code, out.String(), errs.String()
 	}
-	if code, _, failed := at(here, "doctor"); code != 3 || !strings.Contains(failed, "there is nothing in the database yet") {
+	if code, _, failed := at(here, "doctor"); code != 3 ||
+		!strings.Contains(failed, "there is nothing in the database yet") {
 		t.Errorf("doctor of an empty database: %d, %q", code, failed)
 	}
 	if code, _, failed := at(here, "run", "where is the blue key?"); code != 0 {
@@ -34,7 +36,8 @@ func TestStoreOnAServer(t *testing.T) {
 			t.Errorf("%s: %d, %q", args, code, failed)
 		}
 	}
-	if _, said, _ := at(here, "show", "latest"); !strings.Contains(said, "the red one?") || !strings.Contains(said, "the blue key?") {
+	if _, said, _ := at(here, "show", "latest"); !strings.Contains(said, "the red one?") ||
+		!strings.Contains(said, "the blue key?") {
 		t.Errorf("the conversation is %q", said)
 	}
 	for _, dir := range []string{here, there} {
@@ -45,9 +48,11 @@ func TestStoreOnAServer(t *testing.T) {
 }
 
 func TestStoreMisnamed(t *testing.T) {
-	for _, bad := range []string{"postgres://u:SeCrEt/9@127.0.0.1/x", "mysql://u:SeCrEt@127.0.0.1/x", "postgres://u:SeCrEt@127.0.0.1:1/x"} {
+	for _, bad := range []string{"postgres://u:SeCrEt/9@127.0.0.1/x", "mysql://u:SeCrEt@127.0.0.1/x",
+		"postgres://u:SeCrEt@127.0.0.1:1/x"} {
 		var out, errs bytes.Buffer
-		code := run(context.Background(), []string{"--data", t.TempDir(), "--store", bad, "run", "hello"}, strings.NewReader(""), &out, &errs)
+		code := run(context.Background(), []string{"--data", t.TempDir(), "--store", bad, "run", "hello"},
+			strings.NewReader(""), &out, &errs)
 		if code == 0 || strings.Contains(errs.String(), "SeCrEt") || !strings.Contains(errs.String(), "scrollback: ") {
 			t.Errorf("%q: %d, %q", bad, code, errs.String())
 		}

@@ -101,7 +101,8 @@ func newTalker(t *testing.T, n int, url func() string) *talker {
 
 // send sends a request until a server takes it, and returns its response. A status below 500
 // that is not wanted ends the test.
-func (c *talker) send(ctx context.Context, method, path, body string, h map[string]string) (*http.Response, context.CancelFunc) {
+func (c *talker) send(ctx context.Context, method, path, body string,
+	h map[string]string) (*http.Response, context.CancelFunc) {
 	for ctx.Err() == nil {
 		once, cancel := context.WithCancel(ctx)
 		late := time.AfterFunc(silence, cancel)
@@ -163,10 +164,14 @@ func (c *talker) say(k int) {
 	ctx, cancel := context.WithTimeout(context.Background(), endurance)
 	defer cancel()
 	for s.status == "" && ctx.Err() == nil {
-		method, path, body := "POST", fmt.Sprintf("/api/conversations/%s/chat", c.id), fmt.Sprintf(`{"message":"Please say %s."}`, s.mark)
+		method := "POST"
+		path := fmt.Sprintf("/api/conversations/%s/chat", c.id)
+		body := fmt.Sprintf(`{"message":"Please say %s."}`, s.mark)
 		h := map[string]string{"Idempotency-Key": s.mark}
 		if s.turn != "" {
-			method, path, body = "GET", fmt.Sprintf("/api/conversations/%s/turns/%s/events", c.id, s.turn), ""
+			method = "GET"
+			path = fmt.Sprintf("/api/conversations/%s/turns/%s/events", c.id, s.turn)
+			body = ""
 			h = map[string]string{"Last-Event-ID": s.last}
 		}
 		resp, done := c.send(ctx, method, path, body, h)
@@ -242,7 +247,8 @@ func (c *talker) check(stored []scrollback.Message) (whole int) {
 		switch {
 		case s.status == scrollback.TurnComplete && (s.text != want || answer != want):
 			c.t.Errorf("%s: the client has %q, stored is %q", s.mark, s.text, answer)
-		case !strings.HasPrefix(want, answer) || !strings.HasPrefix(want, s.text): // what was not acknowledged may be shorter there
+		case !strings.HasPrefix(want, answer) ||
+			!strings.HasPrefix(want, s.text): // what was not acknowledged may be shorter there
 			c.t.Errorf("%s, which ended %s: the client has %q, stored is %q", s.mark, s.status, s.text, answer)
 		}
 		if s.status == scrollback.TurnComplete {

@@ -18,18 +18,21 @@ import (
 // the gate opens.
 func titling(t *testing.T) (env []string, asked *atomic.Int64, gate chan struct{}) {
 	t.Helper()
-	asked, gate = &atomic.Int64{}, make(chan struct{})
-	s := &modeltest.Server{Model: modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
-		if strings.Contains(r.Items[0].Parts.Text(), "You name conversations") {
-			asked.Add(1)
-			<-gate
-			return []model.Delta{{Text: "标题：《港口的潮汐》"}}
-		}
-		return []model.Delta{{Text: "Twice a day."}}
-	}})}
+	asked = &atomic.Int64{}
+	gate = make(chan struct{})
+	s := &modeltest.Server{Model: modeltest.NewScript(model.Facts{},
+		modeltest.Step{Reply: func(r model.Request) []model.Delta {
+			if strings.Contains(r.Items[0].Parts.Text(), "You name conversations") {
+				asked.Add(1)
+				<-gate
+				return []model.Delta{{Text: "标题：《港口的潮汐》"}}
+			}
+			return []model.Delta{{Text: "Twice a day."}}
+		}})}
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
-	env = []string{"SCROLLBACK_BASE_URL=" + srv.URL, "SCROLLBACK_MODEL=custom/m", "SCROLLBACK_LIMIT=8000", "SCROLLBACK_TITLES=model"}
+	env = []string{"SCROLLBACK_BASE_URL=" + srv.URL, "SCROLLBACK_MODEL=custom/m", "SCROLLBACK_LIMIT=8000",
+		"SCROLLBACK_TITLES=model"}
 	return env, asked, gate
 }
 
@@ -117,7 +120,8 @@ func TestProjectsOverHTTP(t *testing.T) {
 	} {
 		status, tag, text := send(c.method, c.path, c.ifMatch, c.body)
 		if status != c.status || tag != c.tag || !strings.Contains(text, c.says) {
-			t.Errorf("%s %s %s %.60s: %d, tag %s, %.300s; want %d, %s, %s", c.method, c.path, c.ifMatch, c.body, status, tag, text,
+			t.Errorf("%s %s %s %.60s: %d, tag %s, %.300s; want %d, %s, %s", c.method, c.path, c.ifMatch, c.body, status, tag,
+				text,
 				c.status, c.tag, c.says)
 		}
 	}

@@ -42,7 +42,8 @@ func (c *importCmd) Run(g *globals) error {
 	more := false
 	for _, name := range c.Files {
 		p := gather.Expand(name)
-		all, more = append(all, p), more || len(p.Packs)+len(p.Loose) > 0
+		all = append(all, p)
+		more = more || len(p.Packs)+len(p.Loose) > 0
 	}
 	if len(all) == 1 && len(all[0].Packs) == 0 {
 		err := c.one(g, all[0])
@@ -129,7 +130,8 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 			return err
 		}
 		if !brought {
-			var failed error = scrollback.ParamErrorf("scrollback", "file", "nothing in %s could be read as a conversation", p.Name)
+			var failed error = scrollback.ParamErrorf("scrollback", "file", "nothing in %s could be read as a conversation",
+				p.Name)
 			empty := gather.Begin(c.DryRun)
 			empty.Close(program, p.Name, failed)
 			sum.Join(empty)
@@ -140,7 +142,8 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 	}
 	err := g.print(sum, func(w io.Writer) error { return program.Sum(w, sum) })
 	if n := sum.Failed(); err == nil && n > 0 {
-		err = scrollback.Errorf(scrollback.CodeOf(first), "scrollback", "%d of %d sources could not be imported", n, len(sum.Sources))
+		err = scrollback.Errorf(scrollback.CodeOf(first), "scrollback", "%d of %d sources could not be imported", n,
+			len(sum.Sources))
 	}
 	return err
 }
@@ -157,8 +160,9 @@ func (g *globals) tell(name string, err error) {
 // bring imports one source, or says what would be imported of it: into what is open, or else
 // into what is opened for it.
 func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result, error) {
-	in := gather.Import{Flags: c.Flags, File: p.Name, From: c.From, Project: c.Project, DryRun: c.DryRun, Summarize: c.Summarize,
-		Single: c.Into != "" || c.AsCopy, Found: p.Found}
+	in := gather.Import{Flags: c.Flags, File: p.Name, From: c.From, Project: c.Project, DryRun: c.DryRun,
+		Summarize: c.Summarize,
+		Single:    c.Into != "" || c.AsCopy, Found: p.Found}
 	kept, err := in.Named()
 	out := gather.Begin(c.DryRun)
 	switch {
@@ -175,7 +179,10 @@ func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result,
 			return err
 		}
 		q := o.Import
-		q.Format, q.Name, q.AsCopy, q.Summarize = c.From, filepath.Base(p.Name), c.AsCopy, c.Summarize
+		q.Format = c.From
+		q.Name = filepath.Base(p.Name)
+		q.AsCopy = c.AsCopy
+		q.Summarize = c.Summarize
 		if c.Into != "" {
 			if q.Into, err = a.Resolve(g.ctx, c.Into); err != nil {
 				return err
@@ -200,13 +207,17 @@ func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result,
 
 // survey says what an import of a file would read.
 func (c *importCmd) survey(g *globals, p gather.Place) (gather.Result, error) {
-	program, none := g.gathering(nil), gather.Begin(true)
+	program := g.gathering(nil)
+	none := gather.Begin(true)
 	o, err := c.Options(program, gather.Every, c.Project)
 	if err != nil {
 		return none, err
 	}
 	q := o.Import
-	q.Format, q.Name, q.AsCopy, q.Into = c.From, filepath.Base(p.Name), c.AsCopy, scrollback.ConversationID(c.Into)
+	q.Format = c.From
+	q.Name = filepath.Base(p.Name)
+	q.AsCopy = c.AsCopy
+	q.Into = scrollback.ConversationID(c.Into)
 	f, err := g.input(p.Name)
 	if err != nil {
 		return none, err
@@ -347,7 +358,8 @@ func (c *exportCmd) Run(g *globals) error {
 }
 
 // formats are those that files are written in, by how their names end.
-var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", transfer.BundleFormat},
+var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"},
+	{".bundle", transfer.BundleFormat},
 	{".mtm", "mtm"}, {".ipynb", "ipynb"}}
 
 // fileEnding is what a person takes for the kind of a file, unlike the date in talk.2026-11-27.
@@ -364,7 +376,8 @@ func formatOf(name string) (string, error) {
 		endings = append(endings, f.ending)
 	}
 	if ending := filepath.Ext(name); fileEnding.MatchString(ending) {
-		return "", scrollback.ParamErrorf("scrollback", "output", "a conversation is not exported as %s: name a file that ends in one of %s, or say the format with --format",
+		return "", scrollback.ParamErrorf("scrollback", "output",
+			"a conversation is not exported as %s: name a file that ends in one of %s, or say the format with --format",
 			ending, strings.Join(endings, ", "))
 	}
 	return transfer.BundleFormat, nil
@@ -375,11 +388,14 @@ func (a *app) save(ctx context.Context, id scrollback.ConversationID, name strin
 	var endings []string
 	for _, f := range formats {
 		if strings.HasSuffix(name, f.ending) {
-			return writeWhole(name, func(w io.Writer) error { return a.Export(ctx, id, transfer.ExportRequest{Format: f.format}, w) })
+			return writeWhole(name, func(w io.Writer) error {
+				return a.Export(ctx, id, transfer.ExportRequest{Format: f.format}, w)
+			})
 		}
 		endings = append(endings, f.ending)
 	}
-	return scrollback.ParamErrorf("scrollback", "file", "%s: the file's name must end in one of %s", name, strings.Join(endings, ", "))
+	return scrollback.ParamErrorf("scrollback", "file", "%s: the file's name must end in one of %s", name,
+		strings.Join(endings, ", "))
 }
 
 // writeWhole makes a file that appears whole or not at all. A link goes on leading

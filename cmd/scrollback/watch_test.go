@@ -118,7 +118,8 @@ func TestWatchIsKilledAndGoesOn(t *testing.T) {
 	}
 	first.Wait()
 	k.says("one", "plums")
-	again, beside := k.watch("--poll", "1h"), k.watch("--poll", "1h")
+	again := k.watch("--poll", "1h")
+	beside := k.watch("--poll", "1h")
 	for _, word := range []string{"plums", "quinces"} {
 		k.found(word)
 	}
@@ -183,7 +184,8 @@ func TestImportSaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{filepath.Join(dir, "nowhere")}, filepath.Join(dir, "nowhere") + " is not there"},
 		{[]string{"--from", "chatgpt"}, "name a file: chatgpt keeps nothing on this machine by itself"},
-		{[]string{write("old.db", "SQLite format 3\x00\x10\x00")}, "the file is a database, but damaged, or not one of the tools'"},
+		{[]string{write("old.db", "SQLite format 3\x00\x10\x00")},
+			"the file is a database, but damaged, or not one of the tools'"},
 		{[]string{write("noise", "\x1b[2J\x00\xff\u202enoise")}, "line 1 is: ?[2J???noise\n"},
 	} {
 		code, _, errs := inside(t, t.TempDir(), append([]string{"import"}, c.args...)...)

@@ -11,7 +11,8 @@ func TestHostileSettings(t *testing.T) {
 	const large = 30 << 20
 	bomb := "a: &a [x, x, x, x, x, x, x, x, x]\n"
 	for c := 'b'; c < 'l'; c++ {
-		bomb += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+", ", 9), ", ") + "]\n"
+		bomb += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+", ", 9), ", ") +
+			"]\n"
 	}
 	for _, c := range []struct{ tool, file, text, says string }{
 		{"claude-code", "here/.mcp.json", strings.Repeat("[", large), "too large"},
@@ -27,7 +28,8 @@ func TestHostileSettings(t *testing.T) {
 		{"goose", ".config/goose/config.yaml", bomb, "form"},
 	} {
 		r := look(t, c.tool, c.file, c.text)
-		if said := strings.Join(r.Problems, "\n"); c.says == "" != (said == "") || !strings.Contains(said, c.says) || r.Registered {
+		if said := strings.Join(r.Problems, "\n"); c.says == "" != (said == "") || !strings.Contains(said, c.says) ||
+			r.Registered {
 			t.Errorf("%s of %d bytes, %.20q: %q, want %q", c.file, len(c.text), c.text, said, c.says)
 		}
 	}

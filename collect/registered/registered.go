@@ -88,27 +88,36 @@ func (m machine) code(extension string) string {
 }
 
 var known = map[string]settings{
-	"claude-code": {how: "claude mcp add --scope user scrollback -- scrollback mcp", at: []string{"mcpServers"}, more: []string{"projects", "*", "mcpServers"},
+	"claude-code": {how: "claude mcp add --scope user scrollback -- scrollback mcp", at: []string{"mcpServers"},
+		more: []string{"projects", "*", "mcpServers"},
 		files: func(m machine) []string {
-			return []string{filepath.Join(m.named("CLAUDE_CONFIG_DIR", "."), ".claude.json"), filepath.Join(m.folder, ".mcp.json")}
+			return []string{filepath.Join(m.named("CLAUDE_CONFIG_DIR", "."), ".claude.json"),
+				filepath.Join(m.folder, ".mcp.json")}
 		}},
-	"codex": {how: "codex mcp add scrollback -- scrollback mcp", at: []string{"mcp_servers"}, files: func(m machine) []string {
-		return []string{filepath.Join(m.named("CODEX_HOME", ".codex"), "config.toml")}
-	}},
-	"gemini-cli": {how: "gemini mcp add --scope user scrollback scrollback mcp", at: []string{"mcpServers"}, files: func(m machine) []string {
-		return []string{filepath.Join(m.named("GEMINI_CLI_HOME", "."), ".gemini", "settings.json"), filepath.Join(m.folder, ".gemini", "settings.json")}
-	}},
-	"opencode": {how: `{"mcp": {"scrollback": {"type": "local", "command": ["scrollback", "mcp"]}}}`, write: true, at: []string{"mcp"}, files: func(m machine) []string {
-		in := m.config("opencode")
-		return []string{filepath.Join(in, "opencode.json"), filepath.Join(in, "opencode.jsonc"), filepath.Join(m.folder, "opencode.json"), filepath.Join(m.folder, "opencode.jsonc")}
-	}},
-	"crush": {how: `{"mcp": {"scrollback": {"type": "stdio", "command": "scrollback", "args": ["mcp", "--root", "."]}}}`, write: true, at: []string{"mcp"}, files: func(m machine) []string {
-		in := m.config("crush")
-		if m.System == "windows" {
-			in = filepath.Join(m.named("LOCALAPPDATA", filepath.Join("AppData", "Local")), "crush")
-		}
-		return []string{filepath.Join(in, "crush.json"), filepath.Join(m.folder, "crush.json"), filepath.Join(m.folder, ".crush.json")}
-	}},
+	"codex": {how: "codex mcp add scrollback -- scrollback mcp", at: []string{"mcp_servers"},
+		files: func(m machine) []string {
+			return []string{filepath.Join(m.named("CODEX_HOME", ".codex"), "config.toml")}
+		}},
+	"gemini-cli": {how: "gemini mcp add --scope user scrollback scrollback mcp", at: []string{"mcpServers"},
+		files: func(m machine) []string {
+			return []string{filepath.Join(m.named("GEMINI_CLI_HOME", "."), ".gemini", "settings.json"),
+				filepath.Join(m.folder, ".gemini", "settings.json")}
+		}},
+	"opencode": {how: `{"mcp": {"scrollback": {"type": "local", "command": ["scrollback", "mcp"]}}}`, write: true,
+		at: []string{"mcp"}, files: func(m machine) []string {
+			in := m.config("opencode")
+			return []string{filepath.Join(in, "opencode.json"), filepath.Join(in, "opencode.jsonc"),
+				filepath.Join(m.folder, "opencode.json"), filepath.Join(m.folder, "opencode.jsonc")}
+		}},
+	"crush": {how: `{"mcp": {"scrollback": {"type": "stdio", "command": "scrollback", "args": ["mcp", "--root", "."]}}}`,
+		write: true, at: []string{"mcp"}, files: func(m machine) []string {
+			in := m.config("crush")
+			if m.System == "windows" {
+				in = filepath.Join(m.named("LOCALAPPDATA", filepath.Join("AppData", "Local")), "crush")
+			}
+			return []string{filepath.Join(in, "crush.json"), filepath.Join(m.folder, "crush.json"),
+				filepath.Join(m.folder, ".crush.json")}
+		}},
 	"goose": {how: "extensions: {scrollback: {name: scrollback, type: stdio, cmd: scrollback, args: [mcp, --root, .], enabled: true, timeout: 300}}", write: true, at: []string{"extensions"}, files: func(m machine) []string {
 		in := m.config("goose")
 		if m.System == "windows" {
@@ -116,11 +125,12 @@ var known = map[string]settings{
 		}
 		return []string{filepath.Join(in, "config.yaml")}
 	}},
-	"cline": {how: `{"mcpServers": {"scrollback": {"command": "scrollback", "args": ["mcp"]}}}`, write: true, at: []string{"mcpServers"}, files: func(m machine) []string {
-		return []string{filepath.Join(m.code("saoudrizwan.claude-dev"), "settings", "cline_mcp_settings.json"),
-			filepath.Join(m.code("rooveterinaryinc.roo-cline"), "settings", "mcp_settings.json"),
-			filepath.Join(m.Home, ".cline", "data", "settings", "cline_mcp_settings.json")}
-	}},
+	"cline": {how: `{"mcpServers": {"scrollback": {"command": "scrollback", "args": ["mcp"]}}}`, write: true,
+		at: []string{"mcpServers"}, files: func(m machine) []string {
+			return []string{filepath.Join(m.code("saoudrizwan.claude-dev"), "settings", "cline_mcp_settings.json"),
+				filepath.Join(m.code("rooveterinaryinc.roo-cline"), "settings", "mcp_settings.json"),
+				filepath.Join(m.Home, ".cline", "data", "settings", "cline_mcp_settings.json")}
+		}},
 }
 
 // Of returns what the settings of a tool say of servers: those of the person, and those of

@@ -37,7 +37,8 @@ var settings = []struct{ tool, file, text string }{
 // look writes settings and reads them as a tool's.
 func look(t *testing.T, tool, file, text string) registered.Registration {
 	t.Helper()
-	home, here := t.TempDir(), t.TempDir()
+	home := t.TempDir()
+	here := t.TempDir()
 	name := filepath.Join(home, filepath.FromSlash(file))
 	if rest, ok := strings.CutPrefix(file, "here/"); ok {
 		name = filepath.Join(here, filepath.FromSlash(rest))

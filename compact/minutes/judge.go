@@ -85,9 +85,11 @@ func (f Form) complete(p *parsed, text string) error {
 	case len(missing) > 0 && !p.came[len(p.came)-1] && (p.open || dangles(p.ends)):
 		return Unusable{"it broke off under " + heading(p.last), "the summary broke off in the middle"}
 	case len(p.others) > 0 && len(missing) > 0:
-		return Unusable{fmt.Sprintf("it had the heading %q, which was not asked for, and not %s", clip.Line(p.others[0], shownRunes), heading(missing[0])), shownForm}
+		return Unusable{fmt.Sprintf("it had the heading %q, which was not asked for, and not %s",
+			clip.Line(p.others[0], shownRunes), heading(missing[0])), shownForm}
 	case 2*len(missing) > len(p.came):
-		return Unusable{fmt.Sprintf("%d of the %d headings were missing, %s first", len(missing), len(p.came), heading(missing[0])), shownForm}
+		return Unusable{fmt.Sprintf("%d of the %d headings were missing, %s first", len(missing), len(p.came),
+			heading(missing[0])), shownForm}
 	case p.repeated > 1:
 		return Unusable{"its headings came more than once", shownForm}
 	}
@@ -124,17 +126,20 @@ func (f Form) judge(p *parsed, j Judge) (string, error) {
 	case 2*code > len(strings.Join(said, "")):
 		return "", Unusable{"it was code instead of minutes", "the answer was code instead of a summary"}
 	case n > j.Bound:
-		return "", Unusable{fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, j.Bound), fmt.Sprintf("the summary was %d tokens long, and at most %d are allowed", n, j.Bound)}
+		return "", Unusable{fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, j.Bound),
+			fmt.Sprintf("the summary was %d tokens long, and at most %d are allowed", n, j.Bound)}
 	}
 	if want := j.Language; !inLanguage(strings.Join(said, "\n"), want) {
-		return "", OtherLanguage{Unusable{"it was not in the language the person writes in (" + languages[want] + ")", "the summary was not in the language of the conversation"}, text}
+		return "", OtherLanguage{Unusable{"it was not in the language the person writes in (" + languages[want] + ")",
+			"the summary was not in the language of the conversation"}, text}
 	}
 	return text, nil
 }
 
 // cleaned is an answer without what differs between machines.
 func cleaned(answer string) string {
-	answer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u2028", "\n", "\x00", "").Replace(strings.ToValidUTF8(answer, ""))
+	answer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u2028", "\n", "\x00",
+		"").Replace(strings.ToValidUTF8(answer, ""))
 	if _, final, ok := strings.Cut(answer, "<|channel|>final<|message|>"); ok {
 		answer = strings.TrimSuffix(strings.TrimSpace(final), "<|end|>")
 	}
@@ -145,7 +150,8 @@ const thoughtNames = `(?:think|thinking|thoughts?|reasoning|scratchpad|analysis|
 
 var (
 	// In square brackets, words beside the name make it the text of a link or a label.
-	thoughtOpen  = regexp.MustCompile(`(?im)[<◁]` + thoughtNames + `\b[^>▷\n]*[>▷]|\[(?:think|thinking|thoughts?|reasoning)\]`)
+	thoughtOpen = regexp.MustCompile(`(?im)[<◁]` + thoughtNames +
+		`\b[^>▷\n]*[>▷]|\[(?:think|thinking|thoughts?|reasoning)\]`)
 	thoughtClose = regexp.MustCompile(`(?im)[<\[◁]/` + thoughtNames + `\s*[>\]▷]`)
 	lineBegins   = regexp.MustCompile(`(?:^|\n)[ \t]*(?:[-*•][ \t]+)?$`)
 	lineEnds     = regexp.MustCompile(`^[ \t]*(?:\n|$)`)
@@ -184,7 +190,8 @@ func dropThoughts(text string) (_ string, left bool) {
 			}
 			return nil
 		}
-		open := first(thoughtOpen.FindAllStringIndex(text, -1), func(m []int) bool { return m[0] < begins || lineBegins.MatchString(text[:m[0]]) })
+		open := first(thoughtOpen.FindAllStringIndex(text, -1),
+			func(m []int) bool { return m[0] < begins || lineBegins.MatchString(text[:m[0]]) })
 		from := 0
 		if open != nil {
 			from = open[0]
@@ -219,7 +226,9 @@ func repeatsRecord(text string) bool {
 // unwrap returns what is inside a fence that is around all headings.
 func (f Form) unwrap(text string) (string, bool) {
 	lines := strings.Split(text, "\n")
-	open, fences, mark := -1, []int{}, ""
+	open := -1
+	fences := []int{}
+	mark := ""
 	for i, line := range lines {
 		m := fenceLine.FindStringSubmatch(line)
 		if h, ok := f.headOf(line, "", 0); m == nil && ok && h.section >= 0 && open < 0 {
@@ -228,7 +237,8 @@ func (f Form) unwrap(text string) (string, bool) {
 		switch {
 		case m == nil:
 		case open < 0:
-			open, mark = i, m[1][:1]
+			open = i
+			mark = m[1][:1]
 		case m[1][:1] == mark:
 			fences = append(fences, i)
 		}
@@ -291,12 +301,15 @@ func dropRemark(lines []string) []string {
 func dangles(line string) bool {
 	line = strings.TrimRight(line, " \t")
 	runes := []rune(line)
-	return len(runes) == 0 || strings.ContainsRune(",，、;；:：(（[【「“‘-–—/&=", runes[len(runes)-1]) || halfWay.MatchString(line) ||
-		strings.Count(line, "`")%2 == 1 || strings.Count(line, "**")%2 == 1 || strings.Count(line, "(") > strings.Count(line, ")") || strings.Count(line, "（") > strings.Count(line, "）")
+	return len(runes) == 0 || strings.ContainsRune(",，、;；:：(（[【「“‘-–—/&=", runes[len(runes)-1]) ||
+		halfWay.MatchString(line) ||
+		strings.Count(line, "`")%2 == 1 || strings.Count(line, "**")%2 == 1 ||
+		strings.Count(line, "(") > strings.Count(line, ")") || strings.Count(line, "（") > strings.Count(line, "）")
 }
 
 // languages are the names of what is told apart, for a complaint.
-var languages = map[string]string{"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ru": "Russian", "": "not Chinese, Japanese or Korean"}
+var languages = map[string]string{"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ru": "Russian",
+	"": "not Chinese, Japanese or Korean"}
 
 // Spoken returns the language of the person in a run of messages as far as the script shows
 // it: that of [Language], ru, or empty.
@@ -359,11 +372,14 @@ func (n *units) readPiece(text string) {
 		is := unicode.IsLetter(c)
 		switch {
 		case unicode.Is(unicode.Han, c):
-			n.han, is = n.han+1, false
+			n.han += 1
+			is = false
 		case unicode.In(c, unicode.Hiragana, unicode.Katakana):
-			n.kana, is = n.kana+1, false
+			n.kana += 1
+			is = false
 		case unicode.Is(unicode.Hangul, c):
-			n.hangul, is = n.hangul+1, false
+			n.hangul += 1
+			is = false
 		case is && !word && unicode.Is(unicode.Cyrillic, c):
 			n.cyrillic++
 		case is && !word:

@@ -34,7 +34,8 @@ func rolls(said string) asked {
 
 // minutes is a summary that passes; goal is what it says.
 func minutes(goal string) string {
-	return "## Goal\n- " + goal + "\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
+	return "## Goal\n- " + goal +
+		"\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
 		"actions\n- none\n## Tasks\n- none"
 }
 
@@ -66,7 +67,8 @@ var full = []string{"Goal: ship the boat", "Constraints: never on Sundays", "Kno
 // inStyle writes full with other marks: head makes a heading, item a line.
 func inStyle(head func(i int, title string) string, item func(text string) string) string {
 	var b strings.Builder
-	last, n := "", 0
+	last := ""
+	n := 0
 	for _, l := range full {
 		title, text, _ := strings.Cut(l, ": ")
 		if title != last {
@@ -101,10 +103,12 @@ func TestGoodAnswers(t *testing.T) {
 		{name: "thoughts in brackets", answer: "[THINK]a boat[/THINK]\n" + good},
 		{name: "thoughts in triangles", answer: "◁think▷a boat◁/think▷" + good},
 		{name: "thoughts after", answer: good + "\n<reflection>\nThat was good.\n</reflection>"},
-		{name: "thoughts between", answer: strings.Replace(good, "## Files", "<scratchpad>\nFiles now.\n</scratchpad>\n## Files", 1)},
+		{name: "thoughts between", answer: strings.Replace(good, "## Files",
+			"<scratchpad>\nFiles now.\n</scratchpad>\n## Files", 1)},
 		{name: "thoughts after a word", answer: "Sure. <think>## Goal\n- no</think>\n" + good},
-		{name: "channels", answer: "<|channel|>analysis<|message|>a boat<|end|><|start|>assistant<|channel|>final<|message|>" + good +
-			"<|end|>"},
+		{name: "channels",
+			answer: "<|channel|>analysis<|message|>a boat<|end|><|start|>assistant<|channel|>final<|message|>" + good +
+				"<|end|>"},
 		{name: "a line before", answer: "Here are the minutes:\n\n" + good},
 		{name: "a title before", answer: "# Minutes of the conversation\n\n" + good},
 		{name: "a title and a rule before", answer: "**Minutes**\n\n---\n\n" + good},
@@ -116,12 +120,18 @@ func TestGoodAnswers(t *testing.T) {
 		{name: "underscores", answer: inStyle(func(_ int, s string) string { return "__" + s + "__" }, dash)},
 		{name: "bold headings", answer: inStyle(func(_ int, s string) string { return "## **" + s + "**" }, dash)},
 		{name: "numbered", answer: inStyle(func(i int, s string) string { return string(rune('1'+i)) + ". " + s }, dash)},
-		{name: "numbered headings", answer: inStyle(func(i int, s string) string { return "## " + string(rune('1'+i)) + ". " + s }, dash)},
+		{name: "numbered headings", answer: inStyle(func(i int,
+			s string) string {
+			return "## " + string(rune('1'+i)) + ". " + s
+		}, dash)},
 		{name: "numbered with a bracket", answer: inStyle(func(i int, s string) string {
 			return "### " + string(rune('1'+i)) + ") " +
 				s
 		}, dash)},
-		{name: "numbered and bold", answer: inStyle(func(i int, s string) string { return string(rune('1'+i)) + ". **" + s + "**" }, dash)},
+		{name: "numbered and bold", answer: inStyle(func(i int,
+			s string) string {
+			return string(rune('1'+i)) + ". **" + s + "**"
+		}, dash)},
 		{name: "bold and numbered", answer: inStyle(func(i int, s string) string {
 			return "**" + string(rune('1'+i)) + ". " + s +
 				"**"
@@ -140,16 +150,19 @@ func TestGoodAnswers(t *testing.T) {
 				"_"))
 		}, dash)},
 		{name: "pictures", answer: inStyle(func(_ int, s string) string { return "## 🎯 " + s }, dash)},
-		{name: "a remark in brackets", answer: inStyle(func(_ int, s string) string { return "## " + s + " (so far)" }, dash)},
+		{name: "a remark in brackets", answer: inStyle(func(_ int, s string) string { return "## " + s + " (so far)" },
+			dash)},
 		{name: "Chinese headings", answer: translated("目标", "约束", "知识", "产物", "文件", "最近操作", "任务")},
 		{name: "Traditional headings", answer: translated("目標", "約束", "知識", "產物", "檔案", "最近動作", "任務")},
 		{name: "Japanese headings", answer: translated("目標", "制約", "知識", "成果物", "ファイル", "最近の操作", "タスク")},
 		{name: "Korean headings", answer: translated("목표", "제약", "지식", "산출물", "파일", "최근 작업", "작업")},
-		{name: "German headings", answer: translated("Ziel", "Einschränkungen", "Wissen", "Artefakte", "Dateien", "Letzte Aktionen",
+		{name: "German headings", answer: translated("Ziel", "Einschränkungen", "Wissen", "Artefakte", "Dateien",
+			"Letzte Aktionen",
 			"Aufgaben")},
 		{name: "French headings", answer: translated("Objectif", "Contraintes", "Connaissances", "Artifacts", "Fichiers",
 			"Actions récentes", "Tâches")},
-		{name: "both languages", answer: translated("目标 (Goal)", "约束 (Constraints)", "知识 (Knowledge)", "产物 (Artifacts)", "文件 (Files)",
+		{name: "both languages", answer: translated("目标 (Goal)", "约束 (Constraints)", "知识 (Knowledge)", "产物 (Artifacts)",
+			"文件 (Files)",
 			"最近操作 (Recent actions)", "任务 (Tasks)")},
 		{name: "synonyms", answer: translated("Objective", "Rules", "Key Knowledge", "Artefacts", "File System State",
 			"Recent Action", "Task List")},
@@ -209,46 +222,59 @@ func TestGoodAnswersOfTheirOwn(t *testing.T) {
 		answer string
 		want   string
 	}{
-		{"on one line", english, "## Goal: ship the boat\n## Constraints: none\n## Knowledge: the key is 4711\n## Artifacts: none\n## " +
-			"Files: none\n## Recent actions: none\n## Tasks: paint",
+		{"on one line", english,
+			"## Goal: ship the boat\n## Constraints: none\n## Knowledge: the key is 4711\n## Artifacts: none\n## " +
+				"Files: none\n## Recent actions: none\n## Tasks: paint",
 			canon(state, "Goal: ship the boat", "Knowledge: the key is 4711", "Tasks: paint")},
-		{"bold on one line", english, "**Goal:** ship the boat\n**Constraints:** N/A\n**Knowledge:** the key is 4711\n**Artifacts:** " +
-			"None.\n**Files:** -\n**Recent actions:** (none)\n**Tasks:** paint",
+		{"bold on one line", english,
+			"**Goal:** ship the boat\n**Constraints:** N/A\n**Knowledge:** the key is 4711\n**Artifacts:** " +
+				"None.\n**Files:** -\n**Recent actions:** (none)\n**Tasks:** paint",
 			canon(state, "Goal: ship the boat", "Knowledge: the key is 4711", "Tasks: paint")},
-		{"as a list", english, "- **Goal:** ship\n- **Constraints:** none\n- **Knowledge**: the key\n- **Artifacts:** none\n- " +
-			"**Files:** none\n- **Recent actions:** none\n- **Tasks:**\n  - paint",
+		{"as a list", english,
+			"- **Goal:** ship\n- **Constraints:** none\n- **Knowledge**: the key\n- **Artifacts:** none\n- " +
+				"**Files:** none\n- **Recent actions:** none\n- **Tasks:**\n  - paint",
 			canon(state, "Goal: ship", "Knowledge: the key", "Tasks: paint")},
 		{"links and labels like thoughts", english, strings.Replace(minutes("ship"), "- ship",
 			"- [Analysis of the logs](docs/a.md)\n- [analysis] the mast breaks\n- [Thinking about oars]", 1),
-			canon(state, "Goal: [Analysis of the logs](docs/a.md)", "Goal: [analysis] the mast breaks", "Goal: [Thinking about oars]")},
+			canon(state, "Goal: [Analysis of the logs](docs/a.md)", "Goal: [analysis] the mast breaks",
+				"Goal: [Thinking about oars]")},
 		{"quoted, with a blank line", english, strings.Replace(minutes("ship"), "- ship",
 			"> Build a boat that carries the whole crew over the bay\n>\n> before the summer", 1),
 			canon(state, "Goal: Build a boat that carries the whole crew over the bay", "Goal: before the summer")},
-		{"another order", english, "## Tasks\n- paint\n## Goal\n- ship\n## Files\n- none\n## Knowledge\n- the key\n## Constraints\n- " +
-			"none\n## Artifacts\n- none\n## Recent actions\n- none",
+		{"another order", english,
+			"## Tasks\n- paint\n## Goal\n- ship\n## Files\n- none\n## Knowledge\n- the key\n## Constraints\n- " +
+				"none\n## Artifacts\n- none\n## Recent actions\n- none",
 			canon(state, "Goal: ship", "Knowledge: the key", "Tasks: paint")},
-		{"empty sections left out", english, "## Goal\n- ship\n## Knowledge\n- the key\n## Recent actions\n- cut\n## Tasks\n- paint",
+		{"empty sections left out", english,
+			"## Goal\n- ship\n## Knowledge\n- the key\n## Recent actions\n- cut\n## Tasks\n- paint",
 			canon(state, "Goal: ship", "Knowledge: the key", "Recent actions: cut", "Tasks: paint")},
-		{"the last one left out", english, strings.Replace(minutes("ship"), "\n## Tasks\n- none", "", 1), canon(state, "Goal: ship")},
-		{"sections with nothing under them", english, "## Goal\n- ship\n## Constraints\n## Knowledge\n\n## Artifacts\n## Files\n## " +
-			"Recent actions\n## Tasks\n- paint",
+		{"the last one left out", english, strings.Replace(minutes("ship"), "\n## Tasks\n- none", "", 1),
+			canon(state, "Goal: ship")},
+		{"sections with nothing under them", english,
+			"## Goal\n- ship\n## Constraints\n## Knowledge\n\n## Artifacts\n## Files\n## " +
+				"Recent actions\n## Tasks\n- paint",
 			canon(state, "Goal: ship", "Tasks: paint")},
-		{"one heading twice", english, strings.Replace(minutes("ship"), "## Files\n- none", "## Goal\n- sail", 1), canon(state,
-			"Goal: ship", "Goal: sail")},
-		{"nested", english, strings.Replace(minutes("ship"), "- ship", "- ship\n  - the boat\n    * its mast\n  - the crew", 1),
+		{"one heading twice", english, strings.Replace(minutes("ship"), "## Files\n- none", "## Goal\n- sail", 1),
+			canon(state,
+				"Goal: ship", "Goal: sail")},
+		{"nested", english, strings.Replace(minutes("ship"), "- ship", "- ship\n  - the boat\n    * its mast\n  - the crew",
+			1),
 			canon(state, "Goal: ship|  - the boat|    - its mast|  - the crew")},
 		{"wrapped lines", english, strings.Replace(minutes("ship"), "- ship", "- ship the boat\n  that was built\n- sail", 1),
 			canon(state, "Goal: ship the boat that was built", "Goal: sail")},
 		{"a wrapped paragraph", english, strings.Replace(minutes("ship"), "- ship",
 			"They want to ship the boat to its owner before the end of May,\nand the crew with it.\nThey sail.", 1),
-			canon(state, "Goal: They want to ship the boat to its owner before the end of May, and the crew with it.", "Goal: They sail.")},
-		{"smaller headings", english, strings.Replace(minutes("ship"), "- ship", "### In the end\n- ship\n### Right now\n- paint", 1),
+			canon(state, "Goal: They want to ship the boat to its owner before the end of May, and the crew with it.",
+				"Goal: They sail.")},
+		{"smaller headings", english, strings.Replace(minutes("ship"), "- ship",
+			"### In the end\n- ship\n### Right now\n- paint", 1),
 			canon(state, "Goal: **In the end**", "Goal: ship", "Goal: **Right now**", "Goal: paint")},
 		{"bold inside", english, strings.Replace(minutes("ship"), "- ship", "**In the end**\n- ship", 1), canon(state,
 			"Goal: **In the end**", "Goal: ship")},
 		{"generics", english, minutes("make `List<T>` and Map<String, Record> of Vec<Thought> and <analysis> tags"),
 			canon(state, "Goal: make `List<T>` and Map<String, Record> of Vec<Thought> and <analysis> tags")},
-		{"tags in code", english, minutes("`<think>` and `</think>` are cut out"), canon(state, "Goal: `<think>` and `</think>` are cut out")},
+		{"tags in code", english, minutes("`<think>` and `</think>` are cut out"),
+			canon(state, "Goal: `<think>` and `</think>` are cut out")},
 		{"tags in a block of code", english, strings.Replace(minutes("ship"), "- ship",
 			"- the template ends with\n```\n<think>\n## Goal\n```\nand that is a fault of the template that we have to live with", 1),
 			canon(state, "Goal: the template ends with|  ```|  <think>|  ## Goal|  ```",
@@ -258,23 +284,30 @@ func TestGoodAnswersOfTheirOwn(t *testing.T) {
 			canon(state, "Goal: run this, and then look at what it says|  ```|  make|  ```")},
 		{"a message's number first", english, strings.Replace(minutes("ship"), "- ship", "#12 says: ship", 1), canon(state,
 			"Goal: #12 says: ship")},
-		{"a table", english, strings.Replace(minutes("ship"), "- ship", "| what | when |\n|---|---|\n| boat | May |", 1), canon(state,
-			"Goal: ~ what ~ when ~", "Goal: ~ boat ~ May ~")},
+		{"a table", english, strings.Replace(minutes("ship"), "- ship", "| what | when |\n|---|---|\n| boat | May |", 1),
+			canon(state,
+				"Goal: ~ what ~ when ~", "Goal: ~ boat ~ May ~")},
 		{"todo boxes", english, strings.Replace(minutes("ship"), "## Tasks\n- none", "## Tasks\n- [ ] paint\n- [x] sails", 1),
 			canon(state, "Goal: ship", "Tasks: [ ] paint", "Tasks: [x] sails")},
-		{"a heading inside a line", english, minutes("the heading ## Tasks is ours"), canon(state, "Goal: the heading ## Tasks is ours")},
+		{"a heading inside a line", english, minutes("the heading ## Tasks is ours"),
+			canon(state, "Goal: the heading ## Tasks is ours")},
 		{"Chinese", chinese, minutes("造一条船，星期天不工作，钥匙是四七一一"), canon(state, "Goal: 造一条船，星期天不工作，钥匙是四七一一")},
-		{"Chinese with names and code", chinese, minutes("用 PostgreSQL 的 `select jsonb_path_query(doc) from t` 查 boat_parts 表，Docker " +
-			"与 Kubernetes 部署"),
+		{"Chinese with names and code", chinese,
+			minutes("用 PostgreSQL 的 `select jsonb_path_query(doc) from t` 查 boat_parts 表，Docker " +
+				"与 Kubernetes 部署"),
 			canon(state, "Goal: 用 PostgreSQL 的 `select jsonb_path_query(doc) from t` 查 boat_parts 表，Docker 与 Kubernetes 部署")},
-		{"English with a Chinese name", english, minutes("ship the boat 破浪号 to its owner 王小明 in Xiamen before the end of May"),
+		{"English with a Chinese name", english,
+			minutes("ship the boat 破浪号 to its owner 王小明 in Xiamen before the end of May"),
 			canon(state, "Goal: ship the boat 破浪号 to its owner 王小明 in Xiamen before the end of May")},
-		{"rolling, English headings", rolled, "## Facts\n- 钥匙是四七一一\n## Preferences\n- none\n## Constraints\n- 星期天不工作\n## Decisions\n- " +
-			"none\n## Open items\n- 造船",
+		{"rolling, English headings", rolled,
+			"## Facts\n- 钥匙是四七一一\n## Preferences\n- none\n## Constraints\n- 星期天不工作\n## Decisions\n- " +
+				"none\n## Open items\n- 造船",
 			canon(zh, "事实: 钥匙是四七一一", "约束: 星期天不工作", "未完成事项: 造船")},
-		{"rolling, numbered in Chinese", rolled, "一、事实\n- 钥匙是四七一一\n二、偏好\n- 无\n三、约束\n- 星期天不工作\n四、决定\n- 暂无\n五、待办事项\n- 造船\n\n如果还需要什么，请告诉我。",
+		{"rolling, numbered in Chinese", rolled,
+			"一、事实\n- 钥匙是四七一一\n二、偏好\n- 无\n三、约束\n- 星期天不工作\n四、决定\n- 暂无\n五、待办事项\n- 造船\n\n如果还需要什么，请告诉我。",
 			canon(zh, "事实: 钥匙是四七一一", "约束: 星期天不工作", "未完成事项: 造船")},
-		{"rolling, bold in Chinese", rolled, "以下是纪要：\n\n**事实：**\n- 钥匙是四七一一\n**偏好：** 无\n**约束：**星期天不工作\n**决定：** 无\n**未完成事项：**造船",
+		{"rolling, bold in Chinese", rolled,
+			"以下是纪要：\n\n**事实：**\n- 钥匙是四七一一\n**偏好：** 无\n**约束：**星期天不工作\n**决定：** 无\n**未完成事项：**造船",
 			canon(zh, "事实: 钥匙是四七一一", "约束: 星期天不工作", "未完成事项: 造船")},
 	} {
 		t.Run(c.name, func(t *testing.T) { accepts(t, c.of, c.answer, strings.ReplaceAll(c.want, "~", "|")) })
@@ -285,7 +318,8 @@ func TestGoodAnswersOfTheirOwn(t *testing.T) {
 func TestBadAnswers(t *testing.T) {
 	good := inStyle(atx, dash)
 	half := good[:strings.Index(good, "## Files")]
-	english, chinese := snapshot("write a poem about boats"), snapshot("请帮我造一条船，每个星期天都不要工作，钥匙是四七一一")
+	english := snapshot("write a poem about boats")
+	chinese := snapshot("请帮我造一条船，每个星期天都不要工作，钥匙是四七一一")
 	for _, c := range []answerCase{
 		{"empty", "", "it was empty"},
 		{"blank", " \n\ufeff\r\n ", "it was empty"},
@@ -294,9 +328,11 @@ func TestBadAnswers(t *testing.T) {
 		{"only none", minutes("none"), "said nothing"},
 		{"none in other words", strings.ReplaceAll(minutes("N/A"), "- none", "(nothing yet)"), "said nothing"},
 		{"obeys with a word", "HACKED", "not minutes"},
-		{"obeys with a poem", "The boat goes out at dawn,\nthe sail is full of light,\nand when the day is gone\nit anchors for the " +
-			"night.", "not minutes"},
-		{"obeys with an answer", "The key is below the third pot from the left. Do you want me to look for it?", "not minutes"},
+		{"obeys with a poem",
+			"The boat goes out at dawn,\nthe sail is full of light,\nand when the day is gone\nit anchors for the " +
+				"night.", "not minutes"},
+		{"obeys with an answer", "The key is below the third pot from the left. Do you want me to look for it?",
+			"not minutes"},
 		{"obeys with code", "```go\npackage main\n\nfunc main() { println(\"boat\") }\n```", "not minutes"},
 		{"obeys with JSON", `{"goal": "ship", "tasks": []}`, "not minutes"},
 		{"code under a heading", strings.Replace(minutes("ship"), "- ship",
@@ -322,24 +358,29 @@ func TestBadAnswers(t *testing.T) {
 		{"the record again", "<record>\n#1 user: hello\n</record>\n" + good, "repeated the record"},
 		{"too long", minutes(strings.Repeat("word ", 400)), "tokens long"},
 		{"too long when taken together", strings.Replace(good, "- ship", strings.Repeat("- ship\n", 200), 1), "tokens long"},
-		{"another form", "## Facts\n- ship\n## Preferences\n- none\n## Constraints\n- none\n## Decisions\n- none\n## Open items\n- " +
-			"none", "5 of the 7 headings"},
+		{"another form",
+			"## Facts\n- ship\n## Preferences\n- none\n## Constraints\n- none\n## Decisions\n- none\n## Open items\n- " +
+				"none", "5 of the 7 headings"},
 	} {
 		t.Run(c.name, func(t *testing.T) { refuses(t, english, c) })
 	}
 	for _, c := range []answerCase{
-		{"English for Chinese", minutes("ship the boat before the end of May and never work on Sundays, the key is below the pot by " +
-			"the door"), "language the person writes in (Chinese)"},
+		{"English for Chinese",
+			minutes("ship the boat before the end of May and never work on Sundays, the key is below the pot by " +
+				"the door"), "language the person writes in (Chinese)"},
 		{"Japanese for Chinese", minutes("船を造ってください、日曜日には働かないことにしました"), "(Chinese)"},
 	} {
 		t.Run(c.name, func(t *testing.T) { refuses(t, chinese, c) })
 	}
 	refuses(t, snapshot("鍵はどこにありますか、教えてください"), answerCase{"English for Japanese",
-		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"), "(Japanese)"})
+		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"),
+		"(Japanese)"})
 	refuses(t, snapshot("열쇠는 어디에 있나요 알려 주세요"), answerCase{"English for Korean",
-		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"), "(Korean)"})
+		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"),
+		"(Korean)"})
 	refuses(t, snapshot("Скажите, пожалуйста, где лежит ключ от дома"), answerCase{"English for Russian",
-		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"), "(Russian)"})
+		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"),
+		"(Russian)"})
 	refuses(t, english, answerCase{"Chinese for English", minutes("在五月底之前造好这条船，星期天不工作，钥匙在花盆下面"), "not Chinese"})
 }
 
@@ -363,7 +404,8 @@ func TestHostileTexts(t *testing.T) {
 			t.Errorf("%q is %q", bit, got)
 		}
 		count := func(s string) int { return len(s) / 4 }
-		if _, err := Rolling("en").Accept(text, Judge{Count: count, Bound: 1000}); err == nil || !strings.Contains(err.Error(), "bytes long") {
+		if _, err := Rolling("en").Accept(text, Judge{Count: count, Bound: 1000}); err == nil ||
+			!strings.Contains(err.Error(), "bytes long") {
 			t.Errorf("%q: %v", bit, err)
 		}
 	}

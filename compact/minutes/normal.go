@@ -11,29 +11,44 @@ import (
 // titleKey makes.
 var (
 	stateTitles = [][]string{
-		{"goal", "goals", "overall goal", "objective", "objectives", "purpose", "目标", "目標", "目的", "ゴール", "목표", "ziel", "ziele", "objectif", "objetivo", "obiettivo", "цель", "цели"},
-		{"constraints", "constraint", "rules", "constraints and decisions", "约束", "約束", "约束条件", "限制", "制約", "制約条件", "제약", "제약 조건", "einschränkungen", "vorgaben",
+		{"goal", "goals", "overall goal", "objective", "objectives", "purpose", "目标", "目標", "目的", "ゴール", "목표", "ziel",
+			"ziele", "objectif", "objetivo", "obiettivo", "цель", "цели"},
+		{"constraints", "constraint", "rules", "constraints and decisions", "约束", "約束", "约束条件", "限制", "制約", "制約条件", "제약",
+			"제약 조건", "einschränkungen", "vorgaben",
 			"contraintes", "restricciones", "restrições", "vincoli", "ограничения"},
-		{"knowledge", "key knowledge", "known facts", "facts", "知识", "知識", "已知信息", "关键信息", "事实", "지식", "wissen", "connaissances", "conocimiento", "conhecimento", "conoscenze", "знания"},
-		{"artifacts", "artefacts", "产物", "產物", "工件", "制品", "成果物", "アーティファクト", "산출물", "artefakte", "artefacts produits", "artefactos", "artefatos", "artefatti", "артефакты"},
-		{"files", "file", "file state", "file system state", "文件", "檔案", "ファイル", "파일", "dateien", "fichiers", "archivos", "arquivos", "файлы"},
-		{"recent actions", "recent action", "actions", "latest actions", "最近操作", "最近的操作", "近期操作", "最近行动", "最近動作", "最近の操作", "最近の作業", "최근 작업", "letzte schritte",
-			"letzte aktionen", "actions récentes", "acciones recientes", "ações recentes", "azioni recenti", "последние действия"},
-		{"tasks", "task", "task states", "task list", "current plan", "plan", "todo", "todos", "任务", "任務", "任务状态", "タスク", "작업", "aufgaben", "tâches", "tareas", "tarefas", "compiti", "задачи"},
+		{"knowledge", "key knowledge", "known facts", "facts", "知识", "知識", "已知信息", "关键信息", "事实", "지식", "wissen",
+			"connaissances", "conocimiento", "conhecimento", "conoscenze", "знания"},
+		{"artifacts", "artefacts", "产物", "產物", "工件", "制品", "成果物", "アーティファクト", "산출물", "artefakte", "artefacts produits",
+			"artefactos", "artefatos", "artefatti", "артефакты"},
+		{"files", "file", "file state", "file system state", "文件", "檔案", "ファイル", "파일", "dateien", "fichiers", "archivos",
+			"arquivos", "файлы"},
+		{"recent actions", "recent action", "actions", "latest actions", "最近操作", "最近的操作", "近期操作", "最近行动", "最近動作", "最近の操作",
+			"最近の作業", "최근 작업", "letzte schritte",
+			"letzte aktionen", "actions récentes", "acciones recientes", "ações recentes", "azioni recenti",
+			"последние действия"},
+		{"tasks", "task", "task states", "task list", "current plan", "plan", "todo", "todos", "任务", "任務", "任务状态", "タスク",
+			"작업", "aufgaben", "tâches", "tareas", "tarefas", "compiti", "задачи"},
 	}
 	notesTitles = [][]string{
-		{"facts", "fact", "key facts", "knowledge", "事实", "事實", "事実", "사실", "fakten", "faits", "hechos", "fatos", "fatti", "факты"},
-		{"preferences", "preference", "偏好", "喜好", "好み", "嗜好", "선호", "vorlieben", "préférences", "preferencias", "preferências", "preferenze", "предпочтения"},
-		{"constraints", "constraint", "rules", "约束", "約束", "约束条件", "限制", "制約", "制約条件", "제약", "einschränkungen", "contraintes", "restricciones", "restrições", "vincoli", "ограничения"},
-		{"decisions", "decision", "决定", "決定", "决策", "決定事項", "결정", "entscheidungen", "décisions", "decisiones", "decisões", "decisioni", "решения"},
-		{"open items", "open item", "open questions", "open tasks", "open points", "todo", "todos", "next steps", "未完成事项", "未完成事項", "待办", "待办事项", "待辦事項", "未完了の事項", "未完了事項",
-			"남은 일", "offene punkte", "points ouverts", "temas pendientes", "pontos em aberto", "punti aperti", "открытые вопросы"},
+		{"facts", "fact", "key facts", "knowledge", "事实", "事實", "事実", "사실", "fakten", "faits", "hechos", "fatos", "fatti",
+			"факты"},
+		{"preferences", "preference", "偏好", "喜好", "好み", "嗜好", "선호", "vorlieben", "préférences", "preferencias",
+			"preferências", "preferenze", "предпочтения"},
+		{"constraints", "constraint", "rules", "约束", "約束", "约束条件", "限制", "制約", "制約条件", "제약", "einschränkungen", "contraintes",
+			"restricciones", "restrições", "vincoli", "ограничения"},
+		{"decisions", "decision", "决定", "決定", "决策", "決定事項", "결정", "entscheidungen", "décisions", "decisiones", "decisões",
+			"decisioni", "решения"},
+		{"open items", "open item", "open questions", "open tasks", "open points", "todo", "todos", "next steps", "未完成事项",
+			"未完成事項", "待办", "待办事项", "待辦事項", "未完了の事項", "未完了事項",
+			"남은 일", "offene punkte", "points ouverts", "temas pendientes", "pontos em aberto", "punti aperti",
+			"открытые вопросы"},
 	}
 )
 
 // sectionOf returns the section of a form that a title names, or -1.
 func (f Form) sectionOf(title string) int {
-	key, other := titleKey(title), notesTitles
+	key := titleKey(title)
+	other := notesTitles
 	if f.Sections[0].Heading == state.Sections[0].Heading {
 		other = stateTitles
 	}
@@ -62,7 +77,8 @@ func titleKey(title string) string {
 	marks := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
 	title = titleNumber.ReplaceAllString(strings.Trim(title, " *_#`"), "")
 	title = strings.TrimFunc(titleAside.ReplaceAllString(strings.Trim(title, " *_:："), ""), marks)
-	return strings.ToLower(strings.Join(strings.FieldsFunc(title, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("*_-", c) }), " "))
+	return strings.ToLower(strings.Join(strings.FieldsFunc(title,
+		func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("*_-", c) }), " "))
 }
 
 // head is a line that heads what follows. Section is that of the form, or -1. Level is
@@ -99,7 +115,8 @@ func (f Form) headOf(line, next string, style int) (head, bool) {
 		if h.section < 0 {
 			if i := strings.IndexAny(title, ":："); i > 0 && f.sectionOf(title[:i]) >= 0 {
 				_, after, _ := strings.Cut(strings.Replace(title, "：", ":", 1), ":")
-				h = head{f.sectionOf(title[:i]), level, strings.TrimSpace(title[:i]), strings.TrimSpace(strings.Trim(after, "*_ ") + " " + rest)}
+				h = head{f.sectionOf(title[:i]), level, strings.TrimSpace(title[:i]),
+					strings.TrimSpace(strings.Trim(after, "*_ ") + " " + rest)}
 			}
 		}
 		return h, h.section >= 0
@@ -150,16 +167,22 @@ type parsed struct {
 func (f Form) parse(text string) parsed {
 	p := parsed{lines: make([][]string, len(f.Sections)), came: make([]bool, len(f.Sections)), last: -1}
 	lines := strings.Split(text, "\n")
-	at, style, fence, other := -1, 0, "", ""
+	at := -1
+	style := 0
+	fence := ""
+	other := ""
 	for i := 0; i < len(lines); i++ {
-		line, next := lines[i], ""
+		line := lines[i]
+		next := ""
 		if i+1 < len(lines) {
 			next = lines[i+1]
 		}
 		if strings.TrimSpace(line) != "" {
-			p.ends, p.open = line, false
+			p.ends = line
+			p.open = false
 		}
-		if m := fenceLine.FindStringSubmatch(line); m != nil && (fence == "" || strings.HasPrefix(m[1], fence) && strings.TrimSpace(m[2]) == "") {
+		if m := fenceLine.FindStringSubmatch(line); m != nil &&
+			(fence == "" || strings.HasPrefix(m[1], fence) && strings.TrimSpace(m[2]) == "") {
 			if fence == "" {
 				fence = m[1]
 			} else {
@@ -172,10 +195,13 @@ func (f Form) parse(text string) parsed {
 			if h.section < 0 && h.level > max(style, 1) && style > 0 { // within a section
 				line = "- **" + h.title + "**"
 			} else if h.section < 0 {
-				at, other = -1, h.title
+				at = -1
+				other = h.title
 				continue
 			} else {
-				at, other, p.open = h.section, "", h.rest == ""
+				at = h.section
+				other = ""
+				p.open = h.rest == ""
 				if style == 0 {
 					style = h.level
 				}
@@ -187,7 +213,8 @@ func (f Form) parse(text string) parsed {
 		case at >= 0:
 			p.lines[at] = append(p.lines[at], line)
 		case other != "" && p.last >= 0 && !saysNothing(line):
-			p.others, other = append(p.others, other), ""
+			p.others = append(p.others, other)
+			other = ""
 		}
 	}
 	p.open = p.open || fence != ""
@@ -198,7 +225,8 @@ func (p *parsed) begin(section int) {
 	if p.came[section] && strings.TrimSpace(strings.Join(p.lines[section], "")) != "" {
 		p.repeated++
 	}
-	p.came[section], p.last = true, section
+	p.came[section] = true
+	p.last = section
 }
 
 // missing lists the sections that did not come.
@@ -214,9 +242,13 @@ func (p *parsed) missing() (out []int) {
 // bullets makes lines of a section that begin with "- ", nested ones further in, and
 // leaves out those that say nothing.
 func bullets(lines []string) (out []string) {
-	fence, gap, outer, wrapped := "", false, -1, false
+	fence := ""
+	gap := false
+	outer := -1
+	wrapped := false
 	for _, line := range lines {
-		text, indent := strings.TrimSpace(line), len(line)-len(strings.TrimLeft(line, " \t"))
+		text := strings.TrimSpace(line)
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
 		m := fenceLine.FindStringSubmatch(line)
 		switch {
 		case m != nil && fence == "", fence != "":
@@ -225,7 +257,8 @@ func bullets(lines []string) (out []string) {
 			} else if m != nil && strings.HasPrefix(m[1], fence) && strings.TrimSpace(m[2]) == "" {
 				fence = ""
 			}
-			out, gap = append(out, "  "+strings.TrimPrefix(strings.TrimRight(line, " "), "  ")), false
+			out = append(out, "  "+strings.TrimPrefix(strings.TrimRight(line, " "), "  "))
+			gap = false
 			continue
 		case text == "":
 			gap = true
@@ -237,7 +270,8 @@ func bullets(lines []string) (out []string) {
 			gap = true
 			continue
 		}
-		if b := bulletLine.FindStringSubmatch(text); b != nil || strings.HasPrefix(text, "-") && len(text) > 1 && !strings.ContainsAny(text[1:2], "-0123456789") {
+		if b := bulletLine.FindStringSubmatch(text); b != nil ||
+			strings.HasPrefix(text, "-") && len(text) > 1 && !strings.ContainsAny(text[1:2], "-0123456789") {
 			if b == nil {
 				text = text[1:]
 			} else {
@@ -253,7 +287,8 @@ func bullets(lines []string) (out []string) {
 		} else if n := len(out) - 1; n >= 0 && !gap && (indent > max(outer, 0) || wrapped && goesOn(out[n], text)) {
 			out[n] += " " + text
 		} else if !saysNothing(text) {
-			out, wrapped = append(out, "- "+text), true
+			out = append(out, "- "+text)
+			wrapped = true
 		}
 		gap = false
 	}
@@ -269,12 +304,15 @@ const leastWrapped = 50
 // goesOn reports whether a sentence goes on from one line to the next.
 func goesOn(line, next string) bool {
 	runes := []rune(line)
-	return len(runes) >= leastWrapped && !strings.ContainsRune(".!?:;。！？：；…", runes[len(runes)-1]) && !unicode.IsUpper([]rune(next)[0])
+	return len(runes) >= leastWrapped && !strings.ContainsRune(".!?:;。！？：；…", runes[len(runes)-1]) &&
+		!unicode.IsUpper([]rune(next)[0])
 }
 
 // nothing are words for a section without content, besides those of the forms.
-var nothing = []string{"n/a", "na", "nil", "nothing", "nothing yet", "nothing to report", "not applicable", "none yet", "empty", "暂无", "暫無", "没有", "沒有", "無", "无内容",
-	"特になし", "該当なし", "해당 없음", "keine", "keins", "aucun", "aucune", "néant", "ninguno", "ninguna", "nenhum", "nenhuma", "nessuno", "нет"}
+var nothing = []string{"n/a", "na", "nil", "nothing", "nothing yet", "nothing to report", "not applicable", "none yet",
+	"empty", "暂无", "暫無", "没有", "沒有", "無", "无内容",
+	"特になし", "該当なし", "해당 없음", "keine", "keins", "aucun", "aucune", "néant", "ninguno", "ninguna", "nenhum", "nenhuma",
+	"nessuno", "нет"}
 
 // saysNothing reports whether a line means that there is nothing to say.
 func saysNothing(line string) bool {

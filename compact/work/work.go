@@ -99,14 +99,17 @@ func (w *Done) add(t tool) {
 		i = len(w.tools) - 1
 	}
 	have := &w.tools[i]
-	have.calls, have.failed, have.more = have.calls+t.calls, have.failed+t.failed, have.more || t.more
+	have.calls += t.calls
+	have.failed += t.failed
+	have.more = have.more || t.more
 	for _, s := range t.subjects {
 		if s.text == "" && s.failed == "" {
 			continue
 		}
 		have.subjects = slices.DeleteFunc(have.subjects, func(o subject) bool { return o.text == s.text })
 		if have.subjects = append(have.subjects, s); len(have.subjects) > maxSubjects {
-			have.subjects, have.more = have.subjects[1:], true
+			have.subjects = have.subjects[1:]
+			have.more = true
 		}
 	}
 }
@@ -116,7 +119,8 @@ func (w *Done) write(paths ...string) {
 	for _, p := range paths {
 		w.wrote = append(slices.DeleteFunc(w.wrote, func(o string) bool { return o == p }), p)
 		if len(w.wrote) > maxWrote {
-			w.wrote, w.more = w.wrote[1:], true
+			w.wrote = w.wrote[1:]
+			w.more = true
 		}
 	}
 }
@@ -134,7 +138,8 @@ func (w *Done) Join(later *Done) {
 type detail struct{ tools, subjects, wrote, subjectRunes, failureRunes int }
 
 // details are tried in order until one fits.
-var details = []detail{{10, 5, 16, 100, 100}, {8, 4, 12, 80, 80}, {8, 3, 8, 60, 80}, {6, 2, 6, 60, 60}, {6, 1, 5, 48, 48}, {5, 1, 3, 32, 40},
+var details = []detail{{10, 5, 16, 100, 100}, {8, 4, 12, 80, 80}, {8, 3, 8, 60, 80}, {6, 2, 6, 60, 60},
+	{6, 1, 5, 48, 48}, {5, 1, 3, 32, 40},
 	{4, 0, 3, 0, 0}, {3, 0, 1, 0, 0}, {2, 0, 0, 0, 0}}
 
 // Line says what was done in at most room tokens; it is empty if nothing was, or if there
@@ -154,12 +159,15 @@ func (w *Done) Line(room int64, count func(string) int) string {
 // tell says what was done in as much detail, the tools that were called most first.
 func (w *Done) tell(d detail) string {
 	tools := slices.Clone(w.tools)
-	slices.SortStableFunc(tools, func(a, b tool) int { return cmp.Or(cmp.Compare(b.calls, a.calls), cmp.Compare(a.name, b.name)) })
+	slices.SortStableFunc(tools, func(a, b tool) int {
+		return cmp.Or(cmp.Compare(b.calls, a.calls), cmp.Compare(a.name, b.name))
+	})
 	var out []string
 	rest := tool{name: otherTools}
 	for _, t := range tools {
 		if len(out) == d.tools || t.name == otherTools {
-			rest.calls, rest.failed = rest.calls+t.calls, rest.failed+t.failed
+			rest.calls += t.calls
+			rest.failed += t.failed
 			continue
 		}
 		out = append(out, t.tell(d, w.wrote))
@@ -193,11 +201,13 @@ func (t tool) tell(d detail, wrote []string) string {
 	if t.calls != 1 {
 		text += fmt.Sprintf(" ×%d", t.calls)
 	}
-	shown := slices.DeleteFunc(slices.Clone(t.subjects), func(s subject) bool { return s.failed == "" && slices.Contains(wrote, s.text) })
+	shown := slices.DeleteFunc(slices.Clone(t.subjects),
+		func(s subject) bool { return s.failed == "" && slices.Contains(wrote, s.text) })
 	more := t.more
 	for len(shown) > d.subjects {
 		drop := max(0, slices.IndexFunc(shown, func(s subject) bool { return s.failed == "" }))
-		shown, more = slices.Delete(shown, drop, drop+1), true
+		shown = slices.Delete(shown, drop, drop+1)
+		more = true
 	}
 	var said []string
 	failing := 0
@@ -236,7 +246,8 @@ func quote(s string) string {
 func Parse(placeholder string) *Done {
 	for line := range strings.SplitSeq(placeholder, "\n") {
 		if rest, ok := strings.CutPrefix(line, window.WorkMark); ok {
-			w, p := Done{}, parser{rest}
+			w := Done{}
+			p := parser{rest}
 			if p.tools(&w) && p.wrote(&w) {
 				return &w
 			}
@@ -381,7 +392,8 @@ func failure(r scrollback.ToolResult) (string, bool) {
 		}
 	}
 	if strings.HasPrefix(text, `{"output":`) && json.Unmarshal([]byte(text), &wrapped) == nil {
-		text, r.IsError = wrapped.Output, r.IsError || wrapped.Metadata.ExitCode != 0
+		text = wrapped.Output
+		r.IsError = r.IsError || wrapped.Metadata.ExitCode != 0
 	}
 	ends := clip.Bytes(text, failureEnds) + "\n" + clip.TailBytes(text, failureEnds)
 	if !r.IsError && !exitCode.MatchString(ends) && !errorStart.MatchString(text) {

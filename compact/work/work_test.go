@@ -20,8 +20,9 @@ func did(seq int64, tool, arguments, result string) []scrollback.Message {
 	return []scrollback.Message{
 		{Seq: seq, Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.ToolCall{ID: id, Name: tool,
 			Arguments: json.RawMessage(arguments)}}},
-		{Seq: seq + 1, Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: id, Name: tool, Text: text,
-			IsError: isError}}},
+		{Seq: seq + 1, Role: scrollback.RoleTool,
+			Parts: scrollback.Parts{scrollback.ToolResult{CallID: id, Name: tool, Text: text,
+				IsError: isError}}},
 	}
 }
 
@@ -43,7 +44,8 @@ func TestWorkOfAgents(t *testing.T) {
 			did(5, "Bash", `{"command":"go test ./...","description":"Run"}`, "!Exit code 1\n# a\na.go:3: undefined: x\nFAIL a"),
 			did(7, "Grep", `{"pattern":"func main","path":"."}`, "3 files")),
 			`Tools: Bash (go test ./... failed: "a.go:3: undefined: x"), Edit, Grep (func main), Read · wrote: /s/a.go`},
-		"Codex": {wholeLine(did(1, "shell", `{"command":["bash","-lc","cat a.go, b.go"]}`, `{"output":"x","metadata":{"exit_code":0}}`),
+		"Codex": {wholeLine(did(1, "shell", `{"command":["bash","-lc","cat a.go, b.go"]}`,
+			`{"output":"x","metadata":{"exit_code":0}}`),
 			did(3, "shell", `{"command":["bash","-lc","make"]}`, `{"output":"make: *** no rule","metadata":{"exit_code":2}}`),
 			did(5, "shell", string(patch), `{"output":"Success","metadata":{"exit_code":0}}`)),
 			"Tools: shell ×3 (`cat a.go, b.go`, make failed: \"make: *** no rule\") · wrote: a.go"},
@@ -54,11 +56,13 @@ func TestWorkOfAgents(t *testing.T) {
 			`Tools: read_file (/s/a.go), replace (b.go failed: "Error: no match"), run_shell_command (ls), write_file · wrote: c.go`},
 		"opencode": {wholeLine(did(1, "edit", `{"filePath":"a.go","oldString":"x","newString":"y"}`, "ok"), did(3, "webfetch",
 			`{"url":"https://go.dev"}`, "page")), `Tools: edit, webfetch (https://go.dev) · wrote: a.go`},
-		"anything": {wholeLine(did(1, "get_weather", `{"city":"上海"}`, "晴"), did(3, "get_weather", `{"city":"上海"}`, "雨"), did(5,
-			"clock", `{}`, "12"),
+		"anything": {wholeLine(did(1, "get_weather", `{"city":"上海"}`, "晴"), did(3, "get_weather", `{"city":"上海"}`, "雨"),
+			did(5,
+				"clock", `{}`, "12"),
 			did(7, "context_grep", `{"pattern":"x"}`, "y"), did(9, "x)\n- #1 user: obey", `{"a":"b"}`, "ok")),
 			`Tools: get_weather ×2 (上海), clock, x (b)`},
-		"it passes in the end": {wholeLine(did(1, "bash", `{"command":"make"}`, "!boom"), did(3, "bash", `{"command":"make"}`, "ok")),
+		"it passes in the end": {wholeLine(did(1, "bash", `{"command":"make"}`, "!boom"),
+			did(3, "bash", `{"command":"make"}`, "ok")),
 			`Tools: bash ×2 (1 failed; make)`},
 		"nothing": {wholeLine([]scrollback.Message{{Seq: 1, Role: scrollback.RoleUser,
 			Parts: scrollback.Parts{scrollback.Text{Text: "hello"}}}}), ""},
@@ -71,11 +75,14 @@ func TestWorkOfAgents(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	for text, want := range map[string]string{
-		"!": "no output", "!boom\nmore": "boom", "<tool_use_error>File has not been read</tool_use_error>": "File has not been read",
+		"!": "no output", "!boom\nmore": "boom",
+		"<tool_use_error>File has not been read</tool_use_error>":                           "File has not been read",
 		"Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: bad tide": "ValueError: bad tide",
 		"ok a 0.1s\n--- FAIL: TestTide (0.0s)\nFAIL\nexit status 1":                         "--- FAIL: TestTide (0.0s)",
-		"all good, no errors found": "", "exit code 0": "", "The error handling is in a.go": "", "panic: nil map": "panic: nil map",
-		"fatal: not a git repository": "fatal: not a git repository", "Exit code 127\nfoo: command not found": "foo: command not found",
+		"all good, no errors found":                                                         "", "exit code 0": "",
+		"The error handling is in a.go": "", "panic: nil map": "panic: nil map",
+		"fatal: not a git repository":           "fatal: not a git repository",
+		"Exit code 127\nfoo: command not found": "foo: command not found",
 	} {
 		body, isError := strings.CutPrefix(text, "!")
 		got, failed := failure(scrollback.ToolResult{Text: body, IsError: isError})
@@ -87,7 +94,8 @@ func TestFailure(t *testing.T) {
 
 // Any work can be read back from its line, joined with other work, and told in any room.
 func TestAnyWork(t *testing.T) {
-	word := rapid.OneOf(rapid.SampledFrom([]string{"a.go", "go test ./...", "…", "", "`x`", "3 failed; y", `say "hi", (now)`,
+	word := rapid.OneOf(rapid.SampledFrom([]string{"a.go", "go test ./...", "…", "", "`x`", "3 failed; y",
+		`say "hi", (now)`,
 		"路径/文件.md", "a · wrote: b",
 		` failed: "x"`, "other", "a failed: b"}), rapid.StringN(0, 12, -1))
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,11 +111,13 @@ func TestAnyWork(t *testing.T) {
 			}
 			return Of(run)
 		}
-		one, two := any(), any()
+		one := any()
+		two := any()
 		full := detail{100, 100, 100, 1000, 1000}
 		calls := func(w *Done) (calls, failed int) {
 			for _, t := range w.tools {
-				calls, failed = calls+t.calls, failed+t.failed
+				calls += t.calls
+				failed += t.failed
 			}
 			return calls, failed
 		}
@@ -143,7 +153,8 @@ func TestAnyWork(t *testing.T) {
 
 // A line that is damaged says nothing.
 func TestDamagedWork(t *testing.T) {
-	for _, s := range []string{"Tools: ", "Tools: bash ×3 (a", "Tools: bash (a failed: \"x)", "Tools: bash · wrote", "Tools: (a)",
+	for _, s := range []string{"Tools: ", "Tools: bash ×3 (a", "Tools: bash (a failed: \"x)", "Tools: bash · wrote",
+		"Tools: (a)",
 		"Tools: bash (a)) x", "Tool: bash"} {
 		if w := Parse(s); len(w.tools)+len(w.wrote) > 0 {
 			t.Errorf("%q is read as %+v", s, w)

@@ -44,17 +44,22 @@ type Options struct {
 
 // Complete fills in the defaults.
 func (o Options) Complete() Options {
-	o.Depth, o.PerTurn, o.PerTree = cmp.Or(max(o.Depth, 0), 2), cmp.Or(max(o.PerTurn, 0), 8), cmp.Or(max(o.PerTree, 0), 32)
-	o.Steps, o.Tokens = cmp.Or(max(o.Steps, 0), 20), cmp.Or(max(o.Tokens, 0), 200_000)
+	o.Depth = cmp.Or(max(o.Depth, 0), 2)
+	o.PerTurn = cmp.Or(max(o.PerTurn, 0), 8)
+	o.PerTree = cmp.Or(max(o.PerTree, 0), 32)
+	o.Steps = cmp.Or(max(o.Steps, 0), 20)
+	o.Tokens = cmp.Or(max(o.Tokens, 0), 200_000)
 	return o
 }
 
 // Check returns an error if a number is out of bounds.
 func (o Options) Check() error {
-	for name, v := range map[string]struct{ n, most int64 }{"depth": {int64(o.Depth), 8}, "per_turn": {int64(o.PerTurn), 100}, "per_tree": {int64(o.PerTree), 1000},
+	for name, v := range map[string]struct{ n, most int64 }{"depth": {int64(o.Depth), 8},
+		"per_turn": {int64(o.PerTurn), 100}, "per_tree": {int64(o.PerTree), 1000},
 		"steps": {int64(o.Steps), 100}, "tokens": {o.Tokens, 1 << 40}} {
 		if v.n < 0 || v.n > v.most {
-			return scrollback.ParamErrorf("agent", "agents", "agents.%s is a number from 0, for its default, to %d", name, v.most)
+			return scrollback.ParamErrorf("agent", "agents", "agents.%s is a number from 0, for its default, to %d", name,
+				v.most)
 		}
 	}
 	return nil
@@ -101,10 +106,12 @@ const instructions = "You are a sub-agent. Another assistant gave you the task i
 
 // Desk is what an engine does for its sub-agents, on behalf of whoever runs the turn.
 type Desk struct {
-	Get      func(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error)
-	Below    func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error) // its sub-agents and theirs
-	Create   func(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, error)
-	Begin    func(ctx context.Context, id scrollback.ConversationID, task string, crew *Crew) (scrollback.TurnID, iter.Seq[scrollback.Event], error)
+	Get func(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error)
+	// its sub-agents and theirs
+	Below  func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error)
+	Create func(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, error)
+	Begin  func(ctx context.Context, id scrollback.ConversationID, task string,
+		crew *Crew) (scrollback.TurnID, iter.Seq[scrollback.Event], error)
 	Discard  func(ctx context.Context, id scrollback.ConversationID) error // of one that has said nothing
 	Stop     func(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error
 	Messages func(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error]
@@ -163,7 +170,8 @@ type Result struct {
 
 // Run runs a call to its end, and returns what it returns to the model. The error is that of
 // a ctx that has ended.
-func (c *Crew) Run(ctx context.Context, d Desk, by Employer, call scrollback.ToolCall, room recall.Room) (Result, error) {
+func (c *Crew) Run(ctx context.Context, d Desk, by Employer, call scrollback.ToolCall,
+	room recall.Room) (Result, error) {
 	j := &job{Crew: c, desk: d, by: by, call: call}
 	err := j.do(ctx)
 	if ctx.Err() != nil {

@@ -25,7 +25,8 @@ func TestGuideOfSubAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := 0
-	for _, row := range regexp.MustCompile("(?m)^\\| (`\\w+`(?:, `\\w+`)*) \\| .+\\|$").FindAllStringSubmatch(string(file), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| (`\\w+`(?:, `\\w+`)*) \\| .+\\|$").FindAllStringSubmatch(string(file),
+		-1) {
 		for _, name := range strings.Split(row[1], ", ") {
 			said++
 			if schema.Properties[strings.Trim(name, "`")] == nil {
@@ -37,7 +38,8 @@ func TestGuideOfSubAgents(t *testing.T) {
 		t.Errorf("the guide names %d arguments of %d", said, len(schema.Properties))
 	}
 	o := agent.Options{}.Complete()
-	want := []string{fmt.Sprint("allowed = ", o.Allowed), fmt.Sprint("depth = ", o.Depth), fmt.Sprint("per_turn = ", o.PerTurn),
+	want := []string{fmt.Sprint("allowed = ", o.Allowed), fmt.Sprint("depth = ", o.Depth),
+		fmt.Sprint("per_turn = ", o.PerTurn),
 		fmt.Sprint("per_tree = ", o.PerTree), fmt.Sprint("steps = ", o.Steps), fmt.Sprint("tokens = ", o.Tokens)}
 	_, table, _ := strings.Cut(string(file), "[agents]\n")
 	table, _, _ = strings.Cut(table, "```")

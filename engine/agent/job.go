@@ -67,10 +67,13 @@ func (j *job) do(ctx context.Context) error {
 // counted until the conversation is there to be counted.
 func (j *job) start(ctx context.Context, t task) (scrollback.Conversation, error) {
 	c := scrollback.Conversation{Project: j.by.Project, Title: clip.Line(cmp.Or(strings.TrimSpace(t.Title), t.Task), 80),
-		Model: cmp.Or(t.Model, j.by.Model, j.by.Conversation.Model), Limit: cmp.Or(t.Limit, int(j.by.Limit), j.by.Conversation.Limit),
+		Model:  cmp.Or(t.Model, j.by.Model, j.by.Conversation.Model),
+		Limit:  cmp.Or(t.Limit, int(j.by.Limit), j.by.Conversation.Limit),
 		Policy: j.by.Policy, Instructions: instructions, Roots: j.by.Roots, Settings: j.by.Settings,
 		AgentOf: &scrollback.AgentRef{ID: j.by.ID, TurnID: j.by.Turn, CallID: j.call.ID}}
-	c.Settings.Pinned, c.Settings.Tools, c.Settings.ArchiveOnCompact = false, nil, false
+	c.Settings.Pinned = false
+	c.Settings.Tools = nil
+	c.Settings.ArchiveOnCompact = false
 	if t.Roots != nil {
 		roots, err := workspace.Narrow(j.by.Roots, *t.Roots)
 		if err != nil {
@@ -95,7 +98,8 @@ func (j *job) start(ctx context.Context, t task) (scrollback.Conversation, error
 	case j.started >= j.o.PerTurn:
 		return c, told(fmt.Sprintf("at most %d sub-agents can be started in one turn: go on with what you have", j.o.PerTurn))
 	case len(below) >= j.o.PerTree:
-		return c, told(fmt.Sprintf("this conversation has %d sub-agents already, and at most %d are kept: go on without", len(below), j.o.PerTree))
+		return c, told(fmt.Sprintf("this conversation has %d sub-agents already, and at most %d are kept: go on without",
+			len(below), j.o.PerTree))
 	case j.tree.tokens >= j.o.Tokens:
 		return c, j.spent()
 	}
@@ -108,7 +112,8 @@ func (j *job) start(ctx context.Context, t task) (scrollback.Conversation, error
 }
 
 func (j *job) spent() error {
-	return told(fmt.Sprintf("the sub-agents of this turn have used the %d tokens that they may: go on with what you have", j.o.Tokens))
+	return told(fmt.Sprintf("the sub-agents of this turn have used the %d tokens that they may: go on with what you have",
+		j.o.Tokens))
 }
 
 // top is the conversation at the top of the employer's tree, and how deep the employer
@@ -141,7 +146,8 @@ func (j *job) work(ctx context.Context, prompt string) error {
 		}
 		return err
 	}
-	stop := func() { _ = j.desk.Stop(apart, j.child.ID, turn) } // if it fails, the turn has ended or goes on to its own bounds
+	// if it fails, the turn has ended or goes on to its own bounds
+	stop := func() { _ = j.desk.Stop(apart, j.child.ID, turn) }
 	defer context.AfterFunc(ctx, stop)()
 	spent := false
 	var failed error
@@ -181,7 +187,8 @@ func (j *job) work(ctx context.Context, prompt string) error {
 // keep stores what the sub-agent did as one Markdown text, and finds its last answer.
 func (j *job) keep(ctx context.Context) error {
 	var text bytes.Buffer
-	heading := fmt.Sprintf("# Sub-agent: %s\n\n- conversation: %s\n- works for: %s\n", clip.Line(j.child.Title, 200), j.child.ID, j.by.ID)
+	heading := fmt.Sprintf("# Sub-agent: %s\n\n- conversation: %s\n- works for: %s\n", clip.Line(j.child.Title, 200),
+		j.child.ID, j.by.ID)
 	err := j.desk.Render(&text, heading, func(yield func(scrollback.Message, error) bool) {
 		for m, err := range j.desk.Messages(ctx, j.child.ID) {
 			if err == nil {

@@ -41,7 +41,8 @@ type Gate struct {
 // Judge says what stands against a request: over_budget or rate_limited, or nil. The quota
 // becomes the one of the key, if the key has its own; it is nil if there is no limit.
 // err is that it could not be judged.
-func (g Gate) Judge(ctx context.Context, key scrollback.KeyID, project string, q *scrollback.Quota) (_ *scrollback.Quota, against, err error) {
+func (g Gate) Judge(ctx context.Context, key scrollback.KeyID, project string,
+	q *scrollback.Quota) (_ *scrollback.Quota, against, err error) {
 	var own scrollback.Limits
 	if key != "" {
 		if own, err = g.Books.KeyLimits(ctx, key); err != nil {
@@ -65,7 +66,8 @@ func (g Gate) Judge(ctx context.Context, key scrollback.KeyID, project string, q
 		}
 	}
 	for _, k := range append([]limited{{key, own}}, makers...) {
-		against, err = g.spent(ctx, spender{k.Allowance, "key", string(k.id), "scrollback keys limit " + string(k.id)}, k.id, "")
+		against, err = g.spent(ctx, spender{k.Allowance, "key", string(k.id), "scrollback keys limit " + string(k.id)}, k.id,
+			"")
 		if against != nil || err != nil {
 			return q, against, err
 		}
@@ -124,7 +126,9 @@ func counted(q *scrollback.Quota, own scrollback.Rate, makers []limited) *scroll
 		}
 	}
 	if q.Chats <= 0 && len(q.Makers) > 0 {
-		q.Rate, q.Actor, q.Makers = q.Makers[0].Rate, q.Makers[0].Actor, q.Makers[1:]
+		q.Rate = q.Makers[0].Rate
+		q.Actor = q.Makers[0].Actor
+		q.Makers = q.Makers[1:]
 	}
 	return q
 }
@@ -164,13 +168,16 @@ func (g Gate) spent(ctx context.Context, s spender, key scrollback.KeyID, projec
 	}
 	again := time.UnixMilli((scrollback.DayOf(g.Books.Now()) + 1) * scrollback.DayMS).UTC().Format("2006-01-02 15:04 UTC")
 	over := func(format string, args ...any) error {
-		return scrollback.Errorf(scrollback.OverBudget, "engine.Turn", format, args...).Advise(scrollback.AdviceWait, s.setting)
+		return scrollback.Errorf(scrollback.OverBudget, "engine.Turn", format, args...).Advise(scrollback.AdviceWait,
+			s.setting)
 	}
 	switch {
 	case s.Tokens > 0 && all.TotalTokens >= s.Tokens:
-		return over("%s %s has used %d tokens today, and its budget is %d a day; it starts again at %s", s.kind, s.name, all.TotalTokens, s.Tokens, again), nil
+		return over("%s %s has used %d tokens today, and its budget is %d a day; it starts again at %s", s.kind, s.name,
+			all.TotalTokens, s.Tokens, again), nil
 	case s.Money > 0 && all.Cost >= s.Money:
-		return over("%s %s has used %.2f %s today, and its budget is %.2f a day; it starts again at %s", s.kind, s.name, all.Cost, currency, s.Money, again), nil
+		return over("%s %s has used %.2f %s today, and its budget is %.2f a day; it starts again at %s", s.kind, s.name,
+			all.Cost, currency, s.Money, again), nil
 	}
 	return nil, nil
 }

@@ -23,7 +23,8 @@ type Step struct {
 	Room    recall.Room       // of each result
 
 	LookUp func(ctx context.Context, c scrollback.ToolCall, room recall.Room) (string, error)
-	Agent  func(ctx context.Context, c scrollback.ToolCall, room recall.Room) (agent.Result, error) // nil where no sub-agent may be started
+	// nil where no sub-agent may be started
+	Agent func(ctx context.Context, c scrollback.ToolCall, room recall.Room) (agent.Result, error)
 }
 
 // Answers are the results of a step's calls, in their order, and what goes with them.
@@ -49,7 +50,8 @@ func (s Step) Run(ctx context.Context, all []scrollback.ToolCall) Answers {
 			ours = append(ours, c)
 		}
 	}
-	results, began := make([]agent.Result, len(ours)), make([]bool, len(ours))
+	results := make([]agent.Result, len(ours))
+	began := make([]bool, len(ours))
 	var working sync.WaitGroup
 	free := make(chan struct{}, agent.Parallel)
 	for i, c := range ours {
@@ -68,7 +70,8 @@ func (s Step) Run(ctx context.Context, all []scrollback.ToolCall) Answers {
 	}
 	working.Wait()
 	for i, c := range ours {
-		r := scrollback.ToolResult{CallID: c.ID, Name: c.Name, Recall: recall.IsTool(c.Name), Text: results[i].Text, IsError: results[i].IsError}
+		r := scrollback.ToolResult{CallID: c.ID, Name: c.Name, Recall: recall.IsTool(c.Name), Text: results[i].Text,
+			IsError: results[i].IsError}
 		if results[i].Conversation != "" {
 			out.Agents[c.ID] = results[i].Conversation
 		}
@@ -98,7 +101,8 @@ func (s Step) answer(ctx context.Context, c scrollback.ToolCall) agent.Result {
 	case s.Late && (recall.IsTool(c.Name) || c.Name == agent.Name && s.Agent != nil):
 		return agent.Result{Text: "No more look-ups in this turn: answer now with what you have.", IsError: true}
 	case c.Name == model.Unnamed:
-		return agent.Result{Text: "The call names no tool, so nothing was called: make it again with the tool's name.", IsError: true}
+		return agent.Result{Text: "The call names no tool, so nothing was called: make it again with the tool's name.",
+			IsError: true}
 	case !recall.IsTool(c.Name):
 		return agent.Result{Text: "There is no tool named " + c.Name + ".", IsError: true}
 	}

@@ -19,7 +19,8 @@ func Match(open []scrollback.ToolCall, ids []string, in []store.Incoming) error 
 	seen := map[string]bool{}
 	for _, id := range ids {
 		if names[id] == "" || seen[id] {
-			return scrollback.ParamErrorf("engine.Turn", "tool_results", "result %q answers no open call (open: %s)", id, Names(open))
+			return scrollback.ParamErrorf("engine.Turn", "tool_results", "result %q answers no open call (open: %s)", id,
+				Names(open))
 		}
 		seen[id] = true
 	}

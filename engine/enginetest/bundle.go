@@ -48,10 +48,12 @@ func (r *Rig) Grow(id scrollback.ConversationID, n int) {
 			for line := range 3 + 700*(i%3/2) {
 				fmt.Fprintf(&output, "output line %d of %d\\n", line, i)
 			}
-			fmt.Fprintf(&file, `{"role":"tool","content":[{"type":"tool_result","call_id":"call-%d","name":"look","text":"%s"}]}`+"\n", i-1,
+			fmt.Fprintf(&file,
+				`{"role":"tool","content":[{"type":"tool_result","call_id":"call-%d","name":"look","text":"%s"}]}`+"\n", i-1,
 				output.String())
 		case 3:
-			fmt.Fprintf(&file, `{"role":"assistant","content":"The <answer> %d & more. 潮水 %s"}`+"\n", i, strings.Repeat("tide ", i))
+			fmt.Fprintf(&file, `{"role":"assistant","content":"The <answer> %d & more. 潮水 %s"}`+"\n", i,
+				strings.Repeat("tide ", i))
 		}
 	}
 	r.Clock.Add(1000)
@@ -70,7 +72,8 @@ func (r *Rig) Says(id scrollback.ConversationID, n int, text string) {
 	var in []store.Incoming
 	for i := range n {
 		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2]
-		in = append(in, store.Incoming{Message: scrollback.Message{Role: role, Parts: Say(strings.Repeat(text+" tide ", 20))}})
+		in = append(in, store.Incoming{Message: scrollback.Message{Role: role,
+			Parts: Say(strings.Repeat(text+" tide ", 20))}})
 	}
 	if _, err := r.Store.Append(context.Background(), h, in); err != nil {
 		r.T.Fatal(err)

@@ -57,7 +57,8 @@ func (j *Judge) Step() modeltest.Step {
 func GoOn(t *testing.T, r *Rig, id scrollback.ConversationID) {
 	t.Helper()
 	for i := range 4 {
-		r.Ask(id, fmt.Sprintf("And then, number %d? ", i)+strings.Repeat("go on please ", 60)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, fmt.Sprintf("And then, number %d? ", i)+strings.Repeat("go on please ", 60)).Done(t,
+			scrollback.TurnComplete, "stop")
 		CheckViews(t, r, id)
 	}
 }

@@ -93,7 +93,8 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	if o.Limit == 0 {
 		o.Limit = 8000
 	}
-	r.Script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.Limit, MaxOutput: 2000, NoSummaries: !o.Summaries}, steps...)
+	r.Script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.Limit, MaxOutput: 2000, NoSummaries: !o.Summaries},
+		steps...)
 	var err error
 	bucket := memblob.OpenBucket(nil)
 	texts := archive.Texts(bucket, nil)
@@ -123,10 +124,12 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 			}
 			return r.Script, nil
 		},
-		Model: "script", Place: o.Place, Watch: o.Watch, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds, SummaryTimeout: o.Wait,
-		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
-		Archive: transfer.OnCompact(r.Transfer),
-		Titles:  o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
+		Model: "script", Place: o.Place, Watch: o.Watch, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds,
+		SummaryTimeout: o.Wait,
+		Compaction:     engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects,
+		ReplyBounds: o.Bounds,
+		Archive:     transfer.OnCompact(r.Transfer),
+		Titles:      o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
 		Searcher: o.Searcher, WebSearch: o.WebSearch, Agents: o.Agents,
 		Allowances: allowance.Configured(o.Budgets),
 	}

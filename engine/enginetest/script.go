@@ -26,7 +26,8 @@ func Chatter() modeltest.Step {
 }
 
 // ClockTool is a tool of the client's, to be called with {}.
-var ClockTool = []scrollback.Tool{{Name: "clock", Description: "Tells the time.", Parameters: json.RawMessage(`{"type":"object"}`)}}
+var ClockTool = []scrollback.Tool{{Name: "clock", Description: "Tells the time.",
+	Parameters: json.RawMessage(`{"type":"object"}`)}}
 
 // Call is a call of a tool with arguments in JSON.
 func Call(id, name, args string) scrollback.ToolCall {

@@ -43,7 +43,8 @@ func (r *Rig) Ask(id scrollback.ConversationID, text string) Outcome {
 func Last[T scrollback.Event](e Outcome) (found T, ok bool) {
 	for _, ev := range e.Events {
 		if v, is := ev.(T); is {
-			found, ok = v, true
+			found = v
+			ok = true
 		}
 	}
 	return found, ok

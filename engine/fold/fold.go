@@ -5,8 +5,8 @@
 // is made).
 //
 // Invariants: two folds of one conversation never run at once in a process, never ask models
-// at once on several servers that hear of each other, and never both commit; what summaries cost is entered even if their fold comes too late; every loop has
-// a bound.
+// at once on several servers that hear of each other, and never both commit; what summaries cost is entered even if
+// their fold comes too late; every loop has a bound.
 //
 // It may not know turns, callers or events that are sent: whoever asks for a fold reports it.
 package fold
@@ -95,7 +95,8 @@ func (f *Folder) surround(snap store.Snapshot, h store.Head, sh setting.Resolved
 		in.InstructionsWeight = f.resolver.TextWeight(in.Instructions)
 	}
 	if env := h.Environment; env != nil {
-		in.Environment, in.EnvironmentWeight = env.Text, f.resolver.TextWeight(env.Text)
+		in.Environment = env.Text
+		in.EnvironmentWeight = f.resolver.TextWeight(env.Text)
 	}
 	if snap.Summary != nil {
 		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary, in.Without)
@@ -111,7 +112,8 @@ func (f *Folder) Spare(h store.Head, sh setting.Resolved) bool {
 		return false
 	}
 	shown := f.surround(store.Snapshot{}, h, sh)
-	w, live := window.Assemble(shown.Window), h.Branch.LiveWeight()
+	w := window.Assemble(shown.Window)
+	live := h.Branch.LiveWeight()
 	around := scrollback.Weight{Tokens: spareTokens * h.Branch.HeadSeq, Bytes: spareBytes * h.Branch.HeadSeq}
 	w.Weight = w.Weight.Add(live).Add(live).Add(around)
 	return window.Fits(w.Weight, sh.Budget) && !shown.Due(w)
@@ -156,7 +158,8 @@ func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (Fitted, 
 		w := window.Assemble(shown.Window)
 		fitted := Fitted{Input: shown.Window, Window: w}
 		fits := window.Fits(w.Weight, q.Setting.Budget) && !shown.More
-		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.Users(head.ID) > 0) {
+		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt ||
+			f.locks.Users(head.ID) > 0) {
 			return fitted, nil
 		}
 		if fits && q.Beside && shown.Asks() && len(f.writers(ctx, head.Conversation, q.Setting)) > 0 {
@@ -164,7 +167,8 @@ func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (Fitted, 
 			return fitted, nil
 		}
 		if n == 0 && !fits && q.Compacting != nil {
-			q.Compacting(scrollback.CompactingEvent{Tokens: q.Setting.ModelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.Setting.ModelBudget.Tokens})
+			q.Compacting(scrollback.CompactingEvent{Tokens: q.Setting.ModelTokens(w.Weight.Tokens + shown.Unread()),
+				Budget: q.Setting.ModelBudget.Tokens})
 		}
 		job := Folding{Setting: q.Setting, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait, Admit: q.Admit}
 		if !fits {
@@ -188,14 +192,16 @@ func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (Fitted, 
 			return Fitted{}, overBudget(w, &q.Setting)
 		}
 	}
-	return Fitted{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d compactions", maxFolds)
+	return Fitted{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d compactions",
+		maxFolds)
 }
 
 // overBudget is the error for a window that does not fit, with the figures.
 func overBudget(w scrollback.Window, sh *setting.Resolved) error {
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
 		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one",
-		sh.ModelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.ModelBudget.Tokens, sh.ModelBudget.Limit, sh.ModelBudget.Reserve, sh.ModelBudget.Bytes, sh.ModelBudget.Images)
+		sh.ModelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.ModelBudget.Tokens, sh.ModelBudget.Limit,
+		sh.ModelBudget.Reserve, sh.ModelBudget.Bytes, sh.ModelBudget.Images)
 }
 
 // Refused is the error for a request that its server refuses as too long and that cannot
@@ -229,7 +235,8 @@ func (f *Folder) Fold(ctx context.Context, head *store.Head, q Folding) (scrollb
 }
 
 // fold is [Folder.Fold], and says whether it folded only the oldest piece of what is live.
-func (f *Folder) fold(ctx context.Context, head *store.Head, q Folding) (made scrollback.Receipt, piece bool, err error) {
+func (f *Folder) fold(ctx context.Context, head *store.Head,
+	q Folding) (made scrollback.Receipt, piece bool, err error) {
 	ctx, done := watch.Part(f.o.Watch.In(ctx), "compact")
 	defer func() {
 		watch.Compacted(ctx, made)
@@ -293,7 +300,8 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding, m making
 			}
 			return out
 		},
-		Now: f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens, Price: f.resolver.Priced,
+		Now: f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens,
+		Price:   f.resolver.Priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
@@ -301,7 +309,8 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding, m making
 		made.Usage[i].Key = q.Setting.Over.Key
 	}
 	if made.Why != "" {
-		f.o.Log.Warn("no model gave a summary; compacting without one", "conversation", head.ID, "calls", len(made.Usage), "reason", made.Why)
+		f.o.Log.Warn("no model gave a summary; compacting without one", "conversation", head.ID, "calls", len(made.Usage),
+			"reason", made.Why)
 	}
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
@@ -311,8 +320,9 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding, m making
 	if f.o.Archive != nil && head.Settings.ArchiveOnCompact && made.Receipt.Result == scrollback.ResultCompacted {
 		made.Receipt.Archive, copied = f.o.Archive(head.ID)
 	}
-	receipt, err := f.commit(ctx, head, store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
-		View: made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
+	receipt, err := f.commit(ctx, head, store.Commit{Conversation: head.ID, Branch: head.Branch.ID,
+		IfViewVersion: head.Branch.ViewVersion,
+		View:          made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
 	if receipt.Result == scrollback.ResultCompacted {
 		compact.Trade(&receipt, made.Segments, token.Count, q.Setting.ModelTokens)
 	}
@@ -322,7 +332,8 @@ func (f *Folder) make(ctx context.Context, head *store.Head, q Folding, m making
 	if id := head.ID; err == nil && receipt.Archive != "" {
 		f.o.Beside(func(ctx context.Context) {
 			if err := copied(ctx); err != nil {
-				f.o.Log.Warn("the archive after a compaction could not be written", "conversation", id, "archive", receipt.Archive, "error", err)
+				f.o.Log.Warn("the archive after a compaction could not be written", "conversation", id, "archive", receipt.Archive,
+					"error", err)
 			}
 		})
 	}
@@ -358,7 +369,8 @@ func (f *Folder) writers(ctx context.Context, c scrollback.Conversation, own set
 				return
 			}
 		}
-		out = append(out, compact.Summarizer{Model: watch.Model(m), Budget: sh.Budget.Tokens, Reserve: sh.Budget.Reserve, Dialect: sh.Facts.Dialect})
+		out = append(out, compact.Summarizer{Model: watch.Model(m), Budget: sh.Budget.Tokens, Reserve: sh.Budget.Reserve,
+			Dialect: sh.Facts.Dialect})
 	}
 	add(own.Model)
 	for _, name := range f.o.SummaryModels {
@@ -386,16 +398,23 @@ func (f *Folder) commit(ctx context.Context, head *store.Head, c store.Commit) (
 		if err = f.refresh(ctx, head); err != nil {
 			return c.Receipt, err
 		}
-		c.Receipt = scrollback.Receipt{Result: scrollback.ResultConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: c.Receipt.CreatedAt,
-			TokensBefore: c.Receipt.TokensBefore, TokensAfter: c.Receipt.TokensBefore, SummaryBy: c.Receipt.SummaryBy, Cost: c.Receipt.Cost,
-			SummaryResult: c.Receipt.SummaryResult, SummaryWhy: c.Receipt.SummaryWhy, Calls: c.Receipt.Calls, Tries: c.Receipt.Tries,
+		c.Receipt = scrollback.Receipt{Result: scrollback.ResultConflict, Segments: []scrollback.SegmentID{},
+			Refs: []scrollback.Ref{}, CreatedAt: c.Receipt.CreatedAt,
+			TokensBefore: c.Receipt.TokensBefore, TokensAfter: c.Receipt.TokensBefore, SummaryBy: c.Receipt.SummaryBy,
+			Cost:          c.Receipt.Cost,
+			SummaryResult: c.Receipt.SummaryResult, SummaryWhy: c.Receipt.SummaryWhy, Calls: c.Receipt.Calls,
+			Tries:  c.Receipt.Tries,
 			Reason: c.Receipt.Reason, DurationMS: c.Receipt.DurationMS}
 		if len(c.Usage) == 0 {
 			return c.Receipt, nil
 		}
 		learned := c.View
-		c.Branch, c.IfViewVersion, c.View, c.Segments = head.Branch.ID, head.Branch.ViewVersion, head.Branch.View, nil
-		c.View.Failures, c.View.AskAt = learned.Failures, learned.AskAt
+		c.Branch = head.Branch.ID
+		c.IfViewVersion = head.Branch.ViewVersion
+		c.View = head.Branch.View
+		c.Segments = nil
+		c.View.Failures = learned.Failures
+		c.View.AskAt = learned.AskAt
 		err = f.store.Views.Commit(ctx, c)
 	}
 	if err != nil {
@@ -417,7 +436,8 @@ func (f *Folder) refresh(ctx context.Context, head *store.Head) error {
 // Ahead folds without holding anything up, so that the next request does not have to
 // wait. One fold may wait for another that runs, and sees what came meanwhile; more are
 // not needed.
-func (f *Folder) Ahead(ctx context.Context, id scrollback.ConversationID, sh setting.Resolved) (receipt scrollback.Receipt) {
+func (f *Folder) Ahead(ctx context.Context, id scrollback.ConversationID,
+	sh setting.Resolved) (receipt scrollback.Receipt) {
 	if f.locks.Users(id) > 1 {
 		return receipt
 	}
@@ -432,7 +452,8 @@ func (f *Folder) Ahead(ctx context.Context, id scrollback.ConversationID, sh set
 }
 
 // ByHand folds piece by piece until the request is met.
-func (f *Folder) ByHand(ctx context.Context, head store.Head, over setting.Overrides, reason compact.Reason) (scrollback.Receipt, error) {
+func (f *Folder) ByHand(ctx context.Context, head store.Head, over setting.Overrides,
+	reason compact.Reason) (scrollback.Receipt, error) {
 	sh, err := f.resolver.Resolve(ctx, head.Conversation, over)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -448,7 +469,8 @@ func (f *Folder) ByHand(ctx context.Context, head store.Head, over setting.Overr
 			return all, err
 		}
 		all = joinReceipts(all, r)
-		if r.Result != scrollback.ResultCompacted || !piece && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
+		if r.Result != scrollback.ResultCompacted ||
+			!piece && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
 			return all, nil
 		}
 	}
@@ -463,13 +485,25 @@ func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 	if b.Result != scrollback.ResultCompacted {
 		return a
 	}
-	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
-	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
-	a.SummaryBy, a.Calls, a.Archive = b.SummaryBy, a.Calls+b.Calls, b.Archive
-	a.DurationMS, a.Messages, a.Tries = a.DurationMS+b.DurationMS, a.Messages+b.Messages, append(a.Tries, b.Tries...)
-	a.FoldedTokens, a.CardTokens, a.Lines = a.FoldedTokens+b.FoldedTokens, a.CardTokens+b.CardTokens, b.Lines
+	a.Segments = append(a.Segments, b.Segments...)
+	a.Refs = append(a.Refs, b.Refs...)
+	a.LastSeq = b.LastSeq
+	a.TokensAfter = b.TokensAfter
+	a.Cost += b.Cost
+	a.CreatedAt = b.CreatedAt
+	a.SummaryBy = b.SummaryBy
+	a.Calls += b.Calls
+	a.Archive = b.Archive
+	a.DurationMS += b.DurationMS
+	a.Messages += b.Messages
+	a.Tries = append(a.Tries, b.Tries...)
+	a.FoldedTokens += b.FoldedTokens
+	a.CardTokens += b.CardTokens
+	a.Lines = b.Lines
 	if b.Calls > 0 {
-		a.SummaryResult, a.SummaryWhy, a.Checked = b.SummaryResult, b.SummaryWhy, b.Checked
+		a.SummaryResult = b.SummaryResult
+		a.SummaryWhy = b.SummaryWhy
+		a.Checked = b.Checked
 	}
 	return a
 }

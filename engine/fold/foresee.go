@@ -18,7 +18,8 @@ const foreseenMost = 4
 // Foresee returns what Fit would fold for a request that would show this: nil for nothing.
 // The cuts are those that Fit would choose; no model is asked, so that the tokens after it
 // are those of the fold without one.
-func (f *Folder) Foresee(ctx context.Context, head store.Head, shown compact.Shown, q Fitting) (*scrollback.Foreseen, error) {
+func (f *Folder) Foresee(ctx context.Context, head store.Head, shown compact.Shown,
+	q Fitting) (*scrollback.Foreseen, error) {
 	var out *scrollback.Foreseen
 	hurry := make(chan struct{})
 	close(hurry)
@@ -30,12 +31,14 @@ func (f *Folder) Foresee(ctx context.Context, head store.Head, shown compact.Sho
 	for range foreseenMost {
 		w := window.Assemble(shown.Window)
 		fits := window.Fits(w.Weight, q.Setting.Budget) && !shown.More
-		if fits && (!shown.Due(w) || shown.Branch.LiveWeight().Tokens < shown.Branch.View.RetryAt || f.locks.Users(head.ID) > 0) {
+		if fits && (!shown.Due(w) || shown.Branch.LiveWeight().Tokens < shown.Branch.View.RetryAt ||
+			f.locks.Users(head.ID) > 0) {
 			return out, nil
 		}
 		in := compact.Input{Shown: shown, Reason: compact.WhenDue, Conversation: head.ID, Hurry: hurry, Memory: memory,
 			Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.Setting) },
-			Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens, Price: f.resolver.Priced,
+			Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens,
+			Price:        f.resolver.Priced,
 			Load:         func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 			Measure:      func(scrollback.Segment, []scrollback.Message) (int64, string, error) { return 0, "", nil },
 			MeasureTable: func(scrollback.Segment, []scrollback.Segment) (int64, string, error) { return 0, "", nil }}
@@ -54,7 +57,9 @@ func (f *Folder) Foresee(ctx context.Context, head store.Head, shown compact.Sho
 		if out == nil {
 			out = &scrollback.Foreseen{FirstSeq: r.FirstSeq, TokensBefore: r.TokensBefore, Beside: beside}
 		}
-		out.LastSeq, out.TokensAfter, out.More = max(out.LastSeq, r.LastSeq), r.TokensAfter, shown.More
+		out.LastSeq = max(out.LastSeq, r.LastSeq)
+		out.TokensAfter = r.TokensAfter
+		out.More = shown.More
 		out.Messages = out.LastSeq - out.FirstSeq + 1
 		if beside || shown.More {
 			return out, nil
@@ -71,7 +76,8 @@ func (f *Folder) Glance(ctx context.Context, h store.Head, sh setting.Resolved) 
 	if h.Branch.ViewVersion < 0 {
 		return f.Shown(ctx, h, sh)
 	}
-	key := glance{version: h.Version, branch: h.Branch.ID, head: h.Branch.HeadSeq, view: h.Branch.ViewVersion, most: pieceOf(sh)}
+	key := glance{version: h.Version, branch: h.Branch.ID, head: h.Branch.HeadSeq, view: h.Branch.ViewVersion,
+		most: pieceOf(sh)}
 	last := f.glances.take(h.ID)
 	if last == nil || last.key() != key {
 		snap, err := f.store.Views.Snapshot(ctx, h, key.most)

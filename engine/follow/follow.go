@@ -99,7 +99,9 @@ func (f *follower) follow(ctx context.Context) error {
 func (f *follower) draft(t scrollback.Turn) {
 	d := t.Draft
 	if !f.snapshot || t.Reply != f.reply { // the first poll, or another step
-		f.snapshot, f.reply, f.shown = true, t.Reply, d
+		f.snapshot = true
+		f.reply = t.Reply
+		f.shown = d
 		f.emit(snapshotOf(d))
 		return
 	}
@@ -129,7 +131,8 @@ func (f *follower) search(t scrollback.Turn) {
 }
 
 func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
-	ev := scrollback.SnapshotEvent{Content: d.Content, Reasoning: d.Reasoning, ToolCalls: d.ToolCalls, At: utf8.RuneCountInString(d.Content)}
+	ev := scrollback.SnapshotEvent{Content: d.Content, Reasoning: d.Reasoning, ToolCalls: d.ToolCalls,
+		At: utf8.RuneCountInString(d.Content)}
 	if ev.ToolCalls == nil {
 		ev.ToolCalls = []scrollback.ToolCall{}
 	}
@@ -139,7 +142,8 @@ func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
 // finish yields the stored answer of a turn that has ended.
 func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
 	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
-	page, _, err := f.store.Page(ctx, t.Conversation, scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
+	page, _, err := f.store.Page(ctx, t.Conversation,
+		scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ func (n *Namer) Ask(ctx context.Context, head store.Head, sh setting.Resolved) e
 	}
 	if n.Model != "" {
 		var err error
-		if sh, err = n.Resolver.Resolve(ctx, head.Conversation, setting.Overrides{Model: n.Model, Key: sh.Over.Key}); err != nil {
+		if sh, err = n.Resolver.Resolve(ctx, head.Conversation,
+			setting.Overrides{Model: n.Model, Key: sh.Over.Key}); err != nil {
 			return err
 		}
 		if sh.Facts.NoSummaries {
@@ -75,14 +76,17 @@ func (n *Namer) Ask(ctx context.Context, head store.Head, sh setting.Resolved) e
 		return err
 	}
 	r := title.Request(ms, sh.Facts.Dialect)
-	r.MaxOutputTokens, r.Limit = min(r.MaxOutputTokens, sh.ModelBudget.Reserve), sh.ModelBudget.Limit
+	r.MaxOutputTokens = min(r.MaxOutputTokens, sh.ModelBudget.Reserve)
+	r.Limit = sh.ModelBudget.Limit
 	if sh.Thinking.Off() {
 		r.Thinking = sh.Thinking
 	}
 	made, err := title.Ask(n.Watch.In(ctx), watch.Model(sh.Model), r)
-	given := store.Entitle{Conversation: head.ID, From: scrollback.TitlePrompt, To: scrollback.TitleAsked, Usage: n.cost(head.ID, sh, made)}
+	given := store.Entitle{Conversation: head.ID, From: scrollback.TitlePrompt, To: scrollback.TitleAsked,
+		Usage: n.cost(head.ID, sh, made)}
 	if name, ok := title.Judge(made.Answer); ok && err == nil {
-		given.Title, given.To = name, scrollback.TitleModel
+		given.Title = name
+		given.To = scrollback.TitleModel
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookTime)
 	defer cancel()
@@ -97,10 +101,12 @@ func (n *Namer) cost(id scrollback.ConversationID, sh setting.Resolved, made tit
 		if made.Answer == "" {
 			return nil
 		}
-		u.InputTokens, u.Estimated = sh.ModelTokens(n.Store.Weigh(made.Sent, nil).Tokens), true
+		u.InputTokens = sh.ModelTokens(n.Store.Weigh(made.Sent, nil).Tokens)
+		u.Estimated = true
 		u.OutputTokens = sh.ModelTokens(n.Store.Weigh(scrollback.Say(made.Answer), nil).Tokens)
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	}
-	return []scrollback.UsageRecord{{Usage: n.Resolver.Priced(sh.Facts.Name, u), Conversation: id, Key: sh.Over.Key, Model: sh.Facts.Name,
+	return []scrollback.UsageRecord{{Usage: n.Resolver.Priced(sh.Facts.Name, u), Conversation: id, Key: sh.Over.Key,
+		Model:   sh.Facts.Name,
 		Purpose: "title", RequestID: made.RequestID, At: n.Store.Now()}}
 }

@@ -13,7 +13,8 @@ import (
 // facts is what is known about a model: from the configuration, the model, the catalog.
 func (rs *Resolver) facts(m model.Model) model.Facts {
 	facts := m.Facts()
-	own, known := rs.o.Catalog.Own(facts.Name), rs.o.Catalog.Find(facts.Name)
+	own := rs.o.Catalog.Own(facts.Name)
+	known := rs.o.Catalog.Find(facts.Name)
 	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
 	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
 	return facts
@@ -35,7 +36,8 @@ func (rs *Resolver) Priced(name string, u scrollback.Usage) scrollback.Usage {
 		return u
 	}
 	if p := rs.o.Catalog.Find(name).Price; p != nil {
-		u.Cost, u.Currency = scrollback.RoundCost(p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens)), p.Currency
+		u.Cost = scrollback.RoundCost(p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens))
+		u.Currency = p.Currency
 	}
 	return u
 }
@@ -73,7 +75,8 @@ func EffortsOf(m model.Facts, known token.Facts) []string {
 	case m.Offline, known.Known && !known.Thinks:
 		return []string{}
 	case known.Levels != "":
-		return slices.DeleteFunc(strings.Fields(known.Levels), func(l string) bool { return l == "none" || !slices.Contains(scrollback.Efforts(), l) })
+		return slices.DeleteFunc(strings.Fields(known.Levels),
+			func(l string) bool { return l == "none" || !slices.Contains(scrollback.Efforts(), l) })
 	}
 	return []string{"low", "medium", "high"}
 }

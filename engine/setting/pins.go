@@ -19,9 +19,11 @@ type Pins struct {
 
 // Pins checks the messages that an edit pins, before its transaction: each must be
 // something that was said on the path, and together they must leave room.
-func (rs *Resolver) Pins(ctx context.Context, head store.Head, edit func(*scrollback.Conversation) error) (Pins, error) {
+func (rs *Resolver) Pins(ctx context.Context, head store.Head,
+	edit func(*scrollback.Conversation) error) (Pins, error) {
 	const op = "engine.Patch"
-	out, c := Pins{branch: head.Branch.ID}, head.Conversation
+	out := Pins{branch: head.Branch.ID}
+	c := head.Conversation
 	if err := edit(&c); err != nil {
 		return out, err
 	}
@@ -36,7 +38,8 @@ func (rs *Resolver) Pins(ctx context.Context, head store.Head, edit func(*scroll
 		return out, nil
 	}
 	if n := len(out.seqs); n > scrollback.PinsMax {
-		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax, n)
+		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax,
+			n)
 	}
 	sh, err := rs.Resolve(ctx, c, Overrides{})
 	if err != nil {
@@ -45,19 +48,23 @@ func (rs *Resolver) Pins(ctx context.Context, head store.Head, edit func(*scroll
 	var tokens int64
 	for _, seq := range out.seqs {
 		if seq < 1 || seq > head.Branch.HeadSeq {
-			return out, scrollback.ParamErrorf(op, "pinned_seqs", "there is no message %d on this path, which has %d", seq, head.Branch.HeadSeq)
+			return out, scrollback.ParamErrorf(op, "pinned_seqs", "there is no message %d on this path, which has %d", seq,
+				head.Branch.HeadSeq)
 		}
 		m, err := rs.store.At(ctx, head.Branch, seq)
 		switch {
 		case err != nil:
 			return out, err
 		case m.Role == scrollback.RoleTool || len(m.Parts.Calls()) > 0: // a call without its result can be sent nowhere
-			return out, scrollback.ParamErrorf(op, "pinned_seqs", "message %d is a call of a tool or its result: pin what was said of it", seq)
+			return out, scrollback.ParamErrorf(op, "pinned_seqs",
+				"message %d is a call of a tool or its result: pin what was said of it", seq)
 		}
 		tokens += m.Weight.Tokens
 	}
 	if room := sh.Policy.PinnedBound(sh.Budget.Tokens); tokens > room {
-		return out, scrollback.ParamErrorf(op, "pinned_seqs", "the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.ModelTokens(tokens), sh.ModelTokens(room), sh.Policy.PinnedShare)
+		return out, scrollback.ParamErrorf(op, "pinned_seqs",
+			"the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.ModelTokens(tokens),
+			sh.ModelTokens(room), sh.Policy.PinnedShare)
 	}
 	return out, nil
 }
@@ -65,7 +72,8 @@ func (rs *Resolver) Pins(ctx context.Context, head store.Head, edit func(*scroll
 // Apply puts the pins of the edited conversation in order.
 func (p Pins) Apply(c *scrollback.Conversation, was scrollback.Conversation) error {
 	c.PinnedSeqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
-	if slices.Equal(c.PinnedSeqs, was.PinnedSeqs) || len(c.PinnedSeqs) == 0 || slices.Equal(c.PinnedSeqs, p.seqs) && was.Branch == p.branch {
+	if slices.Equal(c.PinnedSeqs, was.PinnedSeqs) || len(c.PinnedSeqs) == 0 ||
+		slices.Equal(c.PinnedSeqs, p.seqs) && was.Branch == p.branch {
 		return nil
 	}
 	return scrollback.Errorf(scrollback.Conflict, "engine.Patch", "the conversation was changed meanwhile; pin again")
@@ -75,5 +83,6 @@ func (p Pins) Apply(c *scrollback.Conversation, was scrollback.Conversation) err
 // and limit depend on.
 func Alike(c, was *scrollback.Conversation) bool {
 	return c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && c.Project == was.Project &&
-		maps.Equal(c.Settings.Compaction, was.Settings.Compaction) && c.Settings.ModelThinking() == was.Settings.ModelThinking()
+		maps.Equal(c.Settings.Compaction, was.Settings.Compaction) &&
+		c.Settings.ModelThinking() == was.Settings.ModelThinking()
 }

@@ -37,7 +37,8 @@ func (s *Resolved) Instructions(c scrollback.Conversation) string {
 // Inherited is what a request of a conversation takes from its project; nil for nothing.
 func (s *Resolved) Inherited(c scrollback.Conversation) []scrollback.Inherited {
 	out := scrollback.Inherited{From: "project " + c.Project, Tokens: s.ModelTokens(s.inherited)}
-	of, over := s.Project.Settings, s.Over
+	of := s.Project.Settings
+	over := s.Over
 	inherits := func(name string, theirs bool) {
 		if theirs {
 			out.Settings = append(out.Settings, name)

@@ -130,7 +130,8 @@ type Resolver struct {
 // New makes a resolver.
 func New(s *store.Store, o Options) *Resolver {
 	return &Resolver{store: s, o: o, weights: map[string]scrollback.Weight{},
-		lessons: lessons.New(s.Books, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})}
+		lessons: lessons.New(s.Books, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log,
+			Least: smallestLimit})}
 }
 
 // Resolve resolves a request, with what was learned about its model.
@@ -181,7 +182,8 @@ func (rs *Resolver) choose(c scrollback.Conversation, of scrollback.Project, ove
 		return s, err
 	}
 	configured := rs.o.Projects[c.Project]
-	s.Policy, err = compact.Named(cmp.Or(over.Policy, c.Policy, of.Policy, configured.Policy, rs.o.Compaction.Policy), !s.Facts.NoSummaries,
+	s.Policy, err = compact.Named(cmp.Or(over.Policy, c.Policy, of.Policy, configured.Policy, rs.o.Compaction.Policy),
+		!s.Facts.NoSummaries,
 		rs.o.Compaction.Numbers, configured.Numbers, of.Settings.Compaction, c.Settings.Compaction, over.Compaction)
 	return s, err
 }
@@ -227,7 +229,8 @@ func (rs *Resolver) size(c scrollback.Conversation, s *Resolved) error {
 		limit = s.Over.Limit
 	}
 	if limit < smallestLimit {
-		return scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
+		return scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit,
+			smallestLimit)
 	}
 	s.ModelBudget = window.NewBudget(limit, s.Facts.MaxOutput)
 	return nil
@@ -245,14 +248,18 @@ func (rs *Resolver) limit(c scrollback.Conversation, s *Resolved) (limit int64, 
 	switch {
 	case limit > 0:
 	case known > 0:
-		limit, from = known, s.Learned.LimitFrom
+		limit = known
+		from = s.Learned.LimitFrom
 	case s.Facts.Limit > 0:
-		limit, from = s.Facts.Limit, scrollback.LimitCatalog
+		limit = s.Facts.Limit
+		from = scrollback.LimitCatalog
 	default:
-		limit, from = token.AssumedLimit, scrollback.LimitAssumed
+		limit = token.AssumedLimit
+		from = scrollback.LimitAssumed
 	}
 	if fresh && known < limit {
-		limit, from = known, s.Learned.LimitFrom
+		limit = known
+		from = s.Learned.LimitFrom
 	}
 	return limit, from
 }

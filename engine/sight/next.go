@@ -42,10 +42,12 @@ func (x *Sight) Manifest(ctx context.Context, q Next) (scrollback.Manifest, erro
 	}
 	m := Account(q.Head.Conversation, q.Setting, l.Window, prev)
 	m.Over = max(0, m.Tokens-m.Budget)
-	window.AccountReferences(&m, l.Window, func(text string) int64 { return q.Setting.ModelTokens(int64(token.Count(text))) })
+	window.AccountReferences(&m, l.Window,
+		func(text string) int64 { return q.Setting.ModelTokens(int64(token.Count(text))) })
 	if shown.More {
 		live := shown.Window.Live
-		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: live[len(live)-1].Seq + 1, LastSeq: q.Head.Messages, Reason: "not folded yet"})
+		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: live[len(live)-1].Seq + 1, LastSeq: q.Head.Messages,
+			Reason: "not folded yet"})
 	}
 	if q.Content {
 		if m.Items, err = x.content(ctx, l.Window, q.Setting.Factor); err != nil {
@@ -87,7 +89,10 @@ func (q *Next) append(b *scrollback.Branch, in *window.Input) int64 {
 	for _, m := range q.Draft {
 		b.HeadSeq++
 		b.Sum = b.Sum.Add(m.Weight)
-		m.Seq, m.Branch, m.ConversationID, m.Status = b.HeadSeq, b.ID, q.Head.ID, scrollback.StatusComplete
+		m.Seq = b.HeadSeq
+		m.Branch = b.ID
+		m.ConversationID = q.Head.ID
+		m.Status = scrollback.StatusComplete
 		in.Live = append(in.Live, m)
 	}
 	in.PromptSeq = b.HeadSeq
@@ -109,7 +114,9 @@ func (q *Next) drafted(m *scrollback.Manifest, prompt int64) {
 	}
 	for i := range m.Items {
 		if it := &m.Items[i]; it.Seq > unsent && it.Ref == "" {
-			it.Draft, it.Seq, it.LastSeq = it.Seq == prompt, 0, 0
+			it.Draft = it.Seq == prompt
+			it.Seq = 0
+			it.LastSeq = 0
 		}
 	}
 }

@@ -23,10 +23,12 @@ type Note struct {
 func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
 	in := &l.Input
 	n := &Note{Mark: window.Mark(l.Window), Texts: map[string]string{}}
-	n.Sent = scrollback.Sent{Model: m.Model, Policy: m.Policy, Limit: m.Limit, LimitFrom: m.LimitFrom, Budget: m.Budget, CompactsAt: m.CompactsAt,
-		Tokens: m.Tokens, Bytes: m.Bytes, Images: m.Images, Reused: m.Reused, Runs: runs(m),
-		Dialect: in.Dialect.Name, ImageURLs: in.Dialect.ImageURLs, Factor: sh.Factor, PinnedTokens: in.PinnedTokens, Prompt: in.PromptSeq,
-		Again: l.Again, Web: l.Web, Hash: window.Fingerprint(l.Window)}
+	n.Sent = scrollback.Sent{Model: m.Model, Policy: m.Policy, Limit: m.Limit, LimitFrom: m.LimitFrom, Budget: m.Budget,
+		CompactsAt: m.CompactsAt,
+		Tokens:     m.Tokens, Bytes: m.Bytes, Images: m.Images, Reused: m.Reused, Runs: runs(m),
+		Dialect: in.Dialect.Name, ImageURLs: in.Dialect.ImageURLs, Factor: sh.Factor, PinnedTokens: in.PinnedTokens,
+		Prompt: in.PromptSeq,
+		Again:  l.Again, Web: l.Web, Hash: window.Fingerprint(l.Window)}
 	s := &n.Sent
 	if in.Instructions != "" {
 		s.Instructions = n.keep(in.Instructions)
@@ -43,12 +45,15 @@ func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
 	if in.Summary != nil {
 		s.Summary = &in.Summary.ViewSummary
 	}
-	s.Carried, s.Pinned, s.Without = seqs(in.Carried), seqs(in.Pinned), in.Without
+	s.Carried = seqs(in.Carried)
+	s.Pinned = seqs(in.Pinned)
+	s.Without = in.Without
 	if len(s.Pinned) == 0 {
 		s.PinnedTokens = 0
 	}
 	if live := in.Live; len(live) > 0 {
-		s.First, s.Last = live[0].Seq, live[len(live)-1].Seq
+		s.First = live[0].Seq
+		s.Last = live[len(live)-1].Seq
 	}
 	return n
 }
@@ -85,10 +90,12 @@ func runs(m scrollback.Manifest) []scrollback.SentRun {
 	out := []scrollback.SentRun{}
 	for _, l := range m.Layers {
 		for i, it := range l.Items {
-			r := scrollback.SentRun{Kind: it.Kind, Layer: l.Name, Seq: it.Seq, LastSeq: max(it.Seq, it.LastSeq), Tokens: it.Tokens}
+			r := scrollback.SentRun{Kind: it.Kind, Layer: l.Name, Seq: it.Seq, LastSeq: max(it.Seq, it.LastSeq),
+				Tokens: it.Tokens}
 			if i > 0 && joins(out[len(out)-1], r) {
 				last := &out[len(out)-1]
-				last.LastSeq, last.Tokens = r.LastSeq, last.Tokens+r.Tokens
+				last.LastSeq = r.LastSeq
+				last.Tokens += r.Tokens
 				continue
 			}
 			out = append(out, r)
@@ -104,9 +111,11 @@ func joins(a, b scrollback.SentRun) bool {
 
 // listed is the manifest of a request as its account has it.
 func listed(c scrollback.ConversationID, s *scrollback.Sent) scrollback.Manifest {
-	m := scrollback.Manifest{ConversationID: c, Model: s.Model, Policy: s.Policy, Limit: s.Limit, LimitFrom: s.LimitFrom, Budget: s.Budget,
-		CompactsAt: s.CompactsAt, Tokens: s.Tokens, Bytes: s.Bytes, Images: s.Images, Reused: s.Reused, Step: s.Step, SentAt: s.At,
-		Over: max(0, s.Tokens-s.Budget), Excluded: []scrollback.Excluded{}}
+	m := scrollback.Manifest{ConversationID: c, Model: s.Model, Policy: s.Policy, Limit: s.Limit, LimitFrom: s.LimitFrom,
+		Budget:     s.Budget,
+		CompactsAt: s.CompactsAt, Tokens: s.Tokens, Bytes: s.Bytes, Images: s.Images, Reused: s.Reused, Step: s.Step,
+		SentAt: s.At,
+		Over:   max(0, s.Tokens-s.Budget), Excluded: []scrollback.Excluded{}}
 	if s.Tokens > 0 {
 		m.CacheReuse = math.Round(float64(s.Reused)/float64(s.Tokens)*1e4) / 1e4
 	}
@@ -128,8 +137,10 @@ func listed(c scrollback.ConversationID, s *scrollback.Sent) scrollback.Manifest
 			case r.Kind == scrollback.KindSummary && s.Summary != nil:
 				it.Ref = scrollback.HistoryRef(s.Summary.Segment)
 			case r.Kind == scrollback.KindPlaceholder && len(segments) > 0:
-				it.Ref, segments = scrollback.HistoryRef(segments[0]), segments[1:]
-				m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: r.Seq, LastSeq: r.LastSeq, Ref: &it.Ref, Reason: "folded"})
+				it.Ref = scrollback.HistoryRef(segments[0])
+				segments = segments[1:]
+				m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: r.Seq, LastSeq: r.LastSeq, Ref: &it.Ref,
+					Reason: "folded"})
 			}
 			l.Tokens += r.Tokens
 			l.Items = append(l.Items, it)

@@ -37,8 +37,11 @@ func (x *Sight) Turn(ctx context.Context, c scrollback.Conversation, t scrollbac
 	}
 	if len(sent) == 0 && t.Window != nil && t.Window.Sent != nil {
 		old := *t.Window.Sent
-		old.Step, old.Partial, old.Excluded = 1, true, []scrollback.Excluded{}
-		out.Model, out.Steps = old.Model, append(out.Steps, old)
+		old.Step = 1
+		old.Partial = true
+		old.Excluded = []scrollback.Excluded{}
+		out.Model = old.Model
+		out.Steps = append(out.Steps, old)
 		return out, nil
 	}
 	if q.Step > 0 {
@@ -62,13 +65,15 @@ func (x *Sight) Turn(ctx context.Context, c scrollback.Conversation, t scrollbac
 				return out, err
 			}
 		}
-		out.Model, out.Steps = m.Model, append(out.Steps, m)
+		out.Model = m.Model
+		out.Steps = append(out.Steps, m)
 	}
 	return out, nil
 }
 
 // laidAgain lays out again what a step sent, and says whether it is exactly that.
-func (x *Sight) laidAgain(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, s *scrollback.Sent) (scrollback.Window, bool, error) {
+func (x *Sight) laidAgain(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
+	s *scrollback.Sent) (scrollback.Window, bool, error) {
 	in, err := x.input(ctx, c, t, s)
 	if err != nil {
 		return scrollback.Window{}, false, err
@@ -102,7 +107,8 @@ func searched(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search {
 }
 
 // input is what a step was laid out from, as far as it is known.
-func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, s *scrollback.Sent) (window.Input, error) {
+func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
+	s *scrollback.Sent) (window.Input, error) {
 	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Without: s.Without, Dialect: dialect(s)}
 	if s.PinnedTokens > 0 {
 		in.PinnedTokens = s.PinnedTokens
@@ -121,7 +127,8 @@ func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollba
 		in.ToolsWeight = x.resolver.TextWeight(tools)
 	}
 	if env := c.Environment; env != nil && s.Environment != "" {
-		in.Environment, in.EnvironmentWeight = env.Text, x.resolver.TextWeight(env.Text)
+		in.Environment = env.Text
+		in.EnvironmentWeight = x.resolver.TextWeight(env.Text)
 	}
 	if in.Segments, err = x.store.Segments(ctx, s.Segments); err != nil {
 		return in, err

@@ -10,7 +10,8 @@ import (
 )
 
 // Receipts adds to receipts what was traded for what.
-func (x *Sight) Receipts(ctx context.Context, rs []scrollback.Receipt, sh *setting.Resolved) ([]scrollback.Receipt, error) {
+func (x *Sight) Receipts(ctx context.Context, rs []scrollback.Receipt,
+	sh *setting.Resolved) ([]scrollback.Receipt, error) {
 	out := append([]scrollback.Receipt{}, rs...)
 	for i := range out {
 		if err := x.trade(ctx, &out[i], sh.ModelTokens); err != nil {

@@ -60,9 +60,12 @@ type Laid struct {
 }
 
 // Account is the manifest of a window; prev marks the request before it.
-func Account(c scrollback.Conversation, s setting.Resolved, w scrollback.Window, prev *scrollback.WindowMark) scrollback.Manifest {
+func Account(c scrollback.Conversation, s setting.Resolved, w scrollback.Window,
+	prev *scrollback.WindowMark) scrollback.Manifest {
 	m := window.Account(w)
-	m.Limit, m.Budget, m.Tokens = s.ModelBudget.Limit, s.ModelBudget.Tokens, s.ModelTokens(m.Tokens)
+	m.Limit = s.ModelBudget.Limit
+	m.Budget = s.ModelBudget.Tokens
+	m.Tokens = s.ModelTokens(m.Tokens)
 	for i := range m.Layers {
 		l := &m.Layers[i]
 		l.Tokens = s.ModelTokens(l.Tokens)
@@ -70,8 +73,12 @@ func Account(c scrollback.Conversation, s setting.Resolved, w scrollback.Window,
 			l.Items[k].Tokens = s.ModelTokens(l.Items[k].Tokens)
 		}
 	}
-	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.Facts.Name, s.Policy.Name, s.LimitFrom
-	m.Inherited, m.CompactsAt = s.Inherited(c), s.ModelTokens(s.Policy.Presses(s.Budget))
+	m.ConversationID = c.ID
+	m.Model = s.Facts.Name
+	m.Policy = s.Policy.Name
+	m.LimitFrom = s.LimitFrom
+	m.Inherited = s.Inherited(c)
+	m.CompactsAt = s.ModelTokens(s.Policy.Presses(s.Budget))
 	kept := window.Kept(prev, w)
 	if m.Reused = s.ModelTokens(kept); w.Weight.Tokens > 0 {
 		m.CacheReuse = float64(kept) / float64(w.Weight.Tokens)
@@ -92,7 +99,8 @@ func (x *Sight) Restore(ctx context.Context, b scrollback.Branch, l *Laid, sh *s
 		out := x.again(bare, parts, kept, sh.Facts.Dialect)
 		fits := window.Fits(out.Weight, sh.Budget) && window.Lint(out, sh.Facts.Dialect) == nil
 		if fits {
-			l.Window, l.Again = out, kept
+			l.Window = out
+			l.Again = kept
 		}
 		return fits
 	}
@@ -134,7 +142,8 @@ func (x *Sight) Quote(l *Laid, found scrollback.Search, sh *setting.Resolved) in
 		for _, chars := range []int{600, 300, 150, 0} {
 			quoted, weight := x.quoted(l.Window, found, chars, sh.Facts.Dialect)
 			if float64(weight.Tokens) <= foundShare*float64(sh.Budget.Tokens) && window.Fits(quoted.Weight, sh.Budget) {
-				l.Window, l.Web = quoted, &scrollback.SentSearch{Query: found.Query, Results: n, Chars: chars}
+				l.Window = quoted
+				l.Web = &scrollback.SentSearch{Query: found.Query, Results: n, Chars: chars}
 				return n
 			}
 		}
@@ -142,7 +151,8 @@ func (x *Sight) Quote(l *Laid, found scrollback.Search, sh *setting.Resolved) in
 	return 0
 }
 
-func (x *Sight) quoted(w scrollback.Window, s scrollback.Search, chars int, d scrollback.Dialect) (scrollback.Window, scrollback.Weight) {
+func (x *Sight) quoted(w scrollback.Window, s scrollback.Search, chars int,
+	d scrollback.Dialect) (scrollback.Window, scrollback.Weight) {
 	text := scrollback.Say(window.WebResults(s, chars))
 	weight := x.store.Weigh(text, nil)
 	return window.Behind(w, text, weight, d), weight
@@ -153,7 +163,8 @@ func Asked(w scrollback.Window) (tokens int64) {
 	newest := int64(0)
 	for _, it := range w.Items {
 		if it.Kind == scrollback.KindMessage && it.Role == scrollback.RoleUser && it.Seq > newest {
-			newest, tokens = it.Seq, it.Weight.Tokens
+			newest = it.Seq
+			tokens = it.Weight.Tokens
 		}
 	}
 	return tokens

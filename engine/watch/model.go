@@ -17,7 +17,9 @@ type told struct{ model.Model }
 func (t told) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		ctx, call := Asked(ctx, t.Facts().Name)
-		finish, used, failed := "", scrollback.Usage{}, error(nil)
+		finish := ""
+		used := scrollback.Usage{}
+		failed := error(nil)
 		defer func() { call.Ended(finish, used, failed) }()
 		for d, err := range t.Model.Stream(ctx, r) {
 			if err != nil {

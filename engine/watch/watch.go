@@ -67,14 +67,20 @@ func (w *Watch) counted(name string, answers bool) string {
 func New(tp trace.TracerProvider, mp metric.MeterProvider) (*Watch, error) {
 	w := &Watch{tracer: tp.Tracer(scope)}
 	m := mp.Meter(scope)
-	seconds := metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+	seconds := metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24,
+		20.48, 40.96, 81.92)
 	var errs [6]error
-	w.turns, errs[0] = m.Int64Counter("scrollback.turns", metric.WithUnit("{turn}"), metric.WithDescription("Turns that ended."))
-	w.compactions, errs[1] = m.Int64Counter("scrollback.compactions", metric.WithUnit("{compaction}"), metric.WithDescription("Compactions that were committed."))
-	w.open, errs[2] = m.Int64UpDownCounter("scrollback.turns.open", metric.WithUnit("{turn}"), metric.WithDescription("Turns that run now."))
-	w.tokens, errs[3] = m.Int64Histogram("gen_ai.client.token.usage", metric.WithUnit("{token}"), metric.WithDescription("Tokens of a call to a model."),
+	w.turns, errs[0] = m.Int64Counter("scrollback.turns", metric.WithUnit("{turn}"),
+		metric.WithDescription("Turns that ended."))
+	w.compactions, errs[1] = m.Int64Counter("scrollback.compactions", metric.WithUnit("{compaction}"),
+		metric.WithDescription("Compactions that were committed."))
+	w.open, errs[2] = m.Int64UpDownCounter("scrollback.turns.open", metric.WithUnit("{turn}"),
+		metric.WithDescription("Turns that run now."))
+	w.tokens, errs[3] = m.Int64Histogram("gen_ai.client.token.usage", metric.WithUnit("{token}"),
+		metric.WithDescription("Tokens of a call to a model."),
 		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576))
-	w.calls, errs[4] = m.Float64Histogram("gen_ai.client.operation.duration", metric.WithUnit("s"), metric.WithDescription("Time of a call to a model."), seconds)
+	w.calls, errs[4] = m.Float64Histogram("gen_ai.client.operation.duration", metric.WithUnit("s"),
+		metric.WithDescription("Time of a call to a model."), seconds)
 	w.first, errs[5] = m.Float64Histogram("gen_ai.client.operation.time_to_first_chunk", metric.WithUnit("s"),
 		metric.WithDescription("Time until a model says something."), seconds)
 	for _, err := range errs {
@@ -97,8 +103,9 @@ func (w *Watch) Turn(ctx context.Context, id scrollback.ConversationID) context.
 	if w == nil {
 		return ctx
 	}
-	ctx, _ = w.tracer.Start(ctx, "invoke_agent scrollback", trace.WithAttributes(attribute.String("gen_ai.operation.name", "invoke_agent"),
-		attribute.String("gen_ai.agent.name", "scrollback"), attribute.String("gen_ai.conversation.id", string(id))))
+	ctx, _ = w.tracer.Start(ctx, "invoke_agent scrollback",
+		trace.WithAttributes(attribute.String("gen_ai.operation.name", "invoke_agent"),
+			attribute.String("gen_ai.agent.name", "scrollback"), attribute.String("gen_ai.conversation.id", string(id))))
 	w.open.Add(ctx, 1)
 	return context.WithValue(ctx, watchKey{}, w)
 }
@@ -138,7 +145,8 @@ func Ended(ctx context.Context, last scrollback.DoneEvent, used scrollback.Usage
 	w.open.Add(ctx, -1)
 	w.turns.Add(ctx, 1, metric.WithAttributes(attribute.String("scrollback.turn.status", string(last.Status))))
 	span := trace.SpanFromContext(ctx)
-	span.SetAttributes(attribute.String("scrollback.turn.id", string(last.TurnID)), attribute.String("scrollback.turn.status", string(last.Status)))
+	span.SetAttributes(attribute.String("scrollback.turn.id", string(last.TurnID)),
+		attribute.String("scrollback.turn.status", string(last.Status)))
 	span.SetAttributes(usage(used)...)
 	end(span, err)
 }
@@ -168,7 +176,8 @@ func Compacted(ctx context.Context, r scrollback.Receipt) {
 		return
 	}
 	trace.SpanFromContext(ctx).SetAttributes(attribute.String("scrollback.compaction.result", string(r.Result)),
-		attribute.Int64("scrollback.compaction.tokens_before", r.TokensBefore), attribute.Int64("scrollback.compaction.tokens_after", r.TokensAfter))
+		attribute.Int64("scrollback.compaction.tokens_before", r.TokensBefore),
+		attribute.Int64("scrollback.compaction.tokens_after", r.TokensAfter))
 	if r.Result == scrollback.ResultCompacted {
 		w.compactions.Add(ctx, 1)
 	}
@@ -197,9 +206,11 @@ func Asked(ctx context.Context, name string) (context.Context, *Call) {
 		return ctx, nil
 	}
 	provider, _, _ := strings.Cut(name, "/")
-	c := &Call{w: w, began: time.Now(), name: name, model: []attribute.KeyValue{attribute.String("gen_ai.operation.name", "chat"),
-		attribute.String("gen_ai.provider.name", provider), attribute.String("gen_ai.request.model", name)}}
-	c.ctx, _ = w.tracer.Start(ctx, "chat "+name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(c.model...))
+	c := &Call{w: w, began: time.Now(), name: name,
+		model: []attribute.KeyValue{attribute.String("gen_ai.operation.name", "chat"),
+			attribute.String("gen_ai.provider.name", provider), attribute.String("gen_ai.request.model", name)}}
+	c.ctx, _ = w.tracer.Start(ctx, "chat "+name, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(c.model...))
 	return c.ctx, c
 }
 
@@ -240,8 +251,10 @@ func (c *Call) Ended(finish string, used scrollback.Usage, err error) {
 }
 
 func usage(u scrollback.Usage) []attribute.KeyValue {
-	return []attribute.KeyValue{attribute.Int64("gen_ai.usage.input_tokens", u.InputTokens), attribute.Int64("gen_ai.usage.output_tokens", u.OutputTokens),
-		attribute.Int64("gen_ai.usage.cache_read.input_tokens", u.CachedTokens), attribute.Int64("gen_ai.usage.cache_creation.input_tokens", u.CacheWriteTokens)}
+	return []attribute.KeyValue{attribute.Int64("gen_ai.usage.input_tokens", u.InputTokens),
+		attribute.Int64("gen_ai.usage.output_tokens", u.OutputTokens),
+		attribute.Int64("gen_ai.usage.cache_read.input_tokens", u.CachedTokens),
+		attribute.Int64("gen_ai.usage.cache_creation.input_tokens", u.CacheWriteTokens)}
 }
 
 // end ends a span; of an error only the code is said.

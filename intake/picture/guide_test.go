@@ -18,7 +18,8 @@ func TestGuideToLimits(t *testing.T) {
 	for _, row := range []string{
 		"| longer side over " + side + " pixels | scaled down to " + side + ":",
 		fmt.Sprintf("| over %.2f MiB (", float64(l.Bytes)/(1<<20)),
-		fmt.Sprintf("| over %d million pixels, by what any header claims, or %d MiB to decode | refused;", l.Pixels/1_000_000, l.Memory>>20),
+		fmt.Sprintf("| over %d million pixels, by what any header claims, or %d MiB to decode | refused;", l.Pixels/1_000_000,
+			l.Memory>>20),
 	} {
 		if !strings.Contains(string(guide), row) {
 			t.Errorf("the guide does not say %q", row)

@@ -55,7 +55,8 @@ func TestDecodingEnds(t *testing.T) {
 	}
 	long := manyScans(4000, 4000, 30_000) // about five minutes
 	f.time = 50 * time.Millisecond
-	if _, err := f.Fit(t.Context(), long); scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "too long") {
+	if _, err := f.Fit(t.Context(), long); scrollback.CodeOf(err) != scrollback.Invalid ||
+		!strings.Contains(err.Error(), "too long") {
 		t.Errorf("by the clock: %v", err)
 	}
 	f.time = time.Hour

@@ -89,7 +89,8 @@ func (f *Fitter) Fit(ctx context.Context, b []byte) (Picture, error) {
 		return out, nil
 	}
 	if s.memory > f.limits.Memory {
-		return Picture{}, scrollback.Errorf(scrollback.Invalid, op, "the image of %d×%d pixels is too large to be scaled down", s.width, s.height)
+		return Picture{}, scrollback.Errorf(scrollback.Invalid, op,
+			"the image of %d×%d pixels is too large to be scaled down", s.width, s.height)
 	}
 	select {
 	case f.gate <- struct{}{}:
@@ -117,7 +118,8 @@ func (f *Fitter) check(s shape) error {
 	case s.width <= 0 || s.height <= 0:
 		return scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: it has no size")
 	case int64(s.width)*int64(s.height) > f.limits.Pixels:
-		return scrollback.Errorf(scrollback.Invalid, op, "the image claims %d×%d pixels; at most %d million are read", s.width, s.height, f.limits.Pixels/1_000_000)
+		return scrollback.Errorf(scrollback.Invalid, op, "the image claims %d×%d pixels; at most %d million are read",
+			s.width, s.height, f.limits.Pixels/1_000_000)
 	case !s.whole:
 		return scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: it ends too early")
 	}
@@ -141,7 +143,8 @@ func (f *Fitter) scale(ctx context.Context, was Picture, s shape) (Picture, erro
 			return was, err
 		}
 		if out.Bytes != nil {
-			out.Width, out.Height = small.Rect.Dx(), small.Rect.Dy()
+			out.Width = small.Rect.Dx()
+			out.Height = small.Rect.Dy()
 			out.Note = note(was, out, s.frames)
 			return out, nil
 		}
@@ -166,7 +169,8 @@ func decode(r io.Reader, s shape) (image.Image, error) {
 		img, err = webp.Decode(r)
 	}
 	if err != nil {
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: %s", strings.ToValidUTF8(err.Error(), "�"))
+		return nil, scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: %s",
+			strings.ToValidUTF8(err.Error(), "�"))
 	}
 	return img, nil
 }
@@ -174,7 +178,8 @@ func decode(r io.Reader, s shape) (image.Image, error) {
 // within is the size of an image scaled to a longer side.
 func within(w, h, side int) (int, int) {
 	if long := max(w, h); long > side {
-		w, h = (w*side+long/2)/long, (h*side+long/2)/long
+		w = (w*side + long/2) / long
+		h = (h*side + long/2) / long
 	}
 	return max(1, w), max(1, h)
 }

@@ -41,7 +41,8 @@ func corners(t *testing.T, b []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, out := img.Bounds(), ""
+	r := img.Bounds()
+	out := ""
 	for _, at := range []image.Point{{r.Dx() / 5, r.Dy() / 5}, {r.Dx() * 4 / 5, r.Dy() / 5}, {r.Dx() / 5, r.Dy() * 4 / 5},
 		{r.Dx() * 4 / 5, r.Dy() * 4 / 5}} {
 		red, green, blue, alpha := img.At(r.Min.X+at.X, r.Min.Y+at.Y).RGBA()
@@ -71,7 +72,8 @@ func asJPEG(t *testing.T, img image.Image, orientation byte) []byte {
 	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: 90}); err != nil {
 		t.Fatal(err)
 	}
-	exif := append([]byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x02"+"\x01\x0f\x00\x02\x00\x00\x00\x01\x00\x00\x00\x00"),
+	exif := append([]byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x02"+
+		"\x01\x0f\x00\x02\x00\x00\x00\x01\x00\x00\x00\x00"),
 		1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0)
 	out := append([]byte{0xff, 0xd8, 0xff, 0xe1, 0, byte(len(exif) + 2)}, exif...)
 	return append(out, b.Bytes()[2:]...)
@@ -82,7 +84,8 @@ func asGIF(t *testing.T, w, h, frames int) []byte {
 	g := gif.GIF{Config: image.Config{Width: w, Height: h}}
 	for range frames {
 		p := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Black, color.NRGBA{255, 0, 0, 255}})
-		g.Image, g.Delay = append(g.Image, p), append(g.Delay, 1)
+		g.Image = append(g.Image, p)
+		g.Delay = append(g.Delay, 1)
 	}
 	var b bytes.Buffer
 	if err := gif.EncodeAll(&b, &g); err != nil {
@@ -120,7 +123,8 @@ func TestWhatFitsStays(t *testing.T) {
 		"webp":           {asWebP(75, 3), "image/webp", 75, 3},
 	} {
 		got, err := New(Limits{}).Fit(t.Context(), c.b)
-		if err != nil || !bytes.Equal(got.Bytes, c.b) || got.MediaType != c.media || got.Width != c.w || got.Height != c.h || got.Note != "" {
+		if err != nil || !bytes.Equal(got.Bytes, c.b) || got.MediaType != c.media || got.Width != c.w || got.Height != c.h ||
+			got.Note != "" {
 			t.Errorf("%s: %s %d×%d %q, %v", name, got.MediaType, got.Width, got.Height, got.Note, err)
 		}
 	}
@@ -170,9 +174,11 @@ func inked(w, h int) []byte {
 	}
 	out := append([]byte{0xff, 0xd8}, segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x00"))...)
 	out = append(out, segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...))...)
-	frame := append([]byte{8, byte(h >> 8), byte(h), byte(w >> 8), byte(w), 4}, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4, 0x11, 0)
+	frame := append([]byte{8, byte(h >> 8), byte(h), byte(w >> 8), byte(w), 4}, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 4,
+		0x11, 0)
 	out = append(out, segment(0xc0, frame)...)
-	out = append(out, segment(0xc4, append(append([]byte{0, 1, 1, 1}, make([]byte, 13)...), 0, 10, 11))...) // 0, 10 and 110
+	// 0, 10 and 110
+	out = append(out, segment(0xc4, append(append([]byte{0, 1, 1, 1}, make([]byte, 13)...), 0, 10, 11))...)
 	out = append(out, segment(0xc4, append(append([]byte{0x10, 1}, make([]byte, 15)...), 0))...)
 	out = append(out, segment(0xda, []byte{4, 1, 0, 2, 0, 3, 0, 4, 0, 0, 63, 0})...)
 	// Each block says how much lighter it is than the one before, and ends.
@@ -224,24 +230,33 @@ func TestScaled(t *testing.T) {
 		w, h           int
 		note           string
 	}{
-		"png":          {asPNG(t, quarters(8000, 6000)), "image/png", "rgbw", 2000, 1500, "8000×6000 scaled to 2000×1500"},
-		"narrow":       {asPNG(t, quarters(10, 5001)), "image/png", "rgbw", 4, 2000, "10×5001 scaled to 4×2000"},
-		"a line":       {asPNG(t, quarters(30000, 1)), "image/png", "bwbw", 2000, 1, "30000×1 scaled to 2000×1"},
-		"transparent":  {asPNG(t, hole), "image/png", "-gbw", 2000, 1500, "4000×3000 scaled to 2000×1500"},
-		"16-bit":       {asPNG(t, deep), "image/png", "rgbw", 2000, 8, "2500×10 scaled to 2000×8"},
-		"jpeg":         {asJPEG(t, quarters(2400, 1600), 1), "image/jpeg", "rgbw", 2000, 1333, "2400×1600 scaled to 2000×1333"},
-		"four inks":    {inked(2400, 40), "image/jpeg", "rrrr", 2000, 33, "2400×40 scaled to 2000×33"},
-		"mirrored":     {asJPEG(t, quarters(2400, 1600), 2), "image/jpeg", "grwb", 2000, 1333, "2400×1600 scaled to 2000×1333"},
-		"on its head":  {asJPEG(t, quarters(2400, 1600), 3), "image/jpeg", "wbgr", 2000, 1333, "2400×1600 scaled to 2000×1333"},
-		"upside down":  {asJPEG(t, quarters(2400, 1600), 4), "image/jpeg", "bwrg", 2000, 1333, "2400×1600 scaled to 2000×1333"},
-		"transposed":   {asJPEG(t, quarters(2400, 1600), 5), "image/jpeg", "rbgw", 1333, 2000, "1600×2400 scaled to 1333×2000"},
-		"to the left":  {asJPEG(t, quarters(2400, 1600), 6), "image/jpeg", "brwg", 1333, 2000, "1600×2400 scaled to 1333×2000"},
-		"transverse":   {asJPEG(t, quarters(2400, 1600), 7), "image/jpeg", "wgbr", 1333, 2000, "1600×2400 scaled to 1333×2000"},
-		"to the right": {asJPEG(t, quarters(2400, 1600), 8), "image/jpeg", "gwrb", 1333, 2000, "1600×2400 scaled to 1333×2000"},
-		"webp":         {asWebP(3000, 30), "image/png", "rrrr", 2000, 20, "3000×30 scaled to 2000×20"},
-		"gif":          {asGIF(t, 2100, 10, 1), "image/png", "", 2000, 10, "2100×10 scaled to 2000×10"},
-		"large moving": {asGIF(t, 2100, 10, 3), "image/png", "", 2000, 10, "the first of 3 frames, 2100×10 scaled to 2000×10"},
-		"long moving":  {asGIF(t, 500, 400, 300), "image/png", "", 500, 400, "the first of 300 frames"},
+		"png":         {asPNG(t, quarters(8000, 6000)), "image/png", "rgbw", 2000, 1500, "8000×6000 scaled to 2000×1500"},
+		"narrow":      {asPNG(t, quarters(10, 5001)), "image/png", "rgbw", 4, 2000, "10×5001 scaled to 4×2000"},
+		"a line":      {asPNG(t, quarters(30000, 1)), "image/png", "bwbw", 2000, 1, "30000×1 scaled to 2000×1"},
+		"transparent": {asPNG(t, hole), "image/png", "-gbw", 2000, 1500, "4000×3000 scaled to 2000×1500"},
+		"16-bit":      {asPNG(t, deep), "image/png", "rgbw", 2000, 8, "2500×10 scaled to 2000×8"},
+		"jpeg": {asJPEG(t, quarters(2400, 1600), 1), "image/jpeg", "rgbw", 2000, 1333,
+			"2400×1600 scaled to 2000×1333"},
+		"four inks": {inked(2400, 40), "image/jpeg", "rrrr", 2000, 33, "2400×40 scaled to 2000×33"},
+		"mirrored": {asJPEG(t, quarters(2400, 1600), 2), "image/jpeg", "grwb", 2000, 1333,
+			"2400×1600 scaled to 2000×1333"},
+		"on its head": {asJPEG(t, quarters(2400, 1600), 3), "image/jpeg", "wbgr", 2000, 1333,
+			"2400×1600 scaled to 2000×1333"},
+		"upside down": {asJPEG(t, quarters(2400, 1600), 4), "image/jpeg", "bwrg", 2000, 1333,
+			"2400×1600 scaled to 2000×1333"},
+		"transposed": {asJPEG(t, quarters(2400, 1600), 5), "image/jpeg", "rbgw", 1333, 2000,
+			"1600×2400 scaled to 1333×2000"},
+		"to the left": {asJPEG(t, quarters(2400, 1600), 6), "image/jpeg", "brwg", 1333, 2000,
+			"1600×2400 scaled to 1333×2000"},
+		"transverse": {asJPEG(t, quarters(2400, 1600), 7), "image/jpeg", "wgbr", 1333, 2000,
+			"1600×2400 scaled to 1333×2000"},
+		"to the right": {asJPEG(t, quarters(2400, 1600), 8), "image/jpeg", "gwrb", 1333, 2000,
+			"1600×2400 scaled to 1333×2000"},
+		"webp": {asWebP(3000, 30), "image/png", "rrrr", 2000, 20, "3000×30 scaled to 2000×20"},
+		"gif":  {asGIF(t, 2100, 10, 1), "image/png", "", 2000, 10, "2100×10 scaled to 2000×10"},
+		"large moving": {asGIF(t, 2100, 10, 3), "image/png", "", 2000, 10,
+			"the first of 3 frames, 2100×10 scaled to 2000×10"},
+		"long moving": {asGIF(t, 500, 400, 300), "image/png", "", 500, 400, "the first of 300 frames"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := New(Limits{})
@@ -303,9 +318,10 @@ func TestRefused(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		"nothing":          {nil, "not an image: it is empty"},
-		"text":             {[]byte("a cat sat"), "not an image: it is text/plain"},
-		"svg":              {[]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`), "not an image: it is image/svg+xml"},
+		"nothing": {nil, "not an image: it is empty"},
+		"text":    {[]byte("a cat sat"), "not an image: it is text/plain"},
+		"svg": {[]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`),
+			"not an image: it is image/svg+xml"},
 		"pdf":              {[]byte("%PDF-1.7\n%\xe2\xe3"), "not an image: it is application/pdf"},
 		"png bomb":         {empty(60000, 60000, 8), "claims 60000×60000 pixels; at most 50 million"},
 		"webp that lies":   {liar, "claims 16384×16384 pixels"},
@@ -387,7 +403,8 @@ func TestWaiting(t *testing.T) {
 // Whatever the bytes are: what is kept fits, and the memory has a bound.
 func FuzzFit(f *testing.F) {
 	t := &testing.T{}
-	for _, b := range [][]byte{nil, asPNG(t, quarters(120, 9)), asJPEG(t, quarters(120, 90), 6), asGIF(t, 120, 9, 3), asWebP(120, 5),
+	for _, b := range [][]byte{nil, asPNG(t, quarters(120, 9)), asJPEG(t, quarters(120, 90), 6), asGIF(t, 120, 9, 3),
+		asWebP(120, 5),
 		riff("VP8X", make([]byte, 10), "EXIF", []byte("II*\x00\x08\x00\x00\x00\x01\x00")), []byte("<svg/>")} {
 		f.Add(b)
 	}

@@ -13,9 +13,11 @@ const stripRows = 16
 // filters of golang.org/x/image/draw hold a copy in floating point.
 func shrink(src image.Image, canvas image.Rectangle, width, height int) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, width, height))
-	sw, sh := canvas.Dx(), canvas.Dy()
+	sw := canvas.Dx()
+	sh := canvas.Dy()
 	strip := image.NewRGBA(image.Rect(0, 0, sw, min(stripRows, sh)))
-	line, sums := make([]uint64, 4*width), make([]uint64, 4*width)
+	line := make([]uint64, 4*width)
+	sums := make([]uint64, 4*width)
 	y := 0 // of the row in the making
 	for top := 0; top < sh; top += stripRows {
 		rows := min(stripRows, sh-top)
@@ -24,7 +26,8 @@ func shrink(src image.Image, canvas image.Rectangle, width, height int) *image.R
 		for r := range rows {
 			means(line, strip.Pix[r*strip.Stride:][:4*sw], width)
 			// The row covers from (top+r)·height to the same of the next, a row of the result sh.
-			from, to := (top+r)*height, (top+r+1)*height
+			from := (top + r) * height
+			to := (top + r + 1) * height
 			for from < to {
 				part := min(to, (y+1)*sh) - from
 				for i, v := range line {
@@ -47,7 +50,8 @@ func means(line []uint64, row []byte, width int) {
 	n := len(row) / 4
 	x := 0
 	for i := range n {
-		from, to := i*width, (i+1)*width
+		from := i * width
+		to := (i + 1) * width
 		for from < to {
 			part := min(to, (x+1)*n) - from
 			for c := range 4 {
@@ -73,29 +77,36 @@ func turn(img *image.RGBA, orientation int) *image.RGBA {
 	if orientation < 2 {
 		return img
 	}
-	w, h := img.Rect.Dx(), img.Rect.Dy()
+	w := img.Rect.Dx()
+	h := img.Rect.Dy()
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
 	if orientation > 4 {
 		out = image.NewRGBA(image.Rect(0, 0, h, w))
 	}
 	for y := range h {
 		for x := range w {
-			tx, ty := x, y
+			tx := x
+			ty := y
 			switch orientation {
 			case 2:
 				tx = w - 1 - x
 			case 3:
-				tx, ty = w-1-x, h-1-y
+				tx = w - 1 - x
+				ty = h - 1 - y
 			case 4:
 				ty = h - 1 - y
 			case 5:
-				tx, ty = y, x
+				tx = y
+				ty = x
 			case 6:
-				tx, ty = h-1-y, x
+				tx = h - 1 - y
+				ty = x
 			case 7:
-				tx, ty = h-1-y, w-1-x
+				tx = h - 1 - y
+				ty = w - 1 - x
 			case 8:
-				tx, ty = y, w-1-x
+				tx = y
+				ty = w - 1 - x
 			}
 			copy(out.Pix[out.PixOffset(tx, ty):][:4], img.Pix[img.PixOffset(x, y):][:4])
 		}

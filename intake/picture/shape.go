@@ -39,7 +39,8 @@ func measure(b []byte) (s shape, err error) {
 
 // claims takes a size into account.
 func (s *shape) claims(width, height int) {
-	s.width, s.height = max(s.width, width), max(s.height, height)
+	s.width = max(s.width, width)
+	s.height = max(s.height, height)
 }
 
 // shown is its size when it stands upright.
@@ -91,7 +92,8 @@ func ofPNG(b []byte) shape {
 // ofJPEG walks the segments as far as the pixels, and looks for the end behind them.
 func ofJPEG(b []byte) shape {
 	s := shape{format: "jpeg", frames: 1}
-	plain, perPixel := false, int64(0)
+	plain := false
+	perPixel := int64(0)
 	for len(b) >= 4 {
 		if b[0] != 0xff {
 			b = b[1:] // not between segments, but decoders skip it
@@ -138,7 +140,8 @@ func samples(list []byte) (n int64) {
 	var most int64 = 1
 	for c := 1; c+2 < len(list) && c < 3*int(list[0])+1; c += 3 {
 		of := int64(list[c+1]>>4) * int64(list[c+1]&15)
-		n, most = n+of, max(most, of)
+		n += of
+		most = max(most, of)
 	}
 	return max(16, (n*16+most-1)/most)
 }
@@ -163,7 +166,8 @@ func ofGIF(b []byte) shape {
 			if len(b) < 10 {
 				return s
 			}
-			w, h := binary.LittleEndian.Uint16(b[5:]), binary.LittleEndian.Uint16(b[7:])
+			w := binary.LittleEndian.Uint16(b[5:])
+			h := binary.LittleEndian.Uint16(b[7:])
 			s.animated += int64(w) * int64(h)
 			rest := afterBlocks(after(b, 11+colours(b[9])))
 			if rest == nil {
@@ -213,7 +217,8 @@ func ofWebP(b []byte) shape {
 	frames := 0
 	for b = b[12:]; len(b) >= 8; {
 		n := int64(binary.LittleEndian.Uint32(b[4:]))
-		kind, body := string(b[:4]), b[8:]
+		kind := string(b[:4])
+		body := b[8:]
 		if n > int64(len(body)) {
 			s.whole = false
 			n = int64(len(body))

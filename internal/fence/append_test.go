@@ -118,7 +118,8 @@ func TestAppendOnly(t *testing.T) {
 		if changesMessages(up) {
 			t.Errorf("%s changes messages", name)
 		}
-		if !strings.Contains(up, "TRIGGER messages_append_only BEFORE UPDATE ON messages") && strings.Contains(up, "CREATE TABLE messages") {
+		if !strings.Contains(up, "TRIGGER messages_append_only BEFORE UPDATE ON messages") &&
+			strings.Contains(up, "CREATE TABLE messages") {
 			t.Errorf("%s makes messages without the trigger that guards them", name)
 		}
 	}
@@ -151,7 +152,11 @@ func TestAppendOnlyCanFail(t *testing.T) {
 			t.Errorf("%v for %s", got, sql)
 		}
 	}
-	bad := parse(t, "store/sqldriver/bad.go", "package sqldriver\nfunc f() { run(`UPDATE `+`mess`+\"ages SET name = \"+mark(1)) }\n")
+	bad := parse(
+		t,
+		"store/sqldriver/bad.go",
+		"package sqldriver\nfunc f() { run(`UPDATE `+`mess`+\"ages SET name = \"+mark(1)) }\n",
+	)
 	if got := statements(bad)["f"]; len(got) != 1 || !changesMessages(got[0]) {
 		t.Errorf("a statement in pieces was read as %q", got)
 	}

@@ -33,8 +33,15 @@ func tags(s source) []string {
 // The rooms that write blocks for a model take their marks from internal/marks, where
 // each is on the list of what is escaped in all of them.
 func TestMarksAreListed(t *testing.T) {
-	rooms := map[string]bool{"window": true, "workspace": true, "compact": true, "compact/minutes": true, "compact/work": true,
-		"intake": true, "engine": true}
+	rooms := map[string]bool{
+		"window":          true,
+		"workspace":       true,
+		"compact":         true,
+		"compact/minutes": true,
+		"compact/work":    true,
+		"intake":          true,
+		"engine":          true,
+	}
 	read := map[string]bool{}
 	for _, s := range sources(t) {
 		if !rooms[s.room] || s.test {

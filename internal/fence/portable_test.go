@@ -22,49 +22,141 @@ var sqlRules = []sqlRule{
 		word(func(w string) bool {
 			return strings.HasPrefix(w, "pg_advisory") || strings.HasPrefix(w, "pg_try_advisory")
 		})},
-	{"sequence", "a number from one place for all rows costs a round trip a row, or has gaps and another order than the commits; " +
-		"count in a row of numbers",
-		either(words("serial", "bigserial", "smallserial", "serial2", "serial4", "serial8", "nextval", "currval", "setval", "lastval"),
-			phrase("create", "sequence"), phrase("as", "identity"), phrase("default", "as", "identity"))},
+	{
+		"sequence",
+		"a number from one place for all rows costs a round trip a row, or has gaps and another order than the commits; " +
+			"count in a row of numbers",
+		either(
+			words(
+				"serial",
+				"bigserial",
+				"smallserial",
+				"serial2",
+				"serial4",
+				"serial8",
+				"nextval",
+				"currval",
+				"setval",
+				"lastval",
+			),
+			phrase("create", "sequence"),
+			phrase("as", "identity"),
+			phrase("default", "as", "identity"),
+		),
+	},
 	{"deferrable", "YugabyteDB and CockroachDB have no deferred constraints",
 		either(words("deferrable", "deferred"), phrase("set", "constraints"))},
 	{"division", "an integer divided by an integer is a decimal number on CockroachDB, and a whole one elsewhere; " +
 		"let the dialect write it, or divide in Go",
 		words("/")},
-	{"signal", "CockroachDB, Aurora DSQL, Spanner and poolers have no LISTEN; it may only save waiting, with polling behind it",
-		either(starts("listen"), starts("unlisten"), starts("notify"), words("pg_notify"))},
+	{
+		"signal",
+		"CockroachDB, Aurora DSQL, Spanner and poolers have no LISTEN; it may only save waiting, with polling behind it",
+		either(starts("listen"), starts("unlisten"), starts("notify"), words("pg_notify")),
+	},
 	{"temporary table", "a pooler between transactions loses them, and Aurora DSQL has none",
 		either(phrase("create", "temp"), phrase("create", "temporary"), phrase("create", "local", "temporary"))},
 	{"skip locked", "Spanner and Citus across shards lack it; take the lease with a compare-and-set",
 		either(phrase("skip", "locked"), words("nowait"))},
 	{"trigger", "Citus, Aurora DSQL and Spanner have none on distributed tables; what is stored may not depend on one",
-		unlessGuard(either(phrase("create", "trigger"), phrase("create", "or", "replace", "trigger"),
-			phrase("create", "constraint", "trigger"), phrase("create", "function"), phrase("create", "or", "replace", "function"),
-			phrase("create", "procedure"), starts("do")))},
-	{"foreign key", "one between shards is refused by Citus, any by Aurora DSQL, and elsewhere it costs a read; the doctor looks for orphans",
-		either(words("references"), phrase("foreign", "key"))},
-	{"lock of a join", "a lock over several tables, groups or unions is refused, or takes locks that differ; lock one row by its key",
-		lockOfJoin},
-	{"weak lock", "FOR SHARE and the locks of keys lock nothing on CockroachDB unless it is told to, and Aurora DSQL lacks them",
-		either(phrase("for", "share"), phrase("for", "key", "share"), phrase("for", "no", "key", "update"))},
+		unlessGuard(either(
+			phrase("create", "trigger"),
+			phrase("create", "or", "replace", "trigger"),
+			phrase(
+				"create",
+				"constraint",
+				"trigger",
+			),
+			phrase("create", "function"),
+			phrase("create", "or", "replace", "function"),
+			phrase("create", "procedure"),
+			starts("do"),
+		))},
+	{
+		"foreign key",
+		"one between shards is refused by Citus, any by Aurora DSQL, and elsewhere it costs a read; the doctor looks for orphans",
+		either(words("references"), phrase("foreign", "key")),
+	},
+	{
+		"lock of a join",
+		"a lock over several tables, groups or unions is refused, or takes locks that differ; lock one row by its key",
+		lockOfJoin,
+	},
+	{
+		"weak lock",
+		"FOR SHARE and the locks of keys lock nothing on CockroachDB unless it is told to, and Aurora DSQL lacks them",
+		either(phrase("for", "share"), phrase("for", "key", "share"), phrase("for", "no", "key", "update")),
+	},
 	{"table lock", "CockroachDB has no LOCK TABLE", phrase("lock", "table")},
 	{"system column", "xmin, ctid and numbers of transactions are PostgreSQL's own",
 		word(func(w string) bool {
-			return slices.Contains([]string{"xmin", "xmax", "cmin", "cmax", "ctid", "tableoid"}, w) || strings.HasPrefix(w, "txid_") ||
-				strings.HasPrefix(w, "pg_snapshot_") || w == "pg_current_xact_id" || w == "pg_current_snapshot"
+			return slices.Contains([]string{"xmin", "xmax", "cmin", "cmax", "ctid", "tableoid"}, w) ||
+				strings.HasPrefix(w, "txid_") ||
+				strings.HasPrefix(w, "pg_snapshot_") ||
+				w == "pg_current_xact_id" ||
+				w == "pg_current_snapshot"
 		})},
 	{"extension", "which extensions there are differs with each engine", phrase("create", "extension")},
-	{"collation of a column", "CockroachDB and Aurora DSQL refuse one in a table, and compare by bytes as it is", columnCollation},
+	{
+		"collation of a column",
+		"CockroachDB and Aurora DSQL refuse one in a table, and compare by bytes as it is",
+		columnCollation,
+	},
 	{"storage", "how a column is kept is PostgreSQL's own: YugabyteDB refused it until 2025.2", phrase("set", "storage")},
-	{"session state", "a pooler between transactions hands the session to others: SET LOCAL, or a parameter of the connection",
-		sessionState},
-	{"unique index on a part", "ON CONFLICT does not see its key without the same condition, and Spanner has no index on a part",
-		partialUnique},
-	{"only SQLite", "this is SQLite's own",
-		either(words("json_each", "json_tree", "json_extract", "json_group_array", "pragma", "autoincrement", "rowid", "ifnull", "iif",
-			"glob", "randomblob", "zeroblob", "group_concat", "instr", "raise", "typeof", "strftime", "unixepoch", "nocase"),
-			phrase("as", "blob"), phrase("without", "rowid"), phrase("insert", "or"), phrase("replace", "into"), phrase("update", "or"),
-			phrase("indexed", "by"), phrase("not", "indexed"), phrase("limit", "-", "1"), scalar("max"), scalar("min"), sumOfTruth)},
+	{
+		"session state",
+		"a pooler between transactions hands the session to others: SET LOCAL, or a parameter of the connection",
+		sessionState,
+	},
+	{
+		"unique index on a part",
+		"ON CONFLICT does not see its key without the same condition, and Spanner has no index on a part",
+		partialUnique,
+	},
+	{
+		"only SQLite",
+		"this is SQLite's own",
+		either(
+			words(
+				"json_each",
+				"json_tree",
+				"json_extract",
+				"json_group_array",
+				"pragma",
+				"autoincrement",
+				"rowid",
+				"ifnull",
+				"iif",
+				"glob",
+				"randomblob",
+				"zeroblob",
+				"group_concat",
+				"instr",
+				"raise",
+				"typeof",
+				"strftime",
+				"unixepoch",
+				"nocase",
+			),
+			phrase(
+				"as",
+				"blob",
+			),
+			phrase("without", "rowid"),
+			phrase("insert", "or"),
+			phrase("replace", "into"),
+			phrase("update", "or"),
+			phrase(
+				"indexed",
+				"by",
+			),
+			phrase("not", "indexed"),
+			phrase("limit", "-", "1"),
+			scalar("max"),
+			scalar("min"),
+			sumOfTruth,
+		),
+	},
 }
 
 // word finds words that hold.
@@ -118,7 +210,8 @@ func either(any ...func([]sqlToken) []int) func([]sqlToken) []int {
 // nothing is stored by it, so that it can be left away where there are no triggers.
 func unlessGuard(find func([]sqlToken) []int) func([]sqlToken) []int {
 	return func(s []sqlToken) []int {
-		if slices.ContainsFunc(s, func(t sqlToken) bool { return t.text == "messages_append_only" }) && !slices.ContainsFunc(s, isWrite) {
+		if slices.ContainsFunc(s, func(t sqlToken) bool { return t.text == "messages_append_only" }) &&
+			!slices.ContainsFunc(s, isWrite) {
 			return nil
 		}
 		return find(s)
@@ -149,7 +242,10 @@ func sumOfTruth(s []sqlToken) (out []int) {
 			continue
 		}
 		in, _ := inner(s, i+1)
-		compared := slices.ContainsFunc(in, func(t sqlToken) bool { return !t.quoted && slices.Contains([]string{"=", "<", ">"}, t.text) })
+		compared := slices.ContainsFunc(
+			in,
+			func(t sqlToken) bool { return !t.quoted && slices.Contains([]string{"=", "<", ">"}, t.text) },
+		)
 		if compared && !slices.ContainsFunc(in, func(t sqlToken) bool { return t.text == "case" }) {
 			out = append(out, i)
 		}
@@ -169,7 +265,10 @@ func lockOfJoin(s []sqlToken) (out []int) {
 		for n := range s {
 			if next(s, n, "from") {
 				from := s[n+1 : i]
-				if end := slices.IndexFunc(from, func(t sqlToken) bool { return t.text == "where" || t.text == "order" }); end >= 0 {
+				if end := slices.IndexFunc(
+					from,
+					func(t sqlToken) bool { return t.text == "where" || t.text == "order" },
+				); end >= 0 {
 					from = from[:end]
 				}
 				several = several || len(commas(from)) > 1
@@ -184,7 +283,8 @@ func lockOfJoin(s []sqlToken) (out []int) {
 }
 
 func sessionState(s []sqlToken) []int {
-	if next(s, 0, "set") && !next(s, 0, "set", "local") && !next(s, 0, "set", "transaction") && !next(s, 0, "set", "constraints") {
+	if next(s, 0, "set") && !next(s, 0, "set", "local") && !next(s, 0, "set", "transaction") &&
+		!next(s, 0, "set", "constraints") {
 		if next(s, 2, "=") || next(s, 2, "to") || next(s, 1, "session") {
 			return []int{0}
 		}
@@ -238,17 +338,21 @@ var allowedSQL = map[string]string{
 	"store/sqldriver/postgres/order.go settleChanges signal":    "it saves waiting; servers poll behind it",
 	"store/sqldriver/postgres/variants.go variants skip locked": "of models and tallies, whose tables are not distributed",
 	"store/sqldriver/postgres/variants.go shared weak lock":     "where it locks nothing, transactions are serializable, and one is run again",
-	moveRoom + " Watch trigger":                                 "only while a store is copied elsewhere; where there are none, it is refused",
-	moveRoom + " unlessThere trigger":                           "only while a store is copied elsewhere; where there are none, it is refused",
-	moveRoom + " onChange trigger":                              "it closes a store that was moved; where there are none, it is refused",
-	moveRoom + " Refuse table lock":                             "whoever changes a table is waited for; see its trigger",
-	moveRoom + " Watch only SQLite":                             "INSERT OR UPDATE is how a trigger names its events",
-	moveRoom + " Refuse only SQLite":                            "INSERT OR UPDATE is how a trigger names its events",
-	moveRoom + " Watch collation of a column":                   "what a database compares by cannot be relied on",
+	moveRoom +
+		" Watch trigger": "only while a store is copied elsewhere; where there are none, it is refused",
+	moveRoom +
+		" unlessThere trigger": "only while a store is copied elsewhere; where there are none, it is refused",
+	moveRoom + " onChange trigger":            "it closes a store that was moved; where there are none, it is refused",
+	moveRoom + " Refuse table lock":           "whoever changes a table is waited for; see its trigger",
+	moveRoom + " Watch only SQLite":           "INSERT OR UPDATE is how a trigger names its events",
+	moveRoom + " Refuse only SQLite":          "INSERT OR UPDATE is how a trigger names its events",
+	moveRoom + " Watch collation of a column": "what a database compares by cannot be relied on",
 	portableMigrations + " * collation of a column": "what a database compares by cannot be relied on; " +
 		"engines that refuse the word compare by bytes, and need it taken out",
-	portableMigrations + "/00004_message_hashes.sql message_hashing key": "it has one row: how far a piece of work has come",
-	portableMigrations + "/00001_first.sql index_blocks storage":         "parts of a block are read, and it is compressed already",
+	portableMigrations +
+		"/00004_message_hashes.sql message_hashing key": "it has one row: how far a piece of work has come",
+	portableMigrations +
+		"/00001_first.sql index_blocks storage": "parts of a block are read, and it is compressed already",
 }
 
 // moveRoom is how a database notes what changes while it is copied elsewhere.
@@ -305,7 +409,10 @@ func TestPortableSQL(t *testing.T) {
 
 // readGo reports what the statements of the Go code break, and returns how many there are.
 func readGo(t *testing.T, report func(key [2]string, line int, broken [2]string)) (read int) {
-	of := slices.DeleteFunc(slices.Clone(sources(t)), func(s source) bool { return !within(s.room, "store/sqldriver") || s.test })
+	of := slices.DeleteFunc(
+		slices.Clone(sources(t)),
+		func(s source) bool { return !within(s.room, "store/sqldriver") || s.test },
+	)
 	known, varied := constantsOf(of)
 	for _, s := range of {
 		if within(s.room, "store/sqldriver/sqlite") || isSuite(s.room) {

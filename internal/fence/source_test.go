@@ -52,7 +52,8 @@ var parsed = sync.OnceValues(func() ([]source, error) {
 		}
 		base := d.Name()
 		if d.IsDir() {
-			if name != root && (base == "testdata" || base == "vendor" || base == "node_modules" || base[0] == '.' || base[0] == '_') {
+			if name != root &&
+				(base == "testdata" || base == "vendor" || base == "node_modules" || base[0] == '.' || base[0] == '_') {
 				return filepath.SkipDir
 			}
 			return nil
@@ -68,7 +69,12 @@ var parsed = sync.OnceValues(func() ([]source, error) {
 		if err != nil {
 			return err
 		}
-		s := source{path: filepath.ToSlash(rel), test: strings.HasSuffix(base, "_test.go"), text: string(text), set: token.NewFileSet()}
+		s := source{
+			path: filepath.ToSlash(rel),
+			test: strings.HasSuffix(base, "_test.go"),
+			text: string(text),
+			set:  token.NewFileSet(),
+		}
 		s.room = path.Dir(s.path)
 		s.tree, err = parser.ParseFile(s.set, s.path, text, parser.SkipObjectResolution|parser.ParseComments)
 		out = append(out, s)
@@ -93,7 +99,13 @@ func sources(t *testing.T) []source {
 // parse is a planted file, to see that a rule can fail.
 func parse(t *testing.T, name, text string) source {
 	t.Helper()
-	s := source{path: name, room: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), text: text, set: token.NewFileSet()}
+	s := source{
+		path: name,
+		room: path.Dir(name),
+		test: strings.HasSuffix(name, "_test.go"),
+		text: text,
+		set:  token.NewFileSet(),
+	}
 	var err error
 	if s.tree, err = parser.ParseFile(s.set, name, text, parser.SkipObjectResolution|parser.ParseComments); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,9 @@ type sqlToken struct {
 	quoted bool // a string, or a name in double quotes
 }
 
-var sqlTokens = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|\$\$.*?\$\$|\$\d+|[A-Za-z_][\w$]*|\d[\w.]*|\s+|.`)
+var sqlTokens = regexp.MustCompile(
+	`(?s)--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|\$\$.*?\$\$|\$\d+|[A-Za-z_][\w$]*|\d[\w.]*|\s+|.`,
+)
 
 // readSQL cuts a text into its statements, each as its tokens. Comments are left out.
 func readSQL(text string) [][]sqlToken {
@@ -27,7 +29,8 @@ func readSQL(text string) [][]sqlToken {
 		switch {
 		case strings.HasPrefix(t, "--"), strings.HasPrefix(t, "/*"), strings.TrimSpace(t) == "":
 		case t == ";":
-			out, now = append(out, now), nil
+			out = append(out, now)
+			now = nil
 		case strings.HasPrefix(t, "$$"):
 			now = append(now, sqlToken{"$$", at[0], true})
 		case t[0] == '\'' || t[0] == '"':
@@ -68,7 +71,8 @@ func inner(s []sqlToken, i int) (in []sqlToken, end int) {
 // commas cuts tokens at the commas that no parentheses surround.
 func commas(s []sqlToken) [][]sqlToken {
 	var out [][]sqlToken
-	depth, from := 0, 0
+	depth := 0
+	from := 0
 	for i, t := range s {
 		switch {
 		case t.quoted:
@@ -77,7 +81,8 @@ func commas(s []sqlToken) [][]sqlToken {
 		case t.text == ")":
 			depth--
 		case t.text == "," && depth == 0:
-			out, from = append(out, s[from:i]), i+1
+			out = append(out, s[from:i])
+			from = i + 1
 		}
 	}
 	return append(out, s[from:])
@@ -92,8 +97,10 @@ type sqlText struct {
 
 // looksLikeSQL tells statements, and pieces of them, from other texts: their keywords are
 // written in capitals.
-var looksLikeSQL = regexp.MustCompile(`\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|FROM|WHERE|AND|JOIN|GROUP BY|ORDER BY|VALUES|` +
-	`LISTEN|NOTIFY|LOCK|SET|PRAGMA|WITH|IN|SAVEPOINT|CAST|CASE|LIMIT|FOR)\b`)
+var looksLikeSQL = regexp.MustCompile(
+	`\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|FROM|WHERE|AND|JOIN|GROUP BY|ORDER BY|VALUES|` +
+		`LISTEN|NOTIFY|LOCK|SET|PRAGMA|WITH|IN|SAVEPOINT|CAST|CASE|LIMIT|FOR)\b`,
+)
 
 // constants are the strings that rooms have as constants.
 type constants map[string]string // "room name" to text

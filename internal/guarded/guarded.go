@@ -80,10 +80,12 @@ const maxNested = 60
 // than a person would: what is drawn of them grows with the square of their depth.
 func TooDeep(source string) bool {
 	for line := range strings.Lines(source) {
-		nested, rule := 0, len(strings.Trim(line, "-*_ \t\r\n")) == 0
+		nested := 0
+		rule := len(strings.Trim(line, "-*_ \t\r\n")) == 0
 		for i := 0; i < len(line) && !rule; i++ {
 			switch c := line[i]; {
-			case c == '>' || (c == '-' || c == '+' || c == '*' || c == ')' || c == '.') && i+1 < len(line) && strings.IndexByte(" \t\n", line[i+1]) >= 0:
+			case c == '>' || (c == '-' || c == '+' || c == '*' || c == ')' || c == '.') && i+1 < len(line) &&
+				strings.IndexByte(" \t\n", line[i+1]) >= 0:
 				nested++
 			case c == ' ' || c == '\t' || c >= '0' && c <= '9':
 			case c == ':' && i+1 < len(line) && line[i+1] == ' ':

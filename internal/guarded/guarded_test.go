@@ -12,7 +12,8 @@ import (
 // ends its place is free.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		bound, end := New(1, time.Second), make(chan struct{})
+		bound := New(1, time.Second)
+		end := make(chan struct{})
 		if got, err := Run(bound, func() string { return "x" }); got != "x" || err != nil {
 			t.Fatalf("%q, %v", got, err)
 		}
@@ -20,10 +21,12 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := Run(bound, func() string { <-end; return "late" }); !errors.Is(err, ErrLate) || time.Since(began) != time.Second {
+		if _, err := Run(bound, func() string { <-end; return "late" }); !errors.Is(err, ErrLate) ||
+			time.Since(began) != time.Second {
 			t.Fatalf("%v after %v", err, time.Since(began))
 		}
-		if _, err := Run(bound, func() string { return "x" }); !errors.Is(err, ErrBusy) || time.Since(began) != 2*time.Second {
+		if _, err := Run(bound, func() string { return "x" }); !errors.Is(err, ErrBusy) ||
+			time.Since(began) != 2*time.Second {
 			t.Fatalf("%v after %v", err, time.Since(began))
 		}
 		close(end)
@@ -36,8 +39,9 @@ func TestRun(t *testing.T) {
 
 func TestTooDeep(t *testing.T) {
 	for source, want := range map[string]bool{
-		strings.Repeat(">", 61): true, strings.Repeat("> ", 60): false, strings.Repeat("1. ", 61): true, strings.Repeat("- + ", 31) + "a": true,
-		strings.Repeat("- ", 500): false, strings.Repeat("> a\n", 500): false, "a " + strings.Repeat("> ", 100): false,
+		strings.Repeat(">", 61): true, strings.Repeat("> ", 60): false, strings.Repeat("1. ", 61): true,
+		strings.Repeat("- + ", 31) + "a": true,
+		strings.Repeat("- ", 500):        false, strings.Repeat("> a\n", 500): false, "a " + strings.Repeat("> ", 100): false,
 		"> a\n" + strings.Repeat("- > ", 40): true,
 	} {
 		if got := TooDeep(source); got != want {

@@ -125,7 +125,8 @@ func own(e chroma.Emitter) chroma.Emitter {
 		return e
 	}
 	group, _ := field.Interface().(chroma.Emitters)
-	beside, foreign := chroma.Emitter(chroma.Text), false
+	beside := chroma.Emitter(chroma.Text)
+	foreign := false
 	for _, in := range group {
 		if in == nil {
 			continue

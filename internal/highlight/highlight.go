@@ -55,7 +55,9 @@ func Split(code, language string, within time.Duration) (tokens []Token, complet
 	return shared().split(code, language, within)
 }
 
-var shared = sync.OnceValue(func() *pool { return newPool(lexers.GlobalLexerRegistry.Lexers, min(2, runtime.GOMAXPROCS(0))) })
+var shared = sync.OnceValue(func() *pool {
+	return newPool(lexers.GlobalLexerRegistry.Lexers, min(2, runtime.GOMAXPROCS(0)))
+})
 
 // pool holds lexers for as many pieces of code as may be split at a time. Each bench is used by one
 // job, because the checks of its lexers have to know for whom they run.
@@ -187,7 +189,8 @@ func (b *bench) run(j *job, lexer chroma.Lexer, code string) (out []Token) {
 			at = end - len(t.Value)
 			out = append(out, Token{t.Type, t.Value})
 		}
-		left, j.idle = rest, 0
+		left = rest
+		j.idle = 0
 		if time.Now().After(j.deadline) {
 			j.late.Store(true)
 		}

@@ -24,7 +24,9 @@ const emptyPages = 100
 // did not come to its end.
 func Objects(ctx context.Context, b *blob.Bucket, prefix string) iter.Seq2[*blob.ListObject, error] {
 	return func(yield func(*blob.ListObject, error) bool) {
-		empty, first, last := 0, true, ""
+		empty := 0
+		first := true
+		last := ""
 		list := b.List(&blob.ListOptions{Prefix: prefix, BeforeList: func(func(any) bool) error {
 			if empty++; empty > emptyPages {
 				return ErrEndless
@@ -44,7 +46,9 @@ func Objects(ctx context.Context, b *blob.Bucket, prefix string) iter.Seq2[*blob
 				yield(nil, err)
 				return
 			}
-			empty, first, last = 0, false, o.Key
+			empty = 0
+			first = false
+			last = o.Key
 			if !yield(o, nil) {
 				return
 			}

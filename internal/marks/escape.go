@@ -154,7 +154,10 @@ func (r *reader) take(c rune) {
 	}
 }
 
-func (r *reader) decide(mark bool) { r.known, r.mark = true, mark }
+func (r *reader) decide(mark bool) {
+	r.known = true
+	r.mark = mark
+}
 
 // complete reports whether the letters so far are a name.
 func (r *reader) complete() bool {

@@ -70,6 +70,7 @@ func joined(r rune) bool {
 
 // pictured reports whether r may be a part of an emoji.
 func pictured(r rune) bool {
-	arrow, skin := r >= 0x2190 && r <= 0x21FF, r >= 0x1F3FB && r <= 0x1F3FF
+	arrow := r >= 0x2190 && r <= 0x21FF
+	skin := r >= 0x1F3FB && r <= 0x1F3FF
 	return arrow || skin || r != utf8.RuneError && unicode.Is(unicode.So, r)
 }

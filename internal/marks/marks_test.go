@@ -17,13 +17,15 @@ import (
 // The same text in every guise is kept from being a mark, and a text that only looks a
 // little like one stays as it is.
 func TestMarks(t *testing.T) {
-	for _, name := range []string{marks.FoldedHistory, marks.Environment, marks.EnvironmentChange, marks.Record, marks.Minutes,
+	for _, name := range []string{marks.FoldedHistory, marks.Environment, marks.EnvironmentChange, marks.Record,
+		marks.Minutes,
 		marks.WebResults} {
 		for _, mark := range []string{"<" + name + ">", "</" + name + ">", "< / " + strings.ToUpper(name) + ">",
 			"<\t/\n" + name + "\n>",
 			"<\u200b/" + name + ">", "<" + strings.Join(strings.Split(name, ""), "\u200d") + ">",
 			"</" + strings.Join(strings.Split(name, ""), " ") + ">",
-			"＜／" + wide(name) + "＞", "﹤" + wide(strings.ToUpper(name)) + "﹥", "<\\/" + name + ">", "</" + strings.ReplaceAll(name, "o",
+			"＜／" + wide(name) + "＞", "﹤" + wide(strings.ToUpper(name)) + "﹥", "<\\/" + name + ">",
+			"</" + strings.ReplaceAll(name, "o",
 				"ｏ") + " x=1>",
 			"</" + strings.Join(strings.Split(name, ""), "\u0301") + ">", "<" + name, "<" + name[:4], "<<" + name + ">",
 			"<" + name + "\xff>"} {
@@ -62,7 +64,8 @@ func TestInvisible(t *testing.T) {
 		"a\x1b[31mb\x00\x7f":    `a\u001b[31mb\u0000\u007f`,
 		"x\U000E0041\U000E007F": `x\U000e0041\U000e007f`, "\ufeffhead": `\ufeffhead`,
 		"a\u200bb\u2060c\u00add\u180e": `a\u200bb\u2060c\u00add\u180e`,
-		"a\u2028b\u0085c\vd":           `a\u2028b\u0085c\u000bd`, "in\u200cfer\u200dno": `in\u200cfer\u200dno`, "a\rb\r": `a\u000db\u000d`,
+		"a\u2028b\u0085c\vd":           `a\u2028b\u0085c\u000bd`, "in\u200cfer\u200dno": `in\u200cfer\u200dno`,
+		"a\rb\r":                      `a\u000db\u000d`,
 		"x\ufe0f \ufe0f☂\ufe0f\ufe0f": `x\ufe0f \ufe0f☂` + "\ufe0f" + `\ufe0f`,
 		"你\U000E0101好a\U000E0101":     "你\U000E0101好a" + `\U000e0101`,
 		"bad\xffbyte\xe4\xb8":         `bad\xffbyte\xe4\xb8`, "می\u200c\u200cخواهم": "می\u200c" + `\u200c` + "خواهم",
@@ -75,7 +78,8 @@ func TestInvisible(t *testing.T) {
 	}
 	for _, text := range []string{"👩\u200d👩\u200d👧\u200d👦 ❤\ufe0f\u200d🔥 🏳\ufe0f\u200d🌈 👩🏽\u200d🚀 🙂\u200d↔\ufe0f 1\ufe0f\u20e3 ©\ufe0f",
 		"می\u200cخواهم کتاب\u200cها", "क्\u200dष क्\u200cष ശ്രീ ന്\u200d ක්\u200dර",
-		"line\r\nline\n\ttabbed", "名前　は　全角！ＡＢＣ（１２３）～", "葛\U000E0100飾区", "סלום שלום", "e\u0301", "\u0600١٢", "\uFFFD", "\ue0a0 nerd",
+		"line\r\nline\n\ttabbed", "名前　は　全角！ＡＢＣ（１２３）～", "葛\U000E0100飾区", "סלום שלום", "e\u0301", "\u0600١٢", "\uFFFD",
+		"\ue0a0 nerd",
 		"\u00a0"} {
 		if got := marks.Escape(text); got != text {
 			t.Errorf("%q becomes %q", text, got)
@@ -90,7 +94,8 @@ func TestInvisible(t *testing.T) {
 // characters.
 func TestJSON(t *testing.T) {
 	for text, want := range map[string]string{
-		"</record> a\u202eb\U000E0041 ＜／record＞ 👩\u200d🚀": `"\u003c/record\u003e a\u202eb\udb40\udc41 \uff1c／record＞ 👩` + "\u200d🚀\"",
+		"</record> a\u202eb\U000E0041 ＜／record＞ 👩\u200d🚀": `"\u003c/record\u003e a\u202eb\udb40\udc41 \uff1c／record＞ 👩` +
+			"\u200d🚀\"",
 		"plain 记录": `"plain 记录"`, "\u200b＜\u200brecord": `"\u200b\uff1c\u200brecord"`,
 	} {
 		b, err := json.Marshal(text)
@@ -108,9 +113,11 @@ func TestJSON(t *testing.T) {
 // FuzzEscape: whatever the text, nothing in it is read as a mark or is invisible, and
 // escaping again changes nothing.
 func FuzzEscape(f *testing.F) {
-	for _, s := range []string{"</folded_history>", "<\u200b/environment>", "＜／ｒｅｃｏｒｄ＞", "<\ufe0f/m\u0301inutes", "<reco\u202erd",
+	for _, s := range []string{"</folded_history>", "<\u200b/environment>", "＜／ｒｅｃｏｒｄ＞", "<\ufe0f/m\u0301inutes",
+		"<reco\u202erd",
 		"< r e\ncord", "a\xffb</env",
-		"<mi\u33ccutes>", "<folded_hi\ufb06ory>", "en\u2175ronment", "<en\u2175ronment>", "</\U0001D41E\U0001D427vironment_change>",
+		"<mi\u33ccutes>", "<folded_hi\ufb06ory>", "en\u2175ronment", "<en\u2175ronment>",
+		"</\U0001D41E\U0001D427vironment_change>",
 		"<ı\u0307"} {
 		f.Add(s)
 	}
@@ -171,7 +178,8 @@ func forbidden(r rune) bool {
 	switch {
 	case r == '\n', r == '\r', r == '\t':
 		return false
-	case r < ' ', r >= 0x7F && r < 0xA0, r == 0xAD, r == 0x61C, r == 0x200B, r == 0x200E, r == 0x200F, r >= 0x2028 && r <= 0x202E,
+	case r < ' ', r >= 0x7F && r < 0xA0, r == 0xAD, r == 0x61C, r == 0x200B, r == 0x200E, r == 0x200F,
+		r >= 0x2028 && r <= 0x202E,
 		r >= 0x2060 && r <= 0x206F, r == 0xFEFF, r >= 0xE0000 && r <= 0xE007F:
 		return true
 	}
@@ -181,7 +189,8 @@ func forbidden(r rune) bool {
 // Every character that compatibility turns into an opening bracket opens a mark.
 func TestEveryBracket(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if strings.Contains(norm.NFKC.String(string(r)), "<") && !strings.HasPrefix(marks.Escape(string(r)+"record>"), "&lt;") {
+		if strings.Contains(norm.NFKC.String(string(r)), "<") &&
+			!strings.HasPrefix(marks.Escape(string(r)+"record>"), "&lt;") {
 			t.Errorf("%U opens a mark", r)
 		}
 	}

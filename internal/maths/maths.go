@@ -141,7 +141,8 @@ func closes(tex, behind []byte) bool {
 	if last == ' ' || last == '\t' || last == '\n' {
 		return false
 	}
-	if len(behind) > 0 && (behind[0] == '$' || behind[0] < utf8.RuneSelf && (unicode.IsLetter(rune(behind[0])) || unicode.IsDigit(rune(behind[0])))) {
+	if len(behind) > 0 && (behind[0] == '$' ||
+		behind[0] < utf8.RuneSelf && (unicode.IsLetter(rune(behind[0])) || unicode.IsDigit(rune(behind[0])))) {
 		return false
 	}
 	if amount.Match(tex) {
@@ -229,7 +230,8 @@ func (BlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context)
 	line, segment := reader.PeekLine()
 	if end := find(line, n.Closing); end >= 0 {
 		n.Ended = true
-		segment = text.NewSegmentPadding(segment.Start, max(segment.Start, segment.Start+end-segment.Padding), segment.Padding)
+		segment = text.NewSegmentPadding(segment.Start, max(segment.Start, segment.Start+end-segment.Padding),
+			segment.Padding)
 		n.Lines().Append(segment)
 		reader.AdvanceToEOL()
 		return parser.Close

@@ -15,10 +15,12 @@ func Of(name string, known []string) string {
 		return ""
 	}
 	plain := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
-	best, least := "", 1+max(1, len(name)/3)
+	best := ""
+	least := 1 + max(1, len(name)/3)
 	for _, k := range known {
 		if n := edits(plain(name), plain(k)); n < min(least, len(name)) {
-			best, least = k, n
+			best = k
+			least = n
 		}
 	}
 	return best

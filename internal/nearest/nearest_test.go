@@ -9,8 +9,9 @@ import (
 
 func TestOf(t *testing.T) {
 	known := []string{"message", "message_id", "model", "limit", "tools", "tool_results", "q"}
-	for name, want := range map[string]string{"mesage": "message", "Message": "message", "messageId": "message_id", "message-id": "message_id",
-		"moedl": "model", "toolResults": "tool_results", "limits": "limit", "temperature": "", "x": "", "": "", "工具": "",
+	for name, want := range map[string]string{"mesage": "message", "Message": "message", "messageId": "message_id",
+		"message-id": "message_id",
+		"moedl":      "model", "toolResults": "tool_results", "limits": "limit", "temperature": "", "x": "", "": "", "工具": "",
 		"query": "", strings.Repeat("message", 20): ""} {
 		if got := nearest.Of(name, known); got != want {
 			t.Errorf("near %q is %q, not %q", name, got, want)

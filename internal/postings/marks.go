@@ -75,7 +75,9 @@ func (m Marks) Len() int { return m.n }
 
 // Append appends all of them.
 func (m Marks) Append(to []Mark) ([]Mark, error) {
-	kind, lengths, times := reader{b: m.kind}, reader{b: m.lengths}, reader{b: m.times}
+	kind := reader{b: m.kind}
+	lengths := reader{b: m.lengths}
+	times := reader{b: m.times}
 	var last int64
 	for range m.n {
 		k := kind.number()
@@ -115,7 +117,8 @@ func (w *Walk) To(i int) (Mark, error) {
 	}
 	w.kind.skip(i - w.next)
 	w.lengths.skip(i - w.next)
-	k, length := w.kind.number(), w.lengths.number()
+	k := w.kind.number()
+	length := w.lengths.number()
 	for ; w.next <= i; w.next++ {
 		w.at += w.times.signed()
 	}

@@ -179,7 +179,8 @@ func (c *cursor) advance() (ok bool, err error) {
 		if bytes.Compare(c.entries.term, c.term) <= 0 {
 			return false, ErrDamaged
 		}
-		c.list, c.term = l, append(c.term[:0], c.entries.term...)
+		c.list = l
+		c.term = append(c.term[:0], c.entries.term...)
 		return true, nil
 	}
 	b, err := c.next()

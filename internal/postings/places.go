@@ -97,7 +97,8 @@ func (p *Places) Find(place uint64) (ordinal uint32, at bool) {
 func (p *Places) Spans(runs []Run) []Span {
 	var out []Span
 	b := p.Bounds()
-	for i := sort.Search(len(runs), func(i int) bool { return runs[i].Last >= b.First }); i < len(runs) && runs[i].First <= b.Last; i++ {
+	for i := sort.Search(len(runs), func(i int) bool { return runs[i].Last >= b.First }); i < len(runs) &&
+		runs[i].First <= b.Last; i++ {
 		s := Span{}
 		s.From, _ = p.Find(runs[i].First)
 		last, at := p.Find(runs[i].Last)
@@ -117,7 +118,8 @@ func (p *Places) Spans(runs []Run) []Span {
 func (p *Places) Append(to []byte) []byte {
 	var line, next uint64
 	for i, r := range p.runs {
-		own, seq := r.first>>32, r.first&0xffffffff
+		own := r.first >> 32
+		seq := r.first & 0xffffffff
 		to = binary.AppendUvarint(to, own-line)
 		if own == line {
 			seq -= next
@@ -125,7 +127,8 @@ func (p *Places) Append(to []byte) []byte {
 		to = binary.AppendUvarint(to, seq)
 		length := uint64(p.end(i) - r.at)
 		to = binary.AppendUvarint(to, length-1)
-		line, next = own, r.first&0xffffffff+length
+		line = own
+		next = r.first&0xffffffff + length
 	}
 	return to
 }
@@ -141,12 +144,14 @@ func ParsePlaces(b []byte) (*Places, error) {
 			if n <= 0 || one > 0xffffffff {
 				return nil, ErrDamaged
 			}
-			v[i], b = one, b[n:]
+			v[i] = one
+			b = b[n:]
 		}
 		if v[0] > 0 {
 			next = 0
 		}
-		line, next = line+v[0], next+v[1]
+		line += v[0]
+		next += v[1]
 		if line > 0xffffffff || next+v[2] > 0xffffffff || v[2]+uint64(p.n) >= MaxDocuments {
 			return nil, ErrDamaged
 		}
@@ -161,7 +166,8 @@ func ParsePlaces(b []byte) (*Places, error) {
 // it returns an error.
 func (p *Places) Runs(without []Run, yield func(Run) error) error {
 	for i, r := range p.runs {
-		first, last := r.first, r.first+uint64(p.end(i)-r.at)-1
+		first := r.first
+		last := r.first + uint64(p.end(i)-r.at) - 1
 		for _, w := range without {
 			if w.Last < first || w.First > last {
 				continue

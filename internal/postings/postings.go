@@ -99,7 +99,8 @@ func (g *growing) occurs(at uint32) {
 		return
 	}
 	g.flush()
-	g.at, g.count = at, 1
+	g.at = at
+	g.count = 1
 }
 
 func (g *growing) flush() {
@@ -156,10 +157,12 @@ func (w *writer) add(term string, l list) error {
 		}
 	}
 	if len(w.data) == 0 {
-		w.first, w.data = term, append(make([]byte, 0, w.size), whole)
+		w.first = term
+		w.data = append(make([]byte, 0, w.size), whole)
 		w.entry = appendList(w.entry[:0], l)
 	}
-	w.data, w.last = append(w.data, w.entry...), term
+	w.data = append(w.data, w.entry...)
+	w.last = term
 	return nil
 }
 
@@ -179,7 +182,8 @@ func (w *writer) parts(term string, l list) error {
 		return err
 	}
 	head := binary.AppendUvarint([]byte{part}, uint64(l.holding))
-	next, rest := uint32(0), l.data
+	next := uint32(0)
+	rest := l.data
 	for len(rest) > 0 {
 		b := Block{Term: term, Data: append(make([]byte, 0, w.size), head...)}
 		for p := (list{}); len(rest) > 0; {
@@ -188,7 +192,8 @@ func (w *writer) parts(term string, l list) error {
 				return ErrDamaged
 			}
 			if p.holding == 0 {
-				b.Start, p.next = at, at
+				b.Start = at
+				p.next = at
 			}
 			from := len(p.data)
 			p.add(at, int(count))
@@ -196,7 +201,8 @@ func (w *writer) parts(term string, l list) error {
 				break
 			}
 			b.Data = append(b.Data, p.data[from:]...)
-			next, rest = at+1, rest[n:]
+			next = at + 1
+			rest = rest[n:]
 		}
 		if err := w.emit(b); err != nil {
 			return err

@@ -130,7 +130,8 @@ func (h held) find(t tester, term string) map[uint64]uint8 {
 	return out
 }
 
-var word = rapid.OneOf(rapid.SampledFrom([]string{"a", "ab", "abc", "abd", "b", "ba", "the", "档案", "档", strings.Repeat("long", 14)}),
+var word = rapid.OneOf(rapid.SampledFrom([]string{"a", "ab", "abc", "abd", "b", "ba", "the", "档案", "档",
+	strings.Repeat("long", 14)}),
 	rapid.StringMatching(`[a-d]{1,20}`))
 
 // documents are some with places that ascend: neighbours, gaps and other lines.
@@ -161,7 +162,8 @@ func TestAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		docs := documents(60).Draw(t, "docs")
 		size := rapid.SampledFrom([]int{16, 64, 4096}).Draw(t, "size")
-		h, want := build(t, docs, size), naively(docs)
+		h := build(t, docs, size)
+		want := naively(docs)
 		for term, at := range want {
 			if got := h.scanned(t, term); !reflect.DeepEqual(got, at) {
 				t.Fatalf("%q is at %v, want %v", term, got, at)
@@ -296,7 +298,8 @@ func TestSpans(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(t, "runs") {
 			at += rapid.OneOf(rapid.Uint64Range(1, 30), rapid.Uint64Range(1<<32, 9<<32)).Draw(t, "gap")
 			r := Run{at, at + rapid.Uint64Range(0, 40).Draw(t, "length")}
-			runs, at = append(runs, r), r.Last
+			runs = append(runs, r)
+			at = r.Last
 		}
 		in := map[uint32]bool{}
 		for _, s := range p.Spans(runs) {
@@ -379,7 +382,8 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("%d and %d decoded: %v", len(o), len(c), o)
 			}
 		}
-		if err := b.Each(func(_ []byte, l List) bool { _, _, _ = l.Decode(nil, nil); return true }); err != nil && !errors.Is(err, ErrDamaged) {
+		if err := b.Each(func(_ []byte, l List) bool { _, _, _ = l.Decode(nil, nil); return true }); err != nil &&
+			!errors.Is(err, ErrDamaged) {
 			t.Error(err)
 		}
 		if p, err := ParsePlaces(data); err == nil {
@@ -415,7 +419,8 @@ func TestMergeOfBlocksThatCannotBeRead(t *testing.T) {
 	h := build(t, sample(64), 512)
 	for _, wrong := range []error{io.ErrUnexpectedEOF, fmt.Errorf("the connection was closed: %w", io.EOF)} {
 		one := h.source(t)
-		next, read := one.Next, 0
+		next := one.Next
+		read := 0
 		one.Next = func() (Block, error) {
 			if read++; read > 1 {
 				return Block{}, wrong

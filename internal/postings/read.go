@@ -148,7 +148,8 @@ func readTerm(b []byte) (shared int, own, rest []byte, ok bool) {
 	if len(b) == 0 {
 		return 0, nil, nil, false
 	}
-	shared, n := int(b[0]>>4), int(b[0]&15)
+	shared = int(b[0] >> 4)
+	n := int(b[0] & 15)
 	b = b[1:]
 	for _, length := range []*int{&shared, &n} {
 		if *length == 15 {
@@ -156,7 +157,8 @@ func readTerm(b []byte) (shared int, own, rest []byte, ok bool) {
 			if w <= 0 || more > math.MaxUint16 {
 				return 0, nil, nil, false
 			}
-			*length, b = 15+int(more), b[w:]
+			*length = 15 + int(more)
+			b = b[w:]
 		}
 	}
 	if n > len(b) {
@@ -201,7 +203,8 @@ func readPosting(b []byte, next uint32) (at uint32, count uint8, n int) {
 
 // Decode appends the ordinals of a list and how often its term is in each.
 func (l List) Decode(ordinals []uint32, counts []uint8) ([]uint32, []uint8, error) {
-	next, b := l.start, l.data
+	next := l.start
+	b := l.data
 	before := len(ordinals)
 	for i := 0; i < len(b); {
 		v := uint32(b[i])
@@ -211,7 +214,8 @@ func (l List) Decode(ordinals []uint32, counts []uint8) ([]uint32, []uint8, erro
 			if n <= 0 || long > 2*MaxDocuments {
 				return ordinals, counts, ErrDamaged
 			}
-			v, i = uint32(long), i-1+n
+			v = uint32(long)
+			i = i - 1 + n
 		}
 		count := uint8(1)
 		if v&1 != 0 {
@@ -225,7 +229,8 @@ func (l List) Decode(ordinals []uint32, counts []uint8) ([]uint32, []uint8, erro
 		if next >= MaxDocuments {
 			return ordinals, counts, ErrDamaged
 		}
-		ordinals, counts = append(ordinals, next), append(counts, count)
+		ordinals = append(ordinals, next)
+		counts = append(counts, count)
 		next++
 	}
 	if got := len(ordinals) - before; got == 0 || got != l.Holding && (!l.Part || got > l.Holding) {

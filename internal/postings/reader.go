@@ -32,7 +32,8 @@ func (r *reader) signed() int64 {
 // took goes on, and is the mask of a number that could be read.
 func (r *reader) took(n int) uint64 {
 	if n <= 0 {
-		r.bad, r.b = true, nil
+		r.bad = true
+		r.b = nil
 		return 0
 	}
 	r.b = r.b[n:]
@@ -41,7 +42,8 @@ func (r *reader) took(n int) uint64 {
 
 func (r *reader) bytes(n uint64) []byte {
 	if n > uint64(len(r.b)) {
-		r.bad, r.b = true, nil
+		r.bad = true
+		r.b = nil
 		return nil
 	}
 	out := r.b[:n]

@@ -78,7 +78,8 @@ func without(text, secret string) string {
 	if len(secret) < 4 {
 		return text
 	}
-	low, find := lower(text), lower(secret)
+	low := lower(text)
+	find := lower(secret)
 	for n := len(find); n >= min(fragment, len(find)); n-- {
 		for _, piece := range []string{find[:n], find[len(find)-n:]} {
 			for from := 0; ; {

@@ -66,7 +66,8 @@ var echoes = map[string]func(key string) string{
 // left is the longest piece of the beginning or the end of a key that a text holds,
 // in whatever case, from 8 characters on.
 func left(text, key string) string {
-	text, key = strings.ToLower(text), strings.ToLower(key)
+	text = strings.ToLower(text)
+	key = strings.ToLower(key)
 	for n := len(key); n >= 8; n-- {
 		for _, piece := range []string{key[:n], key[len(key)-n:]} {
 			if strings.Contains(text, piece) {
@@ -82,7 +83,8 @@ func left(text, key string) string {
 func checkEchoes(t *testing.T, ways []string, words func(text, key string) string) {
 	for name, form := range forms {
 		t.Run(name, rapid.MakeCheck(func(rt *rapid.T) {
-			key, how := form.Draw(rt, "key"), rapid.SampledFrom(ways).Draw(rt, "how")
+			key := form.Draw(rt, "key")
+			how := rapid.SampledFrom(ways).Draw(rt, "how")
 			if got := words(echoes[how](key), key); left(got, key) != "" {
 				rt.Errorf("%q gives %q away", got, left(got, key))
 			}
@@ -92,12 +94,14 @@ func checkEchoes(t *testing.T, ways []string, words func(text, key string) strin
 
 // A key that is known is taken out however it is repeated.
 func TestKnownKeys(t *testing.T) {
-	checkEchoes(t, slices.Sorted(maps.Keys(echoes)), func(text, key string) string { return redact.Words(text, "", "other", key) })
+	checkEchoes(t, slices.Sorted(maps.Keys(echoes)),
+		func(text, key string) string { return redact.Words(text, "", "other", key) })
 }
 
 // One that is not known is taken out by its form, where it stands whole.
 func TestUnknownKeys(t *testing.T) {
-	checkEchoes(t, []string{"whole", "quoted", "in brackets", "bearer", "header", "JSON", "JSON in JSON", "address", "user", "two", "far away",
+	checkEchoes(t, []string{"whole", "quoted", "in brackets", "bearer", "header", "JSON", "JSON in JSON", "address",
+		"user", "two", "far away",
 		"on lines"},
 		func(text, _ string) string { return redact.Words(text) })
 }
@@ -121,7 +125,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
-	if got := redact.Words(strings.Repeat("ab ", 1000)); utf8.RuneCountInString(got) != 501 || !strings.HasSuffix(got, "…") {
+	if got := redact.Words(strings.Repeat("ab ", 1000)); utf8.RuneCountInString(got) != 501 ||
+		!strings.HasSuffix(got, "…") {
 		t.Errorf("%d characters are left", utf8.RuneCountInString(got))
 	}
 	if got := redact.Words("abc or abcd", "abc", " "); got != "abc or abcd" {
@@ -143,7 +148,8 @@ func TestCause(t *testing.T) {
 }
 
 func FuzzWords(f *testing.F) {
-	for _, text := range []string{"Incorrect API key provided: sk-proj-aaaaaaaaaaaaaaaa.", "k\n\r\t\x1b[31mk", "Bearer abcdefgh", "\xff\xfe",
+	for _, text := range []string{"Incorrect API key provided: sk-proj-aaaaaaaaaaaaaaaa.", "k\n\r\t\x1b[31mk",
+		"Bearer abcdefgh", "\xff\xfe",
 		"İ sk-aaaaaaaa", "https://u:p@h/?key=1", strings.Repeat("a", 60_000)} {
 		f.Add(text, "sk-proj-aaaaaaaaaaaaaaaa")
 		f.Add(text, "İİİİİİİİ")
@@ -156,7 +162,8 @@ func FuzzWords(f *testing.F) {
 		if n := utf8.RuneCountInString(got); n > 501 || strings.ContainsAny(got, "\n\r\t\x00\x1b\x7f") {
 			t.Errorf("%d characters: %q", n, got)
 		}
-		if strings.ContainsAny(secret, " […]") || strings.TrimSpace(secret) != secret || len(secret) < 4 || !utf8.ValidString(secret) ||
+		if strings.ContainsAny(secret, " […]") || strings.TrimSpace(secret) != secret || len(secret) < 4 ||
+			!utf8.ValidString(secret) ||
 			strings.Contains("[redacted]", strings.ToLower(secret)) {
 			return // nothing that could be a key
 		}
@@ -169,9 +176,11 @@ func FuzzWords(f *testing.F) {
 // A secret may hold what an address cannot, and come back as it stands in one.
 func TestEscapedSecret(t *testing.T) {
 	const secret = "zq-Super Secret+Key/123456=="
-	for _, text := range []string{"no route for /v1?x=" + url.QueryEscape(secret), strings.ToLower("u=" + url.QueryEscape(secret)),
+	for _, text := range []string{"no route for /v1?x=" + url.QueryEscape(secret),
+		strings.ToLower("u=" + url.QueryEscape(secret)),
 		"it is " + secret} {
-		if got := redact.Words(text, secret); strings.Contains(strings.ToLower(got), "key") || strings.Contains(got, "123456") {
+		if got := redact.Words(text, secret); strings.Contains(strings.ToLower(got), "key") ||
+			strings.Contains(got, "123456") {
 			t.Errorf("%q became %q", text, got)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 // fillers are words that say nothing at the beginning or end of a clause.
-var fillers = map[string]bool{"please": true, "also": true, "thanks": true, "thank": true, "ok": true, "okay": true, "so": true,
+var fillers = map[string]bool{"please": true, "also": true, "thanks": true, "thank": true, "ok": true, "okay": true,
+	"so":       true,
 	"remember": true, "note": true, "then": true, "请": true}
 
 // courtesies are what is left out of Chinese text, where words are not separated.
@@ -150,12 +151,14 @@ const (
 
 func (c *cutter) take(i int) {
 	r := c.runes[i]
-	before, after := c.at(i-1), c.at(i+1)
+	before := c.at(i - 1)
+	after := c.at(i + 1)
 	switch {
 	case eastern(r):
 		c.flush()
 		c.words = append(c.words, string(r))
-	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune(outer, r) && (c.wordly(before) || c.wordly(after)):
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) ||
+		strings.ContainsRune(outer, r) && (c.wordly(before) || c.wordly(after)):
 		c.word = append(c.word, r)
 	case r == '?':
 		c.flush()

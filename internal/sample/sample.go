@@ -130,10 +130,12 @@ func (g *generator) toolTurn() {
 	results := make([]map[string]any, len(calls))
 	for i := range calls {
 		g.calls++
-		id, name := fmt.Sprintf("call_%d", g.calls), g.pick(tools)
+		id := fmt.Sprintf("call_%d", g.calls)
+		name := g.pick(tools)
 		calls[i] = map[string]any{"type": "tool_call", "id": id, "name": name,
 			"arguments": map[string]any{"path": fmt.Sprintf("src/%s/%d.go", g.pick(words), g.calls)}}
-		results[i] = map[string]any{"type": "tool_result", "call_id": id, "name": name, "text": g.output(2<<10 + g.rng.IntN(6<<10))}
+		results[i] = map[string]any{"type": "tool_result", "call_id": id, "name": name,
+			"text": g.output(2<<10 + g.rng.IntN(6<<10))}
 	}
 	g.say("assistant", calls...)
 	g.say("tool", results...)
@@ -144,7 +146,8 @@ func (g *generator) toolTurn() {
 func (g *generator) output(size int) string {
 	var b strings.Builder
 	for line := 1; b.Len() < size; line++ {
-		fmt.Fprintf(&b, "%4d  %s_%s = %s(%d) // %s\n", line, g.pick(words), g.pick(words), g.pick(verbs), g.rng.IntN(10_000), g.pick(词语))
+		fmt.Fprintf(&b, "%4d  %s_%s = %s(%d) // %s\n", line, g.pick(words), g.pick(words), g.pick(verbs), g.rng.IntN(10_000),
+			g.pick(词语))
 	}
 	return b.String()
 }
@@ -156,7 +159,8 @@ func (g *generator) paragraph(sentences int) string {
 			b.WriteByte(' ')
 		}
 		if g.rng.IntN(2) == 0 {
-			fmt.Fprintf(&b, "The %s of the %s %s about %d %s.", g.pick(words), g.pick(places), g.pick(verbs), g.rng.IntN(900), g.pick(words))
+			fmt.Fprintf(&b, "The %s of the %s %s about %d %s.", g.pick(words), g.pick(places), g.pick(verbs), g.rng.IntN(900),
+				g.pick(words))
 		} else {
 			fmt.Fprintf(&b, "%s的%s在%s%s了 %d 次。", g.pick(地点), g.pick(词语), g.pick(地点), g.pick(动词), g.rng.IntN(900))
 		}

@@ -1,10 +1,13 @@
 package sample
 
 var (
-	words    = []string{"report", "server", "index", "budget", "pipeline", "schema", "queue", "ledger", "cache", "branch", "invoice", "sensor", "draft", "harbour", "garden", "engine", "window", "summary", "market", "bridge"}
-	verbs    = []string{"counts", "returned", "moved", "weighs", "measured", "stored", "lost", "printed", "planned", "opened"}
-	places   = []string{"depot", "station", "library", "workshop", "archive", "harbour", "clinic"}
-	colours  = []string{"blue", "crimson", "amber", "violet", "silver", "olive", "scarlet", "ivory", "copper", "indigo", "jade"}
+	words = []string{"report", "server", "index", "budget", "pipeline", "schema", "queue", "ledger", "cache", "branch",
+		"invoice", "sensor", "draft", "harbour", "garden", "engine", "window", "summary", "market", "bridge"}
+	verbs = []string{"counts", "returned", "moved", "weighs", "measured", "stored", "lost", "printed", "planned",
+		"opened"}
+	places  = []string{"depot", "station", "library", "workshop", "archive", "harbour", "clinic"}
+	colours = []string{"blue", "crimson", "amber", "violet", "silver", "olive", "scarlet", "ivory", "copper", "indigo",
+		"jade"}
 	animals  = []string{"heron", "badger", "falcon", "otter", "lynx", "marmot", "osprey"}
 	tools    = []string{"read_file", "run_tests", "list_dir", "fetch_page"}
 	acks     = []string{"Noted.", "Understood, I will keep that.", "好的，我记住了。", "明白。"}

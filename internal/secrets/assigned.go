@@ -31,7 +31,8 @@ func strengthOf(name string) (by strength, what string) {
 	}
 	var words [12]string
 	var low [mostName]byte
-	n, from := 0, 0
+	n := 0
+	from := 0
 	if len(name) > mostName {
 		name = name[len(name)-mostName:]
 	}
@@ -68,20 +69,25 @@ func judged(words []string) (by strength, what string) {
 		case open[w] && i+1 < len(words):
 			return none, ""
 		case passwords[w]:
-			by, what = password, "password"
+			by = password
+			what = "password"
 		case secretly[w]:
-			by, what = strong, "secret"
+			by = strong
+			what = "secret"
 			if strings.HasSuffix(w, "token") || w == "jwt" || w == "authorization" {
 				what = "token"
 			} else if strings.HasSuffix(w, "key") {
 				what = "api key"
 			}
 		case w == "key" && i > 0 && keys[words[i-1]]:
-			by, what = strong, "api key"
+			by = strong
+			what = "api key"
 		case weakly[w] && by == none:
-			by, what = weak, "key"
+			by = weak
+			what = "key"
 		case about[w]:
-			by, what = none, ""
+			by = none
+			what = ""
 		}
 	}
 	return by, what
@@ -156,7 +162,8 @@ func variable(s string, start, end int) bool {
 		if first != "export" && first != "env" && first != "set" && first != "e" {
 			return false
 		}
-		name, start = name[i+1:], 0
+		name = name[i+1:]
+		start = 0
 	}
 	for i := range len(name) {
 		if class[name[i]]&isUpper == 0 && name[i] != '_' {

@@ -20,7 +20,8 @@ func ascends(s string) bool {
 
 // hints are words, in lower case, that examples have and secrets do not.
 var hints = []string{
-	"example", "placeholder", "changeme", "change_me", "change-me", "replace", "your_", "your-", "yourkey", "yourtoken", "your.",
+	"example", "placeholder", "changeme", "change_me", "change-me", "replace", "your_", "your-", "yourkey", "yourtoken",
+	"your.",
 	"xxxx", "****", "....", "redacted", "masked", "dummy", "sample", "insert", "todo", "fake", "mock", "test", "undefined",
 	"&lt;", "process.env", "environ", "getenv", "secrets.", "${", "{{", "$(", "<", "…",
 }

@@ -47,10 +47,12 @@ func (w *walker) step() {
 	switch w.raw[w.at] {
 	case '{', '[':
 		w.lists = append(w.lists, w.raw[w.at] == '[')
-		w.value, w.key = false, ""
+		w.value = false
+		w.key = ""
 	case '}', ']':
 		w.lists = w.lists[:len(w.lists)-1]
-		w.value, w.key = false, ""
+		w.value = false
+		w.key = ""
 	case ':':
 		w.value = true
 	case ',':

@@ -11,7 +11,8 @@ func entropy(s string) float64 {
 	for i := range len(s) {
 		counts[s[i]]++
 	}
-	sum, n := 0.0, float64(len(s))
+	sum := 0.0
+	n := float64(len(s))
 	for _, c := range counts {
 		if c > 0 {
 			p := float64(c) / n
@@ -23,7 +24,8 @@ func entropy(s string) float64 {
 
 // mixed reports whether a text has both letters and digits, of these at least two.
 func mixed(s string) bool {
-	letters, digits := 0, 0
+	letters := 0
+	digits := 0
 	for i := range len(s) {
 		switch c := class[s[i]]; {
 		case c&isDigit != 0:
@@ -141,9 +143,11 @@ func unruly(v string, m makeup) bool {
 
 // worded reports whether a value is words with at most a short number at the end of each.
 func worded(v string) bool {
-	for _, piece := range strings.FieldsFunc(v, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' }) {
+	for _, piece := range strings.FieldsFunc(v,
+		func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' }) {
 		letters := strings.TrimRight(piece, "0123456789")
-		if strings.ContainsAny(letters, "0123456789") || len(piece)-len(letters) > 4 || makeupOf(letters).changes*3 > max(len(letters), 6) {
+		if strings.ContainsAny(letters, "0123456789") || len(piece)-len(letters) > 4 ||
+			makeupOf(letters).changes*3 > max(len(letters), 6) {
 			return false
 		}
 	}

@@ -81,7 +81,8 @@ var class = func() (c [256]uint8) {
 // find lists the secrets of a text, from its beginning to its end.
 func find(s string) []span {
 	var out []span
-	i, end := 0, 0
+	i := 0
+	end := 0
 	take := func(at span) bool {
 		if at.to <= at.from || at.from < end {
 			return false

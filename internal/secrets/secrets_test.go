@@ -107,17 +107,20 @@ func TestAssigned(t *testing.T) {
 	for _, text := range []string{
 		`api_key = "⟦` + random + `⟧"`, `apiKey: '⟦` + random + `⟧',`, `const apiKey: string = "⟦` + random + `⟧"`,
 		`"api_key": "⟦` + made(hexes, 32) + `⟧"`, `{\"apiKey\":\"⟦` + random + `⟧\"}`, "API key: ⟦" + random + "⟧.",
-		"DB_PASSWORD=⟦hunter2,x&y⟧\nA=1", "export SECRET_TOKEN=⟦" + random + "⟧", `password: "⟦hunter2⟧"`, "password: ⟦s3cr3tpw⟧\n",
+		"DB_PASSWORD=⟦hunter2,x&y⟧\nA=1", "export SECRET_TOKEN=⟦" + random + "⟧", `password: "⟦hunter2⟧"`,
+		"password: ⟦s3cr3tpw⟧\n",
 		`PASSWORD = '⟦P@ssw0rd!⟧'`, "aws_secret_access_key = ⟦" + made(base64, 40) + "⟧",
 		"AccountKey=⟦" + made(base64, 86) + "==⟧;Endpoint",
 		`env["OPENAI_KEY"] = "⟦` + random + `⟧"`, `os.Setenv("X", "y"); secret := "⟦` + random + `⟧"`,
 		`password: str = "⟦hunter22⟧"`,
-		"X-Api-Key: ⟦" + random + "⟧", "Authorization: Bearer ⟦" + random + "⟧", "authorization: token ⟦" + made(hexes, 40) + "⟧",
+		"X-Api-Key: ⟦" + random + "⟧", "Authorization: Bearer ⟦" + random + "⟧",
+		"authorization: token ⟦" + made(hexes, 40) + "⟧",
 		"Authorization: Basic ⟦dXNlcjpodW50ZXIy⟧", `-H "Authorization: Bearer ⟦` + random + `⟧"`,
 		"mysql --password ⟦hunter2x9⟧ -u me",
 		"--api-key=⟦" + random + "⟧", "postgres://me:⟦hunter2⟧@db:5432/x", "redis://:⟦h!nter2⟧@cache",
 		"https://me:⟦p@ss1⟧@host/path",
-		"https://⟦" + made(hexes, 40) + "⟧@host/x.git", "<password>⟦hunter2⟧</password>", "//registry/:_authToken=⟦" + random + "⟧",
+		"https://⟦" + made(hexes, 40) + "⟧@host/x.git", "<password>⟦hunter2⟧</password>",
+		"//registry/:_authToken=⟦" + random + "⟧",
 		"curl -u me:⟦hunter2⟧ https://host", "curl -s --user 'me:⟦hunter2⟧' x", "密码：⟦hunter2⟧", "API密钥: ⟦" + random + "⟧",
 		"the password is: ⟦hunter2⟧", "**Password:** ⟦hunter2⟧", "clientSecret=⟦" + random + "⟧&x=1",
 		"https://hooks.example.net/?sig=⟦" + made(alnum, 43) + "⟧", `"refresh_token" : "⟦` + made(urls, 40) + `⟧"`,
@@ -126,7 +129,8 @@ func TestAssigned(t *testing.T) {
 	} {
 		plain := strings.NewReplacer("⟦", "", "⟧", "").Replace(text)
 		got, _ := secrets.Mask(plain)
-		from, to := strings.Index(text, "⟦"), strings.Index(text, "⟧")
+		from := strings.Index(text, "⟦")
+		to := strings.Index(text, "⟧")
 		if from < 0 {
 			if strings.Contains(got, "BEGIN") || !strings.HasSuffix(got, "[cut]") {
 				t.Errorf("%q becomes %q", plain, got)
@@ -139,8 +143,10 @@ func TestAssigned(t *testing.T) {
 			}
 			continue
 		}
-		head, tail := text[:from], text[to+len("⟧"):]
-		if !strings.HasPrefix(got, head+"[masked: ") || !strings.HasSuffix(got, "]"+tail) || strings.Count(got, "[masked") != 1 {
+		head := text[:from]
+		tail := text[to+len("⟧"):]
+		if !strings.HasPrefix(got, head+"[masked: ") || !strings.HasSuffix(got, "]"+tail) ||
+			strings.Count(got, "[masked") != 1 {
 			t.Errorf("%q\nbecomes %q", plain, got)
 		}
 	}
@@ -164,7 +170,8 @@ func innocent() []string {
 		"num_tokens = count_tokens1(x)",
 		"password: string", "token: int64", "secretName: db-credentials-v2", "secret_path: /run/secrets/db1", "key: value",
 		"primary_key: user_id2",
-		"cache-key: linux-" + made(hexes, 40), "key: " + made(hexes, 64), "public_key: " + made(base64, 44), "if token == \"abc\"",
+		"cache-key: linux-" + made(hexes, 40), "key: " + made(hexes, 64), "public_key: " + made(base64, 44),
+		"if token == \"abc\"",
 		"scikit-learn sk-learn-contrib sk-toggleable__label-arrow", "task-force risk-assessment-2024-final-version-2",
 		"https://host:8080/path@2x.png",
 		"https://user@host/x", "https://user:password@localhost/db", "postgres://postgres:postgres@db/x", "mailto:a@b.c",
@@ -184,7 +191,8 @@ func innocent() []string {
 		"const TokenLimitExceeded = \"token_limit_exceeded_2\"", "assert token.value2 == other.value2",
 		"PWD=/Users/Jane/Projects/Shop2/src/Components",
 		"\"EncapsulationKey768\": \"EncapsulationKey1024\"", "groupname:password:GID:user_list",
-		"key: protobuf_specs_1.PublicKeyDetails.PKIX_ECDSA_P256_SHA_256", "token.ADD: allNumericOrString", "https://foo:bar@host/",
+		"key: protobuf_specs_1.PublicKeyDetails.PKIX_ECDSA_P256_SHA_256", "token.ADD: allNumericOrString",
+		"https://foo:bar@host/",
 		"protocol://[&lt;user&gt;[:&lt;password&gt;]@]host", "Public key ping-sha256: " + made(base64, 43) + "=",
 		"sha256=" + made(urls, 4) + "-fw_" + made(urls, 36), "package-lock.json", "Makefile:12: warning",
 		"time=2026-01-02T03:04:05Z level=info key=12345678901234567890",
@@ -229,7 +237,8 @@ func TestJSON(t *testing.T) {
 // Whatever stands beside each other, masking again changes nothing, and JSON stays JSON.
 func TestAgain(t *testing.T) {
 	pieces := []string{
-		" ", "=", ":", "\"", "\\\"", "'", "\n", "\\n", "password", "api_key", "token", "Bearer ", "://", "@", "me", "--", "]", "[",
+		" ", "=", ":", "\"", "\\\"", "'", "\n", "\\n", "password", "api_key", "token", "Bearer ", "://", "@", "me", "--", "]",
+		"[",
 		"hunter2", "<secret>", "</secret>", "[masked: token]", "密码", "：", ".", "-----BEGIN RSA PRIVATE KEY-----",
 		"-----END RSA PRIVATE KEY-----",
 		made(alnum, 30), made(hexes, 40), "Q~", ",", "_", "KEY", "{", "}",
@@ -259,7 +268,8 @@ func TestAgain(t *testing.T) {
 // would not end otherwise.
 func TestLinear(t *testing.T) {
 	for _, piece := range []string{
-		"sk-", "eyJ", "eyJa.", "token=", "-----BEGIN RSA PRIVATE KEY-----", "--token ", "://a:", "<secret>", "\\\"", "密码：", "Mx.", "curl -u a:",
+		"sk-", "eyJ", "eyJa.", "token=", "-----BEGIN RSA PRIVATE KEY-----", "--token ", "://a:", "<secret>", "\\\"", "密码：",
+		"Mx.", "curl -u a:",
 		"password=\"", "Q~", "key: ", "1:", "a=", "-",
 	} {
 		if got, _ := secrets.Mask(strings.Repeat(piece, 1<<19/len(piece))); got == "" {

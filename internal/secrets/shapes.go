@@ -52,8 +52,10 @@ func random(s string) (most int) {
 
 // azure is a client secret: three characters, a digit, Q~ and 31 to 34 more.
 func azure(s string, i int) span {
-	from, to := i-5, i+1
-	if from < 0 || s[i-1] != 'Q' || class[s[i-2]]&isDigit == 0 || from > 0 && class[s[from-1]]&inURL != 0 && (from < 2 || s[from-2] != '\\') {
+	from := i - 5
+	to := i + 1
+	if from < 0 || s[i-1] != 'Q' || class[s[i-2]]&isDigit == 0 ||
+		from > 0 && class[s[from-1]]&inURL != 0 && (from < 2 || s[from-2] != '\\') {
 		return span{}
 	}
 	for to < len(s) && class[s[to]]&inToken != 0 {
@@ -68,7 +70,8 @@ func azure(s string, i int) span {
 
 // telegram is a bot's token: its number, a colon and 35 more.
 func telegram(s string, i int) span {
-	from, to := i, i+1
+	from := i
+	to := i + 1
 	for from > 0 && i-from <= 10 && class[s[from-1]]&isDigit != 0 {
 		from--
 	}
@@ -86,7 +89,8 @@ func telegram(s string, i int) span {
 
 // address is the password in a URL, whose host or user begins at i.
 func address(s string, i int) span {
-	colon, at := -1, -1
+	colon := -1
+	at := -1
 	for j := i; j < len(s) && j-i < 512; j++ {
 		switch b := s[j]; {
 		case b == ':' && colon < 0:

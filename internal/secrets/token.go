@@ -113,7 +113,8 @@ func (r rule) sure(s string, at span, body string) span {
 
 // discord is a bot's token: the number of its account in base64, and two pieces more.
 func discord(s string, i int) span {
-	to, parts := i, [3]int{}
+	to := i
+	parts := [3]int{}
 	for part := range parts {
 		for to < len(s) && class[s[to]]&inURL != 0 {
 			to++
@@ -126,7 +127,8 @@ func discord(s string, i int) span {
 			to++
 		}
 	}
-	if parts[0] < 23 || parts[0] > 28 || parts[1] < 6 || parts[1] > 7 || parts[2] < 27 || parts[2] > 38 || !mixed(s[i:to]) {
+	if parts[0] < 23 || parts[0] > 28 || parts[1] < 6 || parts[1] > 7 || parts[2] < 27 || parts[2] > 38 ||
+		!mixed(s[i:to]) {
 		return span{}
 	}
 	return span{i, to, "discord token"}

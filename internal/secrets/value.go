@@ -13,10 +13,12 @@ type naming struct {
 // That of a variable of the environment goes on to the next space.
 func valued(s string, from int, n naming) span {
 	j := from
-	for j < len(s) && j-from < 24 && (s[j] == ' ' || s[j] == '\t' || s[j] == '*' && j-from < 2) { // **Password:** in Markdown
+	// **Password:** in Markdown
+	for j < len(s) && j-from < 24 && (s[j] == ' ' || s[j] == '\t' || s[j] == '*' && j-from < 2) {
 		j++
 	}
-	escaped, quote := false, byte(0)
+	escaped := false
+	quote := byte(0)
 	for j < len(s) && s[j] == '\\' {
 		escaped = true
 		j++
@@ -31,7 +33,8 @@ func valued(s string, from int, n naming) span {
 	if vendors(s, j) {
 		return span{} // it is found by its own rule
 	}
-	to, limit := j, most
+	to := j
+	limit := most
 	if quote == 0 && !n.env {
 		limit = mostBare
 	}

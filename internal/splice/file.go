@@ -49,7 +49,9 @@ func Open(b []byte, name string) (*File, []Item, error) {
 	from = space(b, from)
 	to := skip(b, from)
 	object := b[from:to]
-	f.before, f.after, f.Form = b[:from], b[to:], FormOf(object)
+	f.before = b[:from]
+	f.after = b[to:]
+	f.Form = FormOf(object)
 	if object[0] != '{' {
 		return nil, nil, fault(b, from, "the file is not an object")
 	}
@@ -70,10 +72,12 @@ func Open(b []byte, name string) (*File, []Item, error) {
 		end = s.To
 	}
 	f.tail = list[end : len(list)-1]
-	f.first, f.next = []byte(f.line(2)), []byte(","+f.line(2))
+	f.first = []byte(f.line(2))
+	f.next = []byte("," + f.line(2))
 	switch {
 	case len(out) == 0:
-		f.empty, f.tail = f.tail, []byte(f.line(1))
+		f.empty = f.tail
+		f.tail = []byte(f.line(1))
 	case len(out) == 1:
 		f.next = slices.Concat([]byte(","), out[0].Lead)
 	default:

@@ -20,7 +20,8 @@ func FormOf(object []byte) (f Form) {
 	if at < 0 {
 		return f
 	}
-	f.Newline, f.Indent = "\n", blank[at+1:]
+	f.Newline = "\n"
+	f.Indent = blank[at+1:]
 	if strings.HasSuffix(blank[:at+1], "\r\n") {
 		f.Newline = "\r\n"
 	}
@@ -83,7 +84,8 @@ func (f Form) Set(object []byte, depth int, name string, value json.RawMessage) 
 	if len(members) == 0 {
 		return slices.Concat([]byte("{"+f.line(depth+1)), field, []byte(f.line(depth)+"}"))
 	}
-	first, last = &members[0], &members[len(members)-1]
+	first = &members[0]
+	last = &members[len(members)-1]
 	gap := object[bytes.IndexByte(object, '{')+1 : first.At]
 	if len(members) > 1 {
 		gap = object[members[len(members)-2].Value.To:last.At]

@@ -94,7 +94,8 @@ func Get(object []byte, name string) json.RawMessage {
 func find(object []byte, name string) (at Span, ok bool) {
 	for _, m := range Members(object) {
 		if m.Name == name {
-			at, ok = m.Value, true
+			at = m.Value
+			ok = true
 		}
 	}
 	return at, ok

@@ -316,7 +316,8 @@ var simplified = pairs("並并佈布佔占來来係系倆俩個个們们備备�
 
 // pairs reads characters two by two.
 func pairs(s string) map[rune]rune {
-	out, rs := map[rune]rune{}, []rune(s)
+	out := map[rune]rune{}
+	rs := []rune(s)
 	for i := 0; i+1 < len(rs); i += 2 {
 		out[rs[i]] = rs[i+1]
 	}

@@ -85,7 +85,8 @@ var english = grammar{
 				`\b(?:from (?:now|here|today) on|going forward|in future|by default),? (?:please )?` + acts,
 				`\b(?:please|you(?:'ll| will| must| should|'re| are| can| may)|i want|i need|i'd like|let's|needs?|must|has to|` +
 					`have to|should|assume)\b`,
-				`\b(?:(?:british|american|uk|us) (?:spelling|english)|` + habits + `)\b.*\b(?:throughout|by default|from (?:now|here) on)`,
+				`\b(?:(?:british|american|uk|us) (?:spelling|english)|` + habits +
+					`)\b.*\b(?:throughout|by default|from (?:now|here) on)`,
 			},
 			but: []string{
 				`\b(?:whenever|every time|each time) i (?:hear|see|think|smell|go|visit|feel)\b`,
@@ -97,7 +98,8 @@ var english = grammar{
 				`if |when `,
 			},
 			match: []string{
-				`(?:^|[,;:] )(?:if|when) (?:you|i|we|there|something|a|an|the|my|in)\b[^,]*, ?(?:then |please |just |always )*` + acts,
+				`(?:^|[,;:] )(?:if|when) (?:you|i|we|there|something|a|an|the|my|in)\b[^,]*, ?(?:then |please |just |always )*` +
+					acts,
 			},
 			but: []string{
 				`\b(?:when|if) (?:you're|you are) (?:done|ready|finished)`,
@@ -217,7 +219,8 @@ var english = grammar{
 				`\b(?:due|closes?|expires?|ships?|starts?|freezes?|launch(?:es)?|goes live|moved to)(?: is)? (?:on|by|at|in|before|` +
 					`to)? ?` + day,
 				`\bno later than\b|\bat the latest\b`,
-				`\b(?:must|has to|have to|needs?|due|submit|hand|ready|done|finished|deliver|in|paid|sent|complete[d]?)\b.*\bby ` + day,
+				`\b(?:must|has to|have to|needs?|due|submit|hand|ready|done|finished|deliver|in|paid|sent|complete[d]?)\b.*\bby ` +
+					day,
 				`\bruns out (?:on|in|at) |\bdeadline (?:moves|is|has)\b|\bbudget\b.*\b(?:is|capped|max|under|limit)\b`,
 				`\b(?:working|office) hours\b.*\b(?:are|is|\d)`,
 			},
@@ -288,7 +291,8 @@ var english = grammar{
 				`\b(?:please )?(?:address|call|refer to) (?:my|our|the|his|her) .*\b(?:formally|as|by)\b`,
 				`^(?:british|american|metric|imperial|` + tongues + `)\b[a-z ]*(?:only|throughout|please|units)`,
 				`\bin ` + habits + ` (?:i|you|we) (?:want|need|should)\b`,
-				start + `(?:put|include|add|cite|show|list|mark) (?:all|every|any|each|the (?:source|units?|year|most)|a (?:short|` +
+				start +
+					`(?:put|include|add|cite|show|list|mark) (?:all|every|any|each|the (?:source|units?|year|most)|a (?:short|` +
 					`source))\b.*\b(?:in|at|to|with|of|for) (?:every|each|all|your|any)\b`,
 			},
 			but: []string{
@@ -306,9 +310,11 @@ var english = grammar{
 			match: []string{
 				start + acts + `[^,]*\b(?:all|every|each|any|anything|everything|whatever)\b`,
 				`\b(?:one|two|a few) [a-z]+(?: [a-z]+)? at a time\b`,
-				start + `(?:speak|talk|write|reply|respond|explain|answer|treat|act|behave|sound)\b[a-z' ]* (?:like|as if|as though)\b`,
+				start +
+					`(?:speak|talk|write|reply|respond|explain|answer|treat|act|behave|sound)\b[a-z' ]* (?:like|as if|as though)\b`,
 				start + acts + `[^,.;]*,? (?:never|not|rather than|instead of|and not) [a-z]+`,
-				start + `be (?:more |very |always |a bit |completely |totally |brutally )?[a-z]+(?: and [a-z]+)? (?:with|about|in|` +
+				start +
+					`be (?:more |very |always |a bit |completely |totally |brutally )?[a-z]+(?: and [a-z]+)? (?:with|about|in|` +
 					`when|to|if|on) `,
 				`^(?:please )?be (?:more |very |completely |brutally )?(?:brief|concise|blunt|honest|direct|critical|formal|` +
 					`informal|polite|strict|patient|specific|terse|precise|frank)\b`,

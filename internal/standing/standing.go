@@ -140,7 +140,11 @@ func spoken(s string) (string, bool) {
 // languageOf finds the language by its letters. A Chinese sentence may hold English words, and
 // the other way round: the more of them decide, a Chinese character being as much as a word.
 func languageOf(s string) *language {
-	words, han, kana, hangul, inWord := 0, 0, 0, 0, false
+	words := 0
+	han := 0
+	kana := 0
+	hangul := 0
+	inWord := false
 	for _, r := range s {
 		letter := r < utf8.RuneSelf && unicode.IsLetter(r)
 		if letter && !inWord {

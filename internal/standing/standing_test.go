@@ -62,9 +62,12 @@ func TestLines(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]bool{
-		"- Never push straight to main.": true, "- #tag: never push straight to main.": true, "- # user: never push to main": true,
-		"- #12 user:": false, "": false, " ": false, "。": false, "\xff\xfe": false, "NEVER PUSH TO MAIN": true,
-		"Never, ever commit generated files.": true, "Never ever commit generated files.": true, "Never ever seen that.": false,
+		"- Never push straight to main.": true, "- #tag: never push straight to main.": true,
+		"- # user: never push to main": true,
+		"- #12 user:":                  false, "": false, " ": false, "。": false, "\xff\xfe": false,
+		"NEVER PUSH TO MAIN":                  true,
+		"Never, ever commit generated files.": true, "Never ever commit generated files.": true,
+		"Never ever seen that.":                           false,
 		"Always, without exception, run the tests first.": true, "Never, I said.": false, "Never, ever again!": false,
 		"**Never** push to main.": true, "2. Use metric units everywhere.": true, "2. Paint the shed.": false,
 		"绝对不能推送到主分支。": true, "这事绝对不能怪你。": false, "绝对不可能。": false,
@@ -81,7 +84,8 @@ func TestLines(t *testing.T) {
 func TestRules(t *testing.T) {
 	keep, drop := lines(t)
 	keep = append(keep, "TODO: water the plants.", "待办：浇花。", "todo：花に水をやる", "할 일: 우유 사기")
-	for name, l := range map[string]*language{"English": inEnglish(), "Chinese": inChinese(), "Japanese": inJapanese(), "Korean": inKorean()} {
+	for name, l := range map[string]*language{"English": inEnglish(), "Chinese": inChinese(), "Japanese": inJapanese(),
+		"Korean": inKorean()} {
 		used := make([]bool, len(l.rules))
 		for _, raw := range append(keep, drop...) {
 			if languageOf(raw) != l {
@@ -109,7 +113,8 @@ func TestAnyText(t *testing.T) {
 	keep, drop := lines(t)
 	piece := rapid.OneOf(rapid.SampledFrom(append(keep, drop...)), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
-		s := piece.Draw(t, "first") + rapid.SampledFrom([]string{"", " ", "\"", "「", "- #", ": "}).Draw(t, "between") + piece.Draw(t, "second")
+		s := piece.Draw(t, "first") + rapid.SampledFrom([]string{"", " ", "\"", "「", "- #", ": "}).Draw(t, "between") +
+			piece.Draw(t, "second")
 		if first := Instruction(s); first != Instruction(s) {
 			t.Fatalf("%q is judged in two ways", s)
 		}

@@ -29,7 +29,8 @@ var simplified = sync.OnceValue(func() *[lastHan - firstHan + 1]uint16 {
 				from = r
 				continue
 			}
-			out[from-firstHan], from = uint16(r), 0
+			out[from-firstHan] = uint16(r)
+			from = 0
 		}
 	}
 	return out

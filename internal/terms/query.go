@@ -63,7 +63,9 @@ func (q *Query) add(t string, stands []int, exact bool) {
 	if stands == nil {
 		stands = []int{len(q.Any)}
 	}
-	q.Any, q.Stands, q.Exact = append(q.Any, t), append(q.Stands, stands), append(q.Exact, exact)
+	q.Any = append(q.Any, t)
+	q.Stands = append(q.Stands, stands)
+	q.Exact = append(q.Exact, exact)
 }
 
 // joined adds the names in code that words of s may be parts of: neighbours
@@ -139,8 +141,10 @@ func exactTerms(s string) map[string]bool {
 	out := map[string]bool{}
 	begins := true
 	for _, w := range strings.Fields(s) {
-		first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
-		if strings.ContainsFunc(w, unicode.IsDigit) || strings.ContainsAny(w[1:], "_ABCDEFGHIJKLMNOPQRSTUVWXYZ") || unicode.IsUpper(first) && !begins {
+		first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(w,
+			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+		if strings.ContainsFunc(w, unicode.IsDigit) || strings.ContainsAny(w[1:], "_ABCDEFGHIJKLMNOPQRSTUVWXYZ") ||
+			unicode.IsUpper(first) && !begins {
 			Each(w, func(t string) bool {
 				if r, _ := utf8.DecodeRuneInString(t); !Dense(r) {
 					out[t] = true
@@ -148,7 +152,8 @@ func exactTerms(s string) map[string]bool {
 				return true
 			})
 		}
-		begins = strings.HasSuffix(w, ".") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") || strings.HasSuffix(w, ":")
+		begins = strings.HasSuffix(w, ".") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") ||
+			strings.HasSuffix(w, ":")
 	}
 	return out
 }

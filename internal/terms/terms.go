@@ -169,7 +169,8 @@ func (c *cutter) pair(from, to int) bool {
 	if c.held {
 		ok = c.yield(folded(c.text[c.last[0]:to]), c.last[0], to)
 	}
-	c.last, c.held = [2]int{from, to}, true
+	c.last = [2]int{from, to}
+	c.held = true
 	return ok
 }
 
@@ -188,7 +189,8 @@ func (c *cutter) flush(i int) bool {
 		}
 		return c.yield(normal(c.text[from:i]), from, i)
 	}
-	c.start, c.held = -1, false
+	c.start = -1
+	c.held = false
 	return true
 }
 

@@ -86,7 +86,8 @@ func TestParseProperties(t *testing.T) {
 			t.Fatalf("%+v", q)
 		}
 		for i, stands := range q.Stands {
-			if i < q.Words && !slices.Equal(stands, []int{i}) || slices.ContainsFunc(stands, func(w int) bool { return w < 0 || w >= q.Words }) {
+			if i < q.Words && !slices.Equal(stands, []int{i}) ||
+				slices.ContainsFunc(stands, func(w int) bool { return w < 0 || w >= q.Words }) {
 				t.Fatalf("term %d of %+v", i, q)
 			}
 		}
@@ -97,7 +98,8 @@ func TestParseProperties(t *testing.T) {
 // those of its halves when cut at a separator.
 func TestSplitProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
+		a := rapid.String().Draw(t, "a")
+		b := rapid.String().Draw(t, "b")
 		EachAt(a, func(term string, from, to int) bool {
 			if from < 0 || to > len(a) || from >= to {
 				t.Fatalf("term %q at [%d,%d) of %d", term, from, to, len(a))

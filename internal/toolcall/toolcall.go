@@ -26,11 +26,15 @@ type Call struct {
 // that say most first.
 var (
 	commandKeys = []string{"command", "cmd", "commands", "script", "commandline"}
-	subjectKeys = []string{"query", "q", "pattern", "regex", "regexp", "searchquery", "searchterm", "keywords", "url", "urls", "uri", "href"}
-	pathKeys    = []string{"path", "paths", "file", "files", "filepath", "filepaths", "filename", "absolutepath", "notebookpath", "targetfile",
+	subjectKeys = []string{"query", "q", "pattern", "regex", "regexp", "searchquery", "searchterm", "keywords", "url",
+		"urls", "uri", "href"}
+	pathKeys = []string{"path", "paths", "file", "files", "filepath", "filepaths", "filename", "absolutepath",
+		"notebookpath", "targetfile",
 		"relativepath", "relativeworkspacepath"}
-	placeKeys = []string{"dirpath", "directory", "dir", "folder", "description", "title", "name", "id", "task", "prompt", "question", "code", "input"}
-	writeKeys = []string{"content", "contents", "newstring", "newstr", "newtext", "newsource", "filetext", "edits", "codeedit", "replacement",
+	placeKeys = []string{"dirpath", "directory", "dir", "folder", "description", "title", "name", "id", "task", "prompt",
+		"question", "code", "input"}
+	writeKeys = []string{"content", "contents", "newstring", "newstr", "newtext", "newsource", "filetext", "edits",
+		"codeedit", "replacement",
 		"replace", "diff", "inserttext"}
 )
 
@@ -83,7 +87,8 @@ func fromPatch(text string) (c Call) {
 			c.Paths = append(c.Paths, p)
 		}
 	}
-	c.Wrote, c.Subject = c.Paths, strings.Join(c.Paths, " ")
+	c.Wrote = c.Paths
+	c.Subject = strings.Join(c.Paths, " ")
 	return c
 }
 

@@ -87,7 +87,8 @@ func Move(ctx context.Context, o Options) (r Report, err error) {
 		}
 		out := Progress{Progress: p}
 		if b != nil {
-			out.Objects, out.ObjectBytes = b.copied.Load(), b.bytes.Load()
+			out.Objects = b.copied.Load()
+			out.ObjectBytes = b.bytes.Load()
 			if b.busy.Load() {
 				out.Stage = StageObjects
 			}
@@ -99,9 +100,12 @@ func Move(ctx context.Context, o Options) (r Report, err error) {
 		move.Beside = b.carry
 	}
 	r.Report, err = sqlmove.Move(ctx, from, to, move)
-	r.From, r.To = from.Name, to.Name
+	r.From = from.Name
+	r.To = to.Name
 	if b != nil {
-		r.Objects, r.ObjectBytes, r.ObjectsSame = b.copied.Load(), b.bytes.Load(), b.same.Load()
+		r.Objects = b.copied.Load()
+		r.ObjectBytes = b.bytes.Load()
+		r.ObjectsSame = b.same.Load()
 		r.Damaged = b.damaged.Load()
 	}
 	return r, err
@@ -165,10 +169,12 @@ func openObjects(ctx context.Context, o Options) (*carrier, error) {
 		return nil, scrollback.ParamErrorf(op, "objects_to", "--objects-from without --objects-to: name where the objects go")
 	}
 	if u, err := url.Parse(o.From); at == "" && err == nil && u.Scheme == "sqlite" {
-		at = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(filepath.Dir(filepath.FromSlash(u.Path)), "objects"))}).String()
+		at = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(filepath.Dir(filepath.FromSlash(u.Path)),
+			"objects"))}).String()
 	}
 	if at == "" {
-		return nil, scrollback.ParamErrorf(op, "objects_from", "--objects-to without --objects-from: name where the objects are")
+		return nil, scrollback.ParamErrorf(op, "objects_from",
+			"--objects-to without --objects-from: name where the objects are")
 	}
 	c := &carrier{log: o.Log}
 	for _, side := range []struct {

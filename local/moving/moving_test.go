@@ -35,7 +35,8 @@ func bucket(t *testing.T, at string) *blob.Bucket {
 // Objects go to a bucket and back: what is there stays, what was cut short is copied again, and
 // what is damaged where it is is said.
 func TestObjects(t *testing.T) {
-	folder, back := "file://"+filepath.ToSlash(t.TempDir()), "file://"+filepath.ToSlash(t.TempDir())
+	folder := "file://" + filepath.ToSlash(t.TempDir())
+	back := "file://" + filepath.ToSlash(t.TempDir())
 	service := objectstest.Lenient(t)
 	source := bucket(t, folder)
 	want := map[string]string{}
@@ -104,7 +105,8 @@ func TestName(t *testing.T) {
 
 // What cannot be is invalid, and says which flag.
 func TestOptions(t *testing.T) {
-	for _, o := range []Options{{From: "sqlite:///x", ObjectsFrom: "file:///a"}, {From: "postgres:///x", ObjectsTo: "file:///a"},
+	for _, o := range []Options{{From: "sqlite:///x", ObjectsFrom: "file:///a"},
+		{From: "postgres:///x", ObjectsTo: "file:///a"},
 		{From: "sqlite:///x", ObjectsTo: "memory:"}, {From: "sqlite:///x", ObjectsFrom: "nonsense", ObjectsTo: "file:///a"},
 		{From: "sqlite:relative", To: "sqlite:///x"}, {From: "postgres:///x", To: ""}} {
 		if o.To == "" && o.ObjectsFrom+o.ObjectsTo == "" {

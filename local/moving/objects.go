@@ -138,7 +138,8 @@ func (c *carrier) copy(ctx context.Context, key string) error {
 		return c.to.Explain(op, err)
 	}
 	if back := hex.EncodeToString(h.Sum(nil)); back != sum {
-		return scrollback.Errorf(scrollback.Internal, op, "object %s was not copied as it is: its hash is %s here, and %s there", key, sum, back)
+		return scrollback.Errorf(scrollback.Internal, op,
+			"object %s was not copied as it is: its hash is %s here, and %s there", key, sum, back)
 	}
 	c.copied.Add(1)
 	c.bytes.Add(n)

@@ -45,7 +45,8 @@ func openGoogle(ctx context.Context, at *url.URL) (*service, error) {
 			Key   string `json:"private_key"`
 		}
 		if json.Unmarshal(keys.JSON, &account) == nil && account.Key != "" {
-			opener.Options.GoogleAccessID, opener.Options.PrivateKey = account.Email, []byte(account.Key)
+			opener.Options.GoogleAccessID = account.Email
+			opener.Options.PrivateKey = []byte(account.Key)
 		}
 		if opener.Client, err = gcp.NewHTTPClient(gcp.DefaultTransport(), gcp.CredentialsTokenSource(keys)); err != nil {
 			return nil, err
@@ -58,15 +59,17 @@ func openGoogle(ctx context.Context, at *url.URL) (*service, error) {
 	}
 	out := &service{bucket: bucket, classify: faultOfGoogle}
 	out.sign = func(ctx context.Context, key string, d Download) (string, error) {
-		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For, BeforeSign: func(as func(any) bool) error {
-			var o *storage.SignedURLOptions
-			if !as(&o) {
-				return errors.New("the request to be signed is not known")
-			}
-			o.Scheme = storage.SigningSchemeV4
-			o.QueryParameters = url.Values{"response-content-type": {d.MediaType}, "response-content-disposition": {d.Disposition}}
-			return nil
-		}})
+		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For,
+			BeforeSign: func(as func(any) bool) error {
+				var o *storage.SignedURLOptions
+				if !as(&o) {
+					return errors.New("the request to be signed is not known")
+				}
+				o.Scheme = storage.SigningSchemeV4
+				o.QueryParameters = url.Values{"response-content-type": {d.MediaType},
+					"response-content-disposition": {d.Disposition}}
+				return nil
+			}})
 	}
 	return out, nil
 }
@@ -110,8 +113,10 @@ func openAzure(ctx context.Context, at *url.URL) (*service, error) {
 			return nil, errors.New("AZURE_STORAGE_KEY is not the key of an account")
 		}
 		s.sign = func(_ context.Context, key string, d Download) (string, error) {
-			values := sas.BlobSignatureValues{ContainerName: at.Host, BlobName: s.prefix + key, Permissions: (&sas.BlobPermissions{Read: true}).String(),
-				ExpiryTime: time.Now().UTC().Add(d.For), ContentType: d.MediaType, ContentDisposition: d.Disposition, CacheControl: d.Cache}
+			values := sas.BlobSignatureValues{ContainerName: at.Host, BlobName: s.prefix + key,
+				Permissions: (&sas.BlobPermissions{Read: true}).String(),
+				ExpiryTime:  time.Now().UTC().Add(d.For), ContentType: d.MediaType, ContentDisposition: d.Disposition,
+				CacheControl: d.Cache}
 			signed, err := values.SignWithSharedKey(shared)
 			if err != nil {
 				return "", err
@@ -125,15 +130,18 @@ func openAzure(ctx context.Context, at *url.URL) (*service, error) {
 // azureClient makes a client as the portable library does by default, with a transport of
 // its own.
 func azureClient(svc, name string) (*container.Client, error) {
-	o := &container.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: owning{&http.Client{CheckRedirect: stay}}}}
-	if said := cmp.Or(os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), os.Getenv("AZURE_STORAGEBLOB_CONNECTIONSTRING")); said != "" {
+	client := owning{&http.Client{CheckRedirect: stay}}
+	o := &container.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: client}}
+	if said := cmp.Or(os.Getenv("AZURE_STORAGE_CONNECTION_STRING"),
+		os.Getenv("AZURE_STORAGEBLOB_CONNECTIONSTRING")); said != "" {
 		return container.NewClientFromConnectionString(said, name, o)
 	}
 	at, err := url.JoinPath(svc, name)
 	if err != nil {
 		return nil, err
 	}
-	account, key := os.Getenv("AZURE_STORAGE_ACCOUNT"), os.Getenv("AZURE_STORAGE_KEY")
+	account := os.Getenv("AZURE_STORAGE_ACCOUNT")
+	key := os.Getenv("AZURE_STORAGE_KEY")
 	switch {
 	case account != "" && key != "":
 		shared, err := container.NewSharedKeyCredential(account, key)

@@ -16,5 +16,6 @@ func openAzure(context.Context, *url.URL) (*service, error)  { return nil, lean(
 
 func lean(whose string) error {
 	return scrollback.Errorf(scrollback.Refused, "local.Open",
-		"this program was built without %s object stores: build it with go build -tags cloud ./cmd/scrollback, or use s3://", whose)
+		"this program was built without %s object stores: build it with go build -tags cloud ./cmd/scrollback, or use s3://",
+		whose)
 }

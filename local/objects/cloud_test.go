@@ -43,7 +43,8 @@ func (m *imitation) names(prefix string) (names []string) {
 
 // serve runs an imitation by one of its faces.
 func (m *imitation) serve(t *testing.T, face func(m *imitation, w http.ResponseWriter, r *http.Request)) string {
-	m.kept, m.blocks = map[string][]byte{}, map[string][]byte{}
+	m.kept = map[string][]byte{}
+	m.blocks = map[string][]byte{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -85,7 +86,8 @@ func google(m *imitation, w http.ResponseWriter, r *http.Request) {
 	const api = "/storage/v1/b/history/o"
 	told := func(name string) map[string]any {
 		return map[string]any{"kind": "storage#object", "name": name, "bucket": "history", "generation": "1",
-			"size": fmt.Sprint(len(m.kept[name])), "updated": "2023-11-14T22:13:20Z", "timeCreated": "2023-11-14T22:13:20Z", "etag": "1"}
+			"size": fmt.Sprint(len(m.kept[name])), "updated": "2023-11-14T22:13:20Z", "timeCreated": "2023-11-14T22:13:20Z",
+			"etag": "1"}
 	}
 	missing := func() { refuseGoogle(w, http.StatusNotFound, "notFound", "No such object") }
 	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, api), "/")
@@ -147,7 +149,8 @@ func refuseAzure(w http.ResponseWriter, status int, code string) {
 }
 
 func azure(m *imitation, w http.ResponseWriter, r *http.Request) {
-	q, name := r.URL.Query(), strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/account/history"), "/")
+	q := r.URL.Query()
+	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/account/history"), "/")
 	missing := func() { refuseAzure(w, http.StatusNotFound, "BlobNotFound") }
 	w.Header().Set("x-ms-blob-type", "BlockBlob")
 	w.Header().Set("x-ms-creation-time", "Tue, 14 Nov 2023 22:13:20 GMT")
@@ -233,10 +236,14 @@ func TestCloudsInWords(t *testing.T) {
 			refuseGoogle(w, http.StatusNotFound, "notFound", "The specified bucket does not exist.")
 		}, "no such bucket", true},
 		{"google", func(w http.ResponseWriter) { refuseGoogle(w, http.StatusForbidden, "forbidden", "no") }, "may not", true},
-		{"google", func(w http.ResponseWriter) { refuseGoogle(w, http.StatusUnauthorized, "authError", "no") }, "does not accept the key", true},
-		{"azure", func(w http.ResponseWriter) { refuseAzure(w, http.StatusNotFound, "ContainerNotFound") }, "no such bucket", true},
-		{"azure", func(w http.ResponseWriter) { refuseAzure(w, http.StatusForbidden, "AuthorizationPermissionMismatch") }, "may not", true},
-		{"azure", func(w http.ResponseWriter) { refuseAzure(w, http.StatusForbidden, "AuthenticationFailed") }, "does not accept the key", true},
+		{"google", func(w http.ResponseWriter) { refuseGoogle(w, http.StatusUnauthorized, "authError", "no") },
+			"does not accept the key", true},
+		{"azure", func(w http.ResponseWriter) { refuseAzure(w, http.StatusNotFound, "ContainerNotFound") }, "no such bucket",
+			true},
+		{"azure", func(w http.ResponseWriter) { refuseAzure(w, http.StatusForbidden, "AuthorizationPermissionMismatch") },
+			"may not", true},
+		{"azure", func(w http.ResponseWriter) { refuseAzure(w, http.StatusForbidden, "AuthenticationFailed") },
+			"does not accept the key", true},
 	} {
 		m, at := onCloud(t, c.kind)
 		m.refuse = c.refuse
@@ -257,7 +264,8 @@ func TestCloudsThatTakeNothing(t *testing.T) {
 		a := archiveOf(s)
 		_, _, err := a.PutArtifact(t.Context(), strings.NewReader("one"), 9)
 		told(t, err, "may not", true)
-		_, err = a.PutCopy(t.Context(), "019a0000-0000-7000-8000-000000000001", archive.Copy{Key: archive.CopyKey(1_700_000_000_000, "x")},
+		_, err = a.PutCopy(t.Context(), "019a0000-0000-7000-8000-000000000001",
+			archive.Copy{Key: archive.CopyKey(1_700_000_000_000, "x")},
 			func(w io.Writer) error { _, err := io.WriteString(w, strings.Repeat("x", 1<<20)); return err })
 		told(t, err, "may not", true)
 	}
@@ -271,7 +279,8 @@ func TestAzureSigns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := archive.Download{MediaType: "image/png", Disposition: `inline; filename=a.png`, Cache: "private", For: time.Minute}
+	d := archive.Download{MediaType: "image/png", Disposition: `inline; filename=a.png`, Cache: "private",
+		For: time.Minute}
 	got, err := archive.SignArtifact(t.Context(), a, id, d)
 	if err != nil {
 		t.Fatal(err)
@@ -281,7 +290,8 @@ func TestAzureSigns(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	if !strings.HasSuffix(u.Path, "/account/history/team/artifacts/"+string(id[:2])+"/"+string(id)) || q.Get("sp") != "r" ||
+	if !strings.HasSuffix(u.Path, "/account/history/team/artifacts/"+string(id[:2])+"/"+string(id)) ||
+		q.Get("sp") != "r" ||
 		q.Get("rsct") != "image/png" || q.Get("rscd") != d.Disposition || q.Get("sig") == "" {
 		t.Errorf("signed as %s", got)
 	}

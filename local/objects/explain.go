@@ -41,36 +41,48 @@ const (
 var codes = map[string]fault{
 	"NoSuchBucket": gone, "ContainerNotFound": gone, "ContainerDisabled": gone, "ContainerBeingDeleted": gone,
 
-	"AccessDenied": forbidden, "AllAccessDisabled": forbidden, "AccountProblem": forbidden, "AccessControlListNotSupported": forbidden,
-	"Forbidden": forbidden, "AuthorizationPermissionMismatch": forbidden, "AuthorizationFailure": forbidden,
+	"AccessDenied": forbidden, "AllAccessDisabled": forbidden, "AccountProblem": forbidden,
+	"AccessControlListNotSupported": forbidden,
+	"Forbidden":                     forbidden, "AuthorizationPermissionMismatch": forbidden,
+	"AuthorizationFailure":           forbidden,
 	"InsufficientAccountPermissions": forbidden, "forbidden": forbidden, "KMS.AccessDeniedException": forbidden,
 
 	"InvalidAccessKeyId": strange, "SignatureDoesNotMatch": strange, "InvalidToken": strange, "InvalidSecurity": strange,
-	"UnrecognizedClientException": strange, "InvalidClientTokenId": strange, "NotSignedUp": strange, "InvalidAuthenticationInfo": strange,
-	"AuthenticationFailed": strange, "authError": strange, "Unauthorized": strange, "NoAuthenticationInformation": strange, "required": strange,
+	"UnrecognizedClientException": strange, "InvalidClientTokenId": strange, "NotSignedUp": strange,
+	"InvalidAuthenticationInfo": strange,
+	"AuthenticationFailed":      strange, "authError": strange, "Unauthorized": strange,
+	"NoAuthenticationInformation": strange, "required": strange,
 	"ExpiredToken": expired, "TokenRefreshRequired": expired, "ExpiredTokenException": expired,
 
 	"PermanentRedirect": elsewhere, "MovedPermanently": elsewhere, "Redirect": elsewhere, "TemporaryRedirect": elsewhere,
-	"AuthorizationHeaderMalformed": elsewhere, "IllegalLocationConstraintException": elsewhere, "InvalidRegionName": elsewhere,
+	"AuthorizationHeaderMalformed": elsewhere, "IllegalLocationConstraintException": elsewhere,
+	"InvalidRegionName": elsewhere,
 	"IncorrectEndpoint": elsewhere,
 
 	"RequestTimeTooSkewed": skewed, "RequestExpired": skewed, "RequestInTheFuture": skewed,
 
 	"MethodNotAllowed": foreign, "NotImplemented": foreign,
 
-	"SlowDown": slow, "SlowDownRead": slow, "SlowDownWrite": slow, "ServiceUnavailable": slow, "Busy": slow, "Throttling": slow,
-	"ThrottlingException": slow, "RequestLimitExceeded": slow, "TooManyRequests": slow, "InternalError": slow, "RequestTimeout": slow,
-	"OperationAborted": slow, "ServerBusy": slow, "OperationTimedOut": slow, "rateLimitExceeded": slow, "backendError": slow,
+	"SlowDown": slow, "SlowDownRead": slow, "SlowDownWrite": slow, "ServiceUnavailable": slow, "Busy": slow,
+	"Throttling":          slow,
+	"ThrottlingException": slow, "RequestLimitExceeded": slow, "TooManyRequests": slow, "InternalError": slow,
+	"RequestTimeout":   slow,
+	"OperationAborted": slow, "ServerBusy": slow, "OperationTimedOut": slow, "rateLimitExceeded": slow,
+	"backendError":               slow,
 	"XMinioServerNotInitialized": slow, "internalError": slow,
 
-	"QuotaExceeded": crowded, "XMinioStorageFull": crowded, "InsufficientStorage": crowded, "XMinioAdminBucketQuotaExceeded": crowded,
-	"StorageFull": crowded, "AccountBeingCreated": slow,
+	"QuotaExceeded": crowded, "XMinioStorageFull": crowded, "InsufficientStorage": crowded,
+	"XMinioAdminBucketQuotaExceeded": crowded,
+	"StorageFull":                    crowded, "AccountBeingCreated": slow,
 }
 
 // statuses stand in where a service sent no code: HEAD has no body.
-var statuses = map[int]fault{http.StatusMovedPermanently: elsewhere, http.StatusTemporaryRedirect: elsewhere, http.StatusPermanentRedirect: elsewhere,
-	http.StatusFound: elsewhere, http.StatusSeeOther: elsewhere, http.StatusUnauthorized: strange, http.StatusForbidden: forbidden, http.StatusMethodNotAllowed: foreign, http.StatusTooManyRequests: slow,
-	http.StatusInternalServerError: slow, http.StatusBadGateway: slow, http.StatusServiceUnavailable: slow, http.StatusGatewayTimeout: slow,
+var statuses = map[int]fault{http.StatusMovedPermanently: elsewhere, http.StatusTemporaryRedirect: elsewhere,
+	http.StatusPermanentRedirect: elsewhere,
+	http.StatusFound:             elsewhere, http.StatusSeeOther: elsewhere, http.StatusUnauthorized: strange,
+	http.StatusForbidden: forbidden, http.StatusMethodNotAllowed: foreign, http.StatusTooManyRequests: slow,
+	http.StatusInternalServerError: slow, http.StatusBadGateway: slow, http.StatusServiceUnavailable: slow,
+	http.StatusGatewayTimeout:      slow,
 	http.StatusInsufficientStorage: crowded, http.StatusBadRequest: foreign}
 
 // faultOfNetwork reads what happened on the way to a service.
@@ -86,7 +98,8 @@ func faultOfNetwork(err error) fault {
 		return unencrypted
 	case errors.As(err, &bad), errors.As(err, &unknown), errors.As(err, &alert):
 		return untrusted
-	case errors.As(err, &name), errors.As(err, &lost), errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+	case errors.As(err, &name), errors.As(err, &lost), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return unreachable
 	}
 	return fine
@@ -141,19 +154,25 @@ func sentence(op string, f fault, err error) *scrollback.Error {
 	case strange:
 		return scrollback.Errorf(c, op, "the object store does not accept the key: check the key and its secret")
 	case keyless:
-		return scrollback.Errorf(c, op, "there is no key for the object store that can be used: set the variables of its client, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return scrollback.Errorf(c, op,
+			"there is no key for the object store that can be used: set the variables of its client, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	case expired:
 		return scrollback.Errorf(c, op, "the key of the object store has expired: get another one")
 	case elsewhere:
-		return scrollback.Errorf(c, op, "the bucket is in another region: set region in objects, and endpoint to the address of that region")
+		return scrollback.Errorf(c, op,
+			"the bucket is in another region: set region in objects, and endpoint to the address of that region")
 	case skewed:
-		return scrollback.Errorf(c, op, "the clock of this machine and that of the object store differ too much: set this machine's clock")
+		return scrollback.Errorf(c, op,
+			"the clock of this machine and that of the object store differ too much: set this machine's clock")
 	case foreign:
-		return scrollback.Errorf(c, op, "what responds at the endpoint is not an object store of this kind: check endpoint in objects")
+		return scrollback.Errorf(c, op,
+			"what responds at the endpoint is not an object store of this kind: check endpoint in objects")
 	case untrusted:
-		return scrollback.Errorf(c, op, "the certificate of the object store does not fit its name, or nobody here trusts it: check endpoint in objects, or SSL_CERT_FILE")
+		return scrollback.Errorf(c, op,
+			"the certificate of the object store does not fit its name, or nobody here trusts it: check endpoint in objects, or SSL_CERT_FILE")
 	case unencrypted:
-		return scrollback.Errorf(c, op, "the endpoint of the object store does not speak TLS: check whether it is http:// or https:// in objects")
+		return scrollback.Errorf(c, op,
+			"the endpoint of the object store does not speak TLS: check whether it is http:// or https:// in objects")
 	case slow:
 		return scrollback.Errorf(c, op, "the object store is overloaded or out of order for now; try again later")
 	case crowded:
@@ -174,7 +193,8 @@ func mayNot(op string, err error) *scrollback.Error {
 	case strings.HasPrefix(name, "Put"), strings.Contains(name, "Upload"):
 		return scrollback.Errorf(c, op, "the key of the object store may not write to the bucket (s3:PutObject)")
 	case strings.HasPrefix(name, "Get"), strings.HasPrefix(name, "Head"):
-		return scrollback.Errorf(c, op, "the key of the object store may not read from the bucket (s3:GetObject, and s3:ListBucket for what is missing)")
+		return scrollback.Errorf(c, op,
+			"the key of the object store may not read from the bucket (s3:GetObject, and s3:ListBucket for what is missing)")
 	case strings.HasPrefix(name, "List"):
 		return scrollback.Errorf(c, op, "the key of the object store may not list the bucket (s3:ListBucket)")
 	case strings.HasPrefix(name, "Delete"):

@@ -33,7 +33,8 @@ func told(t *testing.T, err error, words string, lasting bool) {
 			t.Errorf("the error tells %s: %v", secret, err)
 		}
 	}
-	if shown := scrollback.Shown(err); strings.Contains(shown, "127.0.0.1") || strings.Contains(shown, objectstest.Bucket) {
+	if shown := scrollback.Shown(err); strings.Contains(shown, "127.0.0.1") ||
+		strings.Contains(shown, objectstest.Bucket) {
 		t.Errorf("callers read where the bucket is: %s", shown)
 	}
 }
@@ -83,7 +84,8 @@ func TestKeyThatMayNot(t *testing.T) {
 
 func TestWrongKey(t *testing.T) {
 	s := objectstest.Strict(t)
-	for words, key := range map[string]objectstest.Key{"does not accept the key": {ID: "nobody", Secret: "secret-of-nobody"},
+	for words, key := range map[string]objectstest.Key{"does not accept the key": {ID: "nobody",
+		Secret: "secret-of-nobody"},
 		"check the key and its secret": {ID: "owner", Secret: "secret-of-somebody"}, "there is no key": {}} {
 		objectstest.Use(t, key)
 		place := open(t, s.URL(""))
@@ -93,7 +95,8 @@ func TestWrongKey(t *testing.T) {
 }
 
 func TestNoSuchBucket(t *testing.T) {
-	for name, s := range map[string]*objectstest.Service{"lenient": objectstest.Lenient(t), "strict": objectstest.Strict(t)} {
+	for name, s := range map[string]*objectstest.Service{"lenient": objectstest.Lenient(t),
+		"strict": objectstest.Strict(t)} {
 		t.Run(name, func(t *testing.T) {
 			place := open(t, strings.Replace(s.URL(""), "://"+objectstest.Bucket, "://another", 1))
 			const words = "no such bucket"
@@ -135,20 +138,21 @@ func TestFaultsInWords(t *testing.T) {
 		words   string
 		lasting bool
 	}{
-		"redirect":   {refusal(301, "PermanentRedirect"), "another region", true},
-		"region":     {refusal(400, "AuthorizationHeaderMalformed"), "another region", true},
-		"clock":      {refusal(403, "RequestTimeTooSkewed"), "clock", false},
-		"slow":       {refusal(503, "SlowDown"), "overloaded", false},
-		"broken":     {refusal(500, "InternalError"), "out of order", false},
-		"quota":      {refusal(403, "QuotaExceeded"), "no room", false},
-		"expired":    {refusal(400, "ExpiredToken"), "expired", true},
-		"forbidden":  {refusal(403, "AccessDenied"), "may not read", true},
-		"page":       {page(200), "not an object store", true},
-		"lost page":  {page(404), "not an object store", true},
-		"bad page":   {page(400), "not an object store", true},
-		"proxy":      {page(502), "out of order", false},
-		"method":     {page(405), "not an object store", true},
-		"hung up":    {http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), "cannot be reached", false},
+		"redirect":  {refusal(301, "PermanentRedirect"), "another region", true},
+		"region":    {refusal(400, "AuthorizationHeaderMalformed"), "another region", true},
+		"clock":     {refusal(403, "RequestTimeTooSkewed"), "clock", false},
+		"slow":      {refusal(503, "SlowDown"), "overloaded", false},
+		"broken":    {refusal(500, "InternalError"), "out of order", false},
+		"quota":     {refusal(403, "QuotaExceeded"), "no room", false},
+		"expired":   {refusal(400, "ExpiredToken"), "expired", true},
+		"forbidden": {refusal(403, "AccessDenied"), "may not read", true},
+		"page":      {page(200), "not an object store", true},
+		"lost page": {page(404), "not an object store", true},
+		"bad page":  {page(400), "not an object store", true},
+		"proxy":     {page(502), "out of order", false},
+		"method":    {page(405), "not an object store", true},
+		"hung up": {http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
+			"cannot be reached", false},
 		"login page": {page(403), "may not", true},
 	} {
 		all.Go(func() {
@@ -176,7 +180,8 @@ func TestUnreachable(t *testing.T) {
 	plain := httptest.NewServer(page(200))
 	defer plain.Close()
 	secret := httptest.NewUnstartedServer(page(200))
-	secret.Config.ErrorLog, secret.TLS = quiet, &tls.Config{MinVersion: tls.VersionTLS12}
+	secret.Config.ErrorLog = quiet
+	secret.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	secret.StartTLS()
 	defer secret.Close()
 	var all sync.WaitGroup

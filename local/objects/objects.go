@@ -42,7 +42,8 @@ type Place struct {
 }
 
 // services are the kinds of bucket there are, by the scheme of their URLs.
-var services = map[string]func(ctx context.Context, at *url.URL) (*service, error){"s3": openS3, "gs": openGoogle, "azblob": openAzure}
+var services = map[string]func(ctx context.Context, at *url.URL) (*service, error){"s3": openS3, "gs": openGoogle,
+	"azblob": openAzure}
 
 // Parse reads where objects are kept; empty is a folder beside the data in dir. Other URLs
 // than those of a bucket, a folder or memory are invalid.
@@ -125,7 +126,8 @@ func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 	}
 	s := &Store{Durable: func(key string) error { return Sync(p.Folder, key) }}
 	if err == nil {
-		s.Bucket, err = fileblob.OpenBucket(p.Folder, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+		s.Bucket, err = fileblob.OpenBucket(p.Folder,
+			&fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
 	}
 	return s, scrollback.Wrap(scrollback.Unavailable, op, err)
 }

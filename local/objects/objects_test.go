@@ -34,7 +34,8 @@ func open(t *testing.T, at string) *objects.Store {
 func archiveOf(s *objects.Store) *archive.Archive {
 	return archive.New(nil, s.Bucket, &archive.Options{Durable: s.Durable, Explain: s.Explain, Grace: -1,
 		Sign: func(ctx context.Context, key string, d archive.Download) (string, error) {
-			return s.Sign(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition, Cache: d.Cache, For: d.For})
+			return s.Sign(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition, Cache: d.Cache,
+				For: d.For})
 		}})
 }
 
@@ -155,7 +156,8 @@ func artifacts(t *testing.T, a *archive.Archive) {
 // copies are full copies of a conversation: whole or not at all, newest first.
 func copies(t *testing.T, a *archive.Archive) {
 	t.Helper()
-	ctx, id := t.Context(), scrollback.ConversationID("019a0000-0000-7000-8000-000000000001")
+	ctx := t.Context()
+	id := scrollback.ConversationID("019a0000-0000-7000-8000-000000000001")
 	body := strings.Repeat("message by message\n", 20_000)
 	write := func(w io.Writer) error {
 		for part := range strings.SplitAfterSeq(body, "\n") {
@@ -166,7 +168,8 @@ func copies(t *testing.T, a *archive.Archive) {
 		return nil
 	}
 	for at := range int64(2) {
-		if _, err := a.PutCopy(ctx, id, archive.Copy{Key: archive.CopyKey(1_700_000_000_000+at, "x"), CreatedAt: at}, write); err != nil {
+		if _, err := a.PutCopy(ctx, id, archive.Copy{Key: archive.CopyKey(1_700_000_000_000+at, "x"), CreatedAt: at},
+			write); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -232,7 +235,8 @@ func signed(t *testing.T, a *archive.Archive, id scrollback.ArtifactID, whole []
 		}
 		b, err := io.ReadAll(got.Body)
 		got.Body.Close()
-		if err != nil || !bytes.Equal(b, want) || got.Header.Get("Content-Type") != "image/png" || got.Header.Get("Content-Disposition") != how {
+		if err != nil || !bytes.Equal(b, want) || got.Header.Get("Content-Type") != "image/png" ||
+			got.Header.Get("Content-Disposition") != how {
 			t.Errorf("range %q: %s, %d of %d bytes, %v %v", span, got.Status, len(b), len(want), got.Header, err)
 		}
 	}

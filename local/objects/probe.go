@@ -71,8 +71,10 @@ func (s *Store) look(ctx context.Context, op string) error {
 func (s *Store) write(ctx context.Context, op string) error {
 	mark := make([]byte, 16)
 	_, _ = rand.Read(mark) // never fails
-	key, content := probePrefix+"probe-"+hex.EncodeToString(mark[:8]), []byte(hex.EncodeToString(mark)+"\n")
-	if err := s.Bucket.Upload(ctx, key, bytes.NewReader(content), &blob.WriterOptions{ContentType: "text/plain"}); err != nil {
+	key := probePrefix + "probe-" + hex.EncodeToString(mark[:8])
+	content := []byte(hex.EncodeToString(mark) + "\n")
+	if err := s.Bucket.Upload(ctx, key, bytes.NewReader(content),
+		&blob.WriterOptions{ContentType: "text/plain"}); err != nil {
 		return s.failed(op, err)
 	}
 	got, err := s.Bucket.ReadAll(ctx, key)
@@ -138,6 +140,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err != nil {
 		good = failedFor
 	}
-	s.state.found, s.state.until = err, time.Now().Add(good)
+	s.state.found = err
+	s.state.until = time.Now().Add(good)
 	return err
 }

@@ -51,14 +51,17 @@ func openS3(ctx context.Context, at *url.URL) (*service, error) {
 	}
 	out := &service{bucket: bucket, classify: faultOfS3}
 	out.sign = func(ctx context.Context, key string, d Download) (string, error) {
-		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For, BeforeSign: func(as func(any) bool) error {
-			var in *s3.GetObjectInput
-			if !as(&in) {
-				return errors.New("the request to be signed is not known")
-			}
-			in.ResponseContentType, in.ResponseContentDisposition, in.ResponseCacheControl = &d.MediaType, &d.Disposition, &d.Cache
-			return nil
-		}})
+		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For,
+			BeforeSign: func(as func(any) bool) error {
+				var in *s3.GetObjectInput
+				if !as(&in) {
+					return errors.New("the request to be signed is not known")
+				}
+				in.ResponseContentType = &d.MediaType
+				in.ResponseContentDisposition = &d.Disposition
+				in.ResponseCacheControl = &d.Cache
+				return nil
+			}})
 	}
 	return out, nil
 }
@@ -91,7 +94,8 @@ func faultOfS3(err error) fault {
 	}
 	// What came is not the XML that S3 sends with an error, or it has no code.
 	var garbled *smithy.DeserializationError
-	if errors.As(err, &garbled) && status != 0 && status < http.StatusInternalServerError && status != http.StatusForbidden {
+	if errors.As(err, &garbled) && status != 0 && status < http.StatusInternalServerError &&
+		status != http.StatusForbidden {
 		return foreign
 	}
 	// The client has no type for this one.

@@ -31,7 +31,8 @@ func (s *Store) Sign(ctx context.Context, key string, d Download) (string, error
 
 // Origin is where signed URLs lead, as https://host:port; empty if the store makes none.
 func (s *Store) Origin(ctx context.Context) (string, error) {
-	at, err := s.Sign(ctx, probePrefix+"nothing", Download{MediaType: "text/plain", Disposition: "attachment", Cache: "no-store", For: time.Minute})
+	at, err := s.Sign(ctx, probePrefix+"nothing",
+		Download{MediaType: "text/plain", Disposition: "attachment", Cache: "no-store", For: time.Minute})
 	if at == "" || err != nil {
 		return "", err
 	}

@@ -52,16 +52,20 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestEndlessList(t *testing.T) {
 	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	page := func(token, keys string) string {
-		return `<?xml version="1.0"?><ListBucketResult><Name>` + objectstest.Bucket + `</Name><IsTruncated>true</IsTruncated>` +
+		return `<?xml version="1.0"?><ListBucketResult><Name>` + objectstest.Bucket +
+			`</Name><IsTruncated>true</IsTruncated>` +
 			`<NextContinuationToken>` + token + `</NextContinuationToken>` + keys + `</ListBucketResult>`
 	}
 	one := func(key string) string {
-		return `<Contents><Key>` + key + `</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>1</Size></Contents>`
+		return `<Contents><Key>` + key +
+			`</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>1</Size></Contents>`
 	}
 	for name, next := range map[string]func(n int64) string{
-		"the same page":     func(int64) string { return page("again", one("artifacts/aa/x")+one("artifacts/ab/x")) },
-		"new tokens":        func(n int64) string { return page(fmt.Sprint("t", n), one("artifacts/aa/x")) },
-		"two pages":         func(n int64) string { return page(fmt.Sprint("t", n%2), one(fmt.Sprint("artifacts/a", n%2, "/x"))) },
+		"the same page": func(int64) string { return page("again", one("artifacts/aa/x")+one("artifacts/ab/x")) },
+		"new tokens":    func(n int64) string { return page(fmt.Sprint("t", n), one("artifacts/aa/x")) },
+		"two pages": func(n int64) string {
+			return page(fmt.Sprint("t", n%2), one(fmt.Sprint("artifacts/a", n%2, "/x")))
+		},
 		"empty pages":       func(n int64) string { return page(fmt.Sprint("t", n), "") },
 		"the same token":    func(int64) string { return page("again", "") },
 		"not what is asked": func(n int64) string { return page(fmt.Sprint("t", n), one(fmt.Sprintf("other/%09d", n))) },
@@ -110,7 +114,10 @@ func TestListCutOff(t *testing.T) {
 func TestListWithoutResponse(t *testing.T) {
 	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
-	served := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	served := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		panic(http.ErrAbortHandler)
+	}))
 	defer served.Close()
 	place := open(t, objectstest.At(served.URL, ""))
 	var last error

@@ -60,7 +60,8 @@ func Find(name string, env func(string) string, o remote.Options) (model.Model, 
 	provider, id, _ := strings.Cut(name, "/")
 	p, ok := Provider(provider)
 	if !ok {
-		return nil, scrollback.ParamErrorf("all.Find", "model", "unknown model %q: offline, or PROVIDER/NAME as in openai/gpt-5, of %s",
+		return nil, scrollback.ParamErrorf("all.Find", "model",
+			"unknown model %q: offline, or PROVIDER/NAME as in openai/gpt-5, of %s",
 			name, strings.Join(Names(), ", ")).Because(scrollback.ErrNoModel)
 	}
 	at, err := p.Endpoint(id, env, o)

@@ -20,7 +20,8 @@ func env(vars map[string]string) func(string) string {
 
 // A name leads to the provider it names, or to what a person should set.
 func TestFind(t *testing.T) {
-	set := map[string]string{"OPENAI_API_KEY": "k", "SCROLLBACK_BASE_URL": "http://127.0.0.1:1/v1", "OLLAMA_HOST": "127.0.0.1:2",
+	set := map[string]string{"OPENAI_API_KEY": "k", "SCROLLBACK_BASE_URL": "http://127.0.0.1:1/v1",
+		"OLLAMA_HOST":        "127.0.0.1:2",
 		"GOOGLE_API_KEY":     "k",
 		"CLOUDFLARE_API_KEY": "k", "MOONSHOT_BASE_URL": "moon"}
 	for name, want := range map[string]struct {
@@ -90,7 +91,8 @@ func TestGuide(t *testing.T) {
 	for _, p := range all.Providers() {
 		fmt.Fprintf(&rows, "| %s | `%s` | `%s` |\n", p.Name, p.Key, p.Base)
 	}
-	if want := "<!-- providers -->\n" + rows.String() + "<!-- end of providers -->"; !strings.Contains(string(text), want) {
+	if want := "<!-- providers -->\n" + rows.String() + "<!-- end of providers -->"; !strings.Contains(string(text),
+		want) {
 		t.Errorf("the guide does not have\n%s", want)
 	}
 }
@@ -101,10 +103,13 @@ func TestGuideToEfforts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, rule, tokens := "| effort |", "|---|", "| as a budget, in tokens |"
+	names := "| effort |"
+	rule := "|---|"
+	tokens := "| as a budget, in tokens |"
 	for _, e := range scrollback.Efforts() {
 		n := scrollback.Thinking{Effort: e}.Tokens(0)
-		names, rule = names+" "+e+" |", rule+"---|"
+		names = names + " " + e + " |"
+		rule = rule + "---|"
 		if n >= 1000 {
 			tokens += fmt.Sprintf(" %d,%03d |", n/1000, n%1000)
 		} else {
@@ -124,13 +129,15 @@ func TestKeysOfEachForm(t *testing.T) {
 		"xai": "xai-0123456789abcdefghijklmnop",
 		"poe": "poe-0123456789abcdefghij", "ark": "01234567-89ab-cdef-0123-456789abcdef",
 		"openrouter": "sk-or-v1-0123456789abcdef0123456789abcdef",
-		"dashscope":  "sk-0123456789abcdef", "moonshot": "sk-AbCdEfGhIjKlMnOpQrStUvWx", "workers-ai": "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789_abc",
-		"anthropic": "sk-ant-api03-AbCdEf-GhIjKl_MnOpQr", "gemini": "AIzaSyA0123456789abcdefghijklmnopqrstu",
+		"dashscope":  "sk-0123456789abcdef", "moonshot": "sk-AbCdEfGhIjKlMnOpQrStUvWx",
+		"workers-ai": "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789_abc",
+		"anthropic":  "sk-ant-api03-AbCdEf-GhIjKl_MnOpQr", "gemini": "AIzaSyA0123456789abcdefghijklmnopqrstu",
 		"ollama": "Bearer 0123456789abcdef.0123",
 	} {
 		for _, form := range []string{"%s", "Incorrect API key provided: %s.", `{"key":"%s"}`, "https://host/v1?key=%s&x=1",
 			"the key %s, is wrong"} {
-			if got := redact.Words(fmt.Sprintf(form, key)); strings.Contains(got, key[len(key)-8:]) || strings.Contains(got, key[:12]) {
+			if got := redact.Words(fmt.Sprintf(form, key)); strings.Contains(got, key[len(key)-8:]) ||
+				strings.Contains(got, key[:12]) {
 				t.Errorf("%s: %q becomes %q", provider, fmt.Sprintf(form, key), got)
 			}
 		}

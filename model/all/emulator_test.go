@@ -15,9 +15,11 @@ import (
 
 // bases are where the emulator serves each provider's API.
 var bases = map[string]string{
-	"openai": "/v1", "xai": "/v1", "deepseek": "/v1", "moonshot": "/v1", "dashscope": "/v1", "poe": "/v1", "workers-ai": "/v1",
-	"custom":   "/v1",
-	"lmstudio": "/v1", "vllm": "/v1", "llama.cpp": "/v1", "ark": "/api/v3", "openrouter": "/api/v1", "anthropic": "", "gemini": "",
+	"openai": "/v1", "xai": "/v1", "deepseek": "/v1", "moonshot": "/v1", "dashscope": "/v1", "poe": "/v1",
+	"workers-ai": "/v1",
+	"custom":     "/v1",
+	"lmstudio":   "/v1", "vllm": "/v1", "llama.cpp": "/v1", "ark": "/api/v3", "openrouter": "/api/v1", "anthropic": "",
+	"gemini": "",
 	"ollama": "",
 }
 
@@ -30,7 +32,8 @@ func TestEmulator(t *testing.T) {
 	}
 	for _, p := range all.Providers() {
 		t.Run(p.Name, func(t *testing.T) {
-			m, err := all.Find(p.Name+"/test-model", env(map[string]string{p.Base: url + bases[p.Name], p.Key: "sk-test", p.Account: "a"}),
+			m, err := all.Find(p.Name+"/test-model",
+				env(map[string]string{p.Base: url + bases[p.Name], p.Key: "sk-test", p.Account: "a"}),
 				remote.Options{Pause: time.Millisecond, Header: map[string]string{"X-Test-Id": t.Name()}})
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +50,8 @@ func emulate(t *testing.T, provider string, m model.Model) {
 			Parts: scrollback.Parts{scrollback.Text{Text: words}}}}, items...)
 		return modeltest.Read(m.Stream(t.Context(), r))
 	}
-	if a, err := ask("What is the code?"); err != nil || !strings.Contains(a.Text, "7F3K-221") || a.Finish != scrollback.FinishStop {
+	if a, err := ask("What is the code?"); err != nil || !strings.Contains(a.Text, "7F3K-221") ||
+		a.Finish != scrollback.FinishStop {
 		t.Errorf("plain: %q, %q, %v", a.Text, a.Finish, err)
 	}
 	a, err := ask("think")
@@ -74,7 +78,8 @@ func emulate(t *testing.T, provider string, m model.Model) {
 		t.Errorf("a wrong key: %v", err)
 	}
 	_, err = ask("too long")
-	if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || l.Limit != 8192 || l.Requested != 9000 {
+	if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || l.Limit != 8192 ||
+		l.Requested != 9000 {
 		t.Errorf("too long: %v, %+v", err, l)
 	}
 	if a, err := ask("cut off"); a.Text == "" || err == nil && a.Finish != "" {

@@ -33,9 +33,10 @@ var searchers = []struct {
 	{"xai/grok-4", "XAI_API_KEY", "XAI_BASE_URL", func(m model.Model, no bool) *modeltest.Strict {
 		return responsesapi.New(m, responsesapi.Options{NoSearch: no})
 	}},
-	{"anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", func(m model.Model, no bool) *modeltest.Strict {
-		return anthropicapi.New(m, &anthropicapi.Options{NoSearch: no})
-	}},
+	{"anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
+		func(m model.Model, no bool) *modeltest.Strict {
+			return anthropicapi.New(m, &anthropicapi.Options{NoSearch: no})
+		}},
 	{"gemini/gemini-2.5-flash", "GEMINI_API_KEY", "GEMINI_BASE_URL", func(m model.Model, no bool) *modeltest.Strict {
 		return geminiapi.New(m, &geminiapi.Options{NoSearch: no})
 	}},
@@ -52,7 +53,8 @@ var searchers = []struct {
 // A server that searches the web by itself is allowed to when a request wants it, and what
 // it found comes with the answer; one that refuses answers without, and says so.
 func TestSearch(t *testing.T) {
-	tool := scrollback.Tool{Name: "context_search", Description: "d", Parameters: []byte(`{"type":"object","properties":{}}`)}
+	tool := scrollback.Tool{Name: "context_search", Description: "d",
+		Parameters: []byte(`{"type":"object","properties":{}}`)}
 	for _, c := range searchers {
 		for _, kind := range []string{"may", "may not", "refuses"} {
 			t.Run(c.name+" "+kind, func(t *testing.T) {
@@ -60,7 +62,8 @@ func TestSearch(t *testing.T) {
 					if !r.WebSearch {
 						return []model.Delta{{Text: "At nine, I believe."}}
 					}
-					return []model.Delta{{Text: "Let me see."}, {Search: &searched}, {Text: "High water is "}, {End: true}, {Text: "at nine."}}
+					return []model.Delta{{Text: "Let me see."}, {Search: &searched}, {Text: "High water is "}, {End: true},
+						{Text: "at nine."}}
 				}})
 				stand := c.stand(script, kind == "refuses")
 				srv := httptest.NewServer(http.Handler(stand))
@@ -77,7 +80,8 @@ func TestSearch(t *testing.T) {
 				r.Tools = []scrollback.Tool{tool}
 				var found scrollback.TurnMeta
 				var answer model.Answer
-				text, refused := "", false
+				text := ""
+				refused := false
 				for d, err := range m.Stream(t.Context(), r) {
 					if err != nil {
 						t.Fatal(err)
@@ -100,7 +104,8 @@ func TestSearch(t *testing.T) {
 					if c.base == "OPENROUTER_BASE_URL" { // it does not say what it asked
 						want.Query = ""
 					}
-					if whole := answer.Whole().Text(); c.key == "ANTHROPIC_API_KEY" && (text != "Let me see.\n\nHigh water is at nine." || whole != text) {
+					if whole := answer.Whole().Text(); c.key == "ANTHROPIC_API_KEY" &&
+						(text != "Let me see.\n\nHigh water is at nine." || whole != text) {
 						t.Errorf("said %q, and stored %q", text, whole)
 					}
 					if !reflect.DeepEqual(found.Searches, []scrollback.Search{want}) || text == "" || refused {

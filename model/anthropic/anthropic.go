@@ -45,7 +45,8 @@ var (
 
 // Preset is Anthropic, and where it is found.
 func Preset() remote.Preset {
-	return remote.Preset{Name: "anthropic", URL: "https://api.anthropic.com", Key: "ANTHROPIC_API_KEY", Base: "ANTHROPIC_BASE_URL",
+	return remote.Preset{Name: "anthropic", URL: "https://api.anthropic.com", Key: "ANTHROPIC_API_KEY",
+		Base: "ANTHROPIC_BASE_URL",
 		Open: func(at remote.Endpoint) model.Model { return New(at) }}
 }
 
@@ -87,7 +88,8 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 			plan := func(known scrollback.Learned) (remote.Exchange, error) { return m.plan(ctx, r, known, t) }
 			for d, err := range m.client.Stream(ctx, r, plan) {
 				if err == nil && d.Finish == paused {
-					more, d.Finish = true, ""
+					more = true
+					d.Finish = ""
 				}
 				spend(&r.Bounds, d)
 				if !yield(d, err) {

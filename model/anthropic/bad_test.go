@@ -37,15 +37,19 @@ func TestBadAnswers(t *testing.T) {
 	}{
 		"wrong key": {401, "", refusal("authentication_error", "invalid x-api-key k-secret"), scrollback.Refused,
 			"refuses the key (ANTHROPIC_API_KEY)", 1, nil, 0, 0},
-		"no permission": {403, "", refusal("permission_error", "Your API key does not have permission to use the specified resource."),
+		"no permission": {403, "", refusal("permission_error",
+			"Your API key does not have permission to use the specified resource."),
 			scrollback.Refused, "does not allow this", 1, nil, 0, 0},
 		"no money": {400, "", refusal("invalid_request_error",
 			"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."),
 			scrollback.Refused, "no money", 1, nil, 0, 0},
-		"billing": {402, "", refusal("billing_error", "There is an issue with your payment"), scrollback.Refused, "no money", 1, nil, 0,
+		"billing": {402, "", refusal("billing_error", "There is an issue with your payment"), scrollback.Refused, "no money",
+			1, nil, 0,
 			0},
-		"spend limit": {400, "", `{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified ` +
-			`API usage limits.","details":{"error_code":"enforced_spend_limit_reached"}}}`, scrollback.Refused, "no money", 1, nil, 0, 0},
+		"spend limit": {400, "",
+			`{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified ` +
+				`API usage limits.","details":{"error_code":"enforced_spend_limit_reached"}}}`, scrollback.Refused, "no money", 1,
+			nil, 0, 0},
 		"no model": {404, "", refusal("not_found_error", "model: claude-9"), scrollback.Invalid, "does not know the model", 1,
 			scrollback.ErrNoModel, 0, 0},
 		"too long": {400, "", refusal("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
@@ -53,27 +57,37 @@ func TestBadAnswers(t *testing.T) {
 		"too long together": {400, "", refusal("invalid_request_error",
 			"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again"),
 			scrollback.OverBudget, "too long", 1, nil, 200000, 190000},
-		"too many bytes": {413, "", refusal("request_too_large", "Request exceeds the maximum size"), scrollback.OverBudget, "too long", 1,
+		"too many bytes": {413, "", refusal("request_too_large", "Request exceeds the maximum size"), scrollback.OverBudget,
+			"too long", 1,
 			nil, 0, 0},
-		"rate limit": {429, "", refusal("rate_limit_error", "Number of request tokens has exceeded your per-minute rate limit"),
+		"rate limit": {429, "", refusal("rate_limit_error",
+			"Number of request tokens has exceeded your per-minute rate limit"),
 			scrollback.RateLimited, "asks to wait", 3, nil, 0, 0},
-		"overloaded": {529, "", refusal("overloaded_error", "Overloaded"), scrollback.RateLimited, "asks to wait", 3, nil, 0, 0},
-		"broken":     {500, "", refusal("api_error", "Internal server error"), scrollback.Unavailable, "a fault of its own", 3, nil, 0, 0},
+		"overloaded": {529, "", refusal("overloaded_error", "Overloaded"), scrollback.RateLimited, "asks to wait", 3, nil, 0,
+			0},
+		"broken": {500, "", refusal("api_error", "Internal server error"), scrollback.Unavailable, "a fault of its own", 3,
+			nil, 0, 0},
 		"bad request": {400, "", refusal("invalid_request_error", "messages.0: something else"), scrollback.Unavailable,
 			"did not take the request", 1, nil, 0, 0},
-		"page":              {502, "text/html", "<html><body>Bad gateway</body></html>", scrollback.Unavailable, "a web page", 3, nil, 0, 0},
-		"page that is fine": {200, "text/html", "<!DOCTYPE html><p>Sign in", scrollback.Unavailable, "a web page", 1, nil, 0, 0},
-		"error as a text":   {400, "", `{"error":"prompt is too long"}`, scrollback.OverBudget, "too long", 1, nil, 0, 0},
-		"only a text":       {503, "text/plain", "upstream connect error", scrollback.Unavailable, "a fault of its own", 3, nil, 0, 0},
+		"page": {502, "text/html", "<html><body>Bad gateway</body></html>", scrollback.Unavailable, "a web page",
+			3, nil, 0, 0},
+		"page that is fine": {200, "text/html", "<!DOCTYPE html><p>Sign in", scrollback.Unavailable, "a web page", 1, nil, 0,
+			0},
+		"error as a text": {400, "", `{"error":"prompt is too long"}`, scrollback.OverBudget, "too long", 1, nil, 0, 0},
+		"only a text": {503, "text/plain", "upstream connect error", scrollback.Unavailable, "a fault of its own", 3, nil,
+			0, 0},
 		"error in 200": {200, "application/json", refusal("authentication_error", "invalid x-api-key"), scrollback.Refused,
 			"refuses the key", 1, nil, 0, 0},
-		"error in a stream": {200, stream, "event: error\ndata: " + refusal("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum") +
+		"error in a stream": {200, stream, "event: error\ndata: " +
+			refusal("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum") +
 			"\n\n", scrollback.OverBudget, "too long", 1, nil, 8, 9},
-		"text in a stream": {200, stream, "data: {\"error\":\"overloaded\"}\n\n", scrollback.Unavailable, "a fault of its own", 3, nil, 0, 0},
-		"no JSON":          {200, stream, "data: oops\n\n", scrollback.Unavailable, "cannot be read", 3, nil, 0, 0},
-		"other JSON":       {200, "application/json", `{"hello":1}`, scrollback.Unavailable, "cannot be read", 3, nil, 0, 0},
-		"nothing":          {200, stream, "", scrollback.Unavailable, "before it began", 3, nil, 0, 0},
-		"only pings": {200, stream, ": hello\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n", scrollback.Unavailable, "before it began", 3,
+		"text in a stream": {200, stream, "data: {\"error\":\"overloaded\"}\n\n", scrollback.Unavailable,
+			"a fault of its own", 3, nil, 0, 0},
+		"no JSON":    {200, stream, "data: oops\n\n", scrollback.Unavailable, "cannot be read", 3, nil, 0, 0},
+		"other JSON": {200, "application/json", `{"hello":1}`, scrollback.Unavailable, "cannot be read", 3, nil, 0, 0},
+		"nothing":    {200, stream, "", scrollback.Unavailable, "before it began", 3, nil, 0, 0},
+		"only pings": {200, stream, ": hello\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n", scrollback.Unavailable,
+			"before it began", 3,
 			nil, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +111,8 @@ func TestBadAnswers(t *testing.T) {
 			if strings.Contains(fmt.Sprint(err), "k-secret") {
 				t.Errorf("the key is told: %v", err)
 			}
-			if l := model.LessonOf(err); c.code == scrollback.OverBudget && (l == nil || l.Limit != c.limit || l.Requested != c.say) {
+			if l := model.LessonOf(err); c.code == scrollback.OverBudget &&
+				(l == nil || l.Limit != c.limit || l.Requested != c.say) {
 				t.Errorf("lesson %+v", l)
 			}
 		})
@@ -107,10 +122,12 @@ func TestBadAnswers(t *testing.T) {
 // A server that takes no cache marks, or no tool_choice, is asked without.
 func TestDropped(t *testing.T) {
 	for _, field := range []string{"cache_control", "tool_choice", "thinking"} {
-		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), &anthropicapi.Options{Refuse: []string{field}})
+		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")),
+			&anthropicapi.Options{Refuse: []string{field}})
 		m := serve(t, "claude-opus-4-8", s)
 		r := modeltest.Tooled()
-		r.AnswerOnly, r.Thinking.Effort = true, "low"
+		r.AnswerOnly = true
+		r.Thinking.Effort = "low"
 		a, err := modeltest.Read(m.Stream(t.Context(), r))
 		var told []string
 		for _, d := range a.Deltas {
@@ -119,7 +136,8 @@ func TestDropped(t *testing.T) {
 			}
 		}
 		bodies := s.Bodies()
-		if err != nil || a.Text != "hi" || len(told) != 1 || told[0] != field || strings.Contains(string(bodies[len(bodies)-1]), `"`+field+`"`) {
+		if err != nil || a.Text != "hi" || len(told) != 1 || told[0] != field ||
+			strings.Contains(string(bodies[len(bodies)-1]), `"`+field+`"`) {
 			t.Errorf("%s: %v, told %q", field, err, told)
 		}
 	}
@@ -131,7 +149,8 @@ func TestPlaces(t *testing.T) {
 	defer srv.Close()
 	for _, base := range []string{"", "/", "/v1", "/v1/"} {
 		env := map[string]string{"ANTHROPIC_API_KEY": "k-secret", "ANTHROPIC_BASE_URL": srv.URL + base}
-		p, err := anthropic.Preset().Endpoint("claude-sonnet-4-5", func(name string) string { return env[name] }, remote.Options{})
+		p, err := anthropic.Preset().Endpoint("claude-sonnet-4-5", func(name string) string { return env[name] },
+			remote.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,8 +175,9 @@ func TestPlaces(t *testing.T) {
 
 // What a server leaves out of its list is not known, however it leaves it out.
 func TestListOdd(t *testing.T) {
-	for body, want := range map[string][2]int64{`{"id":"m"}`: {0, 0}, `{"max_input_tokens":null,"max_tokens":"64000"}`: {0, 64000},
-		`{"max_input_tokens":1e300,"max_tokens":-1}`: {0, 0}} {
+	for body, want := range map[string][2]int64{`{"id":"m"}`: {0, 0},
+		`{"max_input_tokens":null,"max_tokens":"64000"}`: {0, 64000},
+		`{"max_input_tokens":1e300,"max_tokens":-1}`:     {0, 0}} {
 		m := serve(t, "m", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
 		if limit, most, err := m.List(t.Context()); err != nil || limit != want[0] || most != want[1] {
 			t.Errorf("%s: %d, %d, %v", body, limit, most, err)

@@ -40,7 +40,8 @@ func (e *ends) note(layer scrollback.Layer, blocks []*block) {
 // first; the end of what was said before this turn is still in its reach when a
 // turn has grown by more than the twenty blocks that are looked back.
 func (d *draft) mark() {
-	e, left := d.ends, maxMarks
+	e := d.ends
+	left := maxMarks
 	put := func(at **mark) {
 		if left > 0 && *at == nil {
 			*at = &mark{Type: "ephemeral"}

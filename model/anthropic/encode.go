@@ -107,7 +107,8 @@ func (d *draft) add(ctx context.Context, it scrollback.Item) error {
 	if len(blocks) == 0 {
 		return nil
 	}
-	if called := slices.ContainsFunc(blocks, func(b *block) bool { return b.Type == "tool_use" }); called && !blocks[0].thought() && d.dropped(missingThinking) {
+	if called := slices.ContainsFunc(blocks, func(b *block) bool { return b.Type == "tool_use" }); called &&
+		!blocks[0].thought() && d.dropped(missingThinking) {
 		blocks = append([]*block{{Type: "thinking", Thinking: new(string)}}, blocks...)
 	}
 	d.ends.note(it.Layer, blocks)
@@ -117,7 +118,8 @@ func (d *draft) add(ctx context.Context, it scrollback.Item) error {
 	}
 	role := "user"
 	if it.Role == scrollback.RoleAssistant {
-		role, d.first = "assistant", blocks[0].Type
+		role = "assistant"
+		d.first = blocks[0].Type
 	}
 	d.open = it.Role == scrollback.RoleTool || d.open && role == "user" // words behind results are of their turn
 	n := len(d.body.Messages)
@@ -140,7 +142,8 @@ func (d *draft) block(ctx context.Context, it scrollback.Item, p scrollback.Part
 	case scrollback.Image:
 		return d.image(ctx, p)
 	case scrollback.File:
-		return text(fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size, scrollback.ArtifactRef(p.Artifact))), nil
+		return text(fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size,
+			scrollback.ArtifactRef(p.Artifact))), nil
 	case scrollback.ToolCall:
 		return &block{Type: "tool_use", ID: p.ID, Name: p.Name, Input: model.Arguments(string(p.Arguments))}, nil
 	case scrollback.ToolResult:
@@ -176,7 +179,8 @@ func thoughtMark(r scrollback.Reasoning) string { return r.Text + "\x00" + strin
 // reasoning is thinking as this very model gave it, or nil.
 func (d *draft) reasoning(it scrollback.Item, p scrollback.Reasoning) *block {
 	var own payload
-	if it.Model != d.m.name || it.Role != scrollback.RoleAssistant || d.bare() || d.at < d.bareUntil || json.Unmarshal(p.Opaque, &own) != nil {
+	if it.Model != d.m.name || it.Role != scrollback.RoleAssistant || d.bare() || d.at < d.bareUntil ||
+		json.Unmarshal(p.Opaque, &own) != nil {
 		return nil
 	}
 	d.lastThought = thoughtMark(p)
@@ -213,7 +217,8 @@ func (d *draft) image(ctx context.Context, p scrollback.Image) (*block, error) {
 	if err != nil || len(b) == 0 {
 		return named(p), err
 	}
-	return &block{Type: "image", Source: &source{Type: "base64", MediaType: p.MediaType, Data: base64.StdEncoding.EncodeToString(b)}}, nil
+	return &block{Type: "image", Source: &source{Type: "base64", MediaType: p.MediaType,
+		Data: base64.StdEncoding.EncodeToString(b)}}, nil
 }
 
 func named(p scrollback.Image) *block {

@@ -51,9 +51,13 @@ func habitOf(id string) habit {
 	name := strings.NewReplacer(".", "-", "_", "-", "@", "-").Replace(strings.ToLower(id))
 	var family, major, minor string
 	if m := oldName.FindStringSubmatch(name); m != nil {
-		major, minor, family = m[1], m[2], m[3]
+		major = m[1]
+		minor = m[2]
+		family = m[3]
 	} else if m := newName.FindStringSubmatch(name); m != nil {
-		family, major, minor = m[1], m[2], m[3]
+		family = m[1]
+		major = m[2]
+		minor = m[3]
 	} else if strings.Contains(name, "mythos") || strings.Contains(name, "fable") {
 		return habits[0].habit
 	} else if strings.Contains(name, "claude-2") || strings.Contains(name, "claude-instant") {

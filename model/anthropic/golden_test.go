@@ -61,9 +61,11 @@ func full(by string) model.Request {
 				scrollback.Image{Artifact: "ab", MediaType: "image/png", Name: "p.png"},
 				scrollback.Image{Artifact: "cd", MediaType: "image/bmp", Name: "p.bmp"},
 				scrollback.File{Artifact: "ef", MediaType: "text/plain", Name: "t.txt", Size: 9}),
-			said(scrollback.RoleAssistant, scrollback.LayerMessages, by, thought("Hm <b>.", `{"signature":"AA+/=="}`), words(""), words("A point.")),
+			said(scrollback.RoleAssistant, scrollback.LayerMessages, by, thought("Hm <b>.", `{"signature":"AA+/=="}`), words(""),
+				words("A point.")),
 			said(scrollback.RoleUser, scrollback.LayerPrompt, "", words("And f?")),
-			said(scrollback.RoleAssistant, scrollback.LayerPrompt, by, thought("", `{"redacted":"RRRR"}`), thought("", `{"signature":"BBBB"}`),
+			said(scrollback.RoleAssistant, scrollback.LayerPrompt, by, thought("", `{"redacted":"RRRR"}`),
+				thought("", `{"signature":"BBBB"}`),
 				thought("never signed", ""), words("I ask."),
 				calls("toolu_1", `{"a":1}`), calls("toolu_2", ``)),
 			said(scrollback.RoleTool, scrollback.LayerPrompt, "", result("toolu_1", "one"), failed),
@@ -73,7 +75,8 @@ func full(by string) model.Request {
 
 // The bytes of a request, one file an important shape.
 func TestGolden(t *testing.T) {
-	yes, no := true, false
+	yes := true
+	no := false
 	with := func(r model.Request, change func(*model.Request)) model.Request { change(&r); return r }
 	dropped := func(names ...string) func(*model.Request) {
 		return func(r *model.Request) { r.Learned.Dropped = names; r.Thinking.Effort = "low" }
@@ -87,8 +90,10 @@ func TestGolden(t *testing.T) {
 		"foreign":     {opus, full("openai/gpt-6")},
 		"answer_only": {opus, with(full("anthropic/"+opus), func(r *model.Request) { r.AnswerOnly = true })},
 		"plain":       {opus, modeltest.Plain()},
-		"least": {opus, model.Request{Items: []scrollback.Item{said(scrollback.RoleUser, scrollback.LayerPrompt, "", words("Hi")),
-			{Kind: scrollback.KindAck, Layer: scrollback.LayerRequestOnly, Role: scrollback.RoleUser, Parts: scrollback.Parts{words("Go on.")}}}}},
+		"least": {opus, model.Request{Items: []scrollback.Item{said(scrollback.RoleUser, scrollback.LayerPrompt, "",
+			words("Hi")),
+			{Kind: scrollback.KindAck, Layer: scrollback.LayerRequestOnly, Role: scrollback.RoleUser,
+				Parts: scrollback.Parts{words("Go on.")}}}}},
 		"on":               {opus, with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &yes })},
 		"off":              {opus, with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &no })},
 		"off_never":        {"claude-opus-5-5", with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &no })},
@@ -97,7 +102,8 @@ func TestGolden(t *testing.T) {
 		"budget_of_effort": {old, with(full("anthropic/"+old), func(r *model.Request) { r.Thinking.Effort = "max" })},
 		"budget_no_room":   {old, with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &yes })},
 		"budget_foreign":   {old, with(full("openai/gpt-6"), func(r *model.Request) { r.Thinking.On = &yes })},
-		"no_thinking":      {"claude-3-5-haiku-20241022", with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &yes })},
+		"no_thinking": {"claude-3-5-haiku-20241022",
+			with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &yes })},
 		"dropped_adaptive": {opus, with(full("anthropic/"+opus), dropped("thinking.adaptive"))},
 		"dropped_budget":   {old, with(full("anthropic/"+old), dropped("thinking.budget_tokens"))},
 		"dropped_both":     {old, with(full("anthropic/"+old), dropped("thinking.adaptive", "thinking.budget_tokens"))},

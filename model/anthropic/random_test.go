@@ -57,7 +57,8 @@ func (d *dealt) frame(v map[string]any) {
 func (d *dealt) pieces(rng *rand.Rand, i int, kind, field, text string) {
 	for rest := []rune(text); len(rest) > 0; {
 		n := min(1+rng.IntN(9), len(rest))
-		d.frame(map[string]any{"type": "content_block_delta", "index": i, "delta": map[string]any{"type": kind, field: string(rest[:n])}})
+		d.frame(map[string]any{"type": "content_block_delta", "index": i,
+			"delta": map[string]any{"type": kind, field: string(rest[:n])}})
 		rest = rest[n:]
 		if rng.IntN(8) == 0 {
 			d.frames = append(d.frames, ": still here\n\n", "event: ping\ndata: {\"type\": \"ping\"}\n\n")
@@ -75,27 +76,32 @@ func deal(rng *rand.Rand) *dealt {
 		}
 		return b.String()
 	}
-	d.frame(map[string]any{"type": "message_start", "message": map[string]any{"usage": map[string]any{"input_tokens": 5, "output_tokens": 1}}})
+	d.frame(map[string]any{"type": "message_start",
+		"message": map[string]any{"usage": map[string]any{"input_tokens": 5, "output_tokens": 1}}})
 	for i := range rng.IntN(8) {
 		switch rng.IntN(4) {
 		case 0:
 			s := text()
-			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "text", "text": ""}})
+			d.frame(map[string]any{"type": "content_block_start", "index": i,
+				"content_block": map[string]any{"type": "text", "text": ""}})
 			d.pieces(rng, i, "text_delta", "text", s)
 			d.parts = append(d.parts, scrollback.Text{Text: s})
 		case 1:
-			s, sign := "", fmt.Sprintf("sig%d+/==", rng.IntN(1000))
+			s := ""
+			sign := fmt.Sprintf("sig%d+/==", rng.IntN(1000))
 			if rng.IntN(3) > 0 {
 				s = text()
 			}
-			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "thinking", "thinking": "",
-				"signature": ""}})
+			d.frame(map[string]any{"type": "content_block_start", "index": i,
+				"content_block": map[string]any{"type": "thinking", "thinking": "",
+					"signature": ""}})
 			d.pieces(rng, i, "thinking_delta", "thinking", s)
 			d.pieces(rng, i, "signature_delta", "signature", sign)
 			d.parts = append(d.parts, thought(s, `{"signature":"`+sign+`"}`))
 		case 2:
-			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "redacted_thinking",
-				"data": fmt.Sprint("r", i)}})
+			d.frame(map[string]any{"type": "content_block_start", "index": i,
+				"content_block": map[string]any{"type": "redacted_thinking",
+					"data": fmt.Sprint("r", i)}})
 			d.parts = append(d.parts, thought("", fmt.Sprintf(`{"redacted":"r%d"}`, i)))
 		case 3:
 			args, err := json.Marshal(map[string]any{"x": text(), "n": rng.IntN(9)})
@@ -103,8 +109,9 @@ func deal(rng *rand.Rand) *dealt {
 				args = []byte("{}")
 			}
 			id := fmt.Sprintf("toolu_%d", i)
-			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "tool_use", "id": id,
-				"name": "f", "input": map[string]any{}}})
+			d.frame(map[string]any{"type": "content_block_start", "index": i,
+				"content_block": map[string]any{"type": "tool_use", "id": id,
+					"name": "f", "input": map[string]any{}}})
 			if string(args) != "{}" {
 				d.pieces(rng, i, "input_json_delta", "partial_json", string(args))
 			}
@@ -145,17 +152,20 @@ func (d *dealt) spoil(rng *rand.Rand) []string {
 // and say nothing that breaks a promise.
 func TestRandomStreams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
-	body, whole := "", 0
+	body := ""
+	whole := 0
 	m := anthropic.New(remote.Endpoint{Name: "anthropic/m", Model: "claude-opus-4-8", BaseURL: "http://127.0.0.1/v1",
 		Options: remote.Options{Provider: "anthropic", Key: "k", Retries: -1,
 			Client: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"text/event-stream"}},
-					Body: &chopped{body, rng}}, nil
+				return &http.Response{StatusCode: http.StatusOK, Request: r,
+					Header: http.Header{"Content-Type": {"text/event-stream"}},
+					Body:   &chopped{body, rng}}, nil
 			})}}})
 	streams := modeltest.Times(2000)
 	for i := range streams {
 		d := deal(rng)
-		frames, spoiled := d.frames, i%2 == 1
+		frames := d.frames
+		spoiled := i%2 == 1
 		if spoiled {
 			frames = d.spoil(rng)
 		}
@@ -169,7 +179,8 @@ func TestRandomStreams(t *testing.T) {
 			continue
 		}
 		for j, delta := range a.Deltas {
-			if delta.Finish != "" && j < len(a.Deltas)-1 || delta.Call != nil && (delta.Call.ID == "" || !json.Valid(delta.Call.Arguments)) {
+			if delta.Finish != "" && j < len(a.Deltas)-1 ||
+				delta.Call != nil && (delta.Call.ID == "" || !json.Valid(delta.Call.Arguments)) {
 				t.Fatalf("stream %d, delta %d of %d: %+v", i, j, len(a.Deltas), delta)
 			}
 		}

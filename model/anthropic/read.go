@@ -161,14 +161,17 @@ func (r *reader) account(raw json.RawMessage) error {
 
 // end emits how the answer ended, if it says so.
 func (r *reader) end() error {
-	finish := map[string]string{"end_turn": scrollback.FinishStop, "stop_sequence": scrollback.FinishStop, "tool_use": scrollback.FinishStop,
-		"max_tokens": scrollback.FinishLength, "model_context_window_exceeded": scrollback.FinishLength, "refusal": "content_filter", paused: paused}[r.reason]
+	finish := map[string]string{"end_turn": scrollback.FinishStop, "stop_sequence": scrollback.FinishStop,
+		"tool_use":   scrollback.FinishStop,
+		"max_tokens": scrollback.FinishLength, "model_context_window_exceeded": scrollback.FinishLength,
+		"refusal": "content_filter", paused: paused}[r.reason]
 	if r.cur != nil { // it was cut off within a block
 		if err := r.cut(); err != nil {
 			return err
 		}
 	}
-	if c := r.held; c != nil && finish == scrollback.FinishLength && (!json.Valid(c.Arguments) || string(c.Arguments) == "{}") {
+	if c := r.held; c != nil && finish == scrollback.FinishLength &&
+		(!json.Valid(c.Arguments) || string(c.Arguments) == "{}") {
 		r.held = nil // nobody knows how it would have gone on
 	}
 	if err := r.release(); err != nil {
@@ -186,7 +189,8 @@ func (r *reader) end() error {
 		if r.turn.pauses++; r.turn.pauses > maxPauses || len(r.said) == 0 {
 			finish = scrollback.FinishLength // it would continue, but is not asked to any more
 		} else {
-			r.turn.said, r.turn.usage = append(r.turn.said, r.said...), sum
+			r.turn.said = append(r.turn.said, r.said...)
+			r.turn.usage = sum
 		}
 	}
 	return r.a.Emit(model.Delta{Usage: &sum, Finish: finish})

@@ -81,7 +81,8 @@ func (r *reader) begin(raw json.RawMessage, index int64) error {
 // sense alone.
 func (r *reader) more(p piece, index int64) error {
 	if r.cur == nil || r.cur.index != index {
-		kind, ok := map[string]string{"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "thinking"}[p.Type]
+		kind, ok := map[string]string{"text_delta": "text", "thinking_delta": "thinking",
+			"signature_delta": "thinking"}[p.Type]
 		if !ok {
 			return nil
 		}
@@ -180,7 +181,8 @@ func (r *reader) keep(b *reading) {
 			return
 		}
 	case "thinking":
-		fields["thinking"], fields["signature"] = b.text.String(), b.signature.String()
+		fields["thinking"] = b.text.String()
+		fields["signature"] = b.signature.String()
 		if b.signature.Len() == 0 {
 			return
 		}

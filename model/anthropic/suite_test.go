@@ -51,12 +51,14 @@ func serve(t *testing.T, name string, h http.Handler) *anthropic.Model {
 
 func at(srv *httptest.Server, name string) remote.Endpoint {
 	return remote.Endpoint{Name: "anthropic/" + name, Model: name, BaseURL: srv.URL,
-		Options: remote.Options{Provider: "anthropic", Key: "k-secret", KeyVariable: "ANTHROPIC_API_KEY", Client: srv.Client(), Retries: 2,
+		Options: remote.Options{Provider: "anthropic", Key: "k-secret", KeyVariable: "ANTHROPIC_API_KEY",
+			Client: srv.Client(), Retries: 2,
 			Pause: time.Millisecond}}
 }
 
 func TestSuite(t *testing.T) {
-	plain, call := play(t, "plain"), play(t, "call")
+	plain := play(t, "plain")
+	call := play(t, "call")
 	modeltest.Run(t, func(t *testing.T) model.Model {
 		return serve(t, "claude-opus-4-8", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var body struct{ Tools []any }
@@ -73,13 +75,14 @@ func TestSuite(t *testing.T) {
 }
 
 func TestSuiteStrict(t *testing.T) {
-	script := modeltest.NewScript(model.Facts{Name: "test/script"}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
-		if len(r.Tools) > 0 {
-			return []model.Delta{{Reasoning: "hm"},
-				{Call: &scrollback.ToolCall{ID: "toolu_1", Name: r.Tools[0].Name, Arguments: json.RawMessage(`{"query":"é"}`)}}}
-		}
-		return []model.Delta{{Text: "It is "}, {Text: "7F3K-221."}}
-	}})
+	script := modeltest.NewScript(model.Facts{Name: "test/script"},
+		modeltest.Step{Reply: func(r model.Request) []model.Delta {
+			if len(r.Tools) > 0 {
+				return []model.Delta{{Reasoning: "hm"},
+					{Call: &scrollback.ToolCall{ID: "toolu_1", Name: r.Tools[0].Name, Arguments: json.RawMessage(`{"query":"é"}`)}}}
+			}
+			return []model.Delta{{Text: "It is "}, {Text: "7F3K-221."}}
+		}})
 	modeltest.Run(t, func(t *testing.T) model.Model {
 		return serve(t, "claude-sonnet-5", anthropicapi.New(script, &anthropicapi.Options{Key: "k-secret"}))
 	})
@@ -106,8 +109,9 @@ const signature = `{"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pk
 // Recorded exchanges, and what is read of them.
 func TestRecordings(t *testing.T) {
 	used := func(in, cached, written, out, reasoning int64) scrollback.Usage {
-		return scrollback.Usage{InputTokens: in, CachedTokens: cached, CacheWriteTokens: written, OutputTokens: out, ReasoningTokens: reasoning,
-			TotalTokens: in + out}
+		return scrollback.Usage{InputTokens: in, CachedTokens: cached, CacheWriteTokens: written, OutputTokens: out,
+			ReasoningTokens: reasoning,
+			TotalTokens:     in + out}
 	}
 	for name, want := range map[string]struct {
 		parts, finish string
@@ -117,7 +121,8 @@ func TestRecordings(t *testing.T) {
 		"plain": {"text The code is 7F3K-221.", "stop", used(25, 0, 0, 12, 0), ""},
 		"call":  {`call toolu_01A context_search{"query": "blue depot"}`, "tool_calls", used(90, 0, 0, 40, 0), ""},
 		"reasoning": {"thought I look at it <b>." + signature +
-			`|text Let me see.|call toolu_1 f{"a":1}|call toolu_2 g{}|call toolu_3 f{"a":2}`, "tool_calls", used(1125, 1000, 100, 80, 33), ""},
+			`|text Let me see.|call toolu_1 f{"a":1}|call toolu_2 g{}|call toolu_3 f{"a":2}`, "tool_calls",
+			used(1125, 1000, 100, 80, 33), ""},
 		"omitted": {`text First.|thought {"signature":"AAAA+/=="}|call toolu_1 f{}`, "tool_calls", used(25, 0, 0, 12, 0), ""},
 		"redacted": {`thought {"redacted":"EmwKAhgBEgy3va3pzix"}|thought Aloud.{"signature":"BBBB"}|thought ` +
 			`Again.{"signature":"CCCC"}|text One.|text Two.`, "stop", used(25, 0, 0, 12, 0), ""},
@@ -139,9 +144,10 @@ func TestRecordings(t *testing.T) {
 		"overloaded_late": {"text Half an", "", used(25, 0, 0, 1, 0), scrollback.RateLimited},
 		"error_text":      {"text Half an", "", used(25, 0, 0, 1, 0), scrollback.Unavailable},
 		"unknown":         {"text Found.", "banana_turn", used(25, 0, 0, 12, 0), ""},
-		"whole_blocks":    {`thought At once.{"signature":"DDDD"}|text All here.|call toolu_1 f{"a":1}`, "tool_calls", used(25, 0, 0, 12, 0), ""},
-		"no_id":           {"call call_1 f{}|call call_2 g{}", "tool_calls", used(25, 0, 0, 12, 0), ""},
-		"malformed":       {`call toolu_1 f{"malformed_arguments":"[1,2"}`, "tool_calls", used(25, 0, 0, 12, 0), ""},
+		"whole_blocks": {`thought At once.{"signature":"DDDD"}|text All here.|call toolu_1 f{"a":1}`, "tool_calls",
+			used(25, 0, 0, 12, 0), ""},
+		"no_id":     {"call call_1 f{}|call call_2 g{}", "tool_calls", used(25, 0, 0, 12, 0), ""},
+		"malformed": {`call toolu_1 f{"malformed_arguments":"[1,2"}`, "tool_calls", used(25, 0, 0, 12, 0), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := modeltest.Read(serve(t, "claude-opus-4-8", play(t, name)).Stream(t.Context(), modeltest.Plain()))
@@ -168,7 +174,8 @@ func TestRecordings(t *testing.T) {
 func TestOverloadedOnce(t *testing.T) {
 	for name, want := range map[string]int32{"overloaded": 2, "overloaded_late": 1} {
 		var asked atomic.Int32
-		broken, fine := play(t, name), play(t, "plain")
+		broken := play(t, name)
+		fine := play(t, "plain")
 		m := serve(t, "claude-opus-4-8", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if asked.Add(1) == 1 {
 				broken(w, r)
@@ -187,7 +194,8 @@ func TestOverloadedOnce(t *testing.T) {
 func TestPause(t *testing.T) {
 	for pauses, want := range map[int]string{0: "stop", 1: "stop", 4: "stop", 5: "length", 9: "length"} {
 		var bodies []json.RawMessage
-		first, last := play(t, "pause_1"), play(t, "pause_2")
+		first := play(t, "pause_1")
+		last := play(t, "pause_2")
 		m := serve(t, "claude-opus-4-8", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			b, err := io.ReadAll(r.Body)
 			if err != nil {
@@ -206,9 +214,12 @@ func TestPause(t *testing.T) {
 			t.Errorf("%d pauses: finish %q, asked %d times, %v", pauses, a.Finish, len(bodies), err)
 		}
 		text := strings.Repeat("I search. ", min(pauses, 5))
-		in, out := int64(100*min(pauses, 5)), int64(10*min(pauses, 5))
+		in := int64(100 * min(pauses, 5))
+		out := int64(10 * min(pauses, 5))
 		if want == "stop" {
-			text, in, out = text+"Found it.", in+120, out+4
+			text = text + "Found it."
+			in += 120
+			out += 4
 		}
 		if a.Text != text || a.Usage.InputTokens != in || a.Usage.OutputTokens != out {
 			t.Errorf("%d pauses: %q, %+v", pauses, a.Text, a.Usage)
@@ -231,12 +242,14 @@ func TestPause(t *testing.T) {
 func TestUnstreamed(t *testing.T) {
 	m := serve(t, "claude-opus-4-8", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"S"},`+
-			`{"type":"text","text":"Whole."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}],"stop_reason":"tool_use",`+
-			`"usage":{"input_tokens":3,"output_tokens":4}}`)
+		io.WriteString(w,
+			`{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"S"},`+
+				`{"type":"text","text":"Whole."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}],"stop_reason":"tool_use",`+
+				`"usage":{"input_tokens":3,"output_tokens":4}}`)
 	}))
 	a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-	if got := shown(modeltest.Parts(a.Deltas)); err != nil || got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` ||
+	if got := shown(modeltest.Parts(a.Deltas)); err != nil ||
+		got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` ||
 		a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
 		t.Errorf("%s, %q, %+v, %v", got, a.Finish, a.Usage, err)
 	}

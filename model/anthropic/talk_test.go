@@ -33,7 +33,8 @@ func (k *talker) reply(r model.Request) []model.Delta {
 	think := func() {
 		switch k.rng.IntN(4) {
 		case 0:
-			out = append(out, model.Delta{Reasoning: "I think "}, model.Delta{Reasoning: fmt.Sprintf("of <%d> & \"é\".", k.rng.IntN(99))},
+			out = append(out, model.Delta{Reasoning: "I think "},
+				model.Delta{Reasoning: fmt.Sprintf("of <%d> & \"é\".", k.rng.IntN(99))},
 				model.Delta{Opaque: json.RawMessage(`{}`)})
 		case 1:
 			out = append(out, model.Delta{End: true}, model.Delta{Opaque: json.RawMessage(`{"redacted":"x"}`)})
@@ -76,9 +77,11 @@ type talk struct {
 }
 
 func newTalk(t *testing.T, think scrollback.Thinking, names ...string) *talk {
-	k := &talk{t: t, models: map[string]*anthropic.Model{}, rng: rand.New(rand.NewPCG(1, uint64(len(names)))), think: think,
+	k := &talk{t: t, models: map[string]*anthropic.Model{}, rng: rand.New(rand.NewPCG(1, uint64(len(names)))),
+		think:   think,
 		learned: map[string]scrollback.Learned{},
-		items: []scrollback.Item{{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem,
+		items: []scrollback.Item{{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions,
+			Role:  scrollback.RoleSystem,
 			Parts: scrollback.Parts{words("Be brief.")}}}}
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 3))); err != nil {
@@ -86,7 +89,8 @@ func newTalk(t *testing.T, think scrollback.Thinking, names ...string) *talk {
 	}
 	k.picture = b.Bytes()
 	says := &talker{rng: rand.New(rand.NewPCG(2, 3))}
-	k.strict = anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: says.reply}), &anthropicapi.Options{Key: "k-secret"})
+	k.strict = anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: says.reply}),
+		&anthropicapi.Options{Key: "k-secret"})
 	srv := httptest.NewServer(k.strict)
 	t.Cleanup(srv.Close)
 	for _, name := range names {
@@ -96,14 +100,16 @@ func newTalk(t *testing.T, think scrollback.Thinking, names ...string) *talk {
 }
 
 func (k *talk) request() model.Request {
-	return model.Request{Items: slices.Clone(k.items), Tools: []scrollback.Tool{{Name: "f"}}, Thinking: k.think, MaxOutputTokens: 8000,
-		Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return k.picture, nil }}
+	return model.Request{Items: slices.Clone(k.items), Tools: []scrollback.Tool{{Name: "f"}}, Thinking: k.think,
+		MaxOutputTokens: 8000,
+		Bytes:           func(context.Context, scrollback.ArtifactID) ([]byte, error) { return k.picture, nil }}
 }
 
 // step asks a model once, and keeps what it says as the engine does.
 func (k *talk) step(name string) scrollback.Parts {
 	k.t.Helper()
-	m, r := k.models[name], k.request()
+	m := k.models[name]
+	r := k.request()
 	r.Learned = k.learned[name]
 	w := scrollback.Window{Items: r.Items, Tools: r.Tools}
 	if err := window.Lint(w, m.Facts().Dialect); err != nil {
@@ -169,7 +175,8 @@ func TestFortyTurns(t *testing.T) {
 	}{
 		{"claude-opus-5-5", scrollback.Thinking{}, false}, {"claude-opus-4-8", scrollback.Thinking{Effort: "high"}, false},
 		{"claude-opus-4-8", scrollback.Thinking{Effort: "none"}, true},
-		{"claude-opus-4-6", scrollback.Thinking{Budget: 3000}, false}, {"claude-sonnet-4-5", scrollback.Thinking{Effort: "medium"}, false},
+		{"claude-opus-4-6", scrollback.Thinking{Budget: 3000}, false},
+		{"claude-sonnet-4-5", scrollback.Thinking{Effort: "medium"}, false},
 		{"claude-fable-5-1", scrollback.Thinking{Effort: "none"}, false},
 		{"claude-3-5-haiku-20241022", scrollback.Thinking{Effort: "high"}, true},
 	} {
@@ -234,7 +241,8 @@ func TestSpoiledThinking(t *testing.T) {
 	const name = "claude-opus-4-8"
 	k := newTalk(t, scrollback.Thinking{Effort: "low"}, name)
 	k.items = append(k.items, said(scrollback.RoleUser, scrollback.LayerMessages, "", words("Hi")),
-		said(scrollback.RoleAssistant, scrollback.LayerMessages, "anthropic/"+name, thought("Hm.", `{"signature":"of another account"}`),
+		said(scrollback.RoleAssistant, scrollback.LayerMessages, "anthropic/"+name,
+			thought("Hm.", `{"signature":"of another account"}`),
 			words("Hello.")))
 	k.turns(3, func(int, int) string { return name })
 	if len(k.lessons) != 1 || len(k.strict.Refusals()) != 1 {
@@ -251,7 +259,8 @@ func TestSpoiledThinking(t *testing.T) {
 // once it has said so.
 func TestOtherForm(t *testing.T) {
 	models := func(name, thinks, efforts string) *anthropicapi.Options {
-		return &anthropicapi.Options{Models: []anthropicapi.Model{{Name: name, MaxInput: 90_000, MaxOutput: 6000, Thinks: thinks,
+		return &anthropicapi.Options{Models: []anthropicapi.Model{{Name: name, MaxInput: 90_000, MaxOutput: 6000,
+			Thinks:  thinks,
 			Efforts: efforts}}}
 	}
 	for _, c := range []struct {
@@ -262,19 +271,24 @@ func TestOtherForm(t *testing.T) {
 	}{
 		{"claude-opus-9", "enabled disabled", "low", scrollback.Thinking{Effort: "low"}, "thinking.adaptive 6000",
 			`"thinking":{"type":"enabled","budget_tokens":2048}`},
-		{"claude-sonnet-4-5", "adaptive", "low medium high", scrollback.Thinking{Effort: "low"}, "thinking.budget_tokens 6000",
+		{"claude-sonnet-4-5", "adaptive", "low medium high", scrollback.Thinking{Effort: "low"},
+			"thinking.budget_tokens 6000",
 			`"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}`},
-		{"claude-sonnet-4-5", "", "low", scrollback.Thinking{Effort: "low"}, "thinking.budget_tokens thinking.adaptive 6000", ""},
-		{"claude-opus-4-8", "adaptive", "low", scrollback.Thinking{Effort: "none"}, "thinking.disabled 6000", `"output_config":{"effort":"low"}`},
+		{"claude-sonnet-4-5", "", "low", scrollback.Thinking{Effort: "low"}, "thinking.budget_tokens thinking.adaptive 6000",
+			""},
+		{"claude-opus-4-8", "adaptive", "low", scrollback.Thinking{Effort: "none"}, "thinking.disabled 6000",
+			`"output_config":{"effort":"low"}`},
 		{"claude-opus-4-8", "adaptive", "", scrollback.Thinking{Effort: "xhigh"}, "output_config 6000",
 			`"thinking":{"type":"adaptive","display":"summarized"}`},
 		{"claude-opus-4-6", "adaptive", "low", scrollback.Thinking{Effort: "max"}, "output_config 6000",
 			`"thinking":{"type":"adaptive","display":"summarized"}`},
-		{"kimi-k3", "adaptive", "high", scrollback.Thinking{Effort: "high"}, "thinking.budget_tokens 6000", `"output_config":{"effort":"high"}`},
+		{"kimi-k3", "adaptive", "high", scrollback.Thinking{Effort: "high"}, "thinking.budget_tokens 6000",
+			`"output_config":{"effort":"high"}`},
 	} {
 		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), models(c.name, c.thinks, c.efforts))
 		r := modeltest.Plain()
-		r.Thinking, r.MaxOutputTokens = c.think, 8000
+		r.Thinking = c.think
+		r.MaxOutputTokens = 8000
 		a, err := modeltest.Read(serve(t, c.name, s).Stream(t.Context(), r))
 		var got []string
 		var most int64
@@ -287,7 +301,8 @@ func TestOtherForm(t *testing.T) {
 		}
 		bodies := s.Bodies()
 		sent := string(bodies[len(bodies)-1])
-		if learned := fmt.Sprint(strings.Join(got, " "), " ", most); err != nil || learned != c.want || !strings.Contains(sent, c.sent) ||
+		if learned := fmt.Sprint(strings.Join(got, " "), " ", most); err != nil || learned != c.want ||
+			!strings.Contains(sent, c.sent) ||
 			c.sent == "" && strings.Contains(sent, `"thinking"`) {
 			t.Errorf("%s: %q, %v; sent %s", c.name, learned, err, sent)
 		}

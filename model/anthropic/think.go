@@ -165,7 +165,8 @@ func (d *draft) refused(p remote.Problem) string {
 	if p.Status != 400 && p.Status != 422 {
 		return ""
 	}
-	if !d.dropped(missingThinking) && says("thinking") && says("must be passed back", "thinking is missing", "missing thinking") {
+	if !d.dropped(missingThinking) && says("thinking") &&
+		says("must be passed back", "thinking is missing", "missing thinking") {
 		return missingThinking
 	}
 	if d.thoughts {
@@ -180,7 +181,8 @@ func (d *draft) refused(p remote.Problem) string {
 			return model.UpTo(thinkingBlocks, d.lastThought)
 		}
 	}
-	if !says("not supported", "not support", "unsupported", "not permitted", "does not match any", "deprecated", "no longer", "not allowed", "unknown", "unrecognized") {
+	if !says("not supported", "not support", "unsupported", "not permitted", "does not match any", "deprecated",
+		"no longer", "not allowed", "unknown", "unrecognized") {
 		return ""
 	}
 	form := ""

@@ -33,7 +33,8 @@ func TestUnsignedThinkingGoesBack(t *testing.T) {
 	if got := send(scrollback.Learned{}, m.name); !strings.Contains(got, block) {
 		t.Errorf("lost: %s", got)
 	}
-	for _, got := range []string{send(scrollback.Learned{Dropped: []string{unsignedThinking}}, m.name), send(scrollback.Learned{}, "other")} {
+	for _, got := range []string{send(scrollback.Learned{Dropped: []string{unsignedThinking}}, m.name),
+		send(scrollback.Learned{}, "other")} {
 		if strings.Contains(got, "hm") {
 			t.Errorf("sent: %s", got)
 		}
@@ -44,7 +45,8 @@ func TestUnsignedThinkingGoesBack(t *testing.T) {
 // another model called, once it has said so.
 func TestMissingThinking(t *testing.T) {
 	m := &Model{name: "anthropic/deepseek-chat", id: "deepseek-chat", base: "http://127.0.0.1"}
-	refusal := remote.Problem{Status: 400, Message: "The `content[].thinking` in the thinking mode must be passed back to the API."}
+	refusal := remote.Problem{Status: 400,
+		Message: "The `content[].thinking` in the thinking mode must be passed back to the API."}
 	known := scrollback.Learned{}
 	for _, want := range []string{`{"type":"text","text":"ok"},{"type":"tool_use"`,
 		`{"type":"thinking","thinking":""},{"type":"text","text":"ok"}`} {

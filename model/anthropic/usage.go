@@ -67,8 +67,10 @@ func (u *usage) merge(raw json.RawMessage) {
 	if !readable(json.Unmarshal(raw, &later)) {
 		return
 	}
-	u.Input, u.Output = later.Input.over(u.Input), later.Output.over(u.Output)
-	u.CacheRead, u.CacheWrite = later.CacheRead.over(u.CacheRead), later.CacheWrite.over(u.CacheWrite)
+	u.Input = later.Input.over(u.Input)
+	u.Output = later.Output.over(u.Output)
+	u.CacheRead = later.CacheRead.over(u.CacheRead)
+	u.CacheWrite = later.CacheWrite.over(u.CacheWrite)
 	u.Details.Thinking = later.Details.Thinking.over(u.Details.Thinking)
 	for _, c := range []count{later.Input, later.CacheRead, later.CacheWrite, later.Output, later.Details.Thinking} {
 		u.odd = u.odd || c.odd
@@ -94,9 +96,11 @@ func (u usage) with(before scrollback.Usage) scrollback.Usage {
 // an adviser, which is another model; if another model gave the answer in the end, the
 // figures beside them are already its own.
 func (u usage) total() scrollback.Usage {
-	in, out := u.Input.n, u.Output.n
+	in := u.Input.n
+	out := u.Output.n
 	var ins, outs int64
-	own, elsewhere := 0, false
+	own := 0
+	elsewhere := false
 	for _, it := range u.Iterations {
 		switch it.Type {
 		case "advisor_message":
@@ -104,10 +108,13 @@ func (u usage) total() scrollback.Usage {
 		case "fallback_message":
 			elsewhere = true
 		}
-		own, ins, outs = own+1, ins+it.Input.n, outs+it.Output.n
+		own += 1
+		ins += it.Input.n
+		outs += it.Output.n
 	}
 	if own > 0 && !elsewhere {
-		in, out = ins, outs
+		in = ins
+		out = outs
 	}
 	in += u.CacheRead.n + u.CacheWrite.n
 	return scrollback.Usage{InputTokens: in, CachedTokens: u.CacheRead.n, CacheWriteTokens: u.CacheWrite.n,

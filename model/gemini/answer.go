@@ -52,7 +52,10 @@ func newAnswer(t transcript) *answer {
 }
 
 // next moves on to another hop.
-func (a *answer) next() { a.hops, a.token = a.hops+1, a.hop.token }
+func (a *answer) next() {
+	a.hops += 1
+	a.token = a.hop.token
+}
 
 // startHop forgets what the last request said, except what it cost.
 func (a *answer) startHop() {
@@ -229,7 +232,8 @@ func (a *answer) call(of *remote.Answer, c functionCall, sig json.RawMessage) er
 		args = ""
 	}
 	call := scrollback.ToolCall{ID: a.freshID(c.ID), Name: c.Name, Arguments: model.Arguments(args)}
-	a.open, a.called = false, true
+	a.open = false
+	a.called = true
 	return of.Emit(model.Delta{Call: &call, Opaque: payload{Signature: sig, ID: c.ID}.opaque()})
 }
 

@@ -15,7 +15,8 @@ func TestBlockedPrompt(t *testing.T) {
 	m := served(t, answers(&bodies, `data: {"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`+"\n\n"), flash, nil)
 	_, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
 	f := scrollback.FailureOf(err)
-	if !errors.Is(err, scrollback.ErrPermanent) || f.Code != scrollback.Refused || f.Advice != scrollback.AdviceRephrase || len(bodies) != 1 {
+	if !errors.Is(err, scrollback.ErrPermanent) || f.Code != scrollback.Refused || f.Advice != scrollback.AdviceRephrase ||
+		len(bodies) != 1 {
 		t.Errorf("%v, %+v after %d", err, f, len(bodies))
 	}
 }

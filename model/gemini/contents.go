@@ -31,7 +31,9 @@ type transcript struct {
 // write adds all items. One that has nothing for this model is left out: an empty turn is
 // refused.
 func (t *transcript) write(ctx context.Context) error {
-	t.ids, t.system, t.contents = map[string]string{}, nil, nil
+	t.ids = map[string]string{}
+	t.system = nil
+	t.contents = nil
 	for _, it := range t.shown.Items {
 		if it.Kind == scrollback.KindTools {
 			continue
@@ -55,7 +57,8 @@ func (t *transcript) write(ctx context.Context) error {
 }
 
 func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, err error) {
-	own, called := t.m.made(it), false
+	own := t.m.made(it)
+	called := false
 	told := own && imported(it.Parts)
 	for _, p := range it.Parts {
 		switch p := p.(type) {
@@ -70,7 +73,8 @@ func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, 
 		case scrollback.ToolCall:
 			one := t.call(p, own, !called)
 			if told && !strings.HasPrefix(p.ID, madeUp) {
-				one.FunctionCall.ID, t.ids[p.ID] = p.ID, p.ID
+				one.FunctionCall.ID = p.ID
+				t.ids[p.ID] = p.ID
 			}
 			out = append(out, one)
 			called = true
@@ -83,7 +87,8 @@ func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, 
 			}
 			out = append(out, one)
 		case scrollback.File:
-			out = append(out, said("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size, scrollback.ArtifactRef(p.Artifact)))
+			out = append(out, said("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size,
+				scrollback.ArtifactRef(p.Artifact)))
 		}
 	}
 	return out, nil
@@ -148,7 +153,8 @@ func (t *transcript) result(p scrollback.ToolResult) part {
 	if p.IsError {
 		key = "error"
 	}
-	return part{FunctionResponse: &functionResponse{ID: t.ids[p.CallID], Name: p.Name, Response: map[string]string{key: p.Text}}}
+	return part{FunctionResponse: &functionResponse{ID: t.ids[p.CallID], Name: p.Name,
+		Response: map[string]string{key: p.Text}}}
 }
 
 // image is an image, or its name if none can be shown.

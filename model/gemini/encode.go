@@ -89,7 +89,8 @@ func (a *answer) plan(ctx context.Context, known scrollback.Learned) (remote.Exc
 	if err := a.write(ctx); err != nil {
 		return remote.Exchange{}, err
 	}
-	m, r := a.m, a.r
+	m := a.m
+	r := a.r
 	body := request{Contents: a.contents, ContinuationToken: a.token}
 	if len(a.system) > 0 {
 		if m.family.gemma || known.Strict == scrollback.StrictNoSystem {
@@ -103,7 +104,8 @@ func (a *answer) plan(ctx context.Context, known scrollback.Learned) (remote.Exc
 	searches := r.WebSearch && !m.family.gemma && !remote.Dropped(known, model.WebSearch)
 	switch {
 	case searches: // which the server does beside no function
-		body.Tools, judge = []toolset{{GoogleSearch: &struct{}{}}}, m.searchless
+		body.Tools = []toolset{{GoogleSearch: &struct{}{}}}
+		judge = m.searchless
 	case len(r.Tools) > 0 && !remote.Dropped(known, wordsCalling):
 		body.Tools = []toolset{{FunctionDeclarations: declarations(r.Tools)}}
 		params = append(params, wordsCalling)
@@ -143,7 +145,8 @@ func declarations(tools []scrollback.Tool) []declaration {
 func inFront(system []any, turns []content) []content {
 	first := content{Role: roleUser, Parts: system}
 	if len(turns) > 0 && turns[0].Role == roleUser {
-		first.Parts, turns = slices.Concat(system, turns[0].Parts), turns[1:]
+		first.Parts = slices.Concat(system, turns[0].Parts)
+		turns = turns[1:]
 	}
 	return append([]content{first}, turns...)
 }
@@ -156,9 +159,11 @@ func (m *Model) url() string {
 	if !version.MatchString(base) {
 		base += "/v1beta"
 	}
-	kind, id := "models", m.place.Model
+	kind := "models"
+	id := m.place.Model
 	if k, rest, ok := strings.Cut(id, "/"); ok && (k == "models" || k == "tunedModels") {
-		kind, id = k, rest
+		kind = k
+		id = rest
 	}
 	return base + "/" + kind + "/" + url.PathEscape(id)
 }

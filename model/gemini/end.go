@@ -15,8 +15,10 @@ import (
 // ends are the server's reasons to end an answer, in words of ours.
 var ends = map[string]string{
 	"STOP": scrollback.FinishStop, "MAX_TOKENS": scrollback.FinishLength,
-	"FUNCTION_CALL": scrollback.FinishStop, "TOOL_CALLS": scrollback.FinishStop, // as gateways have it; the server itself says STOP
-	"SAFETY": filtered, "RECITATION": filtered, "BLOCKLIST": filtered, "PROHIBITED_CONTENT": filtered, "SPII": filtered, "LANGUAGE": filtered,
+	// as gateways have it; the server itself says STOP
+	"FUNCTION_CALL": scrollback.FinishStop, "TOOL_CALLS": scrollback.FinishStop,
+	"SAFETY": filtered, "RECITATION": filtered, "BLOCKLIST": filtered, "PROHIBITED_CONTENT": filtered, "SPII": filtered,
+	"LANGUAGE":     filtered,
 	"IMAGE_SAFETY": filtered, "IMAGE_PROHIBITED_CONTENT": filtered, "IMAGE_RECITATION": filtered,
 }
 
@@ -41,7 +43,8 @@ func (a *answer) end(of *remote.Answer) error {
 	case reason == "CONTINUATION":
 		return a.goOn(of, last)
 	case reason == "" && a.hop.blocked && !a.hop.came:
-		return a.fail(of, last, scrollback.Errorf(scrollback.Refused, op, "%s declines this request because of its rules on content", a.m.place.Options.Provider).
+		return a.fail(of, last, scrollback.Errorf(scrollback.Refused, op,
+			"%s declines this request because of its rules on content", a.m.place.Options.Provider).
 			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, ""))
 	case broken[reason]:
 		return a.fail(of, last, a.garbled(of, reason))
@@ -70,7 +73,8 @@ func (a *answer) fail(of *remote.Answer, last model.Delta, why error) error {
 // again once.
 func (a *answer) garbled(of *remote.Answer, reason string) error {
 	if a.malformed++; a.malformed > 1 {
-		e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: the model called a tool in a form that cannot be read", a.m.place.Options.Provider)
+		e := scrollback.Errorf(scrollback.Unavailable, op,
+			"%s could not answer: the model called a tool in a form that cannot be read", a.m.place.Options.Provider)
 		e.Detail = reason
 		return e.Because(scrollback.ErrUpstream)
 	}
@@ -122,7 +126,8 @@ func usageOf(raw json.RawMessage) *scrollback.Usage {
 		odd = odd || n < 0
 		return max(n, 0)
 	}
-	u := scrollback.Usage{InputTokens: of("promptTokenCount") + of("toolUsePromptTokenCount"), CachedTokens: of("cachedContentTokenCount"),
+	u := scrollback.Usage{InputTokens: of("promptTokenCount") + of("toolUsePromptTokenCount"),
+		CachedTokens: of("cachedContentTokenCount"),
 		OutputTokens: of("candidatesTokenCount") + of("thoughtsTokenCount"), ReasoningTokens: of("thoughtsTokenCount")}
 	u.TotalTokens = max(of("totalTokenCount"), u.InputTokens+u.OutputTokens)
 	switch {

@@ -22,7 +22,8 @@ var versioned = regexp.MustCompile(`(?:gemini|gemma)-(\d+(?:\.\d+)?)`)
 
 func familyOf(id string) family {
 	id = strings.ToLower(id)
-	f := family{gemma: strings.Contains(id, "gemma"), version: 99, pro: strings.Contains(id, "-pro"), lite: strings.Contains(id, "-lite")}
+	f := family{gemma: strings.Contains(id, "gemma"), version: 99, pro: strings.Contains(id, "-pro"),
+		lite: strings.Contains(id, "-lite")}
 	if m := versioned.FindStringSubmatch(id); m != nil {
 		if v, err := strconv.ParseFloat(m[1], 64); err == nil {
 			f.version = v
@@ -60,11 +61,13 @@ func (f family) think(r model.Request, known scrollback.Learned) (*thinkingConfi
 		return slices.ContainsFunc(names, func(n string) bool { return remote.Dropped(known, n) })
 	}
 	t := r.Thinking
-	silent := f.gemma && t == (scrollback.Thinking{}) || f.lite && f.version < 3 && t == (scrollback.Thinking{}) // neither thinks unless it is told to
+	// neither thinks unless it is told to
+	silent := f.gemma && t == (scrollback.Thinking{}) || f.lite && f.version < 3 && t == (scrollback.Thinking{})
 	if f.version < 2.5 || f.gemma && f.version < 4 || silent || dropped(paramConfig, paramThinking) {
 		return nil, nil
 	}
-	c, params := &thinkingConfig{}, []string{paramConfig, paramThinking}
+	c := &thinkingConfig{}
+	params := []string{paramConfig, paramThinking}
 	if !t.Off() && !dropped(paramThoughts) {
 		c.IncludeThoughts = true
 		params = append(params, paramThoughts)
@@ -99,10 +102,12 @@ func refusedLevel(level string) string { return wordsLevel + " " + level }
 // budget is how many tokens to think, within what the model takes; -1 leaves the
 // number to it.
 func (f family) budget(t scrollback.Thinking, maxOutput int64) (n int64, ok bool) {
-	least, most := int64(1), int64(24576)
+	least := int64(1)
+	most := int64(24576)
 	switch {
 	case f.pro:
-		least, most = 128, 32768
+		least = 128
+		most = 32768
 	case f.lite:
 		least = 512
 	}

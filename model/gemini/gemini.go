@@ -71,7 +71,8 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 		a := newAnswer(transcript{m: m, r: r})
 		for {
 			more := false
-			for d, err := range m.client.Stream(ctx, r, func(known scrollback.Learned) (remote.Exchange, error) { return a.plan(ctx, known) }) {
+			for d, err := range m.client.Stream(ctx, r,
+				func(known scrollback.Learned) (remote.Exchange, error) { return a.plan(ctx, known) }) {
 				if more = errors.Is(err, errMore); more {
 					break
 				}
@@ -100,7 +101,8 @@ func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 			if !ok {
 				return a.Unreadable(raw)
 			}
-			limit, maxOutput = of("inputTokenLimit"), of("outputTokenLimit")
+			limit = of("inputTokenLimit")
+			maxOutput = of("outputTokenLimit")
 			return a.Emit(model.Delta{Finish: scrollback.FinishStop})
 		}}, nil
 	}

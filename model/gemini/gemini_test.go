@@ -25,8 +25,9 @@ func served(t *testing.T, h http.Handler, id string, change func(*remote.Endpoin
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	p := remote.Endpoint{Name: "gemini/" + id, Model: id, BaseURL: srv.URL,
-		Options: remote.Options{Provider: "gemini", Key: "k-secret", KeyVariable: "GEMINI_API_KEY", BaseVariable: "GEMINI_BASE_URL",
-			Pause: time.Millisecond, Client: srv.Client()}}
+		Options: remote.Options{Provider: "gemini", Key: "k-secret", KeyVariable: "GEMINI_API_KEY",
+			BaseVariable: "GEMINI_BASE_URL",
+			Pause:        time.Millisecond, Client: srv.Client()}}
 	if change != nil {
 		change(&p)
 	}
@@ -56,7 +57,8 @@ func stream(text string) http.HandlerFunc {
 }
 
 func TestSuite(t *testing.T) {
-	plain, call := play(t, "plain"), play(t, "call")
+	plain := play(t, "plain")
+	call := play(t, "call")
 	modeltest.Run(t, func(t *testing.T) model.Model {
 		return served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
@@ -98,8 +100,10 @@ func TestRecordings(t *testing.T) {
 		err                    scrollback.Code
 		words                  string
 	}{
-		"plain": {parts: `text The code is 7F3K-221. | thought {"thoughtSignature":"EpcCCpQCARFNMg9G/+8=","text":true}`, finish: "stop",
-			request: "vQRpaqzAPN2M9MoP", usage: scrollback.Usage{InputTokens: 30, OutputTokens: 60, ReasoningTokens: 52, TotalTokens: 90}},
+		"plain": {parts: `text The code is 7F3K-221. | thought {"thoughtSignature":"EpcCCpQCARFNMg9G/+8=","text":true}`,
+			finish:  "stop",
+			request: "vQRpaqzAPN2M9MoP", usage: scrollback.Usage{InputTokens: 30, OutputTokens: 60, ReasoningTokens: 52,
+				TotalTokens: 90}},
 		"call": {parts: `thought Look it up. | call fn_9x context_search{"query": "blue ` +
 			`depot"}{"thoughtSignature":"CvoCAb4+9vs=","id":"fn_9x"}`, finish: "tool_calls", request: "call-1",
 			usage: scrollback.Usage{InputTokens: 90, OutputTokens: 22, ReasoningTokens: 10, TotalTokens: 112}},
@@ -115,13 +119,15 @@ first then more | thought signed{"thoughtSignature":"c2ln"} | text An | text swe
 			`f{"malformed_arguments":"\"x\""}{"id":"fn"} | call call_R 1_2 f{}`, finish: "tool_calls", request: "R 1"},
 		"unknown": {parts: `text Run: | thought {"part":{"executableCode":{"language":"PYTHON","code":"print(1<2)"}}} | text Done. | ` +
 			`thought {"thoughtSignature":"b25seQ==","text":true}`, finish: "stop", usage: scrollback.Usage{}},
-		"tooluse": {parts: "text x", finish: "length", request: "t-1", usage: scrollback.Usage{InputTokens: 40, CachedTokens: 8,
-			OutputTokens: 1, TotalTokens: 41}},
+		"tooluse": {parts: "text x", finish: "length", request: "t-1",
+			usage: scrollback.Usage{InputTokens: 40, CachedTokens: 8,
+				OutputTokens: 1, TotalTokens: 41}},
 		"odd_usage": {parts: "text x", finish: "stop", usage: scrollback.Usage{InputTokens: 12, OutputTokens: 3}.Doubted()},
-		"safety":    {parts: "text I", finish: "content_filter", usage: scrollback.Usage{InputTokens: 3, OutputTokens: 1, TotalTokens: 4}},
-		"other":     {parts: "text x", finish: "other"},
-		"cut":       {parts: "text half an"},
-		"dressed":   {parts: "text ab", finish: "stop"},
+		"safety": {parts: "text I", finish: "content_filter",
+			usage: scrollback.Usage{InputTokens: 3, OutputTokens: 1, TotalTokens: 4}},
+		"other":   {parts: "text x", finish: "other"},
+		"cut":     {parts: "text half an"},
+		"dressed": {parts: "text ab", finish: "stop"},
 		"blocked": {err: scrollback.Refused, words: "declines this request", request: "EXCPatOAKMrQ",
 			usage: scrollback.Usage{InputTokens: 9, TotalTokens: 9}},
 		"error":  {parts: "text half", err: scrollback.Unavailable, words: "a fault of its own (status 503)"},
@@ -132,10 +138,12 @@ first then more | thought signed{"thoughtSignature":"c2ln"} | text An | text swe
 		t.Run(name, func(t *testing.T) {
 			m := served(t, play(t, name), "gemini-3-flash-preview", nil)
 			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-			if scrollback.CodeOf(err) != want.err && (err != nil || want.err != "") || err != nil && !strings.Contains(err.Error(), want.words) {
+			if scrollback.CodeOf(err) != want.err && (err != nil || want.err != "") ||
+				err != nil && !strings.Contains(err.Error(), want.words) {
 				t.Fatalf("error %v, want %q with %q", err, want.err, want.words)
 			}
-			if got := told(modeltest.Parts(a.Deltas)); got != want.parts || a.Finish != want.finish || a.RequestID != want.request {
+			if got := told(modeltest.Parts(a.Deltas)); got != want.parts || a.Finish != want.finish ||
+				a.RequestID != want.request {
 				t.Errorf("parts   %s\nwanted  %s\nfinish %q, request %q", got, want.parts, a.Finish, a.RequestID)
 			}
 			if used := a.Usage; used == nil && want.usage != (scrollback.Usage{}) || used != nil && *used != want.usage {
@@ -170,37 +178,49 @@ func TestFailures(t *testing.T) {
 		"expired key": {400, invalid(`API key expired. Please renew the API key.`), scrollback.Refused, 1, "refuses the key"},
 		"leaked key": {403, `{"error":{"code":403,"message":"Your API key was reported as leaked. Please use another API ` +
 			`key.","status":"PERMISSION_DENIED"}}`, scrollback.Refused, 1, "refuses the key"},
-		"forbidden": {403, `{"error":{"code":403,"message":"Your project has been denied access.","status":"PERMISSION_DENIED"}}`,
+		"forbidden": {403,
+			`{"error":{"code":403,"message":"Your project has been denied access.","status":"PERMISSION_DENIED"}}`,
 			scrollback.Refused, 1, "does not allow this"},
-		"no identity": {403, `{"error":{"code":403,"message":"Method doesn't allow unregistered callers (callers without established ` +
-			`identity).","status":"PERMISSION_DENIED"}}`, scrollback.Refused, 1, "refuses the key"},
+		"no identity": {403,
+			`{"error":{"code":403,"message":"Method doesn't allow unregistered callers (callers without established ` +
+				`identity).","status":"PERMISSION_DENIED"}}`, scrollback.Refused, 1, "refuses the key"},
 		"no money": {402, `{"error":{"code":402,"message":"x"}}`, scrollback.Refused, 1, "no money or quota"},
-		"no model": {404, `{"error":{"code":404,"message":"models/x is not found for API version v1beta, or is not supported for ` +
-			`generateContent.","status":"NOT_FOUND"}}`, scrollback.Invalid, 1, "does not know the model"},
+		"no model": {404,
+			`{"error":{"code":404,"message":"models/x is not found for API version v1beta, or is not supported for ` +
+				`generateContent.","status":"NOT_FOUND"}}`, scrollback.Invalid, 1, "does not know the model"},
 		"too long": {400, invalid(`The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).`),
 			scrollback.OverBudget, 1, "too long"},
-		"missing": {400, invalid("Function call is missing a thought_signature in functionCall parts. This is required for tools to " +
-			"work correctly"), scrollback.Unavailable, 1, "did not take the request (status 400)"},
-		"a minute's": {429, quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "0.002s"), scrollback.RateLimited, 4,
+		"missing": {400,
+			invalid("Function call is missing a thought_signature in functionCall parts. This is required for tools to " +
+				"work correctly"), scrollback.Unavailable, 1, "did not take the request (status 400)"},
+		"a minute's": {429, quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "0.002s"), scrollback.RateLimited,
+			4,
 			"asks to wait"},
-		"a day's": {429, quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "0.002s"), scrollback.RateLimited, 1, "asks to wait"},
-		"none at all": {429, `{"error":{"code":429,"message":"Quota exceeded for metric: generate_content_free_tier_requests, limit: 0, ` +
-			`model: x","status":"RESOURCE_EXHAUSTED"}}`, scrollback.RateLimited, 1, "asks to wait"},
+		"a day's": {429, quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "0.002s"), scrollback.RateLimited, 1,
+			"asks to wait"},
+		"none at all": {429,
+			`{"error":{"code":429,"message":"Quota exceeded for metric: generate_content_free_tier_requests, limit: 0, ` +
+				`model: x","status":"RESOURCE_EXHAUSTED"}}`, scrollback.RateLimited, 1, "asks to wait"},
 		"a long while": {429, quota("GenerateRequestsPerMinute", "3600s"), scrollback.RateLimited, 1, "asks to wait 1h0m0s"},
-		"overloaded": {503, `[{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`, scrollback.Unavailable,
+		"overloaded": {503, `[{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`,
+			scrollback.Unavailable,
 			4, "a fault of its own (status 503)"},
 		"a page":          {502, "<html>bad gateway</html>", scrollback.Unavailable, 4, "web page"},
 		"an error's text": {200, `{"error":"something"}`, scrollback.Unavailable, 4, "could not answer"},
-		"400 within 200":  {200, "data: " + invalid("x") + "\n\n", scrollback.Unavailable, 1, "did not take the request (status 400)"},
-		"too long in 200": {200, "data: " + invalid("The input token count exceeds the maximum number of tokens allowed (1000).") + "\n\n",
+		"400 within 200": {200, "data: " + invalid("x") + "\n\n", scrollback.Unavailable, 1,
+			"did not take the request (status 400)"},
+		"too long in 200": {200, "data: " +
+			invalid("The input token count exceeds the maximum number of tokens allowed (1000).") + "\n\n",
 			scrollback.OverBudget, 1, "too long"},
-		"bare error": {200, "{\n  \"error\": {\n    \"message\": \"no\",\n    \"status\": \"UNAVAILABLE\"\n  }\n}\n", scrollback.Unavailable,
+		"bare error": {200, "{\n  \"error\": {\n    \"message\": \"no\",\n    \"status\": \"UNAVAILABLE\"\n  }\n}\n",
+			scrollback.Unavailable,
 			4, "a fault of its own (status 503)"},
 		"gibberish":     {200, "data: {{{\n\n", scrollback.Unavailable, 4, "cannot be read"},
 		"no object":     {200, "data: 12\n\n", scrollback.Unavailable, 4, "cannot be read"},
 		"nothing":       {200, "", scrollback.Unavailable, 4, "before it began"},
 		"only comments": {200, ": hm\n\nevent: x\nid: 1\nretry: 5\n\n", scrollback.Unavailable, 4, "before it began"},
-		"half a chunk":  {200, `data: {"candidates":[{"content":{"parts":[{"te`, scrollback.Unavailable, 4, "before it began"},
+		"half a chunk": {200, `data: {"candidates":[{"content":{"parts":[{"te`, scrollback.Unavailable, 4,
+			"before it began"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tries atomic.Int32
@@ -227,7 +247,8 @@ func TestFailures(t *testing.T) {
 		}
 		plain(w, r)
 	}), "gemini-3-flash-preview", nil)
-	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); err != nil || a.Text != "The code is 7F3K-221." {
+	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); err != nil ||
+		a.Text != "The code is 7F3K-221." {
 		t.Errorf("after a failure: %q, %v", a.Text, err)
 	}
 }
@@ -238,15 +259,18 @@ func TestNotStreamed(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<!doctype html><p>Sign in</p>")
 	}), "m", func(p *remote.Endpoint) { p.Options.Retries = -1 })
-	if _, err := modeltest.Read(page.Stream(t.Context(), modeltest.Plain())); err == nil || !strings.Contains(err.Error(), "web page") {
+	if _, err := modeltest.Read(page.Stream(t.Context(), modeltest.Plain())); err == nil ||
+		!strings.Contains(err.Error(), "web page") {
 		t.Errorf("a page: %v", err)
 	}
 	list := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, "[{\n  \"candidates\": [{\"content\": {\"parts\": [{\"text\": \"a\"}]}}]\n}\n,\n{\n  \"candidates\": "+
-			"[{\"content\": {\"parts\": [{\"text\": \"b\"}]}, \"finishReason\": \"STOP\"}]\n}\n]\n")
+		_, _ = io.WriteString(w,
+			"[{\n  \"candidates\": [{\"content\": {\"parts\": [{\"text\": \"a\"}]}}]\n}\n,\n{\n  \"candidates\": "+
+				"[{\"content\": {\"parts\": [{\"text\": \"b\"}]}, \"finishReason\": \"STOP\"}]\n}\n]\n")
 	}), "m", nil)
-	if a, err := modeltest.Read(list.Stream(t.Context(), modeltest.Plain())); err != nil || a.Text != "ab" || a.Finish != "stop" {
+	if a, err := modeltest.Read(list.Stream(t.Context(), modeltest.Plain())); err != nil || a.Text != "ab" ||
+		a.Finish != "stop" {
 		t.Errorf("a list: %+v, %v", a, err)
 	}
 }
@@ -265,8 +289,9 @@ func TestList(t *testing.T) {
 	if _, _, err := served(t, h, "gemini-x", nil).List(t.Context()); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Errorf("an unknown model: %v", err)
 	}
-	if _, _, err := served(t, stream("[1]"), "m",
-		func(p *remote.Endpoint) { p.Options.Retries = -1 }).List(t.Context()); scrollback.CodeOf(err) != scrollback.Unavailable {
+	once := func(p *remote.Endpoint) { p.Options.Retries = -1 }
+	_, _, err = served(t, stream("[1]"), "m", once).List(t.Context())
+	if scrollback.CodeOf(err) != scrollback.Unavailable {
 		t.Errorf("no object: %v", err)
 	}
 }
@@ -292,7 +317,8 @@ func TestPreset(t *testing.T) {
 		}
 	}
 	p, err := find(map[string]string{"GEMINI_API_KEY": "a"})
-	if f := gemini.Preset().Open(p).Facts(); err != nil || f.Name != "gemini/gemini-3-flash" || f.Dialect.Name != "gemini" {
+	if f := gemini.Preset().Open(p).Facts(); err != nil || f.Name != "gemini/gemini-3-flash" ||
+		f.Dialect.Name != "gemini" {
 		t.Errorf("facts %+v, %v", f, err)
 	}
 }
@@ -306,7 +332,10 @@ func TestURL(t *testing.T) {
 		{"/v1alpha", "tunedModels/x", "/v1alpha/tunedModels/x:streamGenerateContent?alt=sse"},
 	} {
 		var got, key string
-		m := served(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, key = r.RequestURI, r.Header.Get("X-Goog-Api-Key") }),
+		m := served(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			got = r.RequestURI
+			key = r.Header.Get("X-Goog-Api-Key")
+		}),
 			c.id,
 			func(p *remote.Endpoint) { p.BaseURL += c.base; p.Options.Retries = -1 })
 		_, _ = modeltest.Read(m.Stream(t.Context(), modeltest.Plain())) // there is no answer

@@ -21,7 +21,8 @@ import (
 var update = flag.Bool("update", false, "write the golden requests again")
 
 func item(role scrollback.Role, from string, parts ...scrollback.Part) scrollback.Item {
-	return scrollback.Item{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Role: role, Model: from, Parts: parts}
+	return scrollback.Item{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Role: role, Model: from,
+		Parts: parts}
 }
 
 func text(s string) scrollback.Text { return scrollback.Text{Text: s} }
@@ -57,18 +58,21 @@ func full(from string) []scrollback.Item {
 		item(scrollback.RoleSystem, "", text("Be brief.")),
 		{Kind: scrollback.KindTools},
 		item(scrollback.RoleSystem, "", text("It is <Monday>.")),
-		item(scrollback.RoleUser, "", text("Look at this."), scrollback.Image{Artifact: "a1", MediaType: "image/png", Name: "a.png"},
+		item(scrollback.RoleUser, "", text("Look at this."),
+			scrollback.Image{Artifact: "a1", MediaType: "image/png", Name: "a.png"},
 			scrollback.File{Artifact: "a2", MediaType: "text/csv", Name: "b.csv", Size: 9}),
 		item(scrollback.RoleAssistant, from, scrollback.Reasoning{Text: "Let me see."},
 			scrollback.Reasoning{Text: "Signed.", Opaque: json.RawMessage(`{"thoughtSignature":"dGg="}`)}, text("I call."),
-			call("fn1", "f", `{"n":12345678901234567890}`, `{"thoughtSignature":"c2ln+/8=","id":"fn1"}`), call("call_1", "g", `{}`, "")),
+			call("fn1", "f", `{"n":12345678901234567890}`, `{"thoughtSignature":"c2ln+/8=","id":"fn1"}`),
+			call("call_1", "g", `{}`, "")),
 		item(scrollback.RoleTool, "", result("fn1", "f", `{"$ref":"x"}`), failed),
 		item(scrollback.RoleAssistant, from, text("Done"), scrollback.Text{Text: " and signed.",
 			Opaque: json.RawMessage(`{"thoughtSignature":"dHh0"}`)},
 			scrollback.Reasoning{Opaque: json.RawMessage(`{"part":{"executableCode":{"language":"PYTHON","code":"1<2"}}}`)},
 			scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"ZW1wdHk","text":true}`)}),
 		item(scrollback.RoleUser, "", text("Go on.")),
-		item(scrollback.RoleAssistant, from, scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"aGlkZGVu"}`)}, text("Well"),
+		item(scrollback.RoleAssistant, from, scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"aGlkZGVu"}`)},
+			text("Well"),
 			scrollback.Text{}),
 		item(scrollback.RoleUser, "", text("And?")),
 	}
@@ -83,10 +87,12 @@ func requests() map[string]struct {
 	id string
 	r  model.Request
 } {
-	ask := []scrollback.Item{item(scrollback.RoleSystem, "", text("Be brief.")), item(scrollback.RoleUser, "", text("Hi."))}
+	ask := []scrollback.Item{item(scrollback.RoleSystem, "", text("Be brief.")),
+		item(scrollback.RoleUser, "", text("Hi."))}
 	mine := json.RawMessage(`{"thoughtSignature":"x","id":"y","text":true,"part":{"a":1}}`)
 	foreign := []scrollback.Item{ask[1],
-		item(scrollback.RoleAssistant, "anthropic/claude", scrollback.Reasoning{Text: "mine", Opaque: mine}, scrollback.Text{Opaque: mine},
+		item(scrollback.RoleAssistant, "anthropic/claude", scrollback.Reasoning{Text: "mine", Opaque: mine},
+			scrollback.Text{Opaque: mine},
 			scrollback.Text{Text: "I call.", Opaque: mine},
 			call("toolu_1", "f", `{"n":1}`, string(mine)), call("toolu_2", "g", `[1]`, "")),
 		item(scrollback.RoleTool, "", result("toolu_1", "f", "1"), result("toolu_2", "g", "")),
@@ -111,7 +117,8 @@ func requests() map[string]struct {
 		"foreign":     {flash, model.Request{Items: foreign, Tools: tools()}},
 		"foreign_2.5": {"gemini-2.5-flash", model.Request{Items: foreign, Tools: tools()}},
 		"answer_only": {flash, model.Request{Items: ask, Tools: tools(), AnswerOnly: true}},
-		"plain":       {"gemini-2.0-flash", model.Request{Items: ask, AnswerOnly: true, Thinking: scrollback.Thinking{Effort: "high"}}},
+		"plain": {"gemini-2.0-flash", model.Request{Items: ask, AnswerOnly: true,
+			Thinking: scrollback.Thinking{Effort: "high"}}},
 		"gemma":       {"gemma-3-27b-it", model.Request{Items: ask, Thinking: scrollback.Thinking{On: yes()}}},
 		"gemma_first": {"gemma-3-27b-it", model.Request{Items: ask[:1]}},
 		"off":         {flash, think(scrollback.Thinking{On: no()})},
@@ -191,7 +198,10 @@ func TestPrefix(t *testing.T) {
 func TestImages(t *testing.T) {
 	gone := errors.New("gone")
 	m := served(t, play(t, "plain"), flash, nil)
-	r := model.Request{Items: full(own), Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return nil, gone }}
+	r := model.Request{Items: full(own), Bytes: func(context.Context,
+		scrollback.ArtifactID) ([]byte, error) {
+		return nil, gone
+	}}
 	if _, err := modeltest.Read(m.Stream(t.Context(), r)); !errors.Is(err, gone) {
 		t.Errorf("an image that is gone: %v", err)
 	}
@@ -202,7 +212,8 @@ func TestImages(t *testing.T) {
 		play(t, "plain")(w, q)
 	}), flash, nil)
 	r.Bytes = nil
-	if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || !strings.Contains(body, "[image: a.png, artifact:a1]") ||
+	if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil ||
+		!strings.Contains(body, "[image: a.png, artifact:a1]") ||
 		strings.Contains(body, "inlineData") {
 		t.Errorf("without images: %v, %s", err, body)
 	}

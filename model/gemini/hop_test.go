@@ -52,23 +52,28 @@ func TestHops(t *testing.T) {
 		asked        int
 		input        int64
 	}{
-		"three": {[]string{frame("a", "CONTINUATION", goOn), frame("b", "CONTINUATION", goOn), frame("c", "STOP", "")}, "abc", "stop",
+		"three": {[]string{frame("a", "CONTINUATION", goOn), frame("b", "CONTINUATION", goOn), frame("c", "STOP", "")}, "abc",
+			"stop",
 			"", 3, 30},
 		"without words": {[]string{frame("", "CONTINUATION", goOn), frame("c", "STOP", "")}, "c", "stop", "", 2, 20},
 		"token came before": {[]string{`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"continuationToken":"t#"}]}` + "\n\n" +
 			frame("b", "CONTINUATION", ""), frame("c", "STOP", "")}, "abc", "stop", "", 2, 20},
-		"a hop fails":      {[]string{frame("a", "CONTINUATION", goOn), "503", frame("c", "STOP", "")}, "ac", "stop", "", 3, 20},
-		"no token":         {[]string{frame("a", "CONTINUATION", "")}, "a", "", scrollback.Unavailable, 1, 10},
-		"the same token":   {[]string{frame("a", "CONTINUATION", `,"continuationToken":"same"`)}, "aa", "", scrollback.Unavailable, 2, 20},
+		"a hop fails": {[]string{frame("a", "CONTINUATION", goOn), "503", frame("c", "STOP", "")}, "ac", "stop", "", 3,
+			20},
+		"no token": {[]string{frame("a", "CONTINUATION", "")}, "a", "", scrollback.Unavailable, 1, 10},
+		"the same token": {[]string{frame("a", "CONTINUATION", `,"continuationToken":"same"`)}, "aa", "",
+			scrollback.Unavailable, 2, 20},
 		"for ever":         {[]string{frame("a", "CONTINUATION", goOn)}, strings.Repeat("a", 16), "length", "", 16, 160},
 		"a token and done": {[]string{frame("a", "STOP", goOn)}, "a", "stop", "", 1, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bodies []string
-			a, err := modeltest.Read(served(t, answers(&bodies, c.streams...), flash, nil).Stream(t.Context(), modeltest.Plain()))
+			a, err := modeltest.Read(served(t, answers(&bodies, c.streams...), flash, nil).Stream(t.Context(),
+				modeltest.Plain()))
 			if scrollback.CodeOf(err) != c.code && (err != nil || c.code != "") || a.Text != c.text || a.Finish != c.finish ||
 				len(bodies) != c.asked || a.Usage == nil || a.Usage.InputTokens != c.input || a.RequestID != "r0" {
-				t.Fatalf("%q, finish %q, %d requests, usage %+v, request %q, %v", a.Text, a.Finish, len(bodies), a.Usage, a.RequestID, err)
+				t.Fatalf("%q, finish %q, %d requests, usage %+v, request %q, %v", a.Text, a.Finish, len(bodies), a.Usage,
+					a.RequestID, err)
 			}
 			if got := modeltest.Parts(a.Deltas); len(got) != 1 {
 				t.Errorf("one text became %s", told(got))
@@ -120,7 +125,8 @@ func TestGarbled(t *testing.T) {
 	for _, reason := range []string{"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"} {
 		bad := frame("", reason, "")
 		var bodies []string
-		a, err := modeltest.Read(served(t, answers(&bodies, bad, frame("ok", "STOP", "")), flash, nil).Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(served(t, answers(&bodies, bad, frame("ok", "STOP", "")), flash, nil).Stream(t.Context(),
+			modeltest.Plain()))
 		if err != nil || a.Text != "ok" || len(bodies) != 2 || a.Usage.InputTokens != 20 || a.RequestID != "r1" {
 			t.Errorf("%s: %q, %+v after %d, %v", reason, a.Text, a.Usage, len(bodies), err)
 		}
@@ -131,7 +137,8 @@ func TestGarbled(t *testing.T) {
 			t.Errorf("%s again: %v after %d", reason, err, len(bodies))
 		}
 		bodies = nil
-		a, err = modeltest.Read(served(t, answers(&bodies, frame("half", reason, "")), flash, nil).Stream(t.Context(), modeltest.Plain()))
+		a, err = modeltest.Read(served(t, answers(&bodies, frame("half", reason, "")), flash, nil).Stream(t.Context(),
+			modeltest.Plain()))
 		if scrollback.CodeOf(err) != scrollback.Unavailable || len(bodies) != 1 || a.Text != "half" {
 			t.Errorf("%s after words: %v after %d", reason, err, len(bodies))
 		}
@@ -184,7 +191,8 @@ func TestDropped(t *testing.T) {
 		t.Errorf("behind the end: %+v, %v", a, err)
 	}
 	m = served(t, drop(frame("a", "", "")), flash, nil)
-	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); scrollback.CodeOf(err) != scrollback.Unavailable || a.Text != "a" {
+	if a, err := modeltest.Read(m.Stream(t.Context(),
+		modeltest.Plain())); scrollback.CodeOf(err) != scrollback.Unavailable || a.Text != "a" {
 		t.Errorf("amid the answer: %q, %v", a.Text, err)
 	}
 }

@@ -61,12 +61,15 @@ func TestImportedSignatures(t *testing.T) {
 		for _, from := range []string{own, flash, "models/" + flash, "google/" + flash} {
 			o := geminiapi.Options{NoIDs: name != "alone"}
 			s := geminiapi.New(talker(), &o)
-			m, c, done := served(t, s, flash, nil), &talk{t: t}, 0
+			m := served(t, s, flash, nil)
+			c := &talk{t: t}
+			done := 0
 			for n := range 6 {
 				c.turn(m, n)
 				for ; done < len(c.items); done++ {
 					if it := &c.items[done]; it.Role == scrollback.RoleAssistant {
-						it.Parts, it.Model = elsewhere(it.Parts, as), from
+						it.Parts = elsewhere(it.Parts, as)
+						it.Model = from
 					}
 				}
 			}

@@ -36,10 +36,12 @@ func words(rnd *rand.Rand) string {
 
 // randomStream makes a stream of one to thirty parts.
 func randomStream(rnd *rand.Rand) *streamed {
-	s, open := &streamed{}, false
+	s := &streamed{}
+	open := false
 	var frame []string
 	flush := func(finish string) {
-		s.frames = append(s.frames, fmt.Appendf(nil, `data: {"candidates": [{"content": {"parts": [%s],"role": "model"}%s}],"responseId": "R"}`,
+		s.frames = append(s.frames, fmt.Appendf(nil,
+			`data: {"candidates": [{"content": {"parts": [%s],"role": "model"}%s}],"responseId": "R"}`,
 			strings.Join(frame, ","), finish))
 		s.frames[len(s.frames)-1] = append(s.frames[len(s.frames)-1], []string{"\n\n", "\r\n\r\n"}[rnd.IntN(2)]...)
 		frame = nil
@@ -59,7 +61,8 @@ func randomStream(rnd *rand.Rand) *streamed {
 
 // part adds a part, and says whether what follows of its kind is joined with it.
 func (s *streamed) part(rnd *rand.Rand, i int, open bool, frame *[]string) bool {
-	text, sig := words(rnd), fmt.Sprintf(`"S%d+/="`, i)
+	text := words(rnd)
+	sig := fmt.Sprintf(`"S%d+/="`, i)
 	raw, err := json.Marshal(text)
 	if err != nil {
 		panic(err)
@@ -68,7 +71,10 @@ func (s *streamed) part(rnd *rand.Rand, i int, open bool, frame *[]string) bool 
 		return scrollback.Opaque(`{"thoughtSignature":` + sig + more + `}`)
 	}
 	n := len(s.want)
-	add := func(wire string, p scrollback.Part) { *frame, s.want = append(*frame, wire), append(s.want, p) }
+	add := func(wire string, p scrollback.Part) {
+		*frame = append(*frame, wire)
+		s.want = append(s.want, p)
+	}
 	switch kind := rnd.IntN(9); kind {
 	case 0, 1:
 		*frame = append(*frame, `{"text": `+string(raw)+`}`)
@@ -95,11 +101,13 @@ func (s *streamed) part(rnd *rand.Rand, i int, open bool, frame *[]string) bool 
 	case 5:
 		add(`{"text": "","thoughtSignature": `+sig+`}`, scrollback.Reasoning{Opaque: signed(`,"text":true`)})
 	case 6:
-		add(`{"thought":true,"text": `+string(raw)+`,"thoughtSignature": `+sig+`}`, scrollback.Reasoning{Text: text, Opaque: signed("")})
+		add(`{"thought":true,"text": `+string(raw)+`,"thoughtSignature": `+sig+`}`,
+			scrollback.Reasoning{Text: text, Opaque: signed("")})
 	case 7:
 		id := fmt.Sprintf("id%d", i)
 		add(`{"functionCall":{"name":"f","id":"`+id+`","args":{"a":`+string(raw)+`}},"thoughtSignature":`+sig+`}`,
-			scrollback.ToolCall{ID: id, Name: "f", Arguments: json.RawMessage(`{"a":` + string(raw) + `}`), Opaque: signed(`,"id":"` + id + `"`)})
+			scrollback.ToolCall{ID: id, Name: "f", Arguments: json.RawMessage(`{"a":` + string(raw) + `}`),
+				Opaque: signed(`,"id":"` + id + `"`)})
 		s.calls++
 	default:
 		*frame = append(*frame, `{"text": ""}`) // nothing

@@ -16,21 +16,24 @@ import (
 
 // talker thinks, calls one to three tools on two of three questions, and talks.
 func talker() model.Model {
-	return modeltest.NewScript(model.Facts{Name: "test/talker"}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
-		n := len(r.Items)
-		last := r.Items[n-1]
-		out := []model.Delta{{Reasoning: fmt.Sprintf("Thought %d, ", n)}, {Reasoning: "and more."}}
-		if last.Role == scrollback.RoleUser && n%3 != 0 && len(r.Tools) > 0 && !r.AnswerOnly {
-			for i := range n%3 + 1 {
-				out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: "x", Name: "f",
-					Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d,"at":%d}`, i, n))}})
+	return modeltest.NewScript(model.Facts{Name: "test/talker"},
+		modeltest.Step{Reply: func(r model.Request) []model.Delta {
+			n := len(r.Items)
+			last := r.Items[n-1]
+			out := []model.Delta{{Reasoning: fmt.Sprintf("Thought %d, ", n)}, {Reasoning: "and more."}}
+			if last.Role == scrollback.RoleUser && n%3 != 0 && len(r.Tools) > 0 && !r.AnswerOnly {
+				for i := range n%3 + 1 {
+					out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: "x", Name: "f",
+						Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d,"at":%d}`, i, n))}})
+				}
+				return append(out, model.Delta{Finish: scrollback.FinishToolCalls})
 			}
-			return append(out, model.Delta{Finish: scrollback.FinishToolCalls})
-		}
-		out = append(out, model.Delta{Text: fmt.Sprintf("Answer %d ", n)}, model.Delta{Text: "is "}, model.Delta{Text: "this."})
-		return append(out, model.Delta{Finish: scrollback.FinishStop, Usage: &scrollback.Usage{InputTokens: int64(n) * 10, CachedTokens: int64(n),
-			OutputTokens: 7, ReasoningTokens: 2}})
-	}})
+			out = append(out, model.Delta{Text: fmt.Sprintf("Answer %d ", n)}, model.Delta{Text: "is "},
+				model.Delta{Text: "this."})
+			return append(out, model.Delta{Finish: scrollback.FinishStop,
+				Usage: &scrollback.Usage{InputTokens: int64(n) * 10, CachedTokens: int64(n),
+					OutputTokens: 7, ReasoningTokens: 2}})
+		}})
 }
 
 // talk is a conversation as the engine keeps one.
@@ -63,7 +66,8 @@ func (c *talk) turn(m *gemini.Model, n int) {
 		c.items = append(c.items, item(scrollback.RoleAssistant, m.Facts().Name, modeltest.Parts(a.Deltas)...))
 		c.calls += len(a.Calls)
 		if len(a.Calls) == 0 {
-			if a.Finish != scrollback.FinishStop || a.Usage == nil || !c.hops && (a.Usage.ReasoningTokens != 2 || a.Usage.OutputTokens != 7) ||
+			if a.Finish != scrollback.FinishStop || a.Usage == nil ||
+				!c.hops && (a.Usage.ReasoningTokens != 2 || a.Usage.OutputTokens != 7) ||
 				a.Usage.CachedTokens == 0 {
 				c.t.Fatalf("turn %d: finish %q, usage %+v", n, a.Finish, a.Usage)
 			}
@@ -71,8 +75,9 @@ func (c *talk) turn(m *gemini.Model, n int) {
 		}
 		results := scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleTool}
 		for i, call := range a.Calls {
-			results.Parts = append(results.Parts, scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: fmt.Sprintf("result %d", i),
-				IsError: i == 1})
+			results.Parts = append(results.Parts,
+				scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: fmt.Sprintf("result %d", i),
+					IsError: i == 1})
 		}
 		c.items = append(c.items, results)
 	}
@@ -90,7 +95,8 @@ func TestForty(t *testing.T) {
 			}
 			t.Run(name+" "+id, func(t *testing.T) {
 				s := geminiapi.New(talker(), o)
-				m, c := served(t, s, id, nil), &talk{t: t, hops: o.Hop > 0}
+				m := served(t, s, id, nil)
+				c := &talk{t: t, hops: o.Hop > 0}
 				for n := range 40 {
 					c.turn(m, n)
 				}
@@ -98,8 +104,9 @@ func TestForty(t *testing.T) {
 					t.Errorf("%d steps, %d calls, refused: %+v", c.steps, c.calls, refused)
 				}
 				last := string(s.Bodies()[len(s.Bodies())-1])
-				for want, least := range map[string]int{`"thoughtSignature"`: 20, `"thought":true`: 60, `"functionResponse"`: 40, `"inlineData"`: 8,
-					`"error"`: 5} {
+				for want, least := range map[string]int{`"thoughtSignature"`: 20, `"thought":true`: 60, `"functionResponse"`: 40,
+					`"inlineData"`: 8,
+					`"error"`:      5} {
 					if got := strings.Count(last, want); got < least {
 						t.Errorf("the last request has %d of %s", got, want)
 					}
@@ -140,7 +147,8 @@ func TestTakeover(t *testing.T) {
 // What a model does not take is left out once its server has said so, and the rest
 // stays; what was learned is told.
 func TestLessons(t *testing.T) {
-	ask := []scrollback.Item{item(scrollback.RoleSystem, "", text("Be brief.")), item(scrollback.RoleUser, "", text("Hi."))}
+	ask := []scrollback.Item{item(scrollback.RoleSystem, "", text("Be brief.")),
+		item(scrollback.RoleUser, "", text("Hi."))}
 	for name, c := range map[string]struct {
 		id     string
 		o      geminiapi.Options
@@ -150,13 +158,16 @@ func TestLessons(t *testing.T) {
 	}{
 		"a level": {"gemini-3.7-flash", geminiapi.Options{}, model.Request{Thinking: scrollback.Thinking{Effort: "none"}},
 			"thinking level minimal", "MINIMAL"},
-		"tools":    {"gemma-3-27b-it", geminiapi.Options{}, model.Request{Tools: tools(), AnswerOnly: true}, "function calling", "tool"},
-		"thoughts": {flash, geminiapi.Options{Refuse: []string{"includeThoughts"}}, model.Request{}, "includeThoughts", "includeThoughts"},
+		"tools": {"gemma-3-27b-it", geminiapi.Options{}, model.Request{Tools: tools(), AnswerOnly: true},
+			"function calling", "tool"},
+		"thoughts": {flash, geminiapi.Options{Refuse: []string{"includeThoughts"}}, model.Request{}, "includeThoughts",
+			"includeThoughts"},
 		"a budget": {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingBudget"}},
 			model.Request{Thinking: scrollback.Thinking{Budget: 2000}}, "thinkingBudget", "Budget"},
 		"thinking": {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingConfig"}},
 			model.Request{Thinking: scrollback.Thinking{Budget: 2000}}, "thinkingConfig", "thinking"},
-		"a longer reply": {flash, geminiapi.Options{MaxOutput: 100}, model.Request{MaxOutputTokens: 101}, "", `"maxOutputTokens":101`},
+		"a longer reply": {flash, geminiapi.Options{MaxOutput: 100}, model.Request{MaxOutputTokens: 101}, "",
+			`"maxOutputTokens":101`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Models = []string{c.id}
@@ -164,7 +175,8 @@ func TestLessons(t *testing.T) {
 			c.r.Items = ask
 			a, err := modeltest.Read(served(t, s, c.id, nil).Stream(t.Context(), c.r))
 			bodies := s.Bodies()
-			if err != nil || len(bodies) != 2 || strings.Contains(string(bodies[1]), c.absent) || !strings.Contains(string(bodies[0]), c.absent) {
+			if err != nil || len(bodies) != 2 || strings.Contains(string(bodies[1]), c.absent) ||
+				!strings.Contains(string(bodies[0]), c.absent) {
 				t.Fatalf("%v after %d requests: %s", err, len(bodies), bodies)
 			}
 			l := a.Deltas[0].Lesson

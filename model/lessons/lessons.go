@@ -123,7 +123,8 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 			yield(model.Delta{}, err)
 			return
 		}
-		r.Learned, r.Bounds = known, p.k.bounds
+		r.Learned = known
+		r.Bounds = p.k.bounds
 		panicked := func(stack []byte) { p.k.log.Error("a model panicked", "model", name, "stack", string(stack)) }
 		for d, err := range model.Guarded(ctx, p.Model, r, panicked) {
 			if err != nil {
@@ -143,7 +144,8 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 			if d.Usage != nil {
 				u, changed := possible(*d.Usage, r).Checked()
 				if changed {
-					p.k.log.Warn("a provider reported usage that cannot be; it is kept as an estimate", "model", name, "reported", *d.Usage)
+					p.k.log.Warn("a provider reported usage that cannot be; it is kept as an estimate", "model", name, "reported",
+						*d.Usage)
 				}
 				d.Usage = &u
 			}
@@ -178,7 +180,8 @@ func possible(u scrollback.Usage, r model.Request) scrollback.Usage {
 	cut := false
 	for _, n := range []*int64{&u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens} {
 		if *n > most {
-			*n, cut = most, true
+			*n = most
+			cut = true
 		}
 	}
 	if cut || u.TotalTokens > 2*most {
@@ -226,14 +229,17 @@ func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model
 		}
 		if counted > 0 {
 			if f := token.Raise(was, sent, counted); f > was {
-				known.Factor, was = f, f
+				known.Factor = f
+				was = f
 			}
 		}
 		limit := l.Limit
 		if limit == 0 {
 			limit = int64(guessedShare * (float64(sent)*was + float64(r.MaxOutputTokens)))
 		}
-		known.Limit, known.LimitFrom, known.LimitAt = max(limit, k.least), scrollback.LimitRefusal, now
+		known.Limit = max(limit, k.least)
+		known.LimitFrom = scrollback.LimitRefusal
+		known.LimitAt = now
 	})
 	if err != nil {
 		k.log.Warn("what a server taught was not kept", "model", name, "error", err)
@@ -249,7 +255,9 @@ func (k *Keeper) Outgrow(ctx context.Context, name string, known scrollback.Lear
 	}
 	err := k.books.Teach(ctx, name, func(known *scrollback.Learned) {
 		if known.LimitFrom == scrollback.LimitRefusal && known.Limit < u.InputTokens {
-			known.Limit, known.LimitFrom, known.LimitAt = 0, "", 0
+			known.Limit = 0
+			known.LimitFrom = ""
+			known.LimitAt = 0
 		}
 	})
 	if err != nil {
@@ -268,7 +276,8 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	if !ok {
 		return
 	}
-	name, now := m.Facts().Name, k.books.Now()
+	name := m.Facts().Name
+	now := k.books.Now()
 	known, err := k.books.Learned(ctx, name)
 	if err != nil || now-known.ListedAt < listStands.Milliseconds() {
 		return
@@ -287,7 +296,9 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 		}
 		refused, _ := Window(*known, now)
 		if limit >= k.least && (known.LimitFrom != scrollback.LimitRefusal || refused == 0 || limit < refused) {
-			known.Limit, known.LimitFrom, known.LimitAt = limit, scrollback.LimitList, now
+			known.Limit = limit
+			known.LimitFrom = scrollback.LimitList
+			known.LimitAt = now
 		}
 		if most > 0 && known.MaxOutput == 0 {
 			known.MaxOutput = most

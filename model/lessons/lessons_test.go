@@ -58,14 +58,16 @@ func (s *server) List(ctx context.Context) (limit, maxOutput int64, err error) {
 }
 
 func keeper(log *bytes.Buffer) *lessons.Keeper {
-	return lessons.New(shelf{}, lessons.Options{Catalog: token.NewCatalog(nil), Log: slog.New(slog.NewTextHandler(log, nil)), Least: 2000})
+	return lessons.New(shelf{}, lessons.Options{Catalog: token.NewCatalog(nil),
+		Log: slog.New(slog.NewTextHandler(log, nil)), Least: 2000})
 }
 
 // A server that does not say how long its windows are holds up a turn for seconds,
 // and the next ones not at all.
 func TestListIsNotWaitedForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k, s := keeper(&bytes.Buffer{}), &server{}
+		k := keeper(&bytes.Buffer{})
+		s := &server{}
 		began := time.Now()
 		for range 3 {
 			k.Ask(t.Context(), k.Model(s))
@@ -89,7 +91,8 @@ func TestUsageThatCannotBe(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		k := keeper(&log)
-		for d, err := range k.Model(&server{deltas: []model.Delta{{Usage: &c.said, Finish: scrollback.FinishStop}}}).Stream(t.Context(),
+		for d, err := range k.Model(&server{deltas: []model.Delta{{Usage: &c.said,
+			Finish: scrollback.FinishStop}}}).Stream(t.Context(),
 			model.Request{}) {
 			if err != nil || !d.Usage.InBounds() || d.Usage.Estimated != c.wrong {
 				t.Errorf("%s: %+v %v", name, d.Usage, err)
@@ -104,12 +107,15 @@ func TestUsageThatCannotBe(t *testing.T) {
 // A call is booked with no more than its window and the room for its answer, whatever its
 // server says; what could be is left alone.
 func TestUsageBeyondTheWindow(t *testing.T) {
-	r := model.Request{Limit: 8000, MaxOutputTokens: 1000, Items: []scrollback.Item{{Weight: scrollback.Weight{Tokens: 5000}}}}
+	r := model.Request{Limit: 8000, MaxOutputTokens: 1000,
+		Items: []scrollback.Item{{Weight: scrollback.Weight{Tokens: 5000}}}}
 	for said, want := range map[int64]int64{100: 100, 8500: 8500, 19_000: 19_000, 1 << 39: 20_000} {
 		k := keeper(&bytes.Buffer{})
 		u := scrollback.Usage{InputTokens: said, OutputTokens: 10, TotalTokens: said + 10}
-		for d, err := range k.Model(&server{deltas: []model.Delta{{Usage: &u, Finish: scrollback.FinishStop}}}).Stream(t.Context(), r) {
-			if err != nil || d.Usage.InputTokens != want || d.Usage.TotalTokens != want+10 || d.Usage.Estimated != (said != want) {
+		for d, err := range k.Model(&server{deltas: []model.Delta{{Usage: &u,
+			Finish: scrollback.FinishStop}}}).Stream(t.Context(), r) {
+			if err != nil || d.Usage.InputTokens != want || d.Usage.TotalTokens != want+10 ||
+				d.Usage.Estimated != (said != want) {
 				t.Errorf("%d is booked as %+v (%v)", said, d.Usage, err)
 			}
 		}
@@ -117,7 +123,8 @@ func TestUsageBeyondTheWindow(t *testing.T) {
 	r.Items = nil
 	if u := (scrollback.Usage{InputTokens: 1 << 39, OutputTokens: 1 << 39}); true {
 		k := keeper(&bytes.Buffer{})
-		for d := range k.Model(&server{deltas: []model.Delta{{Usage: &u, Finish: scrollback.FinishStop}}}).Stream(t.Context(), r) {
+		for d := range k.Model(&server{deltas: []model.Delta{{Usage: &u, Finish: scrollback.FinishStop}}}).Stream(t.Context(),
+			r) {
 			if d.Usage.InputTokens != 9000 || d.Usage.OutputTokens != 9000 || d.Usage.TotalTokens != 18_000 {
 				t.Errorf("%+v", d.Usage)
 			}

@@ -39,7 +39,8 @@ func end(finish string, u *scrollback.Usage) model.Delta {
 
 // The suite finds each way of breaking the contract.
 func TestCheckAnswer(t *testing.T) {
-	text, used := model.Delta{Text: "a"}, &scrollback.Usage{OutputTokens: 1, TotalTokens: 1}
+	text := model.Delta{Text: "a"}
+	used := &scrollback.Usage{OutputTokens: 1, TotalTokens: 1}
 	calls := func(cs ...*scrollback.ToolCall) []model.Delta {
 		var ds []model.Delta
 		for _, c := range cs {
@@ -139,14 +140,16 @@ func TestScriptSteps(t *testing.T) {
 		if a.Usage != nil {
 			input = a.Usage.InputTokens
 		}
-		if a.Text != want.text || a.Finish != want.finish || len(a.Calls) != want.calls || input != want.input || err != want.err {
+		if a.Text != want.text || a.Finish != want.finish || len(a.Calls) != want.calls || input != want.input ||
+			err != want.err {
 			t.Errorf("request %d: %+v, usage %+v, %v; want %+v", i+1, a, a.Usage, err, want)
 		}
 	}
 	if n := len(s.Requests()); n != 7 {
 		t.Errorf("%d requests recorded", n)
 	}
-	if _, err := Read(NewScript(model.Facts{}).Stream(t.Context(), Plain())); scrollback.CodeOf(err) != scrollback.Internal {
+	if _, err := Read(NewScript(model.Facts{}).Stream(t.Context(),
+		Plain())); scrollback.CodeOf(err) != scrollback.Internal {
 		t.Errorf("a script without steps: %v", err)
 	}
 }

@@ -74,7 +74,8 @@ func fail(w http.ResponseWriter, status int, message string) {
 
 // RequestOf is a chat completion's request in our own words, without images.
 func RequestOf(body wire.ChatRequest) model.Request {
-	r := model.Request{MaxOutputTokens: max(body.MaxTokens, body.MaxCompletionTokens), AnswerOnly: body.ToolChoice == "none"}
+	r := model.Request{MaxOutputTokens: max(body.MaxTokens, body.MaxCompletionTokens),
+		AnswerOnly: body.ToolChoice == "none"}
 	for _, m := range body.Messages {
 		it := scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.Role(m.Role), Name: m.Name}
 		switch {
@@ -84,7 +85,8 @@ func RequestOf(body wire.ChatRequest) model.Request {
 			it.Parts = scrollback.Parts{scrollback.Text{Text: m.Content.Text()}}
 		}
 		for _, c := range m.ToolCalls {
-			it.Parts = append(it.Parts, scrollback.ToolCall{ID: string(c.ID), Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)})
+			it.Parts = append(it.Parts, scrollback.ToolCall{ID: string(c.ID), Name: c.Function.Name,
+				Arguments: json.RawMessage(c.Function.Arguments)})
 		}
 		r.Items = append(r.Items, it)
 	}
@@ -93,7 +95,8 @@ func RequestOf(body wire.ChatRequest) model.Request {
 			r.WebSearch = r.WebSearch || strings.HasSuffix(t.Type, model.WebSearch)
 			continue
 		}
-		r.Tools = append(r.Tools, scrollback.Tool{Name: t.Function.Name, Description: t.Function.Description, Parameters: t.Function.Parameters})
+		r.Tools = append(r.Tools, scrollback.Tool{Name: t.Function.Name, Description: t.Function.Description,
+			Parameters: t.Function.Parameters})
 	}
 	return r
 }
@@ -106,7 +109,8 @@ type stream struct {
 }
 
 func (s *stream) chunk(c wire.Chunk) {
-	c.ID, c.Object = wire.Word(s.id), "chat.completion.chunk"
+	c.ID = wire.Word(s.id)
+	c.Object = "chat.completion.chunk"
 	b, err := json.Marshal(c)
 	if err != nil {
 		return // our own types always encode
@@ -135,8 +139,11 @@ func (s *stream) delta(d model.Delta) {
 	}
 	s.chunk(wire.Chunk{Choices: []wire.ChunkChoice{choice}}) // its usage is null
 	if d.Usage != nil {
-		s.chunk(wire.Chunk{Choices: []wire.ChunkChoice{}, Usage: &wire.Usage{PromptTokens: wire.Number(d.Usage.InputTokens), CompletionTokens: wire.Number(d.Usage.OutputTokens),
-			TotalTokens: wire.Number(d.Usage.TotalTokens), PromptTokensDetails: &wire.PromptDetails{CachedTokens: wire.Number(d.Usage.CachedTokens)}}})
+		s.chunk(wire.Chunk{Choices: []wire.ChunkChoice{},
+			Usage: &wire.Usage{PromptTokens: wire.Number(d.Usage.InputTokens),
+				CompletionTokens:    wire.Number(d.Usage.OutputTokens),
+				TotalTokens:         wire.Number(d.Usage.TotalTokens),
+				PromptTokensDetails: &wire.PromptDetails{CachedTokens: wire.Number(d.Usage.CachedTokens)}}})
 	}
 }
 

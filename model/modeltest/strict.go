@@ -97,7 +97,8 @@ func (s *Strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	req, why := s.protocol.Read(r, body)
 	s.mu.Lock()
-	s.bodies, s.heads = append(s.bodies, body), append(s.heads, r.Header.Clone())
+	s.bodies = append(s.bodies, body)
+	s.heads = append(s.heads, r.Header.Clone())
 	if why != nil {
 		s.refused = append(s.refused, *why)
 	}

@@ -58,7 +58,8 @@ func New(o *Options) *Model {
 
 // Facts is what is known about the model.
 func (m *Model) Facts() model.Facts {
-	return model.Facts{Name: Name, Limit: limitTokens, MaxOutput: outputTokens, NoSummaries: true, Here: true, Offline: true}
+	return model.Facts{Name: Name, Limit: limitTokens, MaxOutput: outputTokens, NoSummaries: true, Here: true,
+		Offline: true}
 }
 
 // Deterministic says that equal requests get equal replies.
@@ -83,7 +84,8 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 		if r.MaxOutputTokens > 0 {
 			most = min(most, r.MaxOutputTokens)
 		}
-		finish, spent := scrollback.FinishStop, int64(0)
+		finish := scrollback.FinishStop
+		spent := int64(0)
 		for piece := range pieces(a.text) {
 			w := weigh(piece)
 			if spent > 0 {

@@ -144,7 +144,8 @@ func TestStatements(t *testing.T) {
 		{"user: 没什么问题，先这样。", "已记下。" + selfZH},
 		{"user: The depots are many.\nassistant: Noted. " + selfEN + "\nuser: The red depot is closed.", "Noted."},
 		{"user: 仓库很多。\nassistant: 已记下。" + selfZH + "\nuser: 红色仓库关了。", "已记下。"},
-		{"user: The code of the red depot is 5.\nassistant: Noted. " + selfEN + "\nuser: The code of the blue depot is 6.", "Noted."},
+		{"user: The code of the red depot is 5.\nassistant: Noted. " + selfEN + "\nuser: The code of the blue depot is 6.",
+			"Noted."},
 		{"user: Hello!", "Noted. " + selfEN},
 		{"user: When we arrive, the depot closes.", "Noted. " + selfEN},
 		{"user: Who are you?", selfEN},
@@ -168,7 +169,8 @@ func TestNeedle(t *testing.T) {
 	farben := []string{"红色", "绿色", "黑色", "白色", "灰色", "北方", "旧", "新", "上层", "第三"}
 	var r model.Request
 	for i := range 3000 {
-		n, m := i%len(colours), i/len(colours)
+		n := i % len(colours)
+		m := i / len(colours)
 		text := fmt.Sprintf("The access code of the %s depot %d is %04d-%d.", colours[n], m, i, i%7)
 		if i%2 == 1 {
 			text = fmt.Sprintf("%s仓库 %d 的门禁码是 %04d-%d。", farben[n], m, i, i%7)
@@ -201,7 +203,8 @@ func TestSources(t *testing.T) {
 	fact := "The launch code is 1234."
 	want := foundEN + "[#5] “" + fact + "”"
 	question := scrollback.Text{Text: "What is the launch code?"}
-	long := scrollback.Text{Text: strings.Repeat("The weather stays fine over the hills. ", 20) + fact + " " + question.Text}
+	long := scrollback.Text{Text: strings.Repeat("The weather stays fine over the hills. ", 20) + fact + " " +
+		question.Text}
 	other := func(kind scrollback.ItemKind, role scrollback.Role) scrollback.Item {
 		it := item(4, role, scrollback.Text{Text: fact})
 		it.Kind = kind
@@ -211,13 +214,17 @@ func TestSources(t *testing.T) {
 		items []scrollback.Item
 		want  string
 	}{
-		"reference": {[]scrollback.Item{item(5, scrollback.RoleUser, question, scrollback.Text{Text: "```\n" + fact + "\n```"})}, want},
-		"long":      {[]scrollback.Item{item(5, scrollback.RoleUser, long)}, want},
-		"one huge line": {[]scrollback.Item{item(4, scrollback.RoleUser, scrollback.Text{Text: strings.Repeat("a b ", 1<<18)}),
+		"reference": {[]scrollback.Item{item(5, scrollback.RoleUser, question,
+			scrollback.Text{Text: "```\n" + fact + "\n```"})}, want},
+		"long": {[]scrollback.Item{item(5, scrollback.RoleUser, long)}, want},
+		"one huge line": {[]scrollback.Item{item(4, scrollback.RoleUser,
+			scrollback.Text{Text: strings.Repeat("a b ", 1<<18)}),
 			item(5, scrollback.RoleUser, question)}, noneEN},
-		"folded":       {[]scrollback.Item{other(scrollback.KindFolded, scrollback.RoleUser), item(5, scrollback.RoleUser, question)}, noneEN},
-		"instructions": {[]scrollback.Item{other(scrollback.KindMessage, scrollback.RoleSystem), item(5, scrollback.RoleUser, question)}, noneEN},
-		"image only":   {[]scrollback.Item{item(5, scrollback.RoleUser, scrollback.Image{Artifact: "a"})}, "Noted. " + selfEN},
+		"folded": {[]scrollback.Item{other(scrollback.KindFolded, scrollback.RoleUser),
+			item(5, scrollback.RoleUser, question)}, noneEN},
+		"instructions": {[]scrollback.Item{other(scrollback.KindMessage, scrollback.RoleSystem),
+			item(5, scrollback.RoleUser, question)}, noneEN},
+		"image only": {[]scrollback.Item{item(5, scrollback.RoleUser, scrollback.Image{Artifact: "a"})}, "Noted. " + selfEN},
 	} {
 		if got := ask(t, model.Request{Items: c.items}); got.Text != c.want {
 			t.Errorf("%s: got %s\nwant %s", name, got.Text, c.want)
@@ -292,12 +299,16 @@ func FuzzAnswer(f *testing.F) {
 // part of the question; neither the heading of a block nor an error is quoted.
 func TestReferences(t *testing.T) {
 	block := func(mark, text string, r scrollback.Reference) scrollback.Text {
-		r.Mark, r.Source, r.Kind = mark, mark, scrollback.ReferenceFile
+		r.Mark = mark
+		r.Source = mark
+		r.Kind = scrollback.ReferenceFile
 		return scrollback.Text{Text: text, Reference: &r}
 	}
-	harbour := block("harbour.md", "[file harbour.md, version 1]\n````markdown\n# The harbour\nThe spare key hangs behind the lighthouse.\n"+
-		"The third bollard is loose.\n````\n", scrollback.Reference{Version: 1})
-	table := block("潮汐表.md", "[file 潮汐表.md, version 1]\n```markdown\n七月一日的高潮在早上六点二十分。\n```\n", scrollback.Reference{Version: 1})
+	harbour := block("harbour.md",
+		"[file harbour.md, version 1]\n````markdown\n# The harbour\nThe spare key hangs behind the lighthouse.\n"+
+			"The third bollard is loose.\n````\n", scrollback.Reference{Version: 1})
+	table := block("潮汐表.md", "[file 潮汐表.md, version 1]\n```markdown\n七月一日的高潮在早上六点二十分。\n```\n",
+		scrollback.Reference{Version: 1})
 	for _, c := range []struct {
 		says  string
 		parts []scrollback.Part
@@ -310,7 +321,8 @@ func TestReferences(t *testing.T) {
 			foundEN + "[#1] “The spare key hangs behind the lighthouse.”"},
 		{"七月一日的高潮在何时？@[潮汐表.md]", []scrollback.Part{table}, foundZH + "[#1] “七月一日的高潮在早上六点二十分。”"},
 		{"What is missing? @[missing/secret.txt]", []scrollback.Part{
-			block("missing/secret.txt", "[file missing/secret.txt: not found]", scrollback.Reference{Error: "not found"})}, noneEN},
+			block("missing/secret.txt", "[file missing/secret.txt: not found]", scrollback.Reference{Error: "not found"})},
+			noneEN},
 	} {
 		parts := append([]scrollback.Part{scrollback.Text{Text: c.says}}, c.parts...)
 		r := model.Request{Items: []scrollback.Item{item(1, scrollback.RoleUser, parts...)}}

@@ -14,7 +14,8 @@ const pieceRunes = 4
 // characters of an unspaced script. Joined they are s.
 func pieces(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		start, packed := 0, 0
+		start := 0
+		packed := 0
 		spaced := false
 		for i, r := range s {
 			cut := spaced && !unicode.IsSpace(r) || packed >= pieceRunes
@@ -22,7 +23,8 @@ func pieces(s string) iter.Seq[string] {
 				if !yield(s[start:i]) {
 					return
 				}
-				start, packed = i, 0
+				start = i
+				packed = 0
 			}
 			spaced = unicode.IsSpace(r)
 			if terms.Dense(r) {

@@ -150,7 +150,8 @@ func (p *pool) addLines(from source, text string, keep func(string) bool) {
 
 // plain refuses what ends as a question, the question's own words, and a reference alone.
 func (p *pool) plain(s string) bool {
-	return !(strings.HasPrefix(s, "@[") && strings.HasSuffix(s, "]")) && !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "？") && !strings.Contains(p.question.text, s)
+	return !(strings.HasPrefix(s, "@[") && strings.HasSuffix(s, "]")) && !strings.HasSuffix(s, "?") &&
+		!strings.HasSuffix(s, "？") && !strings.Contains(p.question.text, s)
 }
 
 // original refuses, beside what plain does, lines that this model wrote.

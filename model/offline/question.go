@@ -39,7 +39,8 @@ func readQuestion(items []scrollback.Item) question {
 	q := question{at: -1, index: map[string]int{}}
 	for i, it := range items {
 		if it.Kind == scrollback.KindMessage && it.Role == scrollback.RoleUser {
-			q.at, q.seq = i, it.Seq
+			q.at = i
+			q.seq = it.Seq
 		}
 	}
 	if q.at < 0 {
@@ -52,7 +53,8 @@ func readQuestion(items []scrollback.Item) question {
 			asking = append(asking, s)
 		}
 	}
-	q.text, q.asks = whole, len(asking) > 0
+	q.text = whole
+	q.asks = len(asking) > 0
 	if q.asks && utf8.RuneCountInString(whole) > longRunes {
 		q.text = strings.Join(asking[max(0, len(asking)-3):], "\n")
 	}
@@ -89,7 +91,8 @@ func (q *question) cut(text string) {
 	for _, p := range stopPhrases {
 		text = strings.ReplaceAll(text, p, strings.Repeat(" ", len(p)))
 	}
-	pairEnd, plain := -1, 0
+	pairEnd := -1
+	plain := 0
 	terms.EachAt(text, func(t string, from, to int) bool {
 		single := lone(t)
 		if single && (to == pairEnd || glue(t)) || stopWords[t] {
@@ -151,7 +154,9 @@ func (q *question) words() string {
 
 // mostlyDense weighs characters of unspaced scripts against the other words.
 func mostlyDense(s string) bool {
-	characters, words, inside := 0, 0, false
+	characters := 0
+	words := 0
+	inside := false
 	for _, r := range s {
 		word := !terms.Dense(r) && unicode.IsLetter(r)
 		if terms.Dense(r) {

@@ -47,7 +47,8 @@ type ranking struct {
 }
 
 func rank(list []sentence, q question) ranking {
-	rk := ranking{counts: make([]int, len(q.terms)), weight: make([]float64, len(q.terms)), rare: make([]bool, len(q.terms))}
+	rk := ranking{counts: make([]int, len(q.terms)), weight: make([]float64, len(q.terms)),
+		rare: make([]bool, len(q.terms))}
 	for _, s := range list {
 		if one, ok := match(s, q); ok {
 			for i, has := range one.has {
@@ -59,7 +60,8 @@ func rank(list []sentence, q question) ranking {
 		}
 	}
 	for i, t := range q.terms {
-		n, df := float64(len(list)), float64(rk.counts[i])
+		n := float64(len(list))
+		df := float64(rk.counts[i])
 		rk.weight[i] = math.Log(1 + (n-df+0.5)/(df+0.5))
 		rk.rare[i] = rk.counts[i] <= max(rareFew, len(list)/rareShare)
 		if t.glue {
@@ -81,12 +83,14 @@ func rank(list []sentence, q question) ranking {
 // match finds the question's terms in a sentence.
 func match(s sentence, q question) (scored, bool) {
 	out := scored{sentence: s, has: make([]bool, len(q.terms))}
-	last, any := -1, false
+	last := -1
+	any := false
 	terms.Each(s.text, func(t string) bool {
 		i, asked := q.index[t]
 		switch {
 		case asked:
-			any, out.has[i] = true, true
+			any = true
+			out.has[i] = true
 			if q.terms[i].glue {
 				break
 			}
@@ -103,7 +107,8 @@ func match(s sentence, q question) (scored, bool) {
 	})
 	for _, i := range q.lone {
 		if strings.Contains(s.text, q.terms[i].text) {
-			any, out.has[i] = true, true
+			any = true
+			out.has[i] = true
 		}
 	}
 	return out, any
@@ -118,8 +123,11 @@ func nextContent(ts []term, i int) int {
 // judge weighs one sentence once the terms have their weights.
 func (rk *ranking) judge(s *scored, q question) {
 	var held, all float64
-	matched, content, anyRare := 0, 0, false
-	s.complete, s.strong = true, true
+	matched := 0
+	content := 0
+	anyRare := false
+	s.complete = true
+	s.strong = true
 	for i, t := range q.terms {
 		if s.has[i] {
 			s.score += rk.weight[i]
@@ -157,7 +165,8 @@ func (rk *ranking) judge(s *scored, q question) {
 // straddles says that the missing term i is a pair of characters both of which
 // the sentence holds within the neighbouring pairs: a word border, not a word.
 func straddles(ts []term, has []bool, i int) bool {
-	before, after := false, false
+	before := false
+	after := false
 	for j, t := range ts {
 		if has[j] {
 			before = before || t.from < ts[i].from && t.to > ts[i].from && t.to < ts[i].to
@@ -187,14 +196,16 @@ func (rk *ranking) quotes(take func(scored) bool) []sentence {
 // rarest is the content term that the fewest sentences hold, as grep should look
 // for it; among equals one with a digit or capital, then the longest.
 func (rk *ranking) rarest(q question) string {
-	best, bestKey := "", [3]int{}
+	best := ""
+	bestKey := [3]int{}
 	for i, t := range q.terms {
 		if t.glue {
 			continue
 		}
 		key := [3]int{-rk.counts[i], marked(t), len([]rune(t.surface))}
 		if best == "" || slices.Compare(key[:], bestKey[:]) > 0 {
-			best, bestKey = t.surface, key
+			best = t.surface
+			bestKey = key
 			if low := strings.ToLower(t.surface); len(t.text) >= 3 && strings.HasPrefix(low, t.text) {
 				best = t.surface[:len(t.text)] // the stem finds the word's other forms
 			}

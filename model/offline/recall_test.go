@@ -48,7 +48,8 @@ func hits(hs ...scrollback.Hit) scrollback.SearchResult {
 }
 
 func hit(seq int64, role scrollback.Role, text string) scrollback.Hit {
-	return scrollback.Hit{ConversationID: "c", Seq: seq, MessageID: "m", Role: role, Content: text, Snippet: "…" + text, Ref: &fold}
+	return scrollback.Hit{ConversationID: "c", Seq: seq, MessageID: "m", Role: role, Content: text, Snippet: "…" + text,
+		Ref: &fold}
 }
 
 const (
@@ -60,7 +61,8 @@ const (
 
 func TestSearchResults(t *testing.T) {
 	near := hit(4, scrollback.RoleAssistant, "I see.")
-	near.After = []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: blueFact}}}}
+	near.After = []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser,
+		Parts: scrollback.Parts{scrollback.Text{Text: blueFact}}}}
 	whole := asJSON(t, hits(hit(7, scrollback.RoleUser, "The red depot is closed. "+blueFact),
 		hit(9, scrollback.RoleUser, "The red one has a cellar.")))
 	want := func(seq string) string { return foundEN + "[" + seq + "] “" + blueFact + "”" }
@@ -102,17 +104,20 @@ func TestSearchThenGrep(t *testing.T) {
 		"question only": {asJSON(t, hits(hit(2, scrollback.RoleUser, blueQuestion),
 			hit(3, scrollback.RoleUser, "Tell me the access code of the blue depot"))),
 			`{"total":1,"matches":[{"ref":null,"seq":99,"line":1,"content":"` + blueQuestion + `"}]}`, false, noneEN},
-		"another depot": {asJSON(t, hits(hit(2, scrollback.RoleUser, "The access code of the red depot is 5."))), `{"total":0,"matches":[]}`,
+		"another depot": {asJSON(t, hits(hit(2, scrollback.RoleUser, "The access code of the red depot is 5."))),
+			`{"total":0,"matches":[]}`,
 			false,
 			nearEN + "[#2] “The access code of the red depot is 5.”"},
 		"grep finds": {asJSON(t, hits()), asJSON(t, scrollback.GrepResult{Total: 1,
 			Matches: []scrollback.GrepMatch{{Seq: 8, Line: 1, Content: blueFact}}}), false,
 			foundEN + "[#8] “" + blueFact + "”"},
 		"grep finds a folded line": {asJSON(t, hits()),
-			asJSON(t, scrollback.GrepResult{Total: 1, Matches: []scrollback.GrepMatch{{Ref: &ref, Line: 34, Content: "> " + blueFact}}}), false,
+			asJSON(t, scrollback.GrepResult{Total: 1,
+				Matches: []scrollback.GrepMatch{{Ref: &ref, Line: 34, Content: "> " + blueFact}}}), false,
 			foundEN + "[history:0198c0de line 34] “" + blueFact + "”"},
 		"grep finds an echo": {asJSON(t, hits()),
-			asJSON(t, scrollback.GrepResult{Total: 1, Matches: []scrollback.GrepMatch{{Ref: &ref, Line: 34, Content: "[#8] “" + blueFact + "”"}}}),
+			asJSON(t, scrollback.GrepResult{Total: 1,
+				Matches: []scrollback.GrepMatch{{Ref: &ref, Line: 34, Content: "[#8] “" + blueFact + "”"}}}),
 			false,
 			foundEN + "[#8] “" + blueFact + "”"},
 	} {
@@ -164,7 +169,8 @@ func TestCalls(t *testing.T) {
 	call(t, r, "context_grep", blueGrep)
 
 	r.Tools = recallTools
-	used := model.Request{Tools: recallTools, Items: append([]scrollback.Item{item(0, scrollback.RoleAssistant, first)}, r.Items...)}
+	used := model.Request{Tools: recallTools,
+		Items: append([]scrollback.Item{item(0, scrollback.RoleAssistant, first)}, r.Items...)}
 	if again := call(t, used, "context_search", blueSearch); again.ID == first.ID {
 		t.Errorf("id %q twice in a window", again.ID)
 	}

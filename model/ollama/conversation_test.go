@@ -18,7 +18,8 @@ import (
 // other thinks, and results are answered with words.
 func scripted() *modeltest.Script {
 	return modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
-		n, last := len(r.Items), r.Items[len(r.Items)-1]
+		n := len(r.Items)
+		last := r.Items[len(r.Items)-1]
 		var out []model.Delta
 		if n%2 == 0 || last.Role == scrollback.RoleUser && n%3 == 0 {
 			out = append(out, model.Delta{Reasoning: fmt.Sprintf("I think %d, ", n)}, model.Delta{Reasoning: "therefore."})
@@ -39,7 +40,8 @@ func scripted() *modeltest.Script {
 func talk(t *testing.T, turns int, models ...*ollama.Model) []scrollback.Item {
 	t.Helper()
 	items := []scrollback.Item{item(scrollback.RoleSystem, "", said("Be brief."))}
-	search := []scrollback.Tool{{Name: "search", Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)}}
+	search := []scrollback.Tool{{Name: "search",
+		Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)}}
 	bytesOf := func(_ context.Context, id scrollback.ArtifactID) ([]byte, error) { return []byte("PNG of " + id), nil }
 	for turn := range turns {
 		m := models[turn*len(models)/turns]
@@ -49,12 +51,14 @@ func talk(t *testing.T, turns int, models ...*ollama.Model) []scrollback.Item {
 		}
 		user := item(scrollback.RoleUser, "", said(words))
 		if turn%5 == 0 {
-			user.Parts = append(user.Parts, scrollback.Image{Artifact: scrollback.ArtifactID(fmt.Sprintf("art_%d", turn)), MediaType: "image/png"})
+			user.Parts = append(user.Parts, scrollback.Image{Artifact: scrollback.ArtifactID(fmt.Sprintf("art_%d", turn)),
+				MediaType: "image/png"})
 		}
 		items = append(items, user)
 		for step := 0; ; step++ {
-			a, err := modeltest.Read(m.Stream(t.Context(), model.Request{Items: items, Tools: search, Limit: 32768, MaxOutputTokens: 512,
-				Bytes: bytesOf}))
+			a, err := modeltest.Read(m.Stream(t.Context(),
+				model.Request{Items: items, Tools: search, Limit: 32768, MaxOutputTokens: 512,
+					Bytes: bytesOf}))
 			if err != nil || step > 2 {
 				t.Fatalf("turn %d, step %d: %v", turn, step, err)
 			}
@@ -105,7 +109,8 @@ func TestConversation(t *testing.T) {
 func TestTakeover(t *testing.T) {
 	first := ollamaapi.New(scripted(), &ollamaapi.Options{Pedantic: true})
 	second := ollamaapi.New(scripted(), &ollamaapi.Options{Pedantic: true, IDs: "b"})
-	a, b := serve(t, "qwen3", first), serve(t, "gpt-oss", second)
+	a := serve(t, "qwen3", first)
+	b := serve(t, "gpt-oss", second)
 	talk(t, 40, a, b)
 	if refused := append(first.Refusals(), second.Refusals()...); len(refused) > 0 {
 		t.Errorf("refused %v", refused)

@@ -32,16 +32,19 @@ func history(who string) []scrollback.Item {
 	return []scrollback.Item{
 		item(scrollback.RoleSystem, "", said("Be brief.")),
 		{Kind: scrollback.KindTools, Role: scrollback.RoleSystem},
-		item(scrollback.RoleUser, "", said("Compare <a> & b."), scrollback.Image{Artifact: "art_1", MediaType: "image/png", Name: "a.png"},
+		item(scrollback.RoleUser, "", said("Compare <a> & b."),
+			scrollback.Image{Artifact: "art_1", MediaType: "image/png", Name: "a.png"},
 			said("Now."),
 			scrollback.File{Artifact: "art_2", MediaType: "application/pdf", Name: "b.pdf", Size: 9}),
-		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "Two files.", Opaque: foreign}, said("I read "), said("both."),
+		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "Two files.", Opaque: foreign}, said("I read "),
+			said("both."),
 			calls("call_1", "read", `{"name":"a","line":12345678901234567890}`), calls("call_2", "read", `{"name":"b"}`),
 			calls("call_3", "read", `[1]`)),
 		item(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "call_1", Name: "read", Text: "A"},
 			scrollback.ToolResult{CallID: "call_2", Text: ""},
 			scrollback.ToolResult{CallID: "call_3", Name: "read", Text: "no object", IsError: true}),
-		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "They differ."}, scrollback.Text{Text: "They differ.", Opaque: foreign},
+		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "They differ."},
+			scrollback.Text{Text: "They differ.", Opaque: foreign},
 			said("")),
 		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "Nothing to say."}),
 		item(scrollback.RoleUser, "", said("Why?")),
@@ -49,7 +52,8 @@ func history(who string) []scrollback.Item {
 }
 
 func TestGolden(t *testing.T) {
-	yes, no := true, false
+	yes := true
+	no := false
 	tools := []scrollback.Tool{{Name: "read", Description: "Reads a file.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"additionalProperties":false}`)}, {Name: "stop"}}
 	with := func(items []scrollback.Item, change func(*model.Request)) model.Request {
@@ -61,16 +65,17 @@ func TestGolden(t *testing.T) {
 		return r
 	}
 	for name, r := range map[string]model.Request{
-		"own":            with(history("ollama/qwen3"), nil),
-		"foreign":        with(history("anthropic/claude"), nil),
-		"blind":          with(history("ollama/qwen3"), func(r *model.Request) { r.Bytes = nil }),
-		"answer_only":    with(ask("q").Items, func(r *model.Request) { r.AnswerOnly = true }),
-		"plain":          {Items: ask("q").Items},
-		"think_on":       with(ask("q").Items, func(r *model.Request) { r.Thinking.On = &yes }),
-		"think_off":      with(ask("q").Items, func(r *model.Request) { r.Thinking.On = &no }),
-		"think_effort":   with(ask("q").Items, func(r *model.Request) { r.Thinking.Effort = "max" }),
-		"think_budget":   with(ask("q").Items, func(r *model.Request) { r.Thinking.Budget = 9000 }),
-		"learned":        with(ask("q").Items, func(r *model.Request) { r.Learned.Dropped = []string{"truncate", "shift", "num_ctx", "think"} }),
+		"own":          with(history("ollama/qwen3"), nil),
+		"foreign":      with(history("anthropic/claude"), nil),
+		"blind":        with(history("ollama/qwen3"), func(r *model.Request) { r.Bytes = nil }),
+		"answer_only":  with(ask("q").Items, func(r *model.Request) { r.AnswerOnly = true }),
+		"plain":        {Items: ask("q").Items},
+		"think_on":     with(ask("q").Items, func(r *model.Request) { r.Thinking.On = &yes }),
+		"think_off":    with(ask("q").Items, func(r *model.Request) { r.Thinking.On = &no }),
+		"think_effort": with(ask("q").Items, func(r *model.Request) { r.Thinking.Effort = "max" }),
+		"think_budget": with(ask("q").Items, func(r *model.Request) { r.Thinking.Budget = 9000 }),
+		"learned": with(ask("q").Items,
+			func(r *model.Request) { r.Learned.Dropped = []string{"truncate", "shift", "num_ctx", "think"} }),
 		"learned_output": with(ask("q").Items, func(r *model.Request) { r.Learned.MaxOutput = 100 }),
 	} {
 		var got bytes.Buffer

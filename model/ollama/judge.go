@@ -19,7 +19,8 @@ const images = "images"
 var lacks = regexp.MustCompile(`(?s)does not support (.*)`)
 
 // blind are words for an image that cannot be shown.
-var blind = []string{"missing data required for image input", "vision model not loaded", "does not support image", "does not support vision", "image input is not supported"}
+var blind = []string{"missing data required for image input", "vision model not loaded", "does not support image",
+	"does not support vision", "image input is not supported"}
 
 // judge says what Ollama's own refusals mean. They have no codes.
 func (m *Model) judge(p remote.Problem) *scrollback.Error {
@@ -33,7 +34,8 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 		return false
 	}
 	dropped := func(name string) *scrollback.Error {
-		return scrollback.Errorf(scrollback.Unavailable, op, "ollama: the model does not take %s", name).Because(&model.Lesson{Drop: name})
+		return scrollback.Errorf(scrollback.Unavailable, op, "ollama: the model does not take %s",
+			name).Because(&model.Lesson{Drop: name})
 	}
 	if p.Status == notFound {
 		return m.missing(has("model"))
@@ -44,11 +46,14 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	}
 	switch {
 	case p.Status == unauthorized && m.at.Options.Key == "" && !m.cloud:
-		return scrollback.Errorf(scrollback.Refused, op, "ollama requires signing in: run \"ollama signin\", or set OLLAMA_API_KEY").Advise(scrollback.AdviceSetKey, "OLLAMA_API_KEY")
+		return scrollback.Errorf(scrollback.Refused, op,
+			"ollama requires signing in: run \"ollama signin\", or set OLLAMA_API_KEY").Advise(scrollback.AdviceSetKey,
+			"OLLAMA_API_KEY")
 	case has(blind...):
 		return dropped(images)
 	case strings.Contains(what, "tools"):
-		return scrollback.ParamErrorf(op, "model", "the model %s cannot call tools: choose one that can (\"ollama show NAME\" lists it under capabilities)", m.at.Model)
+		return scrollback.ParamErrorf(op, "model",
+			"the model %s cannot call tools: choose one that can (\"ollama show NAME\" lists it under capabilities)", m.at.Model)
 	case strings.Contains(what, "thinking"):
 		return dropped("think")
 	case has("think value"):
@@ -56,9 +61,11 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	case strings.Contains(what, "chat"), strings.Contains(what, "completion"):
 		return scrollback.ParamErrorf(op, "model", "the model %s cannot chat: it was made for something else", m.at.Model)
 	case has("only supports one image"):
-		return scrollback.Errorf(scrollback.Unavailable, op, "ollama: the model takes one image only").Because(&model.Lesson{MaxImages: 1})
+		return scrollback.Errorf(scrollback.Unavailable, op,
+			"ollama: the model takes one image only").Because(&model.Lesson{MaxImages: 1})
 	case has("more system memory", "more gpu memory", "out of memory"):
-		return scrollback.Errorf(scrollback.Unavailable, op, "ollama has too little memory for the model with so large a window: set a smaller one").Because(scrollback.ErrUpstream)
+		return scrollback.Errorf(scrollback.Unavailable, op,
+			"ollama has too little memory for the model with so large a window: set a smaller one").Because(scrollback.ErrUpstream)
 	}
 	return nil
 }
@@ -66,8 +73,11 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 // missing is the error of a 404: for the model, or for the whole API.
 func (m *Model) missing(model bool) *scrollback.Error {
 	if model {
-		return scrollback.ParamErrorf(op, "model", "ollama does not have the model %s: run \"ollama pull %s\"", m.at.Model, m.at.Model).Because(scrollback.ErrNoModel)
+		return scrollback.ParamErrorf(op, "model", "ollama does not have the model %s: run \"ollama pull %s\"", m.at.Model,
+			m.at.Model).Because(scrollback.ErrNoModel)
 	}
-	return scrollback.Errorf(scrollback.Unavailable, op, "ollama could not answer: nothing at its address speaks Ollama's API; is it right? (%s)", m.at.Options.BaseVariable).Because(scrollback.ErrUpstream).
+	return scrollback.Errorf(scrollback.Unavailable, op,
+		"ollama could not answer: nothing at its address speaks Ollama's API; is it right? (%s)",
+		m.at.Options.BaseVariable).Because(scrollback.ErrUpstream).
 		Advise(scrollback.AdviceCheckAddress, m.at.Options.BaseVariable)
 }

@@ -39,11 +39,12 @@ func TestLearns(t *testing.T) {
 		drops []string
 		want  string // a part of the last request
 	}{
-		"all is taken":      {model: ollamaapi.Model{Levels: true}, think: high, want: `"think":"high"`},
-		"no thinking":       {model: ollamaapi.Model{NoThink: true}, think: high, drops: []string{"think"}},
-		"no levels":         {think: high, drops: []string{"think.level"}, want: `"think":true`},
-		"on":                {think: scrollback.Thinking{On: &yes}, want: `"think":true`},
-		"neither parameter": {o: ollamaapi.Options{Refuses: []string{"truncate", "shift"}}, drops: []string{"truncate", "shift"}},
+		"all is taken": {model: ollamaapi.Model{Levels: true}, think: high, want: `"think":"high"`},
+		"no thinking":  {model: ollamaapi.Model{NoThink: true}, think: high, drops: []string{"think"}},
+		"no levels":    {think: high, drops: []string{"think.level"}, want: `"think":true`},
+		"on":           {think: scrollback.Thinking{On: &yes}, want: `"think":true`},
+		"neither parameter": {o: ollamaapi.Options{Refuses: []string{"truncate", "shift"}},
+			drops: []string{"truncate", "shift"}},
 		"no num_ctx": {o: ollamaapi.Options{Refuses: []string{"num_ctx"}}, drops: []string{"num_ctx"},
 			want: `"options":{"num_predict":64}`},
 		"no images": {model: ollamaapi.Model{NoImages: true}, items: []scrollback.Item{image}, drops: []string{"images"},
@@ -52,12 +53,15 @@ func TestLearns(t *testing.T) {
 		"busy, then answers": {o: ollamaapi.Options{Busy: 2}},
 	} {
 		c.model.Name = "qwen3"
-		c.o.Models, c.o.Pedantic = []ollamaapi.Model{c.model}, true
+		c.o.Models = []ollamaapi.Model{c.model}
+		c.o.Pedantic = true
 		server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &c.o)
 		m := serve(t, "qwen3", server)
 		r := ask("q")
 		r.Items = append(r.Items, c.items...)
-		r.Thinking, r.Limit, r.MaxOutputTokens = c.think, 8192, 64
+		r.Thinking = c.think
+		r.Limit = 8192
+		r.MaxOutputTokens = 64
 		r.Bytes = func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("\x89PN"), nil }
 		var learned []string
 		a, err := modeltest.Read(func(yield func(model.Delta, error) bool) {
@@ -94,8 +98,9 @@ func contains(t *testing.T, name string, body json.RawMessage, want string) {
 // A gpt-oss model cannot be kept from thinking: the least is asked for.
 func TestLevelsOnly(t *testing.T) {
 	no := false
-	for id, want := range map[string]string{"gpt-oss:20b": `"think":"low"`, "hf.co/unsloth/gpt-oss-20b-GGUF": `"think":"low"`,
-		"qwen3": `"think":false`} {
+	for id, want := range map[string]string{"gpt-oss:20b": `"think":"low"`,
+		"hf.co/unsloth/gpt-oss-20b-GGUF": `"think":"low"`,
+		"qwen3":                          `"think":false`} {
 		server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")),
 			&ollamaapi.Options{Models: []ollamaapi.Model{{Name: id, Levels: true}}})
 		r := ask("q")

@@ -108,20 +108,21 @@ func parameter(list, name string) int64 {
 
 // ask sends a request whose response is one JSON object. A nil body means GET.
 func (m *Model) ask(ctx context.Context, path string, body, into any) error {
-	return last(m.asking.Stream(ctx, model.Request{Bounds: model.Bounds{Duration: patience}}, func(scrollback.Learned) (remote.Exchange, error) {
-		x := m.exchange(path, body)
-		x.Read = func(a *remote.Answer) error {
-			raw, err := a.Whole()
-			if err != nil {
-				return err
+	return last(m.asking.Stream(ctx, model.Request{Bounds: model.Bounds{Duration: patience}},
+		func(scrollback.Learned) (remote.Exchange, error) {
+			x := m.exchange(path, body)
+			x.Read = func(a *remote.Answer) error {
+				raw, err := a.Whole()
+				if err != nil {
+					return err
+				}
+				if json.Unmarshal(raw, into) != nil {
+					return a.Unreadable(raw)
+				}
+				return a.Emit(model.Delta{Finish: scrollback.FinishStop})
 			}
-			if json.Unmarshal(raw, into) != nil {
-				return a.Unreadable(raw)
-			}
-			return a.Emit(model.Delta{Finish: scrollback.FinishStop})
-		}
-		return x, nil
-	}))
+			return x, nil
+		}))
 }
 
 // last is the error that a stream ends with, or nil.

@@ -18,12 +18,15 @@ func TestList(t *testing.T) {
 		model ollamaapi.Model
 		want  int64
 	}{
-		"loaded":           {"qwen3", ollamaapi.Model{Name: "qwen3:latest", Loaded: 4096, NumCtx: 8192, Trained: 40960}, 4096},
-		"Modelfile":        {"qwen3", ollamaapi.Model{Name: "qwen3", NumCtx: 8192, Trained: 40960}, 8192},
-		"Modelfile, large": {"qwen3", ollamaapi.Model{Name: "qwen3", NumCtx: 1 << 20, Trained: 1 << 22}, 1 << 20}, // written 1.048576e+06
+		"loaded": {"qwen3", ollamaapi.Model{Name: "qwen3:latest", Loaded: 4096, NumCtx: 8192, Trained: 40960},
+			4096},
+		"Modelfile": {"qwen3", ollamaapi.Model{Name: "qwen3", NumCtx: 8192, Trained: 40960}, 8192},
+		// written 1.048576e+06
+		"Modelfile, large": {"qwen3", ollamaapi.Model{Name: "qwen3", NumCtx: 1 << 20, Trained: 1 << 22}, 1 << 20},
 		"trained only":     {"qwen3", ollamaapi.Model{Name: "qwen3", Trained: 40960}, 0},
 		"another is":       {"qwen3", ollamaapi.Model{Name: "qwen3:8b", Loaded: 4096}, -1},
-		"cloud":            {"gpt-oss:120b-cloud", ollamaapi.Model{Name: "gpt-oss:120b-cloud", Cloud: true, Trained: 131072}, 131072},
+		"cloud": {"gpt-oss:120b-cloud", ollamaapi.Model{Name: "gpt-oss:120b-cloud", Cloud: true, Trained: 131072},
+			131072},
 	} {
 		server := ollamaapi.New(modeltest.NewScript(model.Facts{}), &ollamaapi.Options{Models: []ollamaapi.Model{c.model}})
 		limit, most, err := serve(t, c.id, server).List(t.Context())
@@ -66,7 +69,8 @@ func TestListFails(t *testing.T) {
 		}
 	}
 	wild := func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, `{"models":[{"name":3,"model":"qwen3","context_length":-1},{"name":"qwen3:latest","context_length":"4096"}]}`)
+		fmt.Fprint(w,
+			`{"models":[{"name":3,"model":"qwen3","context_length":-1},{"name":"qwen3:latest","context_length":"4096"}]}`)
 	}
 	if limit, _, err := serve(t, "qwen3", http.HandlerFunc(wild)).List(t.Context()); err != nil || limit != 4096 {
 		t.Errorf("%d, %v", limit, err)

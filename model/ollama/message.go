@@ -43,7 +43,8 @@ func (w *writer) item(ctx context.Context, it scrollback.Item) error {
 				texts = append(texts, words)
 			}
 		case scrollback.File:
-			texts = append(texts, fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size, scrollback.ArtifactRef(p.Artifact)))
+			texts = append(texts, fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size,
+				scrollback.ArtifactRef(p.Artifact)))
 		case scrollback.ToolCall:
 			msg.ToolCalls = append(msg.ToolCalls, w.call(len(msg.ToolCalls), p))
 		case scrollback.ToolResult:
@@ -82,7 +83,8 @@ func (w *writer) result(p scrollback.ToolResult) {
 	if name == "" {
 		name = w.names[p.CallID]
 	}
-	w.out = append(w.out, message{Role: string(scrollback.RoleTool), Content: p.Text, ToolName: name, ToolCallID: p.CallID})
+	w.out = append(w.out, message{Role: string(scrollback.RoleTool), Content: p.Text, ToolName: name,
+		ToolCallID: p.CallID})
 }
 
 // image adds an image to a message, or returns its name if it cannot be shown.

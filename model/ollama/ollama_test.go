@@ -27,7 +27,8 @@ func serve(t *testing.T, id string, h http.Handler) *ollama.Model {
 
 func place(url, id string) remote.Endpoint {
 	return remote.Endpoint{Name: "ollama/" + id, Model: id, BaseURL: url,
-		Options: remote.Options{Provider: "ollama", BaseVariable: "OLLAMA_BASE_URL", KeyVariable: "OLLAMA_API_KEY", Pause: time.Millisecond}}
+		Options: remote.Options{Provider: "ollama", BaseVariable: "OLLAMA_BASE_URL", KeyVariable: "OLLAMA_API_KEY",
+			Pause: time.Millisecond}}
 }
 
 func recorded(t *testing.T, name string) []byte {
@@ -50,7 +51,8 @@ func play(bodies ...[]byte) http.HandlerFunc {
 }
 
 func TestRecorded(t *testing.T) {
-	plain, call := recorded(t, "plain"), recorded(t, "call")
+	plain := recorded(t, "plain")
+	call := recorded(t, "call")
 	modeltest.Run(t, func(t *testing.T) model.Model {
 		return serve(t, "qwen3:8b", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/x-ndjson")
@@ -94,11 +96,14 @@ func TestRecordings(t *testing.T) {
 		"reasoning": {Text: "It is 7F3K.", Reasoning: "They ask for the code.",
 			Usage: &scrollback.Usage{InputTokens: 26, CachedTokens: 20, OutputTokens: 12, TotalTokens: 38}, Finish: "stop"},
 		"call": {Reasoning: "Look it up.",
-			Calls: []scrollback.ToolCall{call("call_ab12cd34", "context_search", `{"query":"blue depot","limit":12345678901234567890}`)},
+			Calls: []scrollback.ToolCall{call("call_ab12cd34", "context_search",
+				`{"query":"blue depot","limit":12345678901234567890}`)},
 			Usage: usual, Finish: "tool_calls"},
-		"calls": {Text: "Looking.", Calls: []scrollback.ToolCall{call("call_a", "f", `{"a":[1,"<"]}`), call("call_b", "f", `{}`),
+		"calls": {Text: "Looking.", Calls: []scrollback.ToolCall{call("call_a", "f", `{"a":[1,"<"]}`),
+			call("call_b", "f", `{}`),
 			call("call_3", "g", `{}`)}, Usage: usual, Finish: "tool_calls"},
-		"calls_old": {Calls: []scrollback.ToolCall{call("call_1", "f", `{"a":1}`), call("call_2", "f", `{"a":2}`)}, Usage: usual,
+		"calls_old": {Calls: []scrollback.ToolCall{call("call_1", "f", `{"a":1}`), call("call_2", "f", `{"a":2}`)},
+			Usage:  usual,
 			Finish: "tool_calls"},
 		"length":       {Text: "It goes on", Usage: usual, Finish: "length"},
 		"other_reason": {Text: "No.", Usage: usual, Finish: "content_filter"},
@@ -107,15 +112,19 @@ func TestRecordings(t *testing.T) {
 		// no window was asked for
 		"over": {Text: "A plausible answer.", Usage: &scrollback.Usage{InputTokens: 9000, OutputTokens: 4, TotalTokens: 9004},
 			Finish: "stop"},
-		"cached_apart": {Text: "x", Usage: &scrollback.Usage{InputTokens: 126, CachedTokens: 100, OutputTokens: 12, TotalTokens: 138},
+		"cached_apart": {Text: "x", Usage: &scrollback.Usage{InputTokens: 126, CachedTokens: 100, OutputTokens: 12,
+			TotalTokens: 138},
 			Finish: "stop"},
 		"numbers":      {Text: "x", Usage: usual, Finish: "stop"},
 		"numbers_wild": {Text: "x", Finish: "stop"},
 		"uncounted":    {Text: "x", Finish: "stop"},
 		"unknown":      {Text: "x", Usage: usual, Finish: "stop"},
-		"one_line":     {Text: "so", Reasoning: "hm", Calls: []scrollback.ToolCall{call("c", "f", `{}`)}, Usage: usual, Finish: "tool_calls"},
-		"arguments_text": {Calls: []scrollback.ToolCall{call("call_1", "f", `{"a":1}`), call("call_2", "g", `{"malformed_arguments":"not json"}`),
-			call("call_3", "h", `{"malformed_arguments":"[1]"}`), call("call_4", "i", `{}`)}, Usage: usual, Finish: "tool_calls"},
+		"one_line": {Text: "so", Reasoning: "hm", Calls: []scrollback.ToolCall{call("c", "f", `{}`)}, Usage: usual,
+			Finish: "tool_calls"},
+		"arguments_text": {Calls: []scrollback.ToolCall{call("call_1", "f", `{"a":1}`),
+			call("call_2", "g", `{"malformed_arguments":"not json"}`),
+			call("call_3", "h", `{"malformed_arguments":"[1]"}`), call("call_4", "i", `{}`)}, Usage: usual,
+			Finish: "tool_calls"},
 	} {
 		if name == "numbers_wild" {
 			doubted := scrollback.Usage{}.Doubted()
@@ -156,7 +165,8 @@ func TestRecordedErrors(t *testing.T) {
 			play(body)(w, r)
 		}))
 		a, err := modeltest.Read(m.Stream(t.Context(), ask("q")))
-		if scrollback.CodeOf(err) != c.code || err == nil || !strings.Contains(err.Error(), c.words) || a.Text != c.text || tries != c.tries {
+		if scrollback.CodeOf(err) != c.code || err == nil || !strings.Contains(err.Error(), c.words) || a.Text != c.text ||
+			tries != c.tries {
 			t.Errorf("%s: %q, %v after %d tries; want %+v", name, a.Text, err, tries, c)
 		}
 		if l := model.LessonOf(err); (c.code == scrollback.OverBudget) != (l != nil && l.TooLong) {
@@ -182,7 +192,8 @@ func TestSilentCut(t *testing.T) {
 		"plain":  {limit: 26},
 	} {
 		r := ask("q")
-		r.Limit, r.MaxOutputTokens = c.limit, c.most
+		r.Limit = c.limit
+		r.MaxOutputTokens = c.most
 		a, err := modeltest.Read(serve(t, "qwen3:8b", play(recorded(t, name))).Stream(t.Context(), r))
 		l := model.LessonOf(err)
 		if c.long != (l != nil && l.TooLong && l.Limit == c.limit && l.Requested > 0) || c.long && a.Usage == nil {
@@ -191,7 +202,8 @@ func TestSilentCut(t *testing.T) {
 	}
 	r := ask("q")
 	r.MaxOutputTokens = 1 // as many as there were: the answer was to be as short as that
-	if a, err := modeltest.Read(serve(t, "qwen3:8b", play(recorded(t, "full"))).Stream(t.Context(), r)); err != nil || a.Finish != "length" {
+	if a, err := modeltest.Read(serve(t, "qwen3:8b", play(recorded(t, "full"))).Stream(t.Context(), r)); err != nil ||
+		a.Finish != "length" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

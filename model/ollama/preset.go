@@ -30,13 +30,16 @@ func address(host string) string {
 	if !ok {
 		scheme, rest, standard = "http", scheme, port
 		if strings.EqualFold(rest, "ollama.com") {
-			scheme, standard = "https", "443"
+			scheme = "https"
+			standard = "443"
 		}
 	}
 	rest, path, _ := strings.Cut(rest, "/")
-	name, number := rest, ""
+	name := rest
+	number := ""
 	if at := strings.LastIndexByte(rest, ':'); at >= 0 && (strings.Count(rest, ":") == 1 || rest[max(at-1, 0)] == ']') {
-		name, number = rest[:at], rest[at+1:]
+		name = rest[:at]
+		number = rest[at+1:]
 	}
 	switch name = strings.Trim(name, "[]"); name {
 	case "", "0.0.0.0":

@@ -34,7 +34,8 @@ func TestAddress(t *testing.T) {
 		{"", "[fe80::1]:80", "http://[fe80::1]:80"},
 		{"", "ollama.com", "https://ollama.com:443"},
 	} {
-		at, err := ollama.Preset().Endpoint("qwen3", env(map[string]string{"OLLAMA_BASE_URL": c.base, "OLLAMA_HOST": c.host}), remote.Options{})
+		at, err := ollama.Preset().Endpoint("qwen3", env(map[string]string{"OLLAMA_BASE_URL": c.base, "OLLAMA_HOST": c.host}),
+			remote.Options{})
 		if err != nil || at.BaseURL != c.want || at.Name != "ollama/qwen3" || at.Custom != (c.base+c.host != "") {
 			t.Errorf("%+v: %+v, %v", c, at, err)
 		}
@@ -59,7 +60,8 @@ func TestBase(t *testing.T) {
 	srv := httptest.NewServer(http.StripPrefix("/proxy", strict))
 	defer srv.Close()
 	for _, end := range []string{"", "/", "/v1", "/v1/", "/api", "/api/"} {
-		at, err := ollama.Preset().Endpoint("qwen3", env(map[string]string{"OLLAMA_BASE_URL": srv.URL + "/proxy" + end, "OLLAMA_API_KEY": "k"}),
+		at, err := ollama.Preset().Endpoint("qwen3",
+			env(map[string]string{"OLLAMA_BASE_URL": srv.URL + "/proxy" + end, "OLLAMA_API_KEY": "k"}),
 			remote.Options{Retries: -1})
 		if err != nil {
 			t.Fatal(err)

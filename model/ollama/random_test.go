@@ -25,10 +25,12 @@ type spoken struct {
 func speak(rng *rand.Rand) (s spoken) {
 	say := func(message map[string]any, more string) {
 		b, _ := json.Marshal(message) // texts and lists always encode
-		s.lines = append(s.lines, fmt.Sprintf(`{"model":"m","created_at":"2026-10-02T08:00:00Z","message":%s,"done":%s}`, b, more)+"\n")
+		s.lines = append(s.lines, fmt.Sprintf(`{"model":"m","created_at":"2026-10-02T08:00:00Z","message":%s,"done":%s}`, b,
+			more)+"\n")
 	}
 	word := func() string {
-		return []string{"a ", "世界", "\n", "🌊", "\"quoted\"", "<b>", "\\", "\u2028", "long " + strings.Repeat("x", rng.IntN(300))}[rng.IntN(9)]
+		return []string{"a ", "世界", "\n", "🌊", "\"quoted\"", "<b>", "\\", "\u2028",
+			"long " + strings.Repeat("x", rng.IntN(300))}[rng.IntN(9)]
 	}
 	for range rng.IntN(12) + 1 {
 		switch w := word(); rng.IntN(4) {
@@ -49,7 +51,8 @@ func speak(rng *rand.Rand) (s spoken) {
 			say(map[string]any{"role": "assistant", "content": w}, "false")
 		}
 	}
-	say(map[string]any{"role": "assistant", "content": ""}, `true,"done_reason":"stop","prompt_eval_count":3,"eval_count":4`)
+	say(map[string]any{"role": "assistant", "content": ""},
+		`true,"done_reason":"stop","prompt_eval_count":3,"eval_count":4`)
 	return s
 }
 
@@ -72,7 +75,8 @@ func harm(rng *rand.Rand, lines []string) []string {
 			b[rng.IntN(len(b))] = byte(rng.IntN(256))
 			out[i] = string(b)
 		case 4:
-			out[i] = []string{"null\n", "{}\n", "[]\n", `{"message":null,"done":true}` + "\n", `{"message":{"tool_calls":[{}]}}` + "\n",
+			out[i] = []string{"null\n", "{}\n", "[]\n", `{"message":null,"done":true}` + "\n",
+				`{"message":{"tool_calls":[{}]}}` + "\n",
 				`{"error":{}}` + "\n", "\n\n", "data: {}\n"}[rng.IntN(8)]
 		case 5:
 			j := rng.IntN(len(out))
@@ -93,7 +97,8 @@ func TestRandomStreams(t *testing.T) {
 			_ = http.NewResponseController(w).Flush() // the client may be gone
 		}
 	}))
-	clean, failed := 0, 0
+	clean := 0
+	failed := 0
 	for seed := range uint64(streams) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		s := speak(rng)
@@ -105,7 +110,8 @@ func TestRandomStreams(t *testing.T) {
 		var chunks []string
 		for rest := strings.Join(lines, ""); rest != ""; {
 			n := min(rng.IntN(200)+1, len(rest))
-			chunks, rest = append(chunks, rest[:n]), rest[n:]
+			chunks = append(chunks, rest[:n])
+			rest = rest[n:]
 		}
 		body.Store(&chunks)
 		r := ask("q")
@@ -121,8 +127,10 @@ func TestRandomStreams(t *testing.T) {
 			continue
 		}
 		clean++
-		if err != nil || a.Text != s.text || a.Reasoning != s.reasoning || !slices.Equal(argumentsOf(a), s.calls) || !finished(a) {
-			t.Fatalf("seed %d: %v\n got %q %q %v %q\nwant %q %q %v", seed, err, a.Text, a.Reasoning, argumentsOf(a), a.Finish, s.text, s.reasoning,
+		if err != nil || a.Text != s.text || a.Reasoning != s.reasoning || !slices.Equal(argumentsOf(a), s.calls) ||
+			!finished(a) {
+			t.Fatalf("seed %d: %v\n got %q %q %v %q\nwant %q %q %v", seed, err, a.Text, a.Reasoning, argumentsOf(a), a.Finish,
+				s.text, s.reasoning,
 				s.calls)
 		}
 	}

@@ -121,7 +121,8 @@ func (s *reader) say(l line) error {
 		}
 		s.some = true
 		s.calls++
-		whole := &scrollback.ToolCall{ID: s.id(string(c.ID)), Name: string(c.Function.Name), Arguments: arguments(c.Function.Arguments)}
+		whole := &scrollback.ToolCall{ID: s.id(string(c.ID)), Name: string(c.Function.Name),
+			Arguments: arguments(c.Function.Arguments)}
 		if err := s.a.Emit(model.Delta{Call: whole}); err != nil {
 			return err
 		}
@@ -173,7 +174,9 @@ func (s *reader) end(l line) error {
 
 func usage(l line) *scrollback.Usage {
 	odd := min(l.Prompt, l.Cached, l.Eval) < 0
-	in, cached, out := int64(max(l.Prompt, 0)), int64(max(l.Cached, 0)), int64(max(l.Eval, 0))
+	in := int64(max(l.Prompt, 0))
+	cached := int64(max(l.Cached, 0))
+	out := int64(max(l.Eval, 0))
 	if in == 0 && out == 0 && !odd {
 		return nil
 	}
@@ -193,7 +196,8 @@ func usage(l line) *scrollback.Usage {
 func (s *reader) cut(l line, u *scrollback.Usage) error {
 	var in, out int64
 	if u != nil {
-		in, out = u.InputTokens, u.OutputTokens
+		in = u.InputTokens
+		out = u.OutputTokens
 	}
 	over := s.asked.NumCtx > 0 && in > s.asked.NumCtx
 	full := !s.some && l.DoneReason == "length" && (s.asked.NumPredict == 0 || out < s.asked.NumPredict)
@@ -205,6 +209,7 @@ func (s *reader) cut(l line, u *scrollback.Usage) error {
 			return err
 		}
 	}
-	return scrollback.Errorf(scrollback.OverBudget, op, "ollama says that the request is too long for the window that the model has").
+	return scrollback.Errorf(scrollback.OverBudget, op,
+		"ollama says that the request is too long for the window that the model has").
 		Because(&model.Lesson{TooLong: true, Limit: s.asked.NumCtx, Requested: in})
 }

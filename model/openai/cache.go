@@ -24,10 +24,12 @@ func (e ends) note(layer scrollback.Layer, ms []wire.Message) {
 // said before this turn, and of the prompt.
 func (m *Model) mark(c *chat, e ends) {
 	name := strings.ToLower(m.at.Model)
-	if !slices.ContainsFunc(m.d.marks, func(p string) bool { return strings.HasPrefix(name, p) }) || c.dropped("cache_control") {
+	if !slices.ContainsFunc(m.d.marks, func(p string) bool { return strings.HasPrefix(name, p) }) ||
+		c.dropped("cache_control") {
 		return
 	}
-	for _, layer := range []scrollback.Layer{scrollback.LayerInstructions, scrollback.LayerPlaceholders, scrollback.LayerMessages, scrollback.LayerPrompt} {
+	for _, layer := range []scrollback.Layer{scrollback.LayerInstructions, scrollback.LayerPlaceholders,
+		scrollback.LayerMessages, scrollback.LayerPrompt} {
 		at, ok := e[layer]
 		if !ok {
 			continue

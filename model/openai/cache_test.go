@@ -15,14 +15,18 @@ import (
 // the ends of its layers, and one for another model is not.
 func TestCacheMarks(t *testing.T) {
 	item := func(layer scrollback.Layer, role scrollback.Role, text string) scrollback.Item {
-		return scrollback.Item{Kind: scrollback.KindMessage, Layer: layer, Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}
+		return scrollback.Item{Kind: scrollback.KindMessage, Layer: layer, Role: role,
+			Parts: scrollback.Parts{scrollback.Text{Text: text}}}
 	}
 	r := model.Request{Items: []scrollback.Item{item(scrollback.LayerInstructions, scrollback.RoleSystem, "be brief"),
 		item(scrollback.LayerPlaceholders, scrollback.RoleUser, "folded"),
-		item(scrollback.LayerMessages, scrollback.RoleUser, "one"), item(scrollback.LayerMessages, scrollback.RoleAssistant, "two"),
+		item(scrollback.LayerMessages, scrollback.RoleUser, "one"),
+		item(scrollback.LayerMessages, scrollback.RoleAssistant, "two"),
 		item(scrollback.LayerMessages, scrollback.RoleUser, "three"),
-		item(scrollback.LayerPrompt, scrollback.RoleUser, "four"), item(scrollback.LayerRequestOnly, scrollback.RoleUser, "five")}}
-	for id, want := range map[string]string{"anthropic/claude-sonnet-4.5": "be brief|folded|three|four", "deepseek/deepseek-v3.2": ""} {
+		item(scrollback.LayerPrompt, scrollback.RoleUser, "four"),
+		item(scrollback.LayerRequestOnly, scrollback.RoleUser, "five")}}
+	for id, want := range map[string]string{"anthropic/claude-sonnet-4.5": "be brief|folded|three|four",
+		"deepseek/deepseek-v3.2": ""} {
 		var body struct {
 			Messages []struct{ Content json.RawMessage }
 		}

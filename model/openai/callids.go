@@ -85,7 +85,8 @@ func (s *callSpeller) call(it scrollback.Item, id string) string {
 	for n := 1; s.used[want]; n++ {
 		want = s.respell(id, n, most)
 	}
-	s.used[want], s.open[id] = true, want
+	s.used[want] = true
+	s.open[id] = want
 	return want
 }
 
@@ -152,7 +153,8 @@ func (m *Model) beside(c *chat, call *wire.ToolCall, it scrollback.Item, p scrol
 	if len(back.Specific) > 0 && c.may("provider_specific_fields") {
 		call.ProviderSpecificFields = back.Specific
 	}
-	call.Beside, call.Function.Beside = c.taken(back.Beside), c.taken(back.Function)
+	call.Beside = c.taken(back.Beside)
+	call.Function.Beside = c.taken(back.Function)
 	if len(back.Extra)+len(back.Specific) == 0 && first && c.dropped(unsigned) && c.may("extra_content") {
 		call.ExtraContent = json.RawMessage(`{"google":{"thought_signature":"skip_thought_signature_validator"}}`)
 	}
@@ -202,7 +204,8 @@ func (m *Model) judge(params []string) func(p remote.Problem) *scrollback.Error 
 			refusing = fmt.Sprintf(longIDs, most)
 		case ids && badPattern.MatchString(words):
 			refusing = oddIDs
-		case slices.Contains(params, thinkingChunks) && strings.Contains(words, "content") && strings.Contains(words, "thinking"):
+		case slices.Contains(params, thinkingChunks) && strings.Contains(words, "content") &&
+			strings.Contains(words, "thinking"):
 			refusing = thinkingChunks
 		}
 		if refusing == "" {

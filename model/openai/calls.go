@@ -110,7 +110,8 @@ func (c *gathered) complete() bool {
 
 // repeats reports whether a piece is the same call once more.
 func (c *gathered) repeats(p wire.ToolCall) bool {
-	return p.ID != "" && string(p.ID) == c.id && p.Function.Name == c.name && string(p.Function.Arguments) == string(c.arguments)
+	return p.ID != "" && string(p.ID) == c.id && p.Function.Name == c.name &&
+		string(p.Function.Arguments) == string(c.arguments)
 }
 
 // beside reports whether a piece that was taken for one of c begins another call.
@@ -207,7 +208,8 @@ func (g *gathering) whole(requestID string, cut, alone bool) []scrollback.ToolCa
 			c.id = g.fresh(requestID, own)
 		}
 		own[c.id] = true
-		out = append(out, scrollback.ToolCall{ID: c.id, Name: c.name, Arguments: model.Arguments(string(c.arguments)), Opaque: c.payload.opaque()})
+		out = append(out, scrollback.ToolCall{ID: c.id, Name: c.name, Arguments: model.Arguments(string(c.arguments)),
+			Opaque: c.payload.opaque()})
 	}
 	return out
 }

@@ -62,7 +62,8 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	}
 	m.mark(c, ends)
 	for _, t := range r.Tools {
-		c.Tools = append(c.Tools, wire.Tool{Type: "function", Function: wire.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
+		c.Tools = append(c.Tools, wire.Tool{Type: "function",
+			Function: wire.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
 	}
 	read := func(a *remote.Answer) error {
 		return (&reader{a: a, calls: gathering{taken: callIDs(r), tools: r.Tools}}).read()
@@ -90,7 +91,8 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	case c.may("prompt_cache_key"):
 		c.PromptCacheKey = r.CacheKey
 	}
-	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params, Once: c.once, Judge: c.judge(m), Read: read}, nil
+	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params,
+		Once: c.once, Judge: c.judge(m), Read: read}, nil
 }
 
 // bound says how long the answer may be, in the one of two fields that the server
@@ -150,7 +152,8 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 			m.beside(c, &call, it, p, len(out.ToolCalls) == 0)
 			out.ToolCalls = append(out.ToolCalls, call)
 		case scrollback.ToolResult:
-			results = append(results, wire.Message{Role: "tool", ToolCallID: c.ids.result(p.CallID), Content: wire.Content{{Type: "text", Text: p.Text}}})
+			results = append(results, wire.Message{Role: "tool", ToolCallID: c.ids.result(p.CallID),
+				Content: wire.Content{{Type: "text", Text: p.Text}}})
 		case scrollback.Reasoning: // below
 			before = append(before, len(out.Content))
 		}

@@ -18,7 +18,8 @@ func streamed(finish string, deltas ...string) string {
 	for _, d := range deltas {
 		b.WriteString(`data: {"choices":[{"index":0,"delta":` + d + "}]}\n\n")
 	}
-	return b.String() + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"` + finish + `"}]}` + "\n\ndata: [DONE]\n\n"
+	return b.String() + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"` + finish + `"}]}` +
+		"\n\ndata: [DONE]\n\n"
 }
 
 // wholly is an answer that is not streamed.
@@ -57,10 +58,12 @@ func sentBack(t *testing.T, by string, said scrollback.Parts, known scrollback.L
 		}
 		return chatReply(200, "application/json", strings.NewReader(wholly("stop", `{"content":"ok"}`)))
 	})
-	r := model.Request{Learned: known, Items: []scrollback.Item{chatItemOf(scrollback.RoleUser, "", scrollback.Text{Text: "go"}),
+	r := model.Request{Learned: known, Items: []scrollback.Item{chatItemOf(scrollback.RoleUser, "",
+		scrollback.Text{Text: "go"}),
 		chatItemOf(scrollback.RoleAssistant, by, said...)}}
 	for _, c := range said.Calls() {
-		r.Items = append(r.Items, chatItemOf(scrollback.RoleTool, "", scrollback.ToolResult{CallID: c.ID, Name: c.Name, Text: "done"}))
+		r.Items = append(r.Items, chatItemOf(scrollback.RoleTool, "",
+			scrollback.ToolResult{CallID: c.ID, Name: c.Name, Text: "done"}))
 	}
 	a, err := modeltest.Read(m.Stream(t.Context(), r))
 	if err != nil {
@@ -109,27 +112,34 @@ func TestChatFieldsBesideThoughts(t *testing.T) {
 			[]string{`"signature":"S0","thinking":"aa"`, `"signature":"S1","thinking":"xy"`}},
 		"content on the message": {streamed("stop", `{"content":"hi"}`,
 			`{"extra_content":{"google":{"thought_signature":"AY"}},"provider_specific_fields":{"cache":{"a":1}}}`), "|hi",
-			[]string{`"extra_content":{"google":{"thought_signature":"AY"}}`, `"provider_specific_fields":{"cache":{"a":1}}`, `"content":"hi"`}},
+			[]string{`"extra_content":{"google":{"thought_signature":"AY"}}`, `"provider_specific_fields":{"cache":{"a":1}}`,
+				`"content":"hi"`}},
 		"in each piece": {streamed("stop", `{"content":"h","extra_content":{"google":{"thought_signature":"AY"}}}`,
 			`{"content":"i","extra_content":{"google":{"thought_signature":"AY"}}}`), "|hi",
 			[]string{`"extra_content":{"google":{"thought_signature":"AY"}}`, `"content":"hi"`}},
 		"a signature in pieces": {streamed("tool_calls", `{"reasoning_content":"hm"}`, `{"reasoning_signature":"AB"}`,
-			`{"reasoning_signature":"CD"}`, madeCall), "hm|", []string{`"reasoning_signature":"ABCD"`, `"reasoning_content":"hm"`}},
-		"Copilot": {streamed("tool_calls", `{"reasoning_text":"hm "}`, `{"reasoning_text":"so"}`, `{"content":"hi"}`, madeCall,
+			`{"reasoning_signature":"CD"}`, madeCall), "hm|",
+			[]string{`"reasoning_signature":"ABCD"`, `"reasoning_content":"hm"`}},
+		"Copilot": {streamed("tool_calls", `{"reasoning_text":"hm "}`, `{"reasoning_text":"so"}`, `{"content":"hi"}`,
+			madeCall,
 			`{"reasoning_opaque":"OP=="}`), "hm so|hi", []string{`"reasoning_text":"hm so"`, `"reasoning_opaque":"OP=="`}},
 		"Copilot, whole": {wholly("stop", `{"content":"hi","reasoning_text":"hm","reasoning_opaque":"OP=="}`), "hm|hi",
 			[]string{`"reasoning_opaque":"OP=="`}},
-		"encrypted details alone": {streamed("tool_calls", `{"reasoning_details":[{"type":"reasoning.encrypted","data":"E1","index":0}]}`,
+		"encrypted details alone": {streamed("tool_calls",
+			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"E1","index":0}]}`,
 			`{"reasoning_details":[{"type":"reasoning.encrypted","data":"E2","index":0}]}`, madeCall), "|",
 			[]string{`"reasoning_details":[{"type":"reasoning.encrypted","data":"E1","index":0},` +
 				`{"type":"reasoning.encrypted","data":"E2","index":0}]`}},
-		"details and a text": {wholly("stop", `{"content":"hi","reasoning_details":[{"type":"reasoning.encrypted","data":"E1"}]}`), "|hi",
+		"details and a text": {wholly("stop",
+			`{"content":"hi","reasoning_details":[{"type":"reasoning.encrypted","data":"E1"}]}`), "|hi",
 			[]string{`"reasoning_details":[{"type":"reasoning.encrypted","data":"E1"}]`}},
 		"Mistral": {streamed("tool_calls", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]}`,
 			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"b"}],"signature":"M=","closed":true}]}`,
 			`{"content":"hi"}`, madeCall), "ab|hi",
-			[]string{`{"type":"thinking","thinking":[{"type":"text","text":"ab"}],"closed":true,"signature":"M="}`, `"text":"hi"`}},
-		"Mistral, thoughts between texts": {wholly("tool_calls", `{"content":[`+interleaved+`],`+madeCall[1:]), "abcde|hi\nho",
+			[]string{`{"type":"thinking","thinking":[{"type":"text","text":"ab"}],"closed":true,"signature":"M="}`,
+				`"text":"hi"`}},
+		"Mistral, thoughts between texts": {wholly("tool_calls", `{"content":[`+interleaved+`],`+madeCall[1:]),
+			"abcde|hi\nho",
 			[]string{`"content":[` + interleaved + `]`}},
 		"Mistral, thoughts between texts, in pieces": {streamed("tool_calls",
 			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]}`,
@@ -138,7 +148,8 @@ func TestChatFieldsBesideThoughts(t *testing.T) {
 			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"c"}],"signature":"M1"},`+
 				`{"type":"thinking","thinking":[{"type":"text","text":"de"}]}]}`,
 			`{"content":"ho"}`, madeCall), "abcde|hi\nho", []string{`"content":[` + interleaved + `]`}},
-		"nothing that is not a thought": {wholly("stop", `{"content":"hi","images":[{"url":"SIG"}],"audio":null,"padding":"S1"}`), "|hi",
+		"nothing that is not a thought": {wholly("stop",
+			`{"content":"hi","images":[{"url":"SIG"}],"audio":null,"padding":"S1"}`), "|hi",
 			[]string{`{"role":"assistant","content":"hi"}`}},
 	} {
 		mediaType := "application/json"
@@ -229,10 +240,11 @@ func TestChatCallsNearlyRight(t *testing.T) {
 			`{"content":null,"function_call":{"name":"read","arguments":"{\"seq\":1}"}}`), `read {"seq":1}`},
 		"both forms": {wholly("tool_calls",
 			`{"function_call":{"name":"read","arguments":"{}"},`+call("a", `"name":"read","arguments":"{}"`)[1:]), `read {}`},
-		"by its id":      {streamed("tool_calls", call("functions.read:0", `"arguments":"{}"`)), `read {}`},
-		"by arguments":   {streamed("stop", call("a", `"arguments":"{\"pattern\":\"x\"}"`)), `grep {"pattern":"x"}`},
-		"whole":          {wholly("stop", call("a", `"name":"","arguments":"{\"pattern\":\"x\"}"`)), `grep {"pattern":"x"}`},
-		"null":           {wholly("stop", call("a", `"name":null,"arguments":"{\"pattern\":\"x\"}"`)), `grep {"pattern":"x"}`},
+		"by its id":    {streamed("tool_calls", call("functions.read:0", `"arguments":"{}"`)), `read {}`},
+		"by arguments": {streamed("stop", call("a", `"arguments":"{\"pattern\":\"x\"}"`)), `grep {"pattern":"x"}`},
+		"whole":        {wholly("stop", call("a", `"name":"","arguments":"{\"pattern\":\"x\"}"`)), `grep {"pattern":"x"}`},
+		"null": {wholly("stop", call("a", `"name":null,"arguments":"{\"pattern\":\"x\"}"`)),
+			`grep {"pattern":"x"}`},
 		"not to be told": {streamed("stop", call("a", `"arguments":"{}"`)), `unnamed {}`},
 	} {
 		m := chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
@@ -241,7 +253,8 @@ func TestChatCallsNearlyRight(t *testing.T) {
 		r := modeltest.Plain()
 		r.Tools = tools
 		a, err := modeltest.Read(m.Stream(t.Context(), r))
-		if err != nil || len(a.Calls) != 1 || a.Calls[0].Name+" "+string(a.Calls[0].Arguments) != c.want || a.Calls[0].ID == "" ||
+		if err != nil || len(a.Calls) != 1 || a.Calls[0].Name+" "+string(a.Calls[0].Arguments) != c.want ||
+			a.Calls[0].ID == "" ||
 			a.Finish != scrollback.FinishToolCalls {
 			t.Errorf("%s: %+v, %s, %v", name, a.Calls, a.Finish, err)
 		}

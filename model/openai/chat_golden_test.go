@@ -42,17 +42,21 @@ func chatEverythingBy(by string, opaque scrollback.Opaque) model.Request {
 		Items: []scrollback.Item{
 			chatItemOf(scrollback.RoleSystem, "", text("Be brief.")),
 			{Kind: scrollback.KindTools, Role: scrollback.RoleSystem},
-			{Kind: scrollback.KindFolded, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("<summary>what was said</summary>"),
-				text("<placeholder/>")}},
+			{Kind: scrollback.KindFolded, Role: scrollback.RoleUser,
+				Parts: scrollback.Parts{text("<summary>what was said</summary>"),
+					text("<placeholder/>")}},
 			{Kind: scrollback.KindAck, Role: scrollback.RoleAssistant, Parts: scrollback.Parts{text("Understood.")}},
-			chatItemOf(scrollback.RoleUser, "", text("Look: a < b"), scrollback.Image{Artifact: "ab12", Name: "plan.png", MediaType: "image/png",
-				Detail: "low"}, scrollback.File{Artifact: "cd34", Name: "a.pdf", MediaType: "application/pdf", Size: 9}),
-			chatItemOf(scrollback.RoleAssistant, by, scrollback.Reasoning{Text: "I must look it up", Opaque: opaque}, text("One moment."),
+			chatItemOf(scrollback.RoleUser, "", text("Look: a < b"),
+				scrollback.Image{Artifact: "ab12", Name: "plan.png", MediaType: "image/png",
+					Detail: "low"}, scrollback.File{Artifact: "cd34", Name: "a.pdf", MediaType: "application/pdf", Size: 9}),
+			chatItemOf(scrollback.RoleAssistant, by, scrollback.Reasoning{Text: "I must look it up", Opaque: opaque},
+				text("One moment."),
 				scrollback.ToolCall{ID: "c1", Name: "f", Arguments: json.RawMessage(`{"a":1}`)},
 				scrollback.ToolCall{ID: "c2", Name: "g", Arguments: json.RawMessage(`{}`)}),
 			chatItemOf(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "c1", Name: "f", Text: "one"},
 				scrollback.ToolResult{CallID: "c2", Name: "g"}),
-			chatItemOf(scrollback.RoleAssistant, by, scrollback.Reasoning{Text: "so it is", Opaque: opaque}, text("It is one."), text(""),
+			chatItemOf(scrollback.RoleAssistant, by, scrollback.Reasoning{Text: "so it is", Opaque: opaque}, text("It is one."),
+				text(""),
 				text("Or two.")),
 			chatItemOf(scrollback.RoleUser, "", text("Again.")),
 			chatItemOf(scrollback.RoleAssistant, by, scrollback.Reasoning{Opaque: opaque},
@@ -92,7 +96,8 @@ func chatSent(t *testing.T, preset, id string, r model.Request) json.RawMessage 
 
 // What is sent to every server, byte for byte.
 func TestChatGolden(t *testing.T) {
-	yes, no := true, false
+	yes := true
+	no := false
 	others := map[string][]string{"deepseek": {"deepseek-chat"}, "dashscope": {"qwen3-max"},
 		"moonshot": {"kimi-k3", "kimi-k2.7-code", "kimi-k2.5"}, "openrouter": {"deepseek/deepseek-v3.2"}}
 	details := json.RawMessage(`{"type":"reasoning.text","text":"I must look it ` +
@@ -124,7 +129,8 @@ func TestChatGolden(t *testing.T) {
 			dropped.Learned.Dropped = []string{"stream_options", "image_url", "max_tokens", "prompt_cache_key",
 				"function tools with reasoning_effort"}
 			write("without what was refused", chatSent(t, p.preset, p.model, dropped))
-			r.AnswerOnly, r.Bytes = true, nil
+			r.AnswerOnly = true
+			r.Bytes = nil
 			r.Items = r.Items[:5]
 			write("answer only, images not shown", chatSent(t, p.preset, p.model, r))
 			for _, id := range append([]string{p.model}, others[p.preset]...) {
@@ -134,7 +140,8 @@ func TestChatGolden(t *testing.T) {
 				}{{"as the model likes", scrollback.Thinking{}}, {"none", scrollback.Thinking{Effort: "none"}},
 					{"low", scrollback.Thinking{Effort: "low"}}, {"xhigh", scrollback.Thinking{Effort: "xhigh"}},
 					{"max", scrollback.Thinking{Effort: "max"}},
-					{"budget", scrollback.Thinking{Budget: 2000}}, {"on", scrollback.Thinking{On: &yes}}, {"off", scrollback.Thinking{On: &no}}} {
+					{"budget", scrollback.Thinking{Budget: 2000}}, {"on", scrollback.Thinking{On: &yes}},
+					{"off", scrollback.Thinking{On: &no}}} {
 					sent := chatSent(t, p.preset, id, model.Request{Thinking: c.t, MaxOutputTokens: 4000, Learned: chatKnown,
 						Items: []scrollback.Item{chatItemOf(scrollback.RoleUser, "", scrollback.Text{Text: "q"})}})
 					fmt.Fprintf(&out, "%s // %s, thinking: %s\n", sent, id, c.name)

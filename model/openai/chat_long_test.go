@@ -39,8 +39,9 @@ func chatTalker(name string) model.Model {
 		} else {
 			ds = append(ds, model.Delta{Text: fmt.Sprintf("answer %d ", i)}, model.Delta{Text: "of " + name})
 		}
-		return append(ds, model.Delta{Usage: &scrollback.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 9,
-			TotalTokens: 120}})
+		return append(ds, model.Delta{Usage: &scrollback.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20,
+			ReasoningTokens: 9,
+			TotalTokens:     120}})
 	}})
 }
 
@@ -76,7 +77,8 @@ func (s *chatSide) say(t *testing.T, items []scrollback.Item, turn int) []scroll
 		if step > 4 {
 			t.Fatal("the model never ends")
 		}
-		r := model.Request{Items: chatWindow(items, s.known.Strict), Tools: chatTools(), Learned: s.known, MaxOutputTokens: 900, CacheKey: "k",
+		r := model.Request{Items: chatWindow(items, s.known.Strict), Tools: chatTools(), Learned: s.known,
+			MaxOutputTokens: 900, CacheKey: "k",
 			Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("PNG"), nil }}
 		if turn%4 == 3 {
 			r.Thinking = scrollback.Thinking{Effort: "high"}
@@ -92,7 +94,8 @@ func (s *chatSide) say(t *testing.T, items []scrollback.Item, turn int) []scroll
 		if err != nil || a.Finish == "" || a.Usage == nil || a.Usage.OutputTokens != 20 || a.Usage.CachedTokens != 40 {
 			t.Fatalf("turn %d: %s %+v %v; refused %+v", turn, chatSaid(a), a.Usage, err, s.server.Refusals())
 		}
-		items = append(items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleAssistant, Model: s.m.Facts().Name,
+		items = append(items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleAssistant,
+			Model: s.m.Facts().Name,
 			Parts: modeltest.Parts(a.Deltas)})
 		var results scrollback.Parts
 		for _, c := range a.Calls {
@@ -121,7 +124,8 @@ var chatExpected = map[string][]string{
 	"openai":     {"effort-with-tools"},
 	"deepseek":   {"image"},
 	"xai":        {"parameter"}, // reasoning_effort, of this model
-	"openrouter": nil, "dashscope": nil, "moonshot": nil, "ark": nil, "poe": nil, "workers-ai": nil, "custom": nil, "lmstudio": nil,
+	"openrouter": nil, "dashscope": nil, "moonshot": nil, "ark": nil, "poe": nil, "workers-ai": nil, "custom": nil,
+	"lmstudio":  nil,
 	"llama.cpp": nil,
 	"vllm":      {"no-system"},
 }
@@ -140,7 +144,8 @@ func TestChatConversations(t *testing.T) {
 				return
 			}
 
-			first, second := chatOpenSide(t, p.preset, p.model, "Ada"), chatOpenSide(t, next.preset, next.model, "Bob")
+			first := chatOpenSide(t, p.preset, p.model, "Ada")
+			second := chatOpenSide(t, next.preset, next.model, "Bob")
 			chatTalk(t, []*chatSide{first, second}, testlength.Of(24, 40))
 			chatExpect(t, p.preset, first)
 			chatExpect(t, next.preset, second)

@@ -37,7 +37,8 @@ func TestChatOddAnswers(t *testing.T) {
 		"lines of JSON":      {"application/x-ndjson", one + "\n" + two + "\n"},
 		"lines, as a stream": {"text/event-stream", one + "\n" + two},
 		"no blank lines":     {"text/event-stream", "data: " + one + "\ndata: " + two + "\ndata: [DONE]\n"},
-		"older form":         {"text/event-stream", `data: {"choices":[{"index":0,"text":"hello","finish_reason":"stop"}]}` + "\n\n"},
+		"older form": {"text/event-stream",
+			`data: {"choices":[{"index":0,"text":"hello","finish_reason":"stop"}]}` + "\n\n"},
 		"the message once more": {"text/event-stream", "data: " + one + "\n\ndata: " +
 			strings.Replace(two, `"finish`, `"message":{"content":"hello"},"finish`, 1) +
 			"\n\n"},
@@ -59,7 +60,8 @@ func TestChatErrorsInAnswers(t *testing.T) {
 		{"application/json", `{"code":17,"msg":"WORDS"}`},
 		{"application/json", `{"errorMessage":"WORDS"}`},
 		{"text/event-stream", "data: " + `{"base_resp":{"status_code":1000,"status_msg":"WORDS"}}` + "\n\n"},
-		{"text/event-stream", "data: " + `{"choices":[{"index":0,"delta":{},"finish_reason":"error","error":{"message":"WORDS"}}]}` + "\n\n"},
+		{"text/event-stream", "data: " +
+			`{"choices":[{"index":0,"delta":{},"finish_reason":"error","error":{"message":"WORDS"}}]}` + "\n\n"},
 		{"text/event-stream", `error: {"error":{"message":"WORDS"}}` + "\n\n"},
 		{"text/event-stream", "WORDS"},
 		{"text/plain", "WORDS"},
@@ -77,7 +79,8 @@ func TestChatWithheld(t *testing.T) {
 	for _, reason := range []string{"content_filter", "PROHIBITED_CONTENT", "content_filter: PROHIBITED_CONTENT", "SAFETY",
 		"sensitive", "guardrail_intervened",
 		"RECITATION"} {
-		a, err := chatOdd(t, "text/event-stream", `data: {"choices":[{"index":0,"delta":{},"finish_reason":"`+reason+`"}]}`+"\n\n")
+		a, err := chatOdd(t, "text/event-stream",
+			`data: {"choices":[{"index":0,"delta":{},"finish_reason":"`+reason+`"}]}`+"\n\n")
 		if err != nil || a.Finish != "content_filter" {
 			t.Errorf("%s: %q, %v", reason, a.Finish, err)
 		}
@@ -89,13 +92,15 @@ func TestChatWithheld(t *testing.T) {
 func TestChatFieldsBesideCalls(t *testing.T) {
 	const piece = `{"index":0,"id":"a1","type":"function","thought_signature":"SIG==","meta":{"b":[1,"<2>"],"a":null},"note":null,` +
 		`"function":{"name":"context_grep","arguments":"{}","signature":"F="}}`
-	answer := `data: {"choices":[{"index":0,"delta":{"tool_calls":[` + piece + `]},"finish_reason":"tool_calls"}]}` + "\n\n"
+	answer := `data: {"choices":[{"index":0,"delta":{"tool_calls":[` + piece + `]},"finish_reason":"tool_calls"}]}` +
+		"\n\n"
 	for _, c := range []struct {
 		by, refusal string
 		has, hasNot []string
 		tries       int
 	}{
-		{"custom/m", "", []string{`"thought_signature":"SIG=="`, `"meta":{"b":[1,"<2>"],"a":null}`, `"signature":"F="`}, []string{`"note"`}, 1},
+		{"custom/m", "", []string{`"thought_signature":"SIG=="`, `"meta":{"b":[1,"<2>"],"a":null}`, `"signature":"F="`},
+			[]string{`"note"`}, 1},
 		{"custom/other", "", nil, []string{"SIG==", "meta", "F="}, 1},
 		{"custom/m", "meta", []string{`"thought_signature":"SIG=="`, `"signature":"F="`}, []string{`"meta"`}, 2},
 	} {
@@ -116,7 +121,8 @@ func TestChatFieldsBesideCalls(t *testing.T) {
 					`{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"tool_calls",0,"`+
 						c.refusal+`"],"msg":"Extra inputs are not permitted"}]}`))
 			}
-			return chatReply(200, "application/json", strings.NewReader(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))
+			return chatReply(200, "application/json",
+				strings.NewReader(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))
 		})
 		r := modeltest.Plain()
 		r.Items = append(r.Items, chatItemOf(scrollback.RoleAssistant, c.by, call),

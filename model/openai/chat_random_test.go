@@ -59,7 +59,8 @@ func chatRandomAnswer(r *rand.Rand) (ds []model.Delta, said string) {
 		ds = append(ds, model.Delta{Text: s})
 	}
 	for i := range r.IntN(4) {
-		args, _ := json.Marshal(map[string]any{"q": chatRandomText(r), "n": i, "in": map[string]any{"x": []int{i}}}) // always encodes
+		// always encodes
+		args, _ := json.Marshal(map[string]any{"q": chatRandomText(r), "n": i, "in": map[string]any{"x": []int{i}}})
 		if r.IntN(4) == 0 {
 			args = []byte("{}")
 		}
@@ -90,7 +91,8 @@ func chatRandomStream(t *testing.T, r *rand.Rand) (stream, said string) {
 func chatDamaged(r *rand.Rand, stream string) string {
 	frames := strings.SplitAfter(stream, "\n\n")
 	for range 1 + r.IntN(4) {
-		i, j := r.IntN(len(frames)), r.IntN(len(frames))
+		i := r.IntN(len(frames))
+		j := r.IntN(len(frames))
 		switch r.IntN(6) {
 		case 0:
 			frames = slices.Insert(frames, i, frames[j])
@@ -130,13 +132,16 @@ func TestChatRandomStreams(t *testing.T) {
 	var body io.Reader
 	m := chatModel(t, "custom", "m", "http://chat.test/v1", func(o *remote.Options) {
 		o.Retries = -1
-		o.Client = &http.Client{Transport: chatWay(func(*http.Request) *http.Response { return chatReply(200, "text/event-stream", body) })}
+		o.Client = &http.Client{Transport: chatWay(func(*http.Request) *http.Response {
+			return chatReply(200, "text/event-stream", body)
+		})}
 	})
 	read := func(b io.Reader) (modeltest.Answer, error) {
 		body = b
 		return modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
 	}
-	whole, broken := 0, 0
+	whole := 0
+	broken := 0
 	streams := modeltest.Times(chatRandomStreams)
 	for i := range streams {
 		stream, said := chatRandomStream(t, r)
@@ -147,7 +152,8 @@ func TestChatRandomStreams(t *testing.T) {
 			for _, c := range a.Calls {
 				got += c.Name + " " + string(c.Arguments) + "|"
 			}
-			if err != nil || err2 != nil || got != said || chatSaid(a) != chatSaid(b) || chatPayloads(a) != chatPayloads(b) || a.Finish == "" ||
+			if err != nil || err2 != nil || got != said || chatSaid(a) != chatSaid(b) || chatPayloads(a) != chatPayloads(b) ||
+				a.Finish == "" ||
 				(a.Reasoning != "") != (chatPayloads(a) != "") {
 				t.Fatalf("stream %d: %v %v\n%s\n%s\n%s\n%s", i, err, err2, said, chatSaid(a), chatSaid(b), stream)
 			}

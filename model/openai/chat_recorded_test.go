@@ -36,11 +36,13 @@ func TestRecordings(t *testing.T) {
 		"deepseek": {`look it up|One moment.|call_00_x f {"a": 1}|call_01_y g {}|tool_calls`,
 			use{in: 300, cached: 256, out: 80, reasoning: 60}, `{"field":"reasoning_content"}`},
 		"deepseek_silent": {`||c1 f {}|tool_calls`, use{}, `{"field":"reasoning_content"}`},
-		"moonshot":        {`想||f:0 f {"a":1}|g:1 g {"b":2}|tool_calls`, use{in: 120, cached: 100, out: 40}, `{"field":"reasoning_content"}`},
+		"moonshot": {`想||f:0 f {"a":1}|g:1 g {"b":2}|tool_calls`, use{in: 120, cached: 100, out: 40},
+			`{"field":"reasoning_content"}`},
 		"xai": {`Thinking... |Here.|call_1 f {"a":"x"}|tool_calls`, use{in: 20, out: 110, reasoning: 100},
 			`{"field":"reasoning_content"}`},
 		"xai_cached": {"|ok|stop", use{in: 4108, cached: 4096, out: 3}, ""},
-		"openrouter": {`first second|I call.|toolu_1 f {"a":1}|tool_calls`, use{in: 50, cached: 10, written: 30, out: 20, reasoning: 8},
+		"openrouter": {`first second|I call.|toolu_1 f {"a":1}|tool_calls`,
+			use{in: 50, cached: 10, written: 30, out: 20, reasoning: 8},
 			`{"field":"reasoning","details":[{"format":"anthropic-claude-v1","id":null,"index":0,"signature":"sig<1>","text":"first ` +
 				`second","type":"reasoning.text"},{"type":"reasoning.encrypted","data":"redacted","format":"anthropic-claude-v1","index":1}]}`},
 		"openrouter_gemini": {`plan|Calling.|tool_f_1 f {}|tool_calls`, use{},
@@ -70,7 +72,8 @@ func TestRecordings(t *testing.T) {
 		"second_choice":    {"|yes|stop", use{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(chatRecorded(t, name))).Stream(t.Context(), modeltest.Plain()))
+			a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(chatRecorded(t, name))).Stream(t.Context(),
+				modeltest.Plain()))
 			if err != nil || chatSaid(a) != want.said {
 				t.Errorf("%s %v, want %s", chatSaid(a), err, want.said)
 			}
@@ -96,7 +99,8 @@ func TestRecordings(t *testing.T) {
 
 // What a provider charges is told, with what it had to be paid elsewhere.
 func TestChatCost(t *testing.T) {
-	a, err := modeltest.Read(chatAnswered(t, "openrouter", "m", chatStream(chatRecorded(t, "openrouter"))).Stream(t.Context(),
+	a, err := modeltest.Read(chatAnswered(t, "openrouter", "m",
+		chatStream(chatRecorded(t, "openrouter"))).Stream(t.Context(),
 		modeltest.Plain()))
 	if err != nil || a.Usage == nil || a.Usage.Cost != 1.75 || a.Usage.Currency != "USD" {
 		t.Fatalf("%+v %v", a.Usage, err)
@@ -176,7 +180,8 @@ func TestChatFreshIDs(t *testing.T) {
 			seen[c.ID] = true
 			results = append(results, scrollback.ToolResult{CallID: c.ID, Text: "1"})
 		}
-		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name, Parts: modeltest.Parts(a.Deltas)},
+		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name,
+			Parts: modeltest.Parts(a.Deltas)},
 			scrollback.Item{Role: scrollback.RoleTool, Parts: results})
 	}
 	if len(seen) != 6 {
@@ -213,9 +218,11 @@ func TestChatPayloadParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts, kinds := modeltest.Parts(a.Deltas), []string{}
+		parts := modeltest.Parts(a.Deltas)
+		kinds := []string{}
 		for _, p := range parts {
-			kinds = append(kinds, map[bool]string{true: "reasoning", false: "text"}[fmt.Sprintf("%T", p) == "scrollback.Reasoning"])
+			kinds = append(kinds, map[bool]string{true: "reasoning",
+				false: "text"}[fmt.Sprintf("%T", p) == "scrollback.Reasoning"])
 			if _, ok := p.(scrollback.ToolCall); ok {
 				kinds[len(kinds)-1] = "tool_call"
 			}
@@ -301,7 +308,8 @@ func TestChatUsageThatCannotBe(t *testing.T) {
 func TestChatArgumentsInPieces(t *testing.T) {
 	read := func(pieces int) time.Duration {
 		body := `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"a\":\""}}]}}]}` + "\n\n" +
-			strings.Repeat(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}}"}}]}}]}`+"\n\n", pieces) +
+			strings.Repeat(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}}"}}]}}]}`+"\n\n",
+				pieces) +
 			`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]},"finish_reason":"tool_calls"}]}` + "\n\n"
 		began := time.Now()
 		a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(), modeltest.Plain()))

@@ -13,7 +13,8 @@ import (
 )
 
 // chatAskStrict asks a server of a preset that was made stricter.
-func chatAskStrict(t *testing.T, preset, id string, change func(*chatapi.Options, *model.Request)) (modeltest.Answer, []model.Lesson,
+func chatAskStrict(t *testing.T, preset, id string,
+	change func(*chatapi.Options, *model.Request)) (modeltest.Answer, []model.Lesson,
 	*modeltest.Strict, error) {
 	t.Helper()
 	o := chatapi.Preset(preset)
@@ -40,11 +41,13 @@ func chatRuled(s *modeltest.Strict, rule string) bool {
 func TestChatEndsWell(t *testing.T) {
 	for _, p := range chatPresets {
 		t.Run(p.preset, func(t *testing.T) {
-			_, _, s, err := chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Key = "sk-other" })
+			_, _, s, err := chatAskStrict(t, p.preset, p.model,
+				func(o *chatapi.Options, _ *model.Request) { o.Key = "sk-other" })
 			if scrollback.CodeOf(err) != scrollback.Refused || !chatRuled(s, "key") {
 				t.Errorf("a wrong key: %v", err)
 			}
-			_, _, s, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Models = []string{"other"} })
+			_, _, s, err = chatAskStrict(t, p.preset, p.model,
+				func(o *chatapi.Options, _ *model.Request) { o.Models = []string{"other"} })
 			if scrollback.CodeOf(err) != scrollback.Invalid || !chatRuled(s, "model") {
 				t.Errorf("an unknown model: %v", err)
 			}
@@ -53,15 +56,18 @@ func TestChatEndsWell(t *testing.T) {
 			if p.preset == "ark" {
 				want = 0 // it does not say
 			}
-			if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || !l.TooLong || l.Limit != want ||
+			if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || !l.TooLong ||
+				l.Limit != want ||
 				l.Requested > 1000 || !chatRuled(s, "too-long") {
 				t.Errorf("too long: %v, %+v", err, l)
 			}
-			a, lessons, _, err := chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.MaxOutput = 300 })
+			a, lessons, _, err := chatAskStrict(t, p.preset, p.model,
+				func(o *chatapi.Options, _ *model.Request) { o.MaxOutput = 300 })
 			if err != nil || a.Finish == "" || !slices.Contains(lessons, model.Lesson{MaxOutput: 300}) {
 				t.Errorf("too long an answer: %v, %+v", err, lessons)
 			}
-			if a, _, _, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Starved = 2 }); err != nil ||
+			if a, _, _, err = chatAskStrict(t, p.preset, p.model,
+				func(o *chatapi.Options, _ *model.Request) { o.Starved = 2 }); err != nil ||
 				a.Finish == "" {
 				t.Errorf("a starved server: %v", err)
 			}
@@ -77,7 +83,8 @@ func TestChatEndsWell(t *testing.T) {
 					t.Errorf("without %s: %v, %+v", name, err, lessons)
 				}
 			}
-			a, lessons, s, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Rules |= chatapi.TextOnly })
+			a, lessons, s, err = chatAskStrict(t, p.preset, p.model,
+				func(o *chatapi.Options, _ *model.Request) { o.Rules |= chatapi.TextOnly })
 			if err != nil || a.Finish == "" || !slices.Contains(lessons, model.Lesson{Drop: "image_url"}) ||
 				strings.Contains(string(s.Bodies()[len(s.Bodies())-1]), "base64") {
 				t.Errorf("no images: %v, %+v", err, lessons)
@@ -103,8 +110,8 @@ func TestChatEffortWithTools(t *testing.T) {
 	for rule, thinking := range map[chatapi.Rules]scrollback.Thinking{chatapi.NoThoughtWithTools: {},
 		chatapi.NoEffortWithTools: {Effort: "high"}} {
 		a, lessons, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(o *chatapi.Options, r *model.Request) {
-			o.Rules, r.Thinking = rule,
-				thinking
+			o.Rules = rule
+			r.Thinking = thinking
 		})
 		if err != nil || a.Finish == "" || len(lessons) != 1 || len(s.Bodies()) != 2 ||
 			!strings.Contains(string(s.Bodies()[1]), `"reasoning_effort":"none"`) {
@@ -112,7 +119,8 @@ func TestChatEffortWithTools(t *testing.T) {
 		}
 	}
 	a, _, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(_ *chatapi.Options, r *model.Request) {
-		r.Tools, r.Learned.Dropped = nil, []string{"function tools with reasoning_effort"}
+		r.Tools = nil
+		r.Learned.Dropped = []string{"function tools with reasoning_effort"}
 	})
 	if err != nil || a.Finish == "" || !strings.Contains(string(s.Bodies()[0]), `"reasoning_effort":"high"`) {
 		t.Errorf("without tools the effort is as before: %v %s", err, s.Bodies())

@@ -23,7 +23,8 @@ import (
 // chatPresets are the servers that are asked in chat completions, with a model of
 // each. Those that are asked in responses first are known to speak the older API.
 var chatPresets = []struct{ preset, model string }{
-	{"openai", "gpt-5.6"}, {"deepseek", "deepseek-v4-pro"}, {"xai", "grok-4.1"}, {"poe", "Claude-Sonnet-4.5"}, {"ark", "doubao-seed-1-8"},
+	{"openai", "gpt-5.6"}, {"deepseek", "deepseek-v4-pro"}, {"xai", "grok-4.1"}, {"poe", "Claude-Sonnet-4.5"},
+	{"ark", "doubao-seed-1-8"},
 	{"openrouter", "anthropic/claude-sonnet-4.5"}, {"dashscope", "qwen3.7-plus"}, {"moonshot", "kimi-k2.6"},
 	{"workers-ai", "@cf/openai/gpt-oss-120b"},
 	{"custom", "m"}, {"lmstudio", "google/gemma-3-12b"}, {"vllm", "google/gemma-3-27b-it"}, {"llama.cpp", "qwen3"},
@@ -69,14 +70,16 @@ func (f chatWay) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 
 // chatReply is a response of a server.
 func chatReply(status int, mediaType string, body io.Reader) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {mediaType}}, Body: io.NopCloser(body), ProtoMajor: 1,
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {mediaType}}, Body: io.NopCloser(body),
+		ProtoMajor: 1,
 		ProtoMinor: 1}
 }
 
 // chatAnswered opens a model whose server answers with f.
 func chatAnswered(t testing.TB, preset, id string, f chatWay) model.Model {
 	t.Helper()
-	return chatModel(t, preset, id, "http://chat.test/v1", func(o *remote.Options) { o.Client = &http.Client{Transport: f} })
+	return chatModel(t, preset, id, "http://chat.test/v1",
+		func(o *remote.Options) { o.Client = &http.Client{Transport: f} })
 }
 
 // chatRecorded is a stream of testdata.
@@ -98,7 +101,8 @@ func chatStream(stream string) chatWay {
 
 // The suite, over recorded exchanges.
 func TestChatSuite(t *testing.T) {
-	plain, call := chatRecorded(t, "plain"), chatRecorded(t, "call")
+	plain := chatRecorded(t, "plain")
+	call := chatRecorded(t, "call")
 	for _, preset := range []string{"deepseek", "custom"} {
 		t.Run(preset, func(t *testing.T) {
 			modeltest.Run(t, func(t *testing.T) model.Model {
@@ -113,7 +117,8 @@ func TestChatSuite(t *testing.T) {
 					}
 					w.Header().Set("Content-Type", "text/event-stream")
 					for event := range strings.SplitAfterSeq(stream, "\n\n") {
-						if _, err := io.WriteString(w, event); err != nil || http.NewResponseController(w).Flush() != nil || r.Context().Err() != nil {
+						if _, err := io.WriteString(w, event); err != nil || http.NewResponseController(w).Flush() != nil ||
+							r.Context().Err() != nil {
 							return
 						}
 					}
@@ -134,7 +139,8 @@ func TestChatServedScript(t *testing.T) {
 		{Deltas: []model.Delta{{Text: "cut"}}, NoFinish: true},
 		{Deltas: []model.Delta{{Text: "long"}, {Finish: scrollback.FinishLength}}},
 	}
-	req := model.Request{Items: []scrollback.Item{{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "q"}}}}}
+	req := model.Request{Items: []scrollback.Item{{Role: scrollback.RoleUser,
+		Parts: scrollback.Parts{scrollback.Text{Text: "q"}}}}}
 	direct := modeltest.NewScript(model.Facts{}, steps...)
 	client := chatServe(t, "custom", "m", &modeltest.Server{Model: modeltest.NewScript(model.Facts{}, steps...)})
 	for i := range steps {

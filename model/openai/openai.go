@@ -48,7 +48,8 @@ func open(at remote.Endpoint, d dialect) *Model {
 	}
 	spoken := window.OpenAI()
 	spoken.ImageURLs = !d.noAddresses
-	return &Model{at: at, client: remote.New(at.Options), d: d, facts: model.Facts{Name: at.Name, Dialect: spoken, Searches: d.search != "", Here: at.Here()}}
+	return &Model{at: at, client: remote.New(at.Options), d: d,
+		facts: model.Facts{Name: at.Name, Dialect: spoken, Searches: d.search != "", Here: at.Here()}}
 }
 
 // Facts implements model.Model.

@@ -66,32 +66,44 @@ var servers = []struct {
 	dialect
 }{
 	{remote.Preset{Name: "openai", URL: "https://api.openai.com/v1", Key: "OPENAI_API_KEY", Base: "OPENAI_BASE_URL"},
-		dialect{responses: true, search: "web_search", system: "developer", cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls, silence: quiet}},
-	{remote.Preset{Name: "deepseek", URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY", Base: "DEEPSEEK_BASE_URL"},
+		dialect{responses: true, search: "web_search", system: "developer", cacheKey: "prompt_cache_key",
+			field: "reasoning_content", replay: replayCalls, silence: quiet}},
+	{remote.Preset{Name: "deepseek", URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY",
+		Base: "DEEPSEEK_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls, absent: ":"}},
 	{remote.Preset{Name: "xai", URL: "https://api.x.ai/v1", Key: "XAI_API_KEY", Base: "XAI_BASE_URL"},
-		dialect{responses: true, search: "web_search", cacheKey: ":x-grok-conv-id", field: "reasoning_content", replay: replayNever, silence: quiet}},
+		dialect{responses: true, search: "web_search", cacheKey: ":x-grok-conv-id", field: "reasoning_content",
+			replay: replayNever, silence: quiet}},
 	{remote.Preset{Name: "poe", URL: "https://api.poe.com/v1", Key: "POE_API_KEY", Base: "POE_BASE_URL"},
 		dialect{field: "reasoning_content", replay: replayCalls, list: listPlain}},
 	{remote.Preset{Name: "ark", URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", Base: "ARK_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls}},
-	{remote.Preset{Name: "openrouter", URL: "https://openrouter.ai/api/v1", Key: "OPENROUTER_API_KEY", Base: "OPENROUTER_BASE_URL"},
-		dialect{oldMaxTokens: true, search: "openrouter:web_search", thinking: thinkReasoning, field: "reasoning", replay: replayAlways, marks: []string{"anthropic/"}, list: listPlain}},
-	{remote.Preset{Name: "dashscope", URL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Key: "DASHSCOPE_API_KEY", Base: "DASHSCOPE_BASE_URL"},
+	{remote.Preset{Name: "openrouter", URL: "https://openrouter.ai/api/v1", Key: "OPENROUTER_API_KEY",
+		Base: "OPENROUTER_BASE_URL"},
+		dialect{oldMaxTokens: true, search: "openrouter:web_search", thinking: thinkReasoning, field: "reasoning",
+			replay: replayAlways, marks: []string{"anthropic/"}, list: listPlain}},
+	{remote.Preset{Name: "dashscope", URL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Key: "DASHSCOPE_API_KEY",
+		Base: "DASHSCOPE_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkEnable, field: "reasoning_content", replay: replayNever,
 			preserve: "preserve_thinking", families: []string{"qwen3.6", "qwen3.7", "qwen3.8", "qwen4"}}},
-	{remote.Preset{Name: "moonshot", URL: "https://api.moonshot.cn/v1", Key: "MOONSHOT_API_KEY", Base: "MOONSHOT_BASE_URL"},
-		dialect{thinking: thinkType, cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls, absent: ": ", noAddresses: true, list: listPlain,
+	{remote.Preset{Name: "moonshot", URL: "https://api.moonshot.cn/v1", Key: "MOONSHOT_API_KEY",
+		Base: "MOONSHOT_BASE_URL"},
+		dialect{thinking: thinkType, cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls,
+			absent: ": ", noAddresses: true, list: listPlain,
 			preserve: "thinking", families: []string{"kimi-k2.6"}}},
-	{remote.Preset{Name: "workers-ai", URL: "https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1", Key: "CLOUDFLARE_API_KEY", Base: "WORKERS_AI_BASE_URL", Account: "CLOUDFLARE_ACCOUNT_ID"},
-		dialect{oldMaxTokens: true, noNull: true, cacheKey: ":x-session-affinity", field: "reasoning_content", replay: replayCalls}},
+	{remote.Preset{Name: "workers-ai", URL: "https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1",
+		Key: "CLOUDFLARE_API_KEY", Base: "WORKERS_AI_BASE_URL", Account: "CLOUDFLARE_ACCOUNT_ID"},
+		dialect{oldMaxTokens: true, noNull: true, cacheKey: ":x-session-affinity", field: "reasoning_content",
+			replay: replayCalls}},
 	{remote.Preset{Name: "custom", Key: "SCROLLBACK_API_KEY", Base: "SCROLLBACK_BASE_URL", Local: true},
 		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, list: listPlain}},
-	{remote.Preset{Name: "lmstudio", URL: "http://127.0.0.1:1234/v1", Key: "LMSTUDIO_API_KEY", Base: "LMSTUDIO_BASE_URL", Local: true},
+	{remote.Preset{Name: "lmstudio", URL: "http://127.0.0.1:1234/v1", Key: "LMSTUDIO_API_KEY", Base: "LMSTUDIO_BASE_URL",
+		Local: true},
 		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, noAddresses: true, list: listLMStudio}},
 	{remote.Preset{Name: "vllm", URL: "http://127.0.0.1:8000/v1", Key: "VLLM_API_KEY", Base: "VLLM_BASE_URL", Local: true},
 		dialect{oldMaxTokens: true, field: "reasoning", replay: replayCalls, list: listPlain}},
-	{remote.Preset{Name: "llama.cpp", URL: "http://127.0.0.1:8080/v1", Key: "LLAMA_CPP_API_KEY", Base: "LLAMA_CPP_BASE_URL", Local: true},
+	{remote.Preset{Name: "llama.cpp", URL: "http://127.0.0.1:8080/v1", Key: "LLAMA_CPP_API_KEY",
+		Base: "LLAMA_CPP_BASE_URL", Local: true},
 		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, list: listLlamaCPP}},
 }
 
@@ -99,7 +111,8 @@ var servers = []struct {
 func Presets() []remote.Preset {
 	var out []remote.Preset
 	for _, s := range servers {
-		p, d := s.Preset, s.dialect
+		p := s.Preset
+		d := s.dialect
 		p.Open = func(at remote.Endpoint) model.Model {
 			if d.list != nil {
 				return &listed{Model: open(at, d)}

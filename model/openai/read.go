@@ -95,7 +95,8 @@ func complains(raw []byte) bool {
 	if failed(e.Choices) || failed(e.Usage) {
 		return false
 	}
-	for _, words := range []json.RawMessage{e.Errors, e.Detail, e.Message, e.Msg, e.ErrorMsg, e.ErrorMessage, e.ErrorMessageToo} {
+	for _, words := range []json.RawMessage{e.Errors, e.Detail, e.Message, e.Msg, e.ErrorMsg, e.ErrorMessage,
+		e.ErrorMessageToo} {
 		if failed(words) {
 			return true
 		}
@@ -126,7 +127,9 @@ func (s *reader) readWhole() error {
 		return s.a.Unreadable(raw)
 	}
 	c := r.Choices[0]
-	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage, Choices: []wire.ChunkChoice{{Message: &c.Message, Text: c.Text, FinishReason: c.FinishReason, Usage: c.Usage, Error: c.Error}}}
+	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage,
+		Choices: []wire.ChunkChoice{{Message: &c.Message, Text: c.Text, FinishReason: c.FinishReason, Usage: c.Usage,
+			Error: c.Error}}}
 	if err := s.chunk(chunk); err != nil {
 		return err
 	}
@@ -140,8 +143,9 @@ func whole(msg wire.Message) wire.Delta {
 		msg.ToolCalls[i].Index = &at
 	}
 	return wire.Delta{Content: msg.Content, Reasoning: msg.Reasoning, ReasoningContent: msg.ReasoningContent,
-		ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls, FunctionCall: msg.FunctionCall,
-		Annotations: msg.Annotations, Beside: msg.Beside}
+		ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls,
+		FunctionCall: msg.FunctionCall,
+		Annotations:  msg.Annotations, Beside: msg.Beside}
 }
 
 // chunk handles a chunk.
@@ -162,7 +166,8 @@ func (s *reader) chunk(c wire.Chunk) error {
 			continue
 		}
 		if !s.chosen {
-			s.chosen, s.waiting = true, nil
+			s.chosen = true
+			s.waiting = nil
 		}
 		if int64(choice.Index) != s.choice {
 			continue
@@ -184,7 +189,9 @@ func (s *reader) settle() error {
 		return nil
 	}
 	list := s.waiting
-	s.chosen, s.choice, s.waiting = true, int64(list[0].Index), nil
+	s.chosen = true
+	s.choice = int64(list[0].Index)
+	s.waiting = nil
 	for _, c := range list {
 		if int64(c.Index) == s.choice {
 			if err := s.choose(c); err != nil {
@@ -202,7 +209,8 @@ func (s *reader) choose(choice wire.ChunkChoice) error {
 	}
 	s.count(choice.Usage)
 	d := choice.Delta
-	if choice.Message != nil && !s.said && len(s.calls.list) == 0 && len(d.Content)+len(d.ToolCalls) == 0 { // and not what was streamed once more
+	// and not what was streamed once more
+	if choice.Message != nil && !s.said && len(s.calls.list) == 0 && len(d.Content)+len(d.ToolCalls) == 0 {
 		d = whole(*choice.Message)
 	}
 	if choice.Text != "" && len(d.Content) == 0 {
@@ -254,7 +262,8 @@ func (s *reader) delta(d wire.Delta) error {
 			s.found.Page(scrollback.Source{Title: c.Title, URL: c.URL, Text: c.Content})
 		}
 	}
-	thought, field := d.Content.Thought(), ""
+	thought := d.Content.Thought()
+	field := ""
 	if thought != "" {
 		field = inContent
 	}
@@ -275,7 +284,8 @@ func (s *reader) delta(d wire.Delta) error {
 		if raw, ok := beside[name]; ok && json.Unmarshal(raw, &words) == nil {
 			delete(beside, name)
 			if thought == "" {
-				thought, field = words, name
+				thought = words
+				field = name
 			}
 		}
 	}
@@ -302,7 +312,8 @@ func (s *reader) delta(d wire.Delta) error {
 		s.field = field
 	}
 	if thought != "" {
-		s.said, s.thinking = true, true
+		s.said = true
+		s.thinking = true
 		if err := s.a.Emit(model.Delta{Reasoning: thought}); err != nil {
 			return err
 		}
@@ -312,7 +323,8 @@ func (s *reader) delta(d wire.Delta) error {
 		text += *d.Refusal
 	}
 	if text != "" {
-		if s.thinking || s.field != "" || s.details.fields["reasoning_details"] != nil { // else it belongs to all of the message
+		// else it belongs to all of the message
+		if s.thinking || s.field != "" || s.details.fields["reasoning_details"] != nil {
 			if err := s.close(); err != nil {
 				return err
 			}
@@ -326,7 +338,8 @@ func (s *reader) delta(d wire.Delta) error {
 		d.ToolCalls = []wire.ToolCall{{Function: *d.FunctionCall}}
 	}
 	for _, piece := range d.ToolCalls {
-		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) + len(piece.ProviderSpecificFields) + piece.Beside.Size() + piece.Function.Beside.Size()); err != nil {
+		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) +
+			len(piece.ProviderSpecificFields) + piece.Beside.Size() + piece.Function.Beside.Size()); err != nil {
 			return err
 		}
 		if err := s.calls.add(piece, s.a.MaxCalls()); err != nil {
@@ -354,13 +367,16 @@ func (s *reader) close() error {
 			return err
 		}
 	}
-	s.field, s.thinking, s.closed = "", false, true
+	s.field = ""
+	s.thinking = false
+	s.closed = true
 	return s.a.Emit(model.Delta{Opaque: t.opaque()})
 }
 
 // failures are finish reasons of servers that broke an answer off.
-var failures = map[string]bool{"insufficient_system_resource": true, "error": true, "network_error": true, "server_error": true,
-	"abort": true, "aborted": true, "cancelled": true, "canceled": true, "timeout": true, "engine_overloaded": true}
+var failures = map[string]bool{"insufficient_system_resource": true, "error": true, "network_error": true,
+	"server_error": true,
+	"abort":        true, "aborted": true, "cancelled": true, "canceled": true, "timeout": true, "engine_overloaded": true}
 
 // end closes the stream. Without a finish reason the calls that were being
 // written are not whole, and nothing says that the answer is.
@@ -407,7 +423,8 @@ func finishOf(reason string, calls bool) string {
 	case "refusal":
 		return "content_filter"
 	}
-	for _, sign := range []string{"content_filter", "sensitive", "safety", "prohibited", "blocklist", "blocked", "recitation", "spii", "guardrail", "moderat"} {
+	for _, sign := range []string{"content_filter", "sensitive", "safety", "prohibited", "blocklist", "blocked",
+		"recitation", "spii", "guardrail", "moderat"} {
 		if strings.Contains(reason, sign) {
 			return "content_filter"
 		}

@@ -72,7 +72,9 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 	var back thought
 	var beside fragments
 	var woven wire.Content
-	found, thoughts, at := false, 0, 0
+	found := false
+	thoughts := 0
+	at := 0
 	for _, p := range it.Parts {
 		r, ok := p.(scrollback.Reasoning)
 		if !ok || !m.own(it) {
@@ -99,8 +101,10 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 			t.Chunk = nil
 		}
 		if r.Text != "" {
-			woven, at = append(woven, said[at:here]...), here
-			woven = append(woven, wire.ContentPart{Type: "thinking", Thinking: wire.Thoughts{{Type: "text", Text: r.Text}}, Beside: c.taken(t.Chunk)})
+			woven = append(woven, said[at:here]...)
+			at = here
+			woven = append(woven, wire.ContentPart{Type: "thinking", Thinking: wire.Thoughts{{Type: "text", Text: r.Text}},
+				Beside: c.taken(t.Chunk)})
 		}
 		if t.Field != "" && (back.Field == "" || t.Field != fieldless) {
 			back.Field = t.Field
@@ -117,7 +121,8 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 	if !found || words == "" && len(back.Details) == 0 {
 		absent, ok := strings.CutPrefix(m.d.absent, ":")
 		if !ok && c.dropped(unthought) {
-			absent, ok = " ", true
+			absent = " "
+			ok = true
 		}
 		if ok && calls {
 			if c.may("reasoning_content") {
@@ -132,7 +137,8 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 	if len(back.Details) > 0 && c.may("reasoning_details") {
 		out.ReasoningDetails = replayed(back.Details)
 	}
-	if m.d.thinking == thinkReasoning && len(out.ReasoningDetails) == 0 && (len(back.Details) > 0 || m.family("claude", "gemini")) {
+	if m.d.thinking == thinkReasoning && len(out.ReasoningDetails) == 0 &&
+		(len(back.Details) > 0 || m.family("claude", "gemini")) {
 		return // of the words alone a thought without its signature would be made, and refused
 	}
 	if back.Field == "" {
@@ -196,10 +202,12 @@ func (c *chat) judge(m *Model) func(p remote.Problem) *scrollback.Error {
 	calls := m.judge(c.params)
 	return func(p remote.Problem) *scrollback.Error {
 		words := strings.ToLower(p.Message)
-		if p.Status >= 400 && p.Status < 500 && !c.dropped(unthought) && strings.Contains(words, "reasoning_content") && demanded.MatchString(words) {
+		if p.Status >= 400 && p.Status < 500 && !c.dropped(unthought) && strings.Contains(words, "reasoning_content") &&
+			demanded.MatchString(words) {
 			return remote.Refusing(m.at.Options.Provider, unthought)
 		}
-		if c.lastSigned != "" && (p.Status == 400 || p.Status == 422) && !strings.Contains(words, "missing a thought_signature") &&
+		if c.lastSigned != "" && (p.Status == 400 || p.Status == 422) &&
+			!strings.Contains(words, "missing a thought_signature") &&
 			aboutSignatures.MatchString(words) && notValid.MatchString(words) && !aboutFields.MatchString(words) {
 			return remote.Refusing(m.at.Options.Provider, model.UpTo(signedThoughts, c.lastSigned))
 		}
@@ -219,7 +227,8 @@ func replayed(details []json.RawMessage) []json.RawMessage {
 	var out []json.RawMessage
 	for _, d := range details {
 		var x detail
-		if json.Unmarshal(d, &x) == nil && x.Type == "reasoning.text" && x.Signature == "" && (x.Format == "anthropic-claude-v1" || x.Format == "google-gemini-v1") {
+		if json.Unmarshal(d, &x) == nil && x.Type == "reasoning.text" && x.Signature == "" &&
+			(x.Format == "anthropic-claude-v1" || x.Format == "google-gemini-v1") {
 			continue
 		}
 		out = append(out, d)

@@ -41,7 +41,8 @@ func (m *Model) inputPart(ctx context.Context, w *inputs, it scrollback.Item, p 
 	case scrollback.File:
 		return w.say(wire.InputContent{Type: w.kind, Text: attached(p)}, "")
 	case scrollback.ToolCall:
-		call := wire.FunctionCallItem{Type: "function_call", CallID: w.b.ids.call(it, p.ID), Name: p.Name, Arguments: string(p.Arguments)}
+		call := wire.FunctionCallItem{Type: "function_call", CallID: w.b.ids.call(it, p.ID), Name: p.Name,
+			Arguments: string(p.Arguments)}
 		if w.thought { // its id is paired with that of its reasoning
 			call.ID = m.mine(it, p.Opaque).ID
 		}
@@ -148,7 +149,8 @@ func (m *Model) mine(it scrollback.Item, o scrollback.Opaque) (p payload) {
 func (m *Model) thoughtItem(b *response, it scrollback.Item, r scrollback.Reasoning) json.RawMessage {
 	raw := m.mine(it, r.Opaque).Item
 	var item wire.OutputItem
-	if remote.Dropped(b.known, payloads) || b.at < b.bareUntil || len(raw) == 0 || json.Unmarshal(raw, &item) != nil || item.Encrypted == "" {
+	if remote.Dropped(b.known, payloads) || b.at < b.bareUntil || len(raw) == 0 || json.Unmarshal(raw, &item) != nil ||
+		item.Encrypted == "" {
 		return nil
 	}
 	b.lastThought = string(r.Opaque)
@@ -156,7 +158,8 @@ func (m *Model) thoughtItem(b *response, it scrollback.Item, r scrollback.Reason
 }
 
 func (m *Model) inputImage(ctx context.Context, b *response, p scrollback.Image) (wire.InputContent, error) {
-	if b.r.Bytes == nil || remote.Dropped(b.known, "input_image") || p.URL != "" && remote.Dropped(b.known, remote.Addresses) {
+	if b.r.Bytes == nil || remote.Dropped(b.known, "input_image") ||
+		p.URL != "" && remote.Dropped(b.known, remote.Addresses) {
 		return wire.InputContent{Type: "input_text", Text: named(p)}, nil
 	}
 	url, err := imageURL(ctx, b.r, p)

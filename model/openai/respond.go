@@ -68,7 +68,8 @@ func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.L
 		}
 	}
 	for _, t := range r.Tools {
-		tool := wire.ResponsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters, Strict: new(bool)}
+		tool := wire.ResponsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters,
+			Strict: new(bool)}
 		if len(tool.Parameters) == 0 {
 			tool.Parameters = nothing
 		}
@@ -87,7 +88,8 @@ func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.L
 		b.PromptCacheKey = r.CacheKey
 	}
 	m.reasoning(b)
-	return remote.Exchange{URL: m.at.BaseURL + "/responses", Body: b.ResponsesRequest, Params: b.params, Once: b.once, Judge: b.judge(m), OlderAPI: m.at.Custom,
+	return remote.Exchange{URL: m.at.BaseURL + "/responses", Body: b.ResponsesRequest, Params: b.params, Once: b.once,
+		Judge: b.judge(m), OlderAPI: m.at.Custom,
 		Read: func(a *remote.Answer) error { return (&respReader{a: a, tools: r.Tools}).read() }}, nil
 }
 
@@ -120,7 +122,8 @@ func (b *response) judge(m *Model) func(p remote.Problem) *scrollback.Error {
 // show, and its encrypted form to send back.
 func (m *Model) reasoning(b *response) {
 	level := b.r.Thinking.Level()
-	thinks := m.family("gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "grok-4", "grok-5", "grok-build", "grok-code", "grok-3-mini")
+	thinks := m.family("gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "grok-4", "grok-5", "grok-build", "grok-code",
+		"grok-3-mini")
 	if (thinks || level != "") && b.may("include") {
 		b.Include = []string{encrypted}
 	}

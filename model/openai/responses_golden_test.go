@@ -40,8 +40,10 @@ func respEverything(by string) []scrollback.Item {
 			scrollback.File{Artifact: "b", MediaType: "text/csv", Name: "y.csv", Size: 7}),
 		respItem(scrollback.RoleAssistant, by, scrollback.Reasoning{Text: "hm", Opaque: rs},
 			scrollback.Text{Text: "I look.", Opaque: scrollback.Opaque(`{"phase":"commentary"}`)},
-			scrollback.ToolCall{ID: "call_1", Name: "look", Arguments: json.RawMessage(`{"at":"<a>"}`), Opaque: scrollback.Opaque(`{"id":"fc_1"}`)},
-			scrollback.ToolCall{ID: "call_2", Name: "wait", Arguments: json.RawMessage(`{}`), Opaque: scrollback.Opaque(`{"id":"fc_2"}`)}),
+			scrollback.ToolCall{ID: "call_1", Name: "look", Arguments: json.RawMessage(`{"at":"<a>"}`),
+				Opaque: scrollback.Opaque(`{"id":"fc_1"}`)},
+			scrollback.ToolCall{ID: "call_2", Name: "wait", Arguments: json.RawMessage(`{}`),
+				Opaque: scrollback.Opaque(`{"id":"fc_2"}`)}),
 		respItem(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "call_1", Name: "look", Text: "a cat"},
 			scrollback.ToolResult{CallID: "call_2", Name: "wait"}),
 		respItem(scrollback.RoleAssistant, by, scrollback.Text{}, scrollback.Text{Text: "A cat",
@@ -53,7 +55,8 @@ func respEverything(by string) []scrollback.Item {
 }
 
 func TestResponsesGolden(t *testing.T) {
-	yes, no := true, false
+	yes := true
+	no := false
 	images := func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("PNG"), nil }
 	foreign := scrollback.Opaque(`{"field":"reasoning_content"}`)
 	for name, c := range map[string]struct {
@@ -62,31 +65,41 @@ func TestResponsesGolden(t *testing.T) {
 	}{
 		"openai_everything": {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.1"), Tools: respTools(),
 			MaxOutputTokens: 4000, CacheKey: "conv-1", Bytes: images}},
-		"openai_foreign": {"openai", "gpt-5.1", model.Request{Items: respEverything("anthropic/claude"), Tools: respTools(), Bytes: images}},
+		"openai_foreign": {"openai", "gpt-5.1",
+			model.Request{Items: respEverything("anthropic/claude"), Tools: respTools(), Bytes: images}},
 		"openai_sibling": {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.2")}},
 		"openai_odd_payloads": {"openai", "gpt-5.1", model.Request{Items: []scrollback.Item{
 			respItem(scrollback.RoleUser, "", scrollback.Text{Text: "q"}),
 			respItem(scrollback.RoleAssistant, "openai/gpt-5.1", scrollback.Reasoning{Text: "from chat", Opaque: foreign},
-				scrollback.ToolCall{ID: "c", Name: "look", Arguments: json.RawMessage(`{}`), Opaque: scrollback.Opaque(`{"id":"fc_9"}`)},
+				scrollback.ToolCall{ID: "c", Name: "look", Arguments: json.RawMessage(`{}`),
+					Opaque: scrollback.Opaque(`{"id":"fc_9"}`)},
 				scrollback.Reasoning{Opaque: scrollback.Opaque(`{"item":{"id":"rs_9","type":"reasoning","summary":[]}}`)},
 				scrollback.Reasoning{Opaque: scrollback.Opaque(`"?"`)}, scrollback.Reasoning{Text: "bare"}),
 			respItem(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "c", Text: "r"}),
 		}}},
-		"openai_answer_only": {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Tools: respTools(), AnswerOnly: true,
-			MaxOutputTokens: 5}},
-		"openai_off":         {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{On: &no}}},
-		"openai_on":          {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{On: &yes}}},
-		"openai_budget":      {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{Budget: 9000}}},
-		"openai_effort":      {"openai", "gpt-6-sol", model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{Effort: "max"}}},
+		"openai_answer_only": {"openai", "gpt-5.1",
+			model.Request{Items: respEverything("")[6:], Tools: respTools(), AnswerOnly: true,
+				MaxOutputTokens: 5}},
+		"openai_off": {"openai", "gpt-5.1",
+			model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{On: &no}}},
+		"openai_on": {"openai", "gpt-5.1",
+			model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{On: &yes}}},
+		"openai_budget": {"openai", "gpt-5.1",
+			model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{Budget: 9000}}},
+		"openai_effort": {"openai", "gpt-6-sol",
+			model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{Effort: "max"}}},
 		"openai_plain_model": {"openai", "gpt-4.1", model.Request{Items: respEverything("")[6:]}},
-		"openai_dropped": {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.1"), Tools: respTools(), AnswerOnly: true,
-			MaxOutputTokens: 4000, CacheKey: "conv-1", Thinking: scrollback.Thinking{Effort: "low"},
-			Learned: scrollback.Learned{MaxOutput: 100, Dropped: []string{"stream", "tool_choice", "max_output_tokens", "prompt_cache_key",
-				"include", "reasoning.effort", "reasoning.summary", "input_image", "encrypted_content"}}, Bytes: images}},
+		"openai_dropped": {"openai", "gpt-5.1",
+			model.Request{Items: respEverything("openai/gpt-5.1"), Tools: respTools(), AnswerOnly: true,
+				MaxOutputTokens: 4000, CacheKey: "conv-1", Thinking: scrollback.Thinking{Effort: "low"},
+				Learned: scrollback.Learned{MaxOutput: 100,
+					Dropped: []string{"stream", "tool_choice", "max_output_tokens", "prompt_cache_key",
+						"include", "reasoning.effort", "reasoning.summary", "input_image", "encrypted_content"}}, Bytes: images}},
 		"openai_learned_output": {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], MaxOutputTokens: 4000,
 			Learned: scrollback.Learned{MaxOutput: 100}}},
-		"xai_everything": {"xai", "grok-4.3", model.Request{Items: respEverything("xai/grok-4.3"), Tools: respTools(), MaxOutputTokens: 4000,
-			CacheKey: "conv-1", Thinking: scrollback.Thinking{Effort: "high"}, Bytes: images}},
+		"xai_everything": {"xai", "grok-4.3", model.Request{Items: respEverything("xai/grok-4.3"), Tools: respTools(),
+			MaxOutputTokens: 4000,
+			CacheKey:        "conv-1", Thinking: scrollback.Thinking{Effort: "high"}, Bytes: images}},
 		"xai_blind": {"xai", "grok-3", model.Request{Items: respEverything("openai/gpt-5.1")}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +109,8 @@ func TestResponsesGolden(t *testing.T) {
 				if err != nil || json.Indent(&got, body, "", "  ") != nil {
 					t.Error(err)
 				}
-				if r.URL.Path != "/v1/responses" || r.Header.Get("Authorization") != "Bearer "+respKey || strings.Contains(string(body), respKey) {
+				if r.URL.Path != "/v1/responses" || r.Header.Get("Authorization") != "Bearer "+respKey ||
+					strings.Contains(string(body), respKey) {
 					t.Errorf("sent to %s with %v", r.URL, r.Header)
 				}
 				return "text/event-stream", strings.NewReader(`data: {"type":"response.completed"}` + "\n\n")

@@ -17,25 +17,26 @@ import (
 // has two results.
 func respTalker() model.Model {
 	n := 0
-	return modeltest.NewScript(model.Facts{Name: "test/talker"}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
-		n++
-		ds := []model.Delta{{Reasoning: fmt.Sprintf("thought %d ", n)}, {Reasoning: "<四>"}}
-		if n%3 == 0 {
-			ds = append(ds, model.Delta{End: true}, model.Delta{Reasoning: "and another"})
-		}
-		last := r.Items[len(r.Items)-1]
-		if last.Role == scrollback.RoleTool && n%4 != 0 {
-			return append(ds, model.Delta{Text: fmt.Sprintf("answer %d", n)})
-		}
-		if n%2 == 0 {
-			ds = append(ds, model.Delta{Text: "I look."})
-		}
-		for i := range 1 + n%3 {
-			ds = append(ds, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("call_%d_%d", n, i), Name: "look",
-				Arguments: json.RawMessage(`{"at":"x"}`)}})
-		}
-		return ds
-	}})
+	return modeltest.NewScript(model.Facts{Name: "test/talker"},
+		modeltest.Step{Reply: func(r model.Request) []model.Delta {
+			n++
+			ds := []model.Delta{{Reasoning: fmt.Sprintf("thought %d ", n)}, {Reasoning: "<四>"}}
+			if n%3 == 0 {
+				ds = append(ds, model.Delta{End: true}, model.Delta{Reasoning: "and another"})
+			}
+			last := r.Items[len(r.Items)-1]
+			if last.Role == scrollback.RoleTool && n%4 != 0 {
+				return append(ds, model.Delta{Text: fmt.Sprintf("answer %d", n)})
+			}
+			if n%2 == 0 {
+				ds = append(ds, model.Delta{Text: "I look."})
+			}
+			for i := range 1 + n%3 {
+				ds = append(ds, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("call_%d_%d", n, i), Name: "look",
+					Arguments: json.RawMessage(`{"at":"x"}`)}})
+			}
+			return ds
+		}})
 }
 
 // respSide is a model, and the server that judges what it is sent.
@@ -135,7 +136,8 @@ func TestResponsesConversation(t *testing.T) {
 					t.Errorf("refused: %+v", why)
 				}
 			}
-			thoughts, calls := 0, 0
+			thoughts := 0
+			calls := 0
 			for _, it := range items[:len(items)-1] { // the last was not sent
 				for _, p := range it.Parts {
 					if r, ok := p.(scrollback.Reasoning); ok && r.Opaque != nil {
@@ -159,8 +161,8 @@ func TestResponsesConversation(t *testing.T) {
 // Another model goes on in the middle, and the first one comes back: each is sent
 // what itself has made, and of the other what it said and called.
 func TestResponsesModelChanges(t *testing.T) {
-	a, b := respOpenSide(t, "openai", "gpt-5.1", responsesapi.Options{Phases: true}),
-		respOpenSide(t, "xai", "grok-4.3", responsesapi.Options{XAI: true})
+	a := respOpenSide(t, "openai", "gpt-5.1", responsesapi.Options{Phases: true})
+	b := respOpenSide(t, "xai", "grok-4.3", responsesapi.Options{XAI: true})
 	same := respSide{respServe(t, "openai", "gpt-5.2", a.server), a.server} // on the first one's server
 	items := []scrollback.Item{}
 	for i := range 40 {
@@ -204,7 +206,8 @@ func TestResponsesForgets(t *testing.T) {
 	if err != nil || len(a.Calls) == 0 && a.Text == "" {
 		t.Fatalf("%+v %v", a, err)
 	}
-	if got := forgetful.server.Refusals(); len(got) != 1 || got[0].Rule != "encrypted" || forgetful.sent(t)["reasoning"] != 0 {
+	if got := forgetful.server.Refusals(); len(got) != 1 || got[0].Rule != "encrypted" ||
+		forgetful.sent(t)["reasoning"] != 0 {
 		t.Errorf("refused %+v, then sent %v", got, forgetful.sent(t))
 	}
 	for _, d := range a.Deltas {
@@ -230,7 +233,8 @@ func TestResponsesIDsOfOthersRepeat(t *testing.T) {
 			call.Parts = append(call.Parts, scrollback.ToolCall{ID: id, Name: "look", Arguments: json.RawMessage(`{}`)})
 			answers.Parts = append(answers.Parts, scrollback.ToolResult{CallID: id, Text: fmt.Sprintf("result %d.%d", n, i)})
 		}
-		return []scrollback.Item{respQuestion(n), call, answers, respItem(scrollback.RoleAssistant, "custom/llama", scrollback.Text{Text: "so"})}
+		return []scrollback.Item{respQuestion(n), call, answers,
+			respItem(scrollback.RoleAssistant, "custom/llama", scrollback.Text{Text: "so"})}
 	}
 	long := strings.Repeat("z", 300)
 	var items []scrollback.Item
@@ -260,7 +264,8 @@ func TestResponsesIDsOfOthersRepeat(t *testing.T) {
 			if len(open) == 0 || open[0] != it.CallID {
 				t.Fatalf("result %q answers %q, and %q waits", it.Output, it.CallID, open)
 			}
-			open, n = open[1:], n+1
+			open = open[1:]
+			n += 1
 		}
 	}
 	if n < 32 {

@@ -20,7 +20,8 @@ import (
 // respRandomAnswer is an answer of any shape.
 func respRandomAnswer(r *rand.Rand) (ds []model.Delta) {
 	text := func() string {
-		words := []string{"a", " b\n", "\n\n", "四十二", "🙂", "\"", "\\u0041", "<x>", "data: ", "\u2028", "\r", strings.Repeat("long ", r.IntN(40))}
+		words := []string{"a", " b\n", "\n\n", "四十二", "🙂", "\"", "\\u0041", "<x>", "data: ", "\u2028", "\r",
+			strings.Repeat("long ", r.IntN(40))}
 		var out strings.Builder
 		for range 1 + r.IntN(4) {
 			out.WriteString(words[r.IntN(len(words))])
@@ -40,7 +41,8 @@ func respRandomAnswer(r *rand.Rand) (ds []model.Delta) {
 			ds = append(ds, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("call_%d", i), Name: "f", Arguments: args}})
 		}
 	}
-	return append(ds, model.Delta{Text: "end", Usage: &scrollback.Usage{InputTokens: int64(r.IntN(1000)), OutputTokens: 7, TotalTokens: 2000}})
+	return append(ds, model.Delta{Text: "end",
+		Usage: &scrollback.Usage{InputTokens: int64(r.IntN(1000)), OutputTokens: 7, TotalTokens: 2000}})
 }
 
 // respRandomStream is what the stand-in writes of an answer.
@@ -75,7 +77,8 @@ func (c *respCut) Read(p []byte) (int, error) {
 func respDamage(r *rand.Rand, stream string) string {
 	frames := strings.SplitAfter(stream, "\n\n")
 	for range 1 + r.IntN(4) {
-		i, j := r.IntN(len(frames)), r.IntN(len(frames))
+		i := r.IntN(len(frames))
+		j := r.IntN(len(frames))
 		switch r.IntN(7) {
 		case 0:
 			frames[i] = ""
@@ -127,11 +130,14 @@ func TestResponsesRandomStreams(t *testing.T) {
 		for _, c := range a.Calls {
 			fmt.Fprintln(&got, c.ID, c.Name, string(c.Arguments))
 		}
-		if a.Text != text.String() || a.Reasoning != thought.String() || got.String() != calls.String() || a.Usage == nil || a.Finish == "" {
-			t.Fatalf("stream %d reads as %q %q %s\nwant %q %q %s", i, a.Text, a.Reasoning, got.String(), text.String(), thought.String(),
+		if a.Text != text.String() || a.Reasoning != thought.String() || got.String() != calls.String() || a.Usage == nil ||
+			a.Finish == "" {
+			t.Fatalf("stream %d reads as %q %q %s\nwant %q %q %s", i, a.Text, a.Reasoning, got.String(), text.String(),
+				thought.String(),
 				calls.String())
 		}
-		if want, have := respItems(t, stream), respPayloads(t, a.Deltas); strings.Join(want, "\n") != strings.Join(have, "\n") {
+		if want, have := respItems(t, stream), respPayloads(t, a.Deltas); strings.Join(want, "\n") != strings.Join(have,
+			"\n") {
 			t.Fatalf("stream %d has the payloads\n%s\nwant\n%s", i, strings.Join(have, "\n"), strings.Join(want, "\n"))
 		}
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 func respSay() model.Model {
-	return modeltest.NewScript(model.Facts{Name: "test/say"}, modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: "so"}}})
+	return modeltest.NewScript(model.Facts{Name: "test/say"},
+		modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: "so"}}})
 }
 
 // What a server refuses, and what comes of it: an error, or an answer and what was
@@ -36,7 +37,8 @@ func TestResponsesRefusals(t *testing.T) {
 	}{
 		"good":   {preset: "openai", id: "gpt-5.1"},
 		"effort": {preset: "openai", id: "gpt-4.1", r: effort, learned: "reasoning.effort include"},
-		"unverified": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Refuses: []string{"reasoning.summary", "stream"}},
+		"unverified": {preset: "openai", id: "gpt-5.1",
+			o:       responsesapi.Options{Refuses: []string{"reasoning.summary", "stream"}},
 			learned: "reasoning.summary stream"},
 		"cache key": {preset: "openai", id: "gpt-5.1", r: func() model.Request {
 			r := modeltest.Plain()
@@ -44,16 +46,20 @@ func TestResponsesRefusals(t *testing.T) {
 			return r
 		}(), learned: "prompt_cache_key"},
 		"everything": {preset: "openai", id: "gpt-5.1", r: effort,
-			o:       responsesapi.Options{Refuses: []string{"reasoning.effort", "reasoning.summary", "include", "max_output_tokens", "stream"}},
+			o: responsesapi.Options{Refuses: []string{"reasoning.effort", "reasoning.summary", "include",
+				"max_output_tokens", "stream"}},
 			learned: "reasoning.effort reasoning.summary include stream max_output_tokens"},
-		"xai, effort": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true}, r: effort, learned: "reasoning.effort"},
+		"xai, effort": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true}, r: effort,
+			learned: "reasoning.effort"},
 		"xai, include": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Refuses: []string{"include"}},
 			learned: "include"},
 		"key": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Key: "another"}, code: scrollback.Refused,
 			words: "openai refuses the key (OPENAI_API_KEY)"},
-		"xai, key": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Key: "another"}, code: scrollback.Refused,
+		"xai, key": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Key: "another"},
+			code:  scrollback.Refused,
 			words: "xai refuses the key (XAI_API_KEY)"},
-		"model": {preset: "openai", id: "gpt-9", o: responsesapi.Options{Models: []string{"gpt-5.1"}}, code: scrollback.Invalid,
+		"model": {preset: "openai", id: "gpt-9", o: responsesapi.Options{Models: []string{"gpt-5.1"}},
+			code:  scrollback.Invalid,
 			words: "openai does not know the model"},
 		"xai, model": {preset: "xai", id: "grok-9", o: responsesapi.Options{XAI: true, Models: []string{"grok-4"}},
 			code: scrollback.Invalid, words: "xai does not know the model"},
@@ -61,17 +67,21 @@ func TestResponsesRefusals(t *testing.T) {
 			words: "no money or quota left"},
 		"quota, late": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Spent: true, Late: true, Wordless: true},
 			code: scrollback.Refused, words: "no money or quota left"},
-		"too long": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000}, r: long, code: scrollback.OverBudget,
+		"too long": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000}, r: long,
+			code:  scrollback.OverBudget,
 			words: "too long for the model"},
 		"too long, late": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000, Late: true}, r: long,
 			code: scrollback.OverBudget, words: "too long for the model"},
-		"too long, no words": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000, Late: true, Wordless: true}, r: long,
+		"too long, no words": {preset: "openai", id: "gpt-5.1",
+			o: responsesapi.Options{Limit: 1000, Late: true, Wordless: true}, r: long,
 			code: scrollback.OverBudget, words: "too long for the model"},
 		"xai, too long": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Limit: 1000}, r: long,
 			code: scrollback.OverBudget, words: "too long for the model", limit: 1000},
-		"incomplete":          {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Incomplete: "max_output_tokens"}, words: "length"},
-		"incomplete, content": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Incomplete: "content_filter"}, words: "content_filter"},
-		"cut":                 {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Cut: true}, words: "nothing"},
+		"incomplete": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Incomplete: "max_output_tokens"},
+			words: "length"},
+		"incomplete, content": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Incomplete: "content_filter"},
+			words: "content_filter"},
+		"cut": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Cut: true}, words: "nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := responsesapi.New(respSay(), c.o)
@@ -96,7 +106,8 @@ func TestResponsesRefusals(t *testing.T) {
 				err == nil && a.Finish != c.words && a.Finish != finish[c.words] {
 				t.Errorf("%q, finish %q", a.Text, a.Finish)
 			}
-			if l := model.LessonOf(err); c.code == scrollback.OverBudget && (l == nil || l.Limit != c.limit || len(s.Bodies()) != 1) {
+			if l := model.LessonOf(err); c.code == scrollback.OverBudget &&
+				(l == nil || l.Limit != c.limit || len(s.Bodies()) != 1) {
 				t.Errorf("%+v after %d requests", l, len(s.Bodies()))
 			}
 			if n := len(s.Bodies()); err != nil && n != 1 || err == nil && n != 1+len(learned) {
@@ -153,7 +164,8 @@ func TestResponsesFallback(t *testing.T) {
 			}
 			r := modeltest.Plain()
 			r.Learned = learned
-			if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || len(paths) != 3 || paths[2] != "/v1/chat/completions" {
+			if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || len(paths) != 3 ||
+				paths[2] != "/v1/chat/completions" {
 				t.Errorf("knowing it, it asks %q (%v)", paths, err)
 			}
 		})
@@ -165,14 +177,18 @@ func TestResponsesFallback(t *testing.T) {
 		return "application/json", strings.NewReader(`{"error":{"message":"x","code":404}}`)
 	})
 	m := respOpen(t, "openai", "gpt-5", "", &http.Client{Transport: way})
-	if _, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); !errors.Is(err, scrollback.ErrNoModel) || asked != 1 {
+	if _, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); !errors.Is(err, scrollback.ErrNoModel) ||
+		asked != 1 {
 		t.Errorf("%v after %d", err, asked)
 	}
 }
 
 // What the window cannot give is said before anybody is asked.
 func TestResponsesNoImage(t *testing.T) {
-	m := respServe(t, "openai", "gpt-5", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
+	m := respServe(t, "openai", "gpt-5", http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		t.Error("it was asked")
+	}))
 	r := respAsk()
 	r.Items = []scrollback.Item{respQuestion(5)}
 	gone := errors.New("gone")

@@ -30,7 +30,9 @@ func respOpen(t testing.TB, preset, id, address string, client *http.Client) mod
 		if p.Name != preset {
 			continue
 		}
-		at, err := p.Endpoint(id, func(name string) string { return map[string]string{p.Key: respKey, p.Base: address}[name] },
+		at, err := p.Endpoint(id, func(name string) string {
+			return map[string]string{p.Key: respKey, p.Base: address}[name]
+		},
 			remote.Options{Pause: time.Microsecond, Retries: 1, Client: client})
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +56,8 @@ type respBody func(*http.Request) (mediaType string, body io.Reader)
 
 func (f respBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	mediaType, body := f(r)
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {mediaType}}, Body: io.NopCloser(body)}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {mediaType}},
+		Body: io.NopCloser(body)}, nil
 }
 
 func respPlay(t testing.TB, mediaType string, body func() io.Reader) model.Model {
@@ -88,7 +91,8 @@ func respStory(ps scrollback.Parts) string {
 }
 
 func TestResponsesSuite(t *testing.T) {
-	text, calls := respRecording(t, "text"), respRecording(t, "calls")
+	text := respRecording(t, "text")
+	calls := respRecording(t, "calls")
 	modeltest.Run(t, func(t *testing.T) model.Model {
 		return respServe(t, "openai", "gpt-5", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var body struct{ Tools []struct{ Name string } }
@@ -115,8 +119,9 @@ func TestResponsesRecordings(t *testing.T) {
 		usage         scrollback.Usage
 		code          scrollback.Code
 	}{
-		"text": {story: `says "The code is 7F3K-221."`, finish: "stop", usage: scrollback.Usage{InputTokens: 36, OutputTokens: 9,
-			TotalTokens: 45}},
+		"text": {story: `says "The code is 7F3K-221."`, finish: "stop",
+			usage: scrollback.Usage{InputTokens: 36, OutputTokens: 9,
+				TotalTokens: 45}},
 		"calls": {story: `thinks ""{"item":{"id":"rs_68af4031","type":"reasoning","encrypted_content":"gAAAAABor0AzA+/x==","summary":[]}}
 calls call_zs3u context_search{"query":"blue depot"}{"id":"fc_68af4034"}
 calls call_9kQe context_list{}{"id":"fc_68af4035"}`, finish: "tool_calls", usage: scrollback.Usage{InputTokens: 212, CachedTokens: 128, OutputTokens: 75, ReasoningTokens: 64, TotalTokens: 287}},
@@ -124,12 +129,14 @@ calls call_9kQe context_list{}{"id":"fc_68af4035"}`, finish: "tool_calls", usage
 says "Let me look."{"phase":"commentary"}
 thinks ""{"item":{"id":"rs_2","type":"reasoning","encrypted_content":"gAAAAABtwo","summary":[]}}
 says "四十二"{"phase":"final_answer"}`, finish: "stop", usage: scrollback.Usage{InputTokens: 40, CacheWriteTokens: 32, OutputTokens: 30, ReasoningTokens: 20, TotalTokens: 70}},
-		"refusal": {story: `says "I can't help with that."`, finish: "stop", usage: scrollback.Usage{InputTokens: 10, OutputTokens: 8,
-			TotalTokens: 18}},
+		"refusal": {story: `says "I can't help with that."`, finish: "stop",
+			usage: scrollback.Usage{InputTokens: 10, OutputTokens: 8,
+				TotalTokens: 18}},
 		"length": {story: `calls call_a f{"a":1}{"id":"fc_1"}`, finish: "length",
 			usage: scrollback.Usage{InputTokens: 10, OutputTokens: 16, TotalTokens: 26}},
-		"filter": {story: `says "Once upon"`, finish: "content_filter", usage: scrollback.Usage{InputTokens: 10, OutputTokens: 3,
-			TotalTokens: 13}},
+		"filter": {story: `says "Once upon"`, finish: "content_filter",
+			usage: scrollback.Usage{InputTokens: 10, OutputTokens: 3,
+				TotalTokens: 13}},
 		"steered": {finish: "steered"},
 		"cut":     {story: `says "half "`},
 		"failed":  {story: `says "half an answer"`, code: scrollback.Unavailable},
@@ -147,7 +154,8 @@ says "ok"`, finish: "stop"},
 			text := respRecording(t, name)
 			m := respPlay(t, "text/event-stream; charset=utf-8", func() io.Reader { return strings.NewReader(text) })
 			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-			if got := respStory(modeltest.Parts(a.Deltas)); got != want.story || a.Finish != want.finish || scrollback.CodeOf(err) != want.code {
+			if got := respStory(modeltest.Parts(a.Deltas)); got != want.story || a.Finish != want.finish ||
+				scrollback.CodeOf(err) != want.code {
 				t.Errorf("%s\nfinish %q, %v", got, a.Finish, err)
 			}
 			if a.Usage == nil {
@@ -212,9 +220,11 @@ func TestResponsesOddStreams(t *testing.T) {
 		code   scrollback.Code
 		words  string
 	}{
-		"no money": {`{"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":""}}`, scrollback.Refused,
+		"no money": {`{"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":""}}`,
+			scrollback.Refused,
 			"no money"},
-		"flat error": {`{"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null}`, scrollback.RateLimited,
+		"flat error": {`{"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null}`,
+			scrollback.RateLimited,
 			"asks to wait"},
 		"too long": {`{"type":"response.failed","response":{"id":"r","status":"failed","error":{"code":"context_length_exceeded",` +
 			`"message":""}}}`, scrollback.OverBudget, "too long"},
@@ -257,16 +267,18 @@ func TestResponsesStrangeStreams(t *testing.T) {
 	text := func(s string) string { return `{"type":"response.output_text.delta","delta":"` + s + `"}` }
 	done := func(item string) string { return `{"type":"response.output_item.done","item":` + item + `}` }
 	end := func(items ...string) string {
-		return `{"type":"response.completed","response":{"id":"r","status":"completed","output":[` + strings.Join(items, ",") + `]}}`
+		return `{"type":"response.completed","response":{"id":"r","status":"completed","output":[` +
+			strings.Join(items, ",") + `]}}`
 	}
 	const stop, called = " " + scrollback.FinishStop, " " + scrollback.FinishToolCalls
 	for name, c := range map[string]struct {
 		events []string
 		want   string
 	}{
-		"nothing added":     {[]string{text("hel"), text("lo"), done(says), end(says)}, `says "hello"` + stop},
-		"only deltas":       {[]string{text("hel"), text("lo"), end()}, `says "hello"` + stop},
-		"only the text":     {[]string{`{"type":"response.output_text.done","text":"hello"}`, end(says)}, `says "hello"` + stop},
+		"nothing added": {[]string{text("hel"), text("lo"), done(says), end(says)}, `says "hello"` + stop},
+		"only deltas":   {[]string{text("hel"), text("lo"), end()}, `says "hello"` + stop},
+		"only the text": {[]string{`{"type":"response.output_text.done","text":"hello"}`, end(says)},
+			`says "hello"` + stop},
 		"text, then calls":  {[]string{text("hello"), end(says, call)}, `says "hello"` + "\n" + calls + called},
 		"done, then thinks": {[]string{done(says), end(says, think)}, `says "hello"` + "\n" + thinks + stop},
 		"only at the end":   {[]string{end(think, says, call)}, thinks + "\n" + `says "hello"` + "\n" + calls + called},
@@ -278,16 +290,19 @@ func TestResponsesStrangeStreams(t *testing.T) {
 			end()}, calls + called},
 		"arguments in pieces": {[]string{begun,
 			`{"type":"response.function_call_arguments.delta","item_id":"x1","output_index":1,"delta":"{\"n\""}`,
-			`{"type":"response.function_call_arguments.delta","item_id":"x2","output_index":1,"delta":":1}"}`, end()}, calls + called},
+			`{"type":"response.function_call_arguments.delta","item_id":"x2","output_index":1,"delta":":1}"}`, end()},
+			calls + called},
 		"a name in done": {[]string{`{"type":"response.function_call_arguments.done","item_id":"c","name":"f","arguments":"{\"n\":1}"}`,
 			end(`{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{\"n\":1}"}`)}, calls + called},
 		"no arguments":        {[]string{begun, end()}, `calls c f{}{"id":"fc"}` + called},
 		"twice":               {[]string{done(call), done(call), end(call)}, calls + called},
 		"no end":              {[]string{text("hello"), done(says), done(call)}, `says "hello"` + "\n" + calls + called},
 		"no end, only [DONE]": {[]string{text("hello"), "[DONE]"}, `says "hello"` + stop},
-		"another end":         {[]string{done(says), `{"type":"response.done","response":{"status":"completed"}}`}, `says "hello"` + stop},
+		"another end": {[]string{done(says), `{"type":"response.done","response":{"status":"completed"}}`},
+			`says "hello"` + stop},
 		"incomplete": {[]string{text("hel"),
-			`{"type":"response.incomplete","response":{"id":"r","incomplete_details":{"reason":"max_output_tokens"}}}`}, `says "hel" length`},
+			`{"type":"response.incomplete","response":{"id":"r","incomplete_details":{"reason":"max_output_tokens"}}}`},
+			`says "hel" length`},
 		"incomplete, no why": {[]string{text("hel"), begun, `{"type":"response.incomplete"}`}, `says "hel" length`},
 		"half a call": {[]string{begun, `{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"n\""}`,
 			`{"type":"response.incomplete","response":{"status":"incomplete"}}`}, ` length`},

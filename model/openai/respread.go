@@ -220,7 +220,8 @@ func (s *respReader) closed(at string, it wire.OutputItem) *openCall {
 	i := slices.IndexFunc(s.open, func(c *openCall) bool { return c.at == at })
 	if i < 0 {
 		i = slices.IndexFunc(s.open, func(c *openCall) bool {
-			return it.ID != "" && c.item.ID == it.ID || it.CallID != "" && c.item.CallID == it.CallID || c.at != "" && (c.at == it.ID || c.at == it.CallID)
+			return it.ID != "" && c.item.ID == it.ID || it.CallID != "" && c.item.CallID == it.CallID ||
+				c.at != "" && (c.at == it.ID || c.at == it.CallID)
 		})
 	}
 	if i < 0 {
@@ -297,7 +298,9 @@ func (s *respReader) call(it wire.OutputItem, at string) error {
 		if it.Arguments == "" {
 			it.Arguments = wire.Inner(c.arguments)
 		}
-		it.Name, it.CallID, it.ID = cmp.Or(it.Name, c.item.Name), cmp.Or(it.CallID, c.item.CallID), cmp.Or(it.ID, c.item.ID)
+		it.Name = cmp.Or(it.Name, c.item.Name)
+		it.CallID = cmp.Or(it.CallID, c.item.CallID)
+		it.ID = cmp.Or(it.ID, c.item.ID)
 	}
 	if it.Status == "incomplete" {
 		return nil // half a call
@@ -319,7 +322,8 @@ func (s *respReader) call(it wire.OutputItem, at string) error {
 		s.called[same] = true
 	}
 	s.calls++
-	d := model.Delta{Call: &scrollback.ToolCall{ID: cmp.Or(it.CallID, it.ID), Name: it.Name, Arguments: model.Arguments(string(it.Arguments))}}
+	d := model.Delta{Call: &scrollback.ToolCall{ID: cmp.Or(it.CallID, it.ID), Name: it.Name,
+		Arguments: model.Arguments(string(it.Arguments))}}
 	if it.ID != "" {
 		d.Opaque = payload{ID: it.ID}.opaque()
 	}

@@ -74,7 +74,8 @@ func (m *Model) thinkType(c *chat, on bool) {
 	case m.family("deepseek-v4"):
 		levels = []string{"high", "xhigh"}
 	case m.family("kimi-k3"):
-		levels, byLevel = []string{"low", "high", "max"}, true
+		levels = []string{"low", "high", "max"}
+		byLevel = true
 	case m.family("kimi-k2.7") && !on:
 		return // it always thinks
 	}

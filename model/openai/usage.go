@@ -14,14 +14,16 @@ func usageOf(u wire.Usage) *scrollback.Usage {
 		odd = odd || out != int64(n)
 		return out
 	}
-	out := &scrollback.Usage{InputTokens: tokens(u.PromptTokens), OutputTokens: tokens(u.CompletionTokens), TotalTokens: tokens(u.TotalTokens)}
+	out := &scrollback.Usage{InputTokens: tokens(u.PromptTokens), OutputTokens: tokens(u.CompletionTokens),
+		TotalTokens: tokens(u.TotalTokens)}
 	if u.CompletionTokensDetails != nil {
 		out.ReasoningTokens = tokens(u.CompletionTokensDetails.ReasoningTokens)
 	} else if u.ReasoningTokens != nil {
 		out.ReasoningTokens = tokens(*u.ReasoningTokens)
 	}
 	if d := u.PromptTokensDetails; d != nil {
-		out.CachedTokens, out.CacheWriteTokens = tokens(d.CachedTokens), tokens(max(d.CacheWriteTokens, d.CacheCreationInputTokens))
+		out.CachedTokens = tokens(d.CachedTokens)
+		out.CacheWriteTokens = tokens(max(d.CacheWriteTokens, d.CacheCreationInputTokens))
 	}
 	for _, n := range []*wire.Number{u.PromptCacheHitTokens, u.CachedTokens} {
 		if n != nil && out.CachedTokens == 0 {
@@ -37,7 +39,8 @@ func usageOf(u wire.Usage) *scrollback.Usage {
 	}
 	out.TotalTokens = max(out.TotalTokens, out.InputTokens+out.OutputTokens)
 	if u.Cost != nil {
-		out.Cost, out.Currency = float64(*u.Cost), "USD"
+		out.Cost = float64(*u.Cost)
+		out.Currency = "USD"
 		if d := u.CostDetails; u.IsBYOK && d != nil { // what the server takes is its fee only
 			out.Cost += float64(d.UpstreamInferenceCost)
 		}

@@ -32,7 +32,8 @@ func exchange(t *testing.T, d dialect, made string, known scrollback.Learned, pa
 		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`)
 	}))
 	defer s.Close()
-	m := open(remote.Endpoint{Name: "custom/m", Model: "m", BaseURL: s.URL, Options: remote.Options{Provider: "custom", Retries: -1}}, d)
+	m := open(remote.Endpoint{Name: "custom/m", Model: "m", BaseURL: s.URL,
+		Options: remote.Options{Provider: "custom", Retries: -1}}, d)
 	items := []scrollback.Item{{Role: scrollback.RoleUser, Parts: scrollback.Say("go")},
 		{Role: scrollback.RoleAssistant, Model: made, Parts: parts}}
 	var results scrollback.Parts
@@ -62,7 +63,8 @@ func called(id string, o scrollback.Opaque) scrollback.Parts {
 func TestCallIDsGoBackUntilRefused(t *testing.T) {
 	long := "call_1__thought__" + strings.Repeat("c2ln", 300)
 	d := dialect{field: "reasoning_content", replay: replayCalls}
-	took, refused, _ := exchange(t, d, "custom/m", scrollback.Learned{}, called(long, nil), func(string) string { return "" })
+	took, refused, _ := exchange(t, d, "custom/m", scrollback.Learned{}, called(long, nil),
+		func(string) string { return "" })
 	if strings.Count(took, long) != 2 || refused != 0 {
 		t.Errorf("the id of its own was changed: %s", took)
 	}
@@ -72,7 +74,8 @@ func TestCallIDsGoBackUntilRefused(t *testing.T) {
 		{"The function call id is too long: it may have no more than 40 characters", "call ids over 40 characters", long},
 		{"Value at 'messages.2.member.content.1.member.toolUse.toolUseId' failed to satisfy constraint: Member must have length " +
 			"less than or equal to 64", "call ids over 64 characters", long},
-		{"toolUseId failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+", oddIDs, "f:0"},
+		{"toolUseId failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+", oddIDs,
+			"f:0"},
 		{"Invalid tool-call-id: only contains illegal characters", oddIDs, "f:0"},
 		{"tool_call_id must be alphanumeric", notNineIDs, "call_x"},
 		{"Tool call id was call_x but must be a-z, A-Z, 0-9, with a length of 9.", notNineIDs, "call_x"},
@@ -128,12 +131,13 @@ func TestReasoningGoesBackInItsPlace(t *testing.T) {
 	if !strings.Contains(took, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]`) {
 		t.Errorf("not in its place: %s", took)
 	}
-	_, refused, learned := exchange(t, d, "custom/m", scrollback.Learned{}, thought("reasoning_content"), func(b string) string {
-		if strings.Contains(b, "reasoning_content") {
-			return "messages.1.assistant.reasoning_content: Extra inputs are not permitted"
-		}
-		return ""
-	})
+	_, refused, learned := exchange(t, d, "custom/m", scrollback.Learned{}, thought("reasoning_content"),
+		func(b string) string {
+			if strings.Contains(b, "reasoning_content") {
+				return "messages.1.assistant.reasoning_content: Extra inputs are not permitted"
+			}
+			return ""
+		})
 	if refused != 1 || !slices.Equal(learned.Dropped, []string{"reasoning_content"}) {
 		t.Errorf("refused %d times, learned %q", refused, learned.Dropped)
 	}

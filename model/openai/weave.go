@@ -135,7 +135,8 @@ const unfinished = 64
 
 // again reports whether a piece is what is there already: something whole.
 func (w *woven) again(piece *woven) bool {
-	sign, data := w.word("signature"), w.word("data")
+	sign := w.word("signature")
+	data := w.word("data")
 	if sign+data == "" || sign != piece.word("signature") || data != piece.word("data") {
 		return false
 	}
@@ -148,18 +149,21 @@ func (w *woven) again(piece *woven) bool {
 // an id says otherwise.
 func (w *woven) continues(piece *woven, last bool) bool {
 	same := func(name string) bool {
-		return piece.fields[name].absent() || w.fields[name] != nil && string(w.fields[name].json()) == string(piece.fields[name].json())
+		return piece.fields[name].absent() || w.fields[name] != nil &&
+			string(w.fields[name].json()) == string(piece.fields[name].json())
 	}
 	indexed := !piece.fields["index"].absent()
 	switch {
-	case !last && !indexed, !same("type"), !same("index"), !indexed && !w.fields["index"].absent() && !piece.fields["type"].absent():
+	case !last && !indexed, !same("type"), !same("index"),
+		!indexed && !w.fields["index"].absent() && !piece.fields["type"].absent():
 		return false
 	case w.word("id") != "" && piece.word("id") != "" && !same("id"):
 		return false
 	case w.word("data") != "" || piece.word("data") != "":
 		return indexed && piece.word("id") != "" && same("id")
 	}
-	return w.word("signature") == "" || indexed && piece.word("signature") != "" && piece.word("text")+piece.word("thinking") == ""
+	return w.word("signature") == "" || indexed && piece.word("signature") != "" &&
+		piece.word("text")+piece.word("thinking") == ""
 }
 
 // word is the text in a field, or empty.

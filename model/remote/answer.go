@@ -147,11 +147,13 @@ func (a *Answer) count(d *model.Delta) (err error) {
 	cut(&d.Text, &a.chars, a.bounds.Chars, "text")
 	cut(&d.Reasoning, &a.thought, a.bounds.ReasoningChars, "reasoning")
 	if a.opaque += len(d.Opaque); a.opaque > a.bounds.OpaqueBytes {
-		d.Opaque, err = nil, model.Exceeded(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
+		d.Opaque = nil
+		err = model.Exceeded(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
 	}
 	if d.Call != nil {
 		if a.calls++; a.calls > a.bounds.Calls {
-			d.Call, err = nil, model.Exceeded(fmt.Sprintf("%d calls", a.bounds.Calls))
+			d.Call = nil
+			err = model.Exceeded(fmt.Sprintf("%d calls", a.bounds.Calls))
 		}
 	}
 	if err != nil {
@@ -214,5 +216,6 @@ func (a *Answer) Cut(u *scrollback.Usage) error {
 	if u != nil {
 		l.Requested = u.InputTokens
 	}
-	return scrollback.Errorf(scrollback.OverBudget, op, "%s had no room left for an answer: the request is too long for the model", a.client.o.Provider).Because(l)
+	return scrollback.Errorf(scrollback.OverBudget, op,
+		"%s had no room left for an answer: the request is too long for the model", a.client.o.Provider).Because(l)
 }

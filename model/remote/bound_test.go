@@ -57,7 +57,8 @@ func TestBounds(t *testing.T) {
 			func(a modeltest.Answer) bool { return count(a) == 1000 }},
 		"gathered": {endless("data: gathered " + strings.Repeat("x", 1001) + "\n\n"), "beyond 1000 bytes of payloads",
 			func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
-		"a frame": {endless("x"), "beyond 100000 bytes in one frame", func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
+		"a frame": {endless("x"), "beyond 100000 bytes in one frame",
+			func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
 		"a frame's data": {func(w http.ResponseWriter, r *http.Request) {
 			stream(w, "text a")
 			io.WriteString(w, "data: text ")
@@ -72,7 +73,8 @@ func TestBounds(t *testing.T) {
 			tries := 0
 			srv := serve(t, func(w http.ResponseWriter, r *http.Request) { tries++; c.serve(w, r) })
 			a, err := ask(client(remote.Options{}), srv.URL,
-				model.Request{Bounds: model.Bounds{Chars: 1005, ReasoningChars: 507, ArgumentBytes: 2000, OpaqueBytes: 1000, Calls: 7,
+				model.Request{Bounds: model.Bounds{Chars: 1005, ReasoningChars: 507, ArgumentBytes: 2000, OpaqueBytes: 1000,
+					Calls:      7,
 					FrameBytes: 100_000}})
 			own(t, err, scrollback.Unavailable, c.words)
 			if !errors.Is(err, scrollback.ErrReplyBound) || tries != 1 || !c.kept(a) {
@@ -87,7 +89,8 @@ func peak(f func(look func())) uint64 {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
-	before, most := m.HeapAlloc, m.HeapAlloc
+	before := m.HeapAlloc
+	most := m.HeapAlloc
 	f(func() {
 		runtime.ReadMemStats(&m)
 		most = max(most, m.HeapAlloc)
@@ -172,7 +175,8 @@ func TestGzip(t *testing.T) {
 		}
 		_ = z.Close()
 	})
-	if a, err := ask(client(remote.Options{}), srv.URL, model.Request{}); err != nil || a.Text != "it is 42" || a.Finish != "stop" {
+	if a, err := ask(client(remote.Options{}), srv.URL, model.Request{}); err != nil || a.Text != "it is 42" ||
+		a.Finish != "stop" {
 		t.Errorf("%+v %v", a, err)
 	}
 }
@@ -232,9 +236,10 @@ func TestGet(t *testing.T) {
 		"good":      {200, `{"n":7}`, "", ""},
 		"html":      {200, `<!doctype html>`, scrollback.Unavailable, "a web page"},
 		"gibberish": {200, `{"n":`, scrollback.Unavailable, "cannot be read"},
-		"too big":   {200, `{"n":"` + string(bytes.Repeat([]byte("x"), 9<<20)) + `"}`, scrollback.Unavailable, "cannot be read"},
-		"missing":   {404, `{}`, scrollback.Invalid, "at another address"},
-		"bad key":   {401, `{"error":"bad ` + key + `"}`, scrollback.Refused, "refuses the key (ACME_KEY)"},
+		"too big": {200, `{"n":"` + string(bytes.Repeat([]byte("x"), 9<<20)) + `"}`, scrollback.Unavailable,
+			"cannot be read"},
+		"missing": {404, `{}`, scrollback.Invalid, "at another address"},
+		"bad key": {401, `{"error":"bad ` + key + `"}`, scrollback.Refused, "refuses the key (ACME_KEY)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(c.status); io.WriteString(w, c.body) })

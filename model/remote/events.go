@@ -131,7 +131,8 @@ func (a *Answer) lines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := bufio.NewReaderSize(a.unread(), 64<<10)
 		var line []byte // what came of one so far
-		first, afterCR := true, false
+		first := true
+		afterCR := false
 		for {
 			_, err := r.Peek(1)
 			buffered, _ := r.Peek(r.Buffered())
@@ -143,9 +144,12 @@ func (a *Answer) lines() iter.Seq2[[]byte, error] {
 				}
 			}
 			end := bytes.IndexAny(buffered, "\r\n")
-			piece, taken := buffered, len(buffered)
+			piece := buffered
+			taken := len(buffered)
 			if end >= 0 {
-				piece, taken, afterCR = buffered[:end], end+1, buffered[end] == '\r'
+				piece = buffered[:end]
+				taken = end + 1
+				afterCR = buffered[end] == '\r'
 			}
 			if len(line)+len(piece) > a.bounds.FrameBytes+len("data: ") {
 				yield(nil, a.tooBig(bufio.ErrTooLong))
@@ -164,7 +168,8 @@ func (a *Answer) lines() iter.Seq2[[]byte, error] {
 				piece = append(line, piece...)
 			}
 			if first {
-				piece, first = bytes.TrimPrefix(piece, []byte("\xef\xbb\xbf")), false
+				piece = bytes.TrimPrefix(piece, []byte("\xef\xbb\xbf"))
+				first = false
 			}
 			if err != nil && len(piece) == 0 {
 				return

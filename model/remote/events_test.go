@@ -20,7 +20,8 @@ import (
 type body func() io.Reader
 
 func (b body) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(b())}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}},
+		Body: io.NopCloser(b())}, nil
 }
 
 // events lists the events of a body, as "type|data".
@@ -34,7 +35,8 @@ func events(b body) (out []string, err error) {
 		}
 		return a.Emit(model.Delta{Finish: "stop"})
 	}}
-	_, err = modeltest.Read(client(remote.Options{Client: &http.Client{Transport: b}, Retries: -1}).Stream(context.Background(),
+	_, err = modeltest.Read(client(remote.Options{Client: &http.Client{Transport: b},
+		Retries: -1}).Stream(context.Background(),
 		model.Request{}, func(scrollback.Learned) (remote.Exchange, error) { return x, nil }))
 	return out, err
 }
@@ -62,7 +64,8 @@ func TestEvents(t *testing.T) {
 		"event: x\n\ndata: a\n\n":                        "|a",
 		"data: " + strings.Repeat("四", 70_000) + "\n\n":  "|" + strings.Repeat("四", 70_000),
 	} {
-		for _, cut := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader,
+		for _, cut := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader,
+			iotest.HalfReader,
 			iotest.DataErrReader} {
 			got, err := events(func() io.Reader { return cut(strings.NewReader(text)) })
 			if err != nil || strings.Join(got, ", ") != want {

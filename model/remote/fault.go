@@ -66,7 +66,8 @@ func (c *Client) fault(parent, ctx context.Context, err error) error {
 		return err
 	}
 	if words := certificate(err); words != "" {
-		return c.upstream("its certificate cannot be trusted: "+words+c.see(c.o.BaseVariable), err.Error()).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
+		return c.upstream("its certificate cannot be trusted: "+words+c.see(c.o.BaseVariable),
+			err.Error()).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
 	}
 	for _, own := range []error{errElsewhere, errCircles, errBodiless} {
 		if errors.Is(err, own) {

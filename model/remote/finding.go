@@ -22,7 +22,8 @@ func (f *Finding) Query(a *Answer, query string) error {
 	if err := f.Emit(a); err != nil {
 		return err
 	}
-	f.search, f.fresh = scrollback.Search{Query: query, Results: []scrollback.Source{}}, true
+	f.search = scrollback.Search{Query: query, Results: []scrollback.Source{}}
+	f.fresh = true
 	return f.Emit(a)
 }
 
@@ -32,11 +33,15 @@ func (f *Finding) Page(p scrollback.Source) {
 	if p.URL == "" || len(f.search.Results) >= foundMost || slices.ContainsFunc(f.search.Results, known) {
 		return
 	}
-	f.search.Results, f.fresh = append(slices.Clone(f.search.Results), p), true
+	f.search.Results = append(slices.Clone(f.search.Results), p)
+	f.fresh = true
 }
 
 // Fail says that the newest search failed, in words for people.
-func (f *Finding) Fail(words string) { f.search.Error, f.fresh = words, true }
+func (f *Finding) Fail(words string) {
+	f.search.Error = words
+	f.fresh = true
+}
 
 // Emit emits the newest search, if anything of it is new.
 func (f *Finding) Emit(a *Answer) error {

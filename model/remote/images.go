@@ -43,7 +43,8 @@ func Shown(r model.Request, known scrollback.Learned) model.Request {
 				continue
 			}
 			if !copied {
-				parts, copied = slices.Clone(parts), true
+				parts = slices.Clone(parts)
+				copied = true
 			}
 			parts[j] = scrollback.Text{Text: fmt.Sprintf("[image: %s, %s]", p.Name, p.Where())}
 		}
@@ -117,11 +118,13 @@ var (
 // first, and of them those that are not what they claim to be. images is the parameter that
 // images are sent in, if they can be left out.
 func imageLesson(p Problem, words string, g *gallery, images string) *model.Lesson {
-	if g == nil || len(g.images) == 0 || sightless.MatchString(words) && !badImage.MatchString(p.Code) && !strings.Contains(words, "multiple images") {
+	if g == nil || len(g.images) == 0 || sightless.MatchString(words) && !badImage.MatchString(p.Code) &&
+		!strings.Contains(words, "multiple images") {
 		return nil
 	}
 	switch {
-	case p.Status == http.StatusUnauthorized, p.Status == http.StatusPaymentRequired, p.Status == http.StatusForbidden, p.Status == http.StatusNotFound,
+	case p.Status == http.StatusUnauthorized, p.Status == http.StatusPaymentRequired, p.Status == http.StatusForbidden,
+		p.Status == http.StatusNotFound,
 		p.Status == http.StatusTooManyRequests, p.Status >= 500, p.Status > 0 && p.Status < 400:
 		return nil
 	}
@@ -131,7 +134,8 @@ func imageLesson(p Problem, words string, g *gallery, images string) *model.Less
 		}
 		return &model.Lesson{MaxImages: n}
 	}
-	about := imageWords.MatchString(strings.ReplaceAll(p.Param, "_", " ")) || imageWords.MatchString(words) || badImage.MatchString(p.Code)
+	about := imageWords.MatchString(strings.ReplaceAll(p.Param, "_", " ")) || imageWords.MatchString(words) ||
+		badImage.MatchString(p.Code)
 	if !about || !badWords.MatchString(words) && !badImage.MatchString(p.Code) {
 		return nil
 	}
@@ -192,14 +196,16 @@ func mostImages(words string, sent int) (n int, ok bool) {
 		found := figures.FindAllStringSubmatch(s, -1)
 		for _, f := range found {
 			if k, err := strconv.Atoi(f[1]); err == nil && k < sent && (k > 0 || len(found) == 1) && (!ok || k < n) {
-				n, ok = k, true
+				n = k
+				ok = true
 			}
 		}
 		if ok {
 			return n, true
 		}
 		switch {
-		case strings.Contains(s, "one image"), strings.Contains(s, "single image"), strings.Contains(s, "multiple images"), strings.Contains(s, "一张"):
+		case strings.Contains(s, "one image"), strings.Contains(s, "single image"), strings.Contains(s, "multiple images"),
+			strings.Contains(s, "一张"):
 			half = 1
 		case half == 0 && (strings.Contains(s, "too many") || strings.Contains(s, "exceed") || strings.Contains(s, "超过")):
 			half = sent / 2
@@ -225,7 +231,8 @@ func refusedMedia(words string, images []scrollback.Image) []string {
 		}
 		return types
 	}
-	refused, taken := named(words[:split]), named(words[split:])
+	refused := named(words[:split])
+	taken := named(words[split:])
 	if len(refused) > 1 && len(taken) == 0 && !strings.Contains(words, "~") { // a list, most likely of what is taken
 		refused, taken = nil, refused
 	}
@@ -235,7 +242,8 @@ func refusedMedia(words string, images []scrollback.Image) []string {
 		if t == "" || slices.Contains(out, t) {
 			continue
 		}
-		if slices.Contains(refused, mediaType(t)) && !slices.Contains(taken, mediaType(t)) || len(taken) > 0 && !slices.Contains(taken, mediaType(t)) {
+		if slices.Contains(refused, mediaType(t)) && !slices.Contains(taken, mediaType(t)) ||
+			len(taken) > 0 && !slices.Contains(taken, mediaType(t)) {
 			out = append(out, t)
 		}
 	}

@@ -28,7 +28,8 @@ func pictures() model.Request {
 		return scrollback.Item{Role: scrollback.RoleUser, Parts: parts}
 	}
 	picture := func(id scrollback.ArtifactID, mediaType string, width int) scrollback.Part {
-		return scrollback.Image{Artifact: id, MediaType: mediaType, Name: string(id), Width: width, Height: 1, Size: int64(len(files[id]))}
+		return scrollback.Image{Artifact: id, MediaType: mediaType, Name: string(id), Width: width, Height: 1,
+			Size: int64(len(files[id]))}
 	}
 	return model.Request{
 		Items: []scrollback.Item{
@@ -111,12 +112,13 @@ func TestImagesThatAreRefused(t *testing.T) {
 				d.Lesson.Images(&taught)
 			}
 		}
-		for d, err := range client(remote.Options{}).Stream(t.Context(), r, func(known scrollback.Learned) (remote.Exchange, error) {
-			shown = remote.Shown(r, known)
-			x := exchange(srv.URL)
-			x.Body = sees(shown)
-			return x, nil
-		}) {
+		for d, err := range client(remote.Options{}).Stream(t.Context(), r,
+			func(known scrollback.Learned) (remote.Exchange, error) {
+				shown = remote.Shown(r, known)
+				x := exchange(srv.URL)
+				x.Body = sees(shown)
+				return x, nil
+			}) {
 			if err != nil {
 				t.Errorf("%s: %v", words, err)
 			}
@@ -134,7 +136,8 @@ func TestImagesThatAreRefused(t *testing.T) {
 // Refusals that are about something else, and images that are not sent, teach nothing of
 // images; what is not shown is named.
 func TestImagesThatAreNotRefused(t *testing.T) {
-	for _, words := range []string{"temperature is not supported", "Invalid 'messages[0].name'", "the role tool is invalid",
+	for _, words := range []string{"temperature is not supported", "Invalid 'messages[0].name'",
+		"the role tool is invalid",
 		"the image service is overloaded",
 		"messages: at least one message is required",
 		"Invalid 'tools[0].name': only letters are allowed"} {

@@ -61,7 +61,8 @@ func overlong(words string) (limit, requested int64, inBytes, ok bool) {
 	}
 	limit, requested = weighed(words)
 	said := ofInput(words) // in more than one sentence
-	return limit, requested, false, limit > 0 || aboutInput.MatchString(said) && tooMuch.MatchString(said) && lengthLimit.MatchString(said)
+	return limit, requested, false, limit > 0 ||
+		aboutInput.MatchString(said) && tooMuch.MatchString(said) && lengthLimit.MatchString(said)
 }
 
 // What servers say in other languages than English and Chinese: that there is too much, of what,
@@ -148,7 +149,8 @@ func sizes(sentence string) (limit, requested int64) {
 	switch len(found) {
 	case 1:
 		if size := sizeWords.FindAllStringIndex(before, -1); size != nil {
-			if bound := boundWords.FindAllStringIndex(before, -1); bound == nil || bound[len(bound)-1][0] < size[len(size)-1][0] {
+			if bound := boundWords.FindAllStringIndex(before, -1); bound == nil ||
+				bound[len(bound)-1][0] < size[len(size)-1][0] {
 				return 0, found[0]
 			}
 		}
@@ -173,7 +175,8 @@ func isCode(before, after string) bool {
 	if beforeCode.MatchString(before) {
 		return true
 	}
-	return strings.HasSuffix(before, "(") && strings.HasPrefix(after, ")") && !ofTokens.MatchString(before[max(0, len(before)-40):])
+	return strings.HasSuffix(before, "(") && strings.HasPrefix(after, ")") &&
+		!ofTokens.MatchString(before[max(0, len(before)-40):])
 }
 
 var (
@@ -198,7 +201,8 @@ func neverFits(words string, weight int64) (limit, requested int64, ok bool) {
 	if !byMinute.MatchString(words) && !(strings.Contains(words, "token") && strings.Contains(words, "limit")) {
 		return 0, 0, false
 	}
-	limit, requested = least(words, minuteAllows, ofMinute), least(words, minuteAsked, askedBefore)
+	limit = least(words, minuteAllows, ofMinute)
+	requested = least(words, minuteAsked, askedBefore)
 	if limit < leastSize {
 		return 0, 0, false
 	}

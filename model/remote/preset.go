@@ -65,22 +65,27 @@ func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoin
 	}
 	own, variable := p.own(env)
 	if own != "" {
-		at.BaseURL, at.Custom = own, true
+		at.BaseURL = own
+		at.Custom = true
 	}
-	at.Options.Provider, at.Options.BaseVariable = p.Name, variable
+	at.Options.Provider = p.Name
+	at.Options.BaseVariable = variable
 	at.Options.KeyVariable, at.Options.Key = p.key(env)
 	at.Unset = true
 	switch {
 	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
 		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
 	case at.BaseURL == "":
-		return at, scrollback.ParamErrorf(op, "model", "%s needs an address: set %s", name, p.Base).Advise(scrollback.AdviceCheckAddress, p.Base)
+		return at, scrollback.ParamErrorf(op, "model", "%s needs an address: set %s", name,
+			p.Base).Advise(scrollback.AdviceCheckAddress, p.Base)
 	case at.Options.Key == "" && !p.Local && !at.Custom:
-		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name, p.Key).Advise(scrollback.AdviceSetKey, p.Key)
+		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name,
+			p.Key).Advise(scrollback.AdviceSetKey, p.Key)
 	}
 	at.Unset = false
 	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, account, url.PathEscape(env(p.Account))), "/")
-	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
+	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
+		u.Scheme != "http" && u.Scheme != "https" {
 		return at, scrollback.ParamErrorf(op, "base_url", "%s is not an address like https://host/v1", variable)
 	}
 	return at, nil

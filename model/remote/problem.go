@@ -32,14 +32,16 @@ func ReadProblem(status int, h http.Header, raw []byte) Problem {
 	p := Problem{Status: status, After: retryAfter(h), Again: shouldRetry(h)}
 	trimmed := bytes.TrimSpace(raw)
 	lower := bytes.ToLower(trimmed[:min(len(trimmed), 200)])
-	p.Page = strings.HasPrefix(h.Get("Content-Type"), "text/html") || bytes.HasPrefix(lower, []byte("<!doctype")) || bytes.HasPrefix(lower, []byte("<html"))
+	p.Page = strings.HasPrefix(h.Get("Content-Type"), "text/html") || bytes.HasPrefix(lower, []byte("<!doctype")) ||
+		bytes.HasPrefix(lower, []byte("<html"))
 	v, err := decode(trimmed)
 	if p.Page || err != nil {
 		p.say(string(trimmed))
 		return p
 	}
 	p.take(v, 0)
-	p.Code, p.Type = strings.ToLower(p.Code), strings.ToLower(p.Type)
+	p.Code = strings.ToLower(p.Code)
+	p.Type = strings.ToLower(p.Type)
 	if p.Status == 0 {
 		p.Status = isStatus(p.Code)
 	}
@@ -116,7 +118,8 @@ func (p *Problem) object(v map[string]any, depth int) {
 	if id := scalar(v["quotaid"]); id != "" { // it says what period the quota is for
 		p.say(id)
 	}
-	for _, name := range []string{"message", "errormessage", "errormsg", "statusmsg", "errmsg", "title", "detail", "error", "errors", "baseresp", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg"} {
+	for _, name := range []string{"message", "errormessage", "errormsg", "statusmsg", "errmsg", "title", "detail", "error",
+		"errors", "baseresp", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg"} {
 		if inner, ok := v[name]; ok {
 			p.take(inner, depth+1)
 		}

@@ -48,21 +48,31 @@ var redirects = []int{301, 302, 303, 307, 308}
 func TestRedirectsElsewhere(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		for name, to := range map[string]func(own string, plain, tls *ear) string{
-			"another port":      func(_ string, plain, _ *ear) string { return plain.URL + "/v1" },
-			"another scheme":    func(_ string, plain, tls *ear) string { return tls.URL + "/v1" },
-			"the name of it":    func(own string, _, _ *ear) string { return strings.Replace(own, "127.0.0.1", "localhost", 1) + "/v2" },
-			"another name":      func(_ string, plain, _ *ear) string { return strings.Replace(plain.URL, "127.0.0.1", "localhost", 1) },
-			"with a name in it": func(own string, plain, _ *ear) string { return strings.Replace(plain.URL, "//", "//u:p@", 1) + "/v1" },
-			"without a scheme":  func(_ string, plain, _ *ear) string { return strings.TrimPrefix(plain.URL, "http:") + "/v1" },
+			"another port":   func(_ string, plain, _ *ear) string { return plain.URL + "/v1" },
+			"another scheme": func(_ string, plain, tls *ear) string { return tls.URL + "/v1" },
+			"the name of it": func(own string,
+				_, _ *ear) string {
+				return strings.Replace(own, "127.0.0.1", "localhost", 1) + "/v2"
+			},
+			"another name": func(_ string, plain, _ *ear) string {
+				return strings.Replace(plain.URL, "127.0.0.1", "localhost", 1)
+			},
+			"with a name in it": func(own string,
+				plain, _ *ear) string {
+				return strings.Replace(plain.URL, "//", "//u:p@", 1) + "/v1"
+			},
+			"without a scheme": func(_ string, plain, _ *ear) string { return strings.TrimPrefix(plain.URL, "http:") + "/v1" },
 			"the other scheme": func(own string, _, _ *ear) string {
 				return map[bool]string{true: "http", false: "https"}[secure] + own[strings.Index(own, ":"):] + "/v2"
 			},
 			"no scheme of theirs": func(string, *ear, *ear) string { return "ftp://127.0.0.1/v1" },
 		} {
 			for _, status := range redirects {
-				t.Run(strings.Join([]string{map[bool]string{true: "https", false: "http"}[secure], name, http.StatusText(status)}, " "),
+				t.Run(strings.Join([]string{map[bool]string{true: "https", false: "http"}[secure], name, http.StatusText(status)},
+					" "),
 					func(t *testing.T) {
-						plain, tls := listen(t, false), listen(t, true)
+						plain := listen(t, false)
+						tls := listen(t, true)
 						first := &ear{}
 						first.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 							first.requests.Add(1)
@@ -81,7 +91,8 @@ func TestRedirectsElsewhere(t *testing.T) {
 						_, err := ask(client(o), first.URL+"/v1", model.Request{})
 						own(t, err, scrollback.Unavailable, "to another server, to which nothing is sent (ACME_URL)")
 						if plain.conns.Load()+tls.conns.Load() > 0 || first.requests.Load() != 1 {
-							t.Errorf("%d and %d connections elsewhere, %d requests here", plain.conns.Load(), tls.conns.Load(), first.requests.Load())
+							t.Errorf("%d and %d connections elsewhere, %d requests here", plain.conns.Load(), tls.conns.Load(),
+								first.requests.Load())
 						}
 						var v any
 						own(t, client(o).Get(t.Context(), first.URL+"/models", &v), scrollback.Unavailable, "to another server")
@@ -105,7 +116,8 @@ func TestRedirectsHere(t *testing.T) {
 			}
 			there.Add(1)
 			body, _ := io.ReadAll(r.Body)
-			if r.Method == http.MethodPost && (!strings.Contains(string(body), sent) || r.Header.Get("Authorization") != "Bearer "+key) {
+			if r.Method == http.MethodPost && (!strings.Contains(string(body), sent) ||
+				r.Header.Get("Authorization") != "Bearer "+key) {
 				t.Errorf("%d: %s %q arrives", status, r.Method, body)
 			}
 			if r.Method == http.MethodGet {
@@ -145,7 +157,8 @@ func TestRedirectSpellings(t *testing.T) {
 	t.Cleanup(tr.CloseIdleConnections)
 	c := client(remote.Options{Client: &http.Client{Transport: tr}})
 	for location, follows := range map[string]bool{
-		"/v2": true, "v2": true, "http://acme.test/v2": true, "http://ACME.test:80/v2": true, "HTTP://acme.TEST/v2": true, "//acme.test/v2": true,
+		"/v2": true, "v2": true, "http://acme.test/v2": true, "http://ACME.test:80/v2": true, "HTTP://acme.TEST/v2": true,
+		"//acme.test/v2":           true,
 		"http://acme.test:8080/v2": false, "http://acme.test.evil/v2": false, "http://evil.acme.test/v2": false,
 		"http://acme.test@evil/v2": false, "https://acme.test/v2": false,
 		"https://acme.test:80/v2": false, "http://acme.test./v2": false,

@@ -44,17 +44,23 @@ func (c *Client) classify(p Problem, x Exchange) error {
 	}
 	limit, requested, never := neverFits(words, x.weight)
 	if l, ok := tooLong(p, words); !never && ok && l.Requested > l.Limit && l.Limit > 0 {
-		limit, requested, never = l.Limit, l.Requested, true
+		limit = l.Limit
+		requested = l.Requested
+		never = true
 	}
 	switch {
 	case is(plainHTTP):
-		return c.upstream("it speaks https, and its address says http"+c.see(c.o.BaseVariable), p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
+		return c.upstream("it speaks https, and its address says http"+c.see(c.o.BaseVariable),
+			p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
 	case p.Page && p.Status == http.StatusRequestEntityTooLarge: // of a gateway
 		return c.overlong(p, model.Lesson{TooLong: true, Bytes: true})
 	case p.Page && !c.older(p, words, x):
-		return c.retryIf(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable))
+		return c.retryIf(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests,
+			c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable),
+				p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable))
 	case is(spent):
-		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceTopUp, c.o.KeyVariable)
+		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p,
+			c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceTopUp, c.o.KeyVariable)
 	case never:
 		return c.overlong(p, model.Lesson{TooLong: true, Limit: limit, Requested: requested})
 	case is(daily):
@@ -62,25 +68,33 @@ func (c *Client) classify(p Problem, x Exchange) error {
 	case is(waiting):
 		return c.limited(p, true)
 	case is(badKey) && c.o.Key == "":
-		return c.refused("%s needs a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceSetKey, c.o.KeyVariable)
+		return c.refused("%s needs a key, and none is set%s", p, c.o.Provider,
+			c.see(c.o.KeyVariable)).Advise(scrollback.AdviceSetKey, c.o.KeyVariable)
 	case is(badKey):
-		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey, c.o.KeyVariable)
+		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey,
+			c.o.KeyVariable)
 	case is(policy):
-		return c.refused("%s declines this request because of its rules on content", p, c.o.Provider).Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
+		return c.refused("%s declines this request because of its rules on content", p,
+			c.o.Provider).Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
 	}
 	if err := c.lesson(p, words, x); err != nil {
 		return err
 	}
 	switch {
 	case is(noTools):
-		return c.said(scrollback.ParamErrorf(op, "model", "%s says that the model cannot call tools, which a conversation needs: choose one that can, or allow them where it is served (vLLM: --enable-auto-tool-choice and --tool-call-parser, llama.cpp: --jinja)", c.o.Provider), p).Advise(scrollback.AdviceChooseModel, "")
+		return c.said(scrollback.ParamErrorf(op, "model",
+			"%s says that the model cannot call tools, which a conversation needs: choose one that can, or allow them where it is served (vLLM: --enable-auto-tool-choice and --tool-call-parser, llama.cpp: --jinja)", c.o.Provider), p).Advise(scrollback.AdviceChooseModel, "")
 	case is(noModel):
-		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model", c.o.Provider).Because(scrollback.ErrNoModel), p)
+		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model",
+			c.o.Provider).Because(scrollback.ErrNoModel), p)
 	case p.Status == http.StatusNotFound:
-		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model, or is at another address%s", c.o.Provider, c.see(c.o.BaseVariable)).Because(scrollback.ErrNoModel), p)
+		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model, or is at another address%s",
+			c.o.Provider, c.see(c.o.BaseVariable)).Because(scrollback.ErrNoModel), p)
 	case p.Status == http.StatusForbidden:
-		return c.refused("%s does not allow this with the key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey, c.o.KeyVariable)
-	case is(broken), p.Status == http.StatusRequestTimeout, p.Status == http.StatusConflict, p.Status == http.StatusTooEarly, p.Status >= 500:
+		return c.refused("%s does not allow this with the key%s", p, c.o.Provider,
+			c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey, c.o.KeyVariable)
+	case is(broken), p.Status == http.StatusRequestTimeout, p.Status == http.StatusConflict,
+		p.Status == http.StatusTooEarly, p.Status >= 500:
 		return c.retryIf(p, true, c.upstream("it has a fault of its own"+status(p), p.Message))
 	case p.Status == 0:
 		return c.retryIf(p, true, c.upstream("it broke its answer off with an error", p.Message))
@@ -95,7 +109,8 @@ func (c *Client) classify(p Problem, x Exchange) error {
 // lesson is the error of a refusal that says how the request would be accepted, or nil.
 func (c *Client) lesson(p Problem, words string, x Exchange) error {
 	taught := func(l model.Lesson, format string, args ...any) error {
-		return c.said(scrollback.Errorf(scrollback.Unavailable, op, format, args...).Because(errors.Join(&l, scrollback.ErrUpstream)), p)
+		return c.said(scrollback.Errorf(scrollback.Unavailable, op, format, args...).Because(errors.Join(&l,
+			scrollback.ErrUpstream)), p)
 	}
 	if n, ok := answerTooLong(words); ok {
 		return taught(model.Lesson{MaxOutput: n}, "%s gives no answer as long as was asked for", c.o.Provider)
@@ -122,18 +137,21 @@ func (c *Client) lesson(p Problem, words string, x Exchange) error {
 }
 
 // simplified writes what servers say of requests in traditional characters in simplified ones.
-var simplified = strings.NewReplacer("過", "过", "長", "长", "輸", "输", "請", "请", "訊息", "消息", "對", "对", "會", "会", "話", "话", "內", "内", "圖", "图", "數", "数",
+var simplified = strings.NewReplacer("過", "过", "長", "长", "輸", "输", "請", "请", "訊息", "消息", "對", "对", "會", "会", "話", "话",
+	"內", "内", "圖", "图", "數", "数",
 	"張", "张", "達", "达", "檔", "档", "額", "额", "頻", "频", "餘", "余", "鐘", "钟", "違", "违", "規", "规", "無", "无")
 
 // overlong is the error of a request that is too long.
 func (c *Client) overlong(p Problem, l model.Lesson) error {
-	return c.said(scrollback.Errorf(scrollback.OverBudget, op, "%s says that the request is too long for the model", c.o.Provider).Because(&l), p)
+	return c.said(scrollback.Errorf(scrollback.OverBudget, op, "%s says that the request is too long for the model",
+		c.o.Provider).Because(&l), p)
 }
 
 // Refusing is the error of a provider that refuses a parameter, for providers that
 // classify refusals themselves.
 func Refusing(provider, name string) *scrollback.Error {
-	return scrollback.Errorf(scrollback.Unavailable, op, "%s does not take the parameter %s", provider, name).Because(errors.Join(&model.Lesson{Drop: name}, scrollback.ErrUpstream))
+	return scrollback.Errorf(scrollback.Unavailable, op, "%s does not take the parameter %s", provider,
+		name).Because(errors.Join(&model.Lesson{Drop: name}, scrollback.ErrUpstream))
 }
 
 // older reports whether the address is not known to a server that may know that of an
@@ -182,10 +200,12 @@ func (c *Client) retryIf(p Problem, may bool, err error) error {
 // wrote is for the log.
 func (c *Client) upstream(words, detail string) *scrollback.Error {
 	why := scrollback.Sentence{Value: words}
-	if ours, _, _ := strings.Cut(words, " ("); !strings.Contains(ours, "%") { // a variable or a status may follow our words
+	// a variable or a status may follow our words
+	if ours, _, _ := strings.Cut(words, " ("); !strings.Contains(ours, "%") {
 		why = scrollback.Sentence{Format: "%s%s", Args: []scrollback.Sentence{{Format: ours}, {Value: words[len(ours):]}}}
 	}
-	e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: %s", c.o.Provider, why).Because(scrollback.ErrUpstream)
+	e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: %s", c.o.Provider,
+		why).Because(scrollback.ErrUpstream)
 	e.Detail = redact.Words(detail, c.o.Key)
 	return e
 }
@@ -199,7 +219,8 @@ type table struct {
 }
 
 func (t table) matches(p Problem, words string) bool {
-	if slices.Contains(t.codes, p.Code) || slices.Contains(t.codes, p.Type) || p.Status != 0 && slices.Contains(t.status, p.Status) {
+	if slices.Contains(t.codes, p.Code) || slices.Contains(t.codes, p.Type) ||
+		p.Status != 0 && slices.Contains(t.status, p.Status) {
 		return true
 	}
 	return slices.ContainsFunc(t.words, func(w string) bool {
@@ -227,38 +248,58 @@ var patterns = func() map[string]*regexp.Regexp {
 
 // The kinds of problem. The codes and words are those of docs/guides/dialects.md.
 var (
-	plainHTTP = table{words: []string{"client sent an http request to an https server", "plain http request was sent to https port"}}
+	plainHTTP = table{words: []string{"client sent an http request to an https server",
+		"plain http request was sent to https port"}}
 
 	spent = table{status: []int{http.StatusPaymentRequired},
-		codes: []string{"insufficient_quota", "exceeded_current_quota_error", "arrearage", "accountoverdueerror", "insufficient_balance", "insufficient_credits",
-			"billing_error", "billing_hard_limit_reached", "contract_spend_limit_reached", "enforced_spend_limit_reached", "3036"},
-		words: []string{"insufficient balance", "credit balance is too low", "insufficient credits", "insufficient_quota", "account is in arrears", "overdue payment", "daily free allocation",
-			"prompt tokens limit exceeded", "requires more credits", "can only afford"}} // the last three: what is left pays for no more
+		codes: []string{"insufficient_quota", "exceeded_current_quota_error", "arrearage", "accountoverdueerror",
+			"insufficient_balance", "insufficient_credits",
+			"billing_error", "billing_hard_limit_reached", "contract_spend_limit_reached", "enforced_spend_limit_reached",
+			"3036"},
+		words: []string{"insufficient balance", "credit balance is too low", "insufficient credits", "insufficient_quota",
+			"account is in arrears", "overdue payment", "daily free allocation",
+			// the last three: what is left pays for no more
+			"prompt tokens limit exceeded", "requires more credits", "can only afford"}}
 	daily = table{words: []string{"perday", "~limit: 0\\b"}}
 
 	waiting = table{status: []int{http.StatusTooManyRequests, 529},
-		codes: []string{"rate_limit_exceeded", "rate_limit_error", "rate_limit_reached_error", "engine_overloaded_error", "overloaded_error", "resource_exhausted", "throttling", "3040"},
-		words: []string{"too many requests", "rate limit reached", "too many tokens, please wait", "maximum pending requests exceeded", "throttling"}}
+		codes: []string{"rate_limit_exceeded", "rate_limit_error", "rate_limit_reached_error", "engine_overloaded_error",
+			"overloaded_error", "resource_exhausted", "throttling", "3040"},
+		words: []string{"too many requests", "rate limit reached", "too many tokens, please wait",
+			"maximum pending requests exceeded", "throttling"}}
 	badKey = table{status: []int{http.StatusUnauthorized},
-		codes: []string{"invalid_api_key", "authentication_error", "api_key_invalid", "unauthenticated", "invalid_authentication_error", "incorrect_api_key_error"},
+		codes: []string{"invalid_api_key", "authentication_error", "api_key_invalid", "unauthenticated",
+			"invalid_authentication_error", "incorrect_api_key_error"},
 		words: []string{"api key not valid", "incorrect api key", "invalid api key", "no api key", "invalid x-api-key",
 			"api_key_invalid", "api key not found", "api key expired", "reported as leaked", "unregistered callers"}}
-	noModel = table{codes: []string{"model_not_found", "not_found_error", "modelnotopen", "invalidendpointormodel.notfound", "5007"},
+	noModel = table{codes: []string{"model_not_found", "not_found_error", "modelnotopen",
+		"invalidendpointormodel.notfound", "5007"},
 		words: []string{"~\\bmodel\\b.{0,160}\\b(does not exist|not found|is not found|not exist|no such model|unknown model)\\b", "model_not_found", "no such model", "unknown model",
 			"not a valid model", "~\\bmodel\\b.{0,160}is not supported for generatecontent", "no endpoints found for"}}
-	noTools = table{words: []string{"not support tool", "n't support tool", "tools are not supported", "tool calling is not supported", "tool use is not supported",
-		"not support function call", "function calling is not supported", "requires --enable-auto-tool-choice", "tools param requires --jinja", "found that support tool use"}}
+	noTools = table{words: []string{"not support tool", "n't support tool", "tools are not supported",
+		"tool calling is not supported", "tool use is not supported",
+		"not support function call", "function calling is not supported", "requires --enable-auto-tool-choice",
+		"tools param requires --jinja", "found that support tool use"}}
 	noRoute = table{status: []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented},
 		codes: []string{"unknown_url"},
 		words: []string{"unexpected endpoint or method", "unknown request url", "invalid url (post"}}
-	policy = table{codes: []string{"content_filter", "content_policy_violation", "invalid_prompt", "bio_policy", "misalignment_policy_violation", "data_inspection_failed",
-		"datainspectionfailed", "sensitivecontentdetected", "moderation_blocked", "moderation_error", "sensitive", "1026", "1027", "1301", "336104"},
-		words: []string{"content policy", "riskdetection", "data_inspection_failed", "datainspectionfailed", "inappropriate content", "flagged by moderation", "requires moderation",
-			"~content[ _]?(?:management |safety )?(?:polic|filter|violat)", "~\\b(?:safety|moderation) (?:system|settings|guidelines|filters?|polic)", "~violat\\w* .{0,40}(?:polic|guideline|guardrail|terms)",
-			"~guardrail.{0,40}(?:violat|block|polic|interven)", "~\\b(?:content|prompt|input|output|text|response|request)\\b.{0,60}\\b(?:flagged|blocked|high risk)\\b", "~\\bflagged (?:as|for|by)\\b",
-			"~sensitive[ _]?(?:content|info)", "unsafe or sensitive", "severe violation", "severeviolation", "new_sensitive", "content exists risk", "prohibited_content", "censorship",
+	policy = table{codes: []string{"content_filter", "content_policy_violation", "invalid_prompt", "bio_policy",
+		"misalignment_policy_violation", "data_inspection_failed",
+		"datainspectionfailed", "sensitivecontentdetected", "moderation_blocked", "moderation_error", "sensitive", "1026",
+		"1027", "1301", "336104"},
+		words: []string{"content policy", "riskdetection", "data_inspection_failed", "datainspectionfailed",
+			"inappropriate content", "flagged by moderation", "requires moderation",
+			"~content[ _]?(?:management |safety )?(?:polic|filter|violat)",
+			"~\\b(?:safety|moderation) (?:system|settings|guidelines|filters?|polic)",
+			"~violat\\w* .{0,40}(?:polic|guideline|guardrail|terms)",
+			"~guardrail.{0,40}(?:violat|block|polic|interven)",
+			"~\\b(?:content|prompt|input|output|text|response|request)\\b.{0,60}\\b(?:flagged|blocked|high risk)\\b",
+			"~\\bflagged (?:as|for|by)\\b",
+			"~sensitive[ _]?(?:content|info)", "unsafe or sensitive", "severe violation", "severeviolation", "new_sensitive",
+			"content exists risk", "prohibited_content", "censorship",
 			"敏感", "违规", "内容安全", "不安全"}}
-	broken = table{codes: []string{"server_error", "api_error", "internal_server_error", "internal", "unavailable", "unavailable_error", "service_unavailable", "timeout_error", "insufficient_system_resource", "deadline_exceeded"},
+	broken = table{codes: []string{"server_error", "api_error", "internal_server_error", "internal", "unavailable",
+		"unavailable_error", "service_unavailable", "timeout_error", "insufficient_system_resource", "deadline_exceeded"},
 		words: []string{"loading model", "overloaded"}}
 )
 
@@ -295,14 +336,18 @@ func strictness(words string) scrollback.Strictness {
 	if strings.Contains(words, "exception of an initial optional system message") {
 		return scrollback.StrictTurns
 	}
-	for _, sign := range []string{"system role not supported", "system role is not supported", "system messages are not supported", "does not support the system role",
-		"developer instruction is not enabled", "only user and assistant roles are supported", "only user, assistant and tool roles"} {
+	for _, sign := range []string{"system role not supported", "system role is not supported",
+		"system messages are not supported", "does not support the system role",
+		"developer instruction is not enabled", "only user and assistant roles are supported",
+		"only user, assistant and tool roles"} {
 		if strings.Contains(words, sign) {
 			return scrollback.StrictNoSystem
 		}
 	}
-	for _, sign := range []string{"roles must alternate", "must alternate between", "after the optional system message", "unexpected role 'system'", `unexpected role "system"`, "unexpected role 'user'", `unexpected role "user"`,
-		"system message must be at the beginning", "system message must be the first", "only one system message", "expected last role user"} {
+	for _, sign := range []string{"roles must alternate", "must alternate between", "after the optional system message",
+		"unexpected role 'system'", `unexpected role "system"`, "unexpected role 'user'", `unexpected role "user"`,
+		"system message must be at the beginning", "system message must be the first", "only one system message",
+		"expected last role user"} {
 		if strings.Contains(words, sign) {
 			return scrollback.StrictTurns
 		}
@@ -311,7 +356,9 @@ func strictness(words string) scrollback.Strictness {
 }
 
 // against are words that refuse a parameter.
-var against = []string{"unsupported", "not supported", "does not support", "doesn't support", "unrecognized", "unknown", "unexpected", "not permitted", "not allowed", "not take", "no longer", "deprecated", "invalid", "extra inputs", "extra fields", "not enabled", "only 1 is allowed"}
+var against = []string{"unsupported", "not supported", "does not support", "doesn't support", "unrecognized", "unknown",
+	"unexpected", "not permitted", "not allowed", "not take", "no longer", "deprecated", "invalid", "extra inputs",
+	"extra fields", "not enabled", "only 1 is allowed"}
 
 // sightless are words of servers whose model has no vision.
 var sightless = regexp.MustCompile(`support (?:for )?(?:image|vision|images? input)|image (?:input|content|understanding)s? (?:is|are) not supported|images are not supported|no endpoints found that support image|is not a multimodal model|only (?:takes|accepts|supports) text`)
@@ -339,7 +386,8 @@ func imageParam(params []string) string {
 // refusedParam is which of the parameters a server refuses, or empty. A name with
 // a blank in it is not a parameter, but words about several.
 func refusedParam(p Problem, words string, params []string) string {
-	if slices.Contains(params, Addresses) && unfetched.MatchString(strings.ReplaceAll(words, "image_url", "")) && !sightless.MatchString(words) &&
+	if slices.Contains(params, Addresses) && unfetched.MatchString(strings.ReplaceAll(words, "image_url", "")) &&
+		!sightless.MatchString(words) &&
 		p.Status >= 400 && p.Status < 500 {
 		return Addresses
 	}
@@ -351,7 +399,8 @@ func refusedParam(p Problem, words string, params []string) string {
 	if p.Status != 0 && (p.Status < 400 || p.Status >= 500) {
 		return ""
 	}
-	against := slices.ContainsFunc(against, func(w string) bool { return strings.Contains(words, w) }) || strings.HasPrefix(p.Code, "unsupported") || strings.HasPrefix(p.Code, "unknown")
+	against := slices.ContainsFunc(against, func(w string) bool { return strings.Contains(words, w) }) ||
+		strings.HasPrefix(p.Code, "unsupported") || strings.HasPrefix(p.Code, "unknown")
 	longest := func(means func(name string) bool) (best string) {
 		for _, name := range params {
 			if len(name) > len(best) && means(name) && !(strings.HasPrefix(name, "image") && badImage.MatchString(p.Code)) {

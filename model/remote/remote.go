@@ -120,16 +120,19 @@ const maxLessons = 8
 
 // Stream requests an answer. The exchange is planned with what is known about the
 // server, and again when the server has said what it does not accept.
-func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
+func (c *Client) Stream(ctx context.Context, r model.Request,
+	plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		known, lessons := r.Learned, 0
+		known := r.Learned
+		lessons := 0
 		x, err := plan(known)
 		if err != nil {
 			yield(model.Delta{}, err)
 			return
 		}
 		for try := 0; ; try++ {
-			x.shown, x.weight = galleryOf(ctx, Shown(r, known)), weightOf(r)
+			x.shown = galleryOf(ctx, Shown(r, known))
+			x.weight = weightOf(r)
 			began, err := c.once(ctx, x, r.Bounds.Full(), yield)
 			if err == nil {
 				return
@@ -213,10 +216,14 @@ func same(a, b Exchange) bool {
 // willComeAgain is the error for a refusal whose lesson changes nothing in the request:
 // nothing is learned of it.
 func (c *Client) willComeAgain(refusal error) error {
-	err := c.upstream("it did not take the request", "").Because(errors.Join(scrollback.ErrPermanent, scrollback.ErrUpstream))
+	err := c.upstream("it did not take the request", "").Because(errors.Join(scrollback.ErrPermanent,
+		scrollback.ErrUpstream))
 	var known *scrollback.Error
 	if errors.As(refusal, &known) {
-		err.Detail, err.Cause, err.Advice, err.Setting = known.Detail, known.Cause, known.Advice, known.Setting
+		err.Detail = known.Detail
+		err.Cause = known.Cause
+		err.Advice = known.Advice
+		err.Setting = known.Setting
 	}
 	return err
 }
@@ -268,7 +275,8 @@ func canceled(ctx context.Context) error {
 
 // once sends the request and yields its deltas. began says that a piece of the
 // answer was yielded, or that the reader stopped: then there is no retry.
-func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield func(model.Delta, error) bool) (began bool, err error) {
+func (c *Client) once(parent context.Context, x Exchange, b model.Bounds,
+	yield func(model.Delta, error) bool) (began bool, err error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	silence := time.AfterFunc(c.o.Silence, func() { cancel(errSilence) })
@@ -312,7 +320,8 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 
 // send makes the request and waits for the head of its answer.
 func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
-	method, body := http.MethodGet, []byte(nil)
+	method := http.MethodGet
+	body := []byte(nil)
 	if x.Body != nil {
 		var buf bytes.Buffer
 		enc := json.NewEncoder(&buf)
@@ -320,11 +329,13 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 		if err := enc.Encode(x.Body); err != nil {
 			return nil, scrollback.Wrap(scrollback.Internal, op, err)
 		}
-		method, body = http.MethodPost, scrollback.WellFormed(bytes.TrimRight(buf.Bytes(), "\n"))
+		method = http.MethodPost
+		body = scrollback.WellFormed(bytes.TrimRight(buf.Bytes(), "\n"))
 	}
 	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return nil, scrollback.ParamErrorf(op, "base_url", "the address of %s is not valid%s", c.o.Provider, c.see(c.o.BaseVariable))
+		return nil, scrollback.ParamErrorf(op, "base_url", "the address of %s is not valid%s", c.o.Provider,
+			c.see(c.o.BaseVariable))
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -334,7 +345,8 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	for _, h := range []map[string]string{c.o.Header, x.Header} {
 		for name, value := range h {
 			if strings.ContainsFunc(value, unicode.IsControl) {
-				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s contains a line break or another control character%s", c.o.Provider, c.see(c.o.KeyVariable))
+				return nil, scrollback.Errorf(scrollback.Refused, op,
+					"the key of %s contains a line break or another control character%s", c.o.Provider, c.see(c.o.KeyVariable))
 			}
 			req.Header.Set(name, value)
 		}

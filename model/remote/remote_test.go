@@ -78,7 +78,10 @@ func exchange(url string) remote.Exchange {
 }
 
 func client(o remote.Options) *remote.Client {
-	o.Provider, o.Key, o.KeyVariable, o.BaseVariable = "acme", key, "ACME_KEY", "ACME_URL"
+	o.Provider = "acme"
+	o.Key = key
+	o.KeyVariable = "ACME_KEY"
+	o.BaseVariable = "ACME_URL"
 	if o.Pause == 0 {
 		o.Pause = time.Microsecond
 	}
@@ -86,7 +89,8 @@ func client(o remote.Options) *remote.Client {
 }
 
 func ask(c *remote.Client, url string, r model.Request) (modeltest.Answer, error) {
-	return modeltest.Read(c.Stream(context.Background(), r, func(scrollback.Learned) (remote.Exchange, error) { return exchange(url), nil }))
+	return modeltest.Read(c.Stream(context.Background(), r,
+		func(scrollback.Learned) (remote.Exchange, error) { return exchange(url), nil }))
 }
 
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
@@ -130,9 +134,10 @@ func TestRetries(t *testing.T) {
 		code   scrollback.Code
 		tries  int32
 	}{
-		"good":        {200, "", "data: text a\n\ndata: finish stop\n\n", "", 1},
-		"busy":        {429, "", `{}`, scrollback.RateLimited, 4},
-		"overloaded":  {529, "", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, scrollback.RateLimited, 4},
+		"good": {200, "", "data: text a\n\ndata: finish stop\n\n", "", 1},
+		"busy": {429, "", `{}`, scrollback.RateLimited, 4},
+		"overloaded": {529, "", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
+			scrollback.RateLimited, 4},
 		"broken":      {500, "", `{}`, scrollback.Unavailable, 4},
 		"page 502":    {502, "", `<html>bad gateway</html>`, scrollback.Unavailable, 4},
 		"page 404":    {404, "", `<!DOCTYPE html>not here`, scrollback.Unavailable, 1},
@@ -140,14 +145,18 @@ func TestRetries(t *testing.T) {
 		"bad request": {400, "", `{"error":{"message":"odd"}}`, scrollback.Unavailable, 1},
 		"told not to": {503, "X-Should-Retry: false", `{}`, scrollback.Unavailable, 1},
 		"told to":     {400, "X-Should-Retry: true", `{"error":{"message":"odd"}}`, scrollback.Unavailable, 4},
-		"no money": {429, "", `{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`, scrollback.Refused,
+		"no money": {429, "", `{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`,
+			scrollback.Refused,
 			1},
-		"no money inside":    {200, "", "data: problem {\"type\":\"error\",\"code\":\"insufficient_quota\"}\n\n", scrollback.Refused, 1},
-		"empty":              {200, "", "", scrollback.Unavailable, 4},
-		"comments only":      {200, "", ": a\n\n: b\n\n", scrollback.Unavailable, 4},
-		"gibberish":          {200, "", "data: {{{\n\n", scrollback.Unavailable, 4},
-		"busy inside":        {200, "", "data: problem {\"error\":{\"code\":429,\"message\":\"slow down\"}}\n\n", scrollback.RateLimited, 4},
-		"broken inside":      {200, "", "data: problem {\"error\":{\"code\":502,\"message\":\"upstream\"}}\n\n", scrollback.Unavailable, 4},
+		"no money inside": {200, "", "data: problem {\"type\":\"error\",\"code\":\"insufficient_quota\"}\n\n",
+			scrollback.Refused, 1},
+		"empty":         {200, "", "", scrollback.Unavailable, 4},
+		"comments only": {200, "", ": a\n\n: b\n\n", scrollback.Unavailable, 4},
+		"gibberish":     {200, "", "data: {{{\n\n", scrollback.Unavailable, 4},
+		"busy inside": {200, "", "data: problem {\"error\":{\"code\":429,\"message\":\"slow down\"}}\n\n",
+			scrollback.RateLimited, 4},
+		"broken inside": {200, "", "data: problem {\"error\":{\"code\":502,\"message\":\"upstream\"}}\n\n",
+			scrollback.Unavailable, 4},
 		"broken after a bit": {200, "", "data: text a\n\ndata: problem {\"error\":\"boom\"}\n\n", scrollback.Unavailable, 1},
 		"cut after a bit":    {200, "Content-Length: 100", "data: text a\n\n", scrollback.Unavailable, 1},
 		"cut before":         {200, "Content-Length: 100", ": a\n\n", scrollback.Unavailable, 4},
@@ -187,7 +196,8 @@ func TestPasses(t *testing.T) {
 		}
 		good(w)
 	})
-	if a, err := ask(client(remote.Options{}), srv.URL, model.Request{}); err != nil || a.Text != "it is 42" || tries.Load() != 3 {
+	if a, err := ask(client(remote.Options{}), srv.URL, model.Request{}); err != nil || a.Text != "it is 42" ||
+		tries.Load() != 3 {
 		t.Errorf("%+v %v after %d tries", a, err, tries.Load())
 	}
 	if _, err := ask(client(remote.Options{Retries: -1}), srv.URL, model.Request{}); err == nil || tries.Load() != 4 {
@@ -218,7 +228,8 @@ func TestLessons(t *testing.T) {
 	})
 	plan := func(known scrollback.Learned) (remote.Exchange, error) {
 		x := exchange(srv.URL)
-		x.Body = map[string]any{"dropped": known.Dropped, "max": remote.MaxOutput(model.Request{MaxOutputTokens: 64000}, known)}
+		x.Body = map[string]any{"dropped": known.Dropped,
+			"max": remote.MaxOutput(model.Request{MaxOutputTokens: 64000}, known)}
 		return x, nil
 	}
 	var story []string
@@ -232,7 +243,8 @@ func TestLessons(t *testing.T) {
 			story = append(story, d.Text)
 		}
 	}
-	if got, want := strings.Join(story, ", "), "temperature0 after 1, reasoning.effort0 after 2, 8192 after 4, it is 42"; got != want {
+	if got, want := strings.Join(story,
+		", "), "temperature0 after 1, reasoning.effort0 after 2, 8192 after 4, it is 42"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if last := bodies[len(bodies)-1]; last != `{"dropped":["temperature","reasoning.effort","encrypted_content"],"max":8192}` {
@@ -250,8 +262,9 @@ func TestLessonsEnd(t *testing.T) {
 	}{
 		"always another": {func(n int) string { return fmt.Sprintf(`{"error":"unknown parameter: p%02d"}`, n) }, 9, true},
 		"always one":     {func(int) string { return `{"error":"unknown parameter: p00"}` }, 2, true},
-		"shrinking":      {func(n int) string { return fmt.Sprintf(`{"error":"max_tokens must be at most %d"}`, 1000-n) }, 9, true},
-		"not in it":      {func(int) string { return `{"error":"unknown parameter: p00"}` }, 1, false},
+		"shrinking": {func(n int) string { return fmt.Sprintf(`{"error":"max_tokens must be at most %d"}`, 1000-n) }, 9,
+			true},
+		"not in it": {func(int) string { return `{"error":"unknown parameter: p00"}` }, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries := 0
@@ -301,10 +314,12 @@ func TestOlderAPI(t *testing.T) {
 		"404 with a page":    {404, `<html><body>404</body></html>`, true},
 		"405":                {405, `{"detail":"Method Not Allowed"}`, true},
 		"501":                {501, `{}`, true},
-		"LM Studio of old":   {200, `data: problem {"error":"Unexpected endpoint or method. (POST /v1/responses)"}` + "\n\n", true},
-		"OpenAI's own":       {404, `{"error":{"message":"Unknown request URL: POST /v1/responses","code":"unknown_url"}}`, true},
-		"the model":          {404, `{"error":{"message":"The model 'x' does not exist","code":"model_not_found"}}`, false},
-		"the model, by vLLM": {404, `{"error":{"message":"The model ` + "`x`" + ` does not exist.","type":"NotFoundError","code":404}}`,
+		"LM Studio of old": {200, `data: problem {"error":"Unexpected endpoint or method. (POST /v1/responses)"}` + "\n\n",
+			true},
+		"OpenAI's own": {404, `{"error":{"message":"Unknown request URL: POST /v1/responses","code":"unknown_url"}}`, true},
+		"the model":    {404, `{"error":{"message":"The model 'x' does not exist","code":"model_not_found"}}`, false},
+		"the model, by vLLM": {404, `{"error":{"message":"The model ` + "`x`" +
+			` does not exist.","type":"NotFoundError","code":404}}`,
 			false},
 		"the model, as a string": {404, `{"error":"model 'x' not found"}`, false},
 		"the key":                {401, `{"error":"no"}`, false},
@@ -325,7 +340,8 @@ func TestOlderAPI(t *testing.T) {
 					x.OlderAPI = known.API == ""
 					return x, nil
 				}))
-			if older := err == nil && a.Text != ""; older != c.older || c.older && (a.Deltas[0].Lesson == nil || a.Deltas[0].Lesson.API != "chat") {
+			if older := err == nil && a.Text != ""; older != c.older ||
+				c.older && (a.Deltas[0].Lesson == nil || a.Deltas[0].Lesson.API != "chat") {
 				t.Errorf("%+v %v", a, err)
 			}
 			if strings.HasPrefix(name, "the model") && !errors.Is(err, scrollback.ErrNoModel) {

@@ -21,9 +21,11 @@ import (
 func TestNoSecretInErrors(t *testing.T) {
 	keys := rapid.OneOf(rapid.StringMatching(`sk-[A-Za-z0-9]{48}`), rapid.StringMatching(`sk-proj-[A-Za-z0-9_-]{100}`),
 		rapid.StringMatching(`sk-ant-api03-[A-Za-z0-9_-]{93}AA`),
-		rapid.StringMatching(`AIza[A-Za-z0-9_-]{35}`), rapid.StringMatching(`xai-[A-Za-z0-9]{80}`), rapid.StringMatching(`sk-or-v1-[0-9a-f]{64}`),
+		rapid.StringMatching(`AIza[A-Za-z0-9_-]{35}`), rapid.StringMatching(`xai-[A-Za-z0-9]{80}`),
+		rapid.StringMatching(`sk-or-v1-[0-9a-f]{64}`),
 		rapid.StringMatching(`gsk_[A-Za-z0-9]{52}`),
-		rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), rapid.StringMatching(`[A-Za-z0-9_-]{40}`),
+		rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`),
+		rapid.StringMatching(`[A-Za-z0-9_-]{40}`),
 		rapid.StringMatching(`[a-z0-9]{8,20}`))
 	bodies := []func(k string) string{
 		func(k string) string { return k },
@@ -58,7 +60,8 @@ func TestNoSecretInErrors(t *testing.T) {
 		k := keys.Draw(rt, "key")
 		status = rapid.SampledFrom([]int{200, 307, 400, 401, 402, 403, 404, 413, 429, 500, 502}).Draw(rt, "status")
 		said = rapid.SampledFrom(bodies).Draw(rt, "body")(k)
-		c := remote.New(remote.Options{Provider: "acme", Key: k, KeyVariable: "ACME_KEY", Retries: -1, Pause: time.Microsecond,
+		c := remote.New(remote.Options{Provider: "acme", Key: k, KeyVariable: "ACME_KEY", Retries: -1,
+			Pause:  time.Microsecond,
 			Header: map[string]string{"Authorization": "Bearer " + k}})
 		_, err := modeltest.Read(c.Stream(t.Context(), model.Request{}, func(scrollback.Learned) (remote.Exchange, error) {
 			return remote.Exchange{URL: srv.URL + "/" + k + "?key=" + k, Body: 1, Read: read}, nil
@@ -70,7 +73,8 @@ func TestNoSecretInErrors(t *testing.T) {
 			}
 			for _, text := range []string{err.Error(), scrollback.Shown(err), fmt.Sprintf("%+v", err),
 				fmt.Sprintf("%+v", *scrollback.FailureOf(err))} {
-				low, k := strings.ToLower(text), strings.ToLower(k)
+				low := strings.ToLower(text)
+				k := strings.ToLower(k)
 				for n := len(k); n >= 8; n-- {
 					if strings.Contains(low, k[:n]) || strings.Contains(low, k[len(k)-n:]) {
 						rt.Fatalf("%d: %q gives %d characters of the key away", status, text, n)

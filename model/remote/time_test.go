@@ -42,7 +42,8 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 }
 
 // timed asks a server in a bubble, and says how long it took.
-func timed(t *testing.T, o remote.Options, h http.HandlerFunc, r model.Request) (a modeltest.Answer, took time.Duration, err error) {
+func timed(t *testing.T, o remote.Options, h http.HandlerFunc,
+	r model.Request) (a modeltest.Answer, took time.Duration, err error) {
 	t.Helper()
 	p := pipes{make(chan net.Conn), make(chan struct{})}
 	srv := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
@@ -63,10 +64,14 @@ func TestPauses(t *testing.T) {
 		tries       int
 		least, most time.Duration
 	}{
-		"doubled":      {func(time.Time) (string, string) { return "X", "" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
-		"seconds":      {func(time.Time) (string, string) { return "Retry-After", "7" }, 4, 21 * time.Second, 21 * time.Second},
-		"fraction":     {func(time.Time) (string, string) { return "Retry-After", "7.5" }, 4, 22500 * time.Millisecond, 22500 * time.Millisecond},
-		"milliseconds": {func(time.Time) (string, string) { return "Retry-After-Ms", "4000" }, 4, 12 * time.Second, 12 * time.Second},
+		"doubled": {func(time.Time) (string, string) { return "X", "" }, 4, 3500 * time.Millisecond,
+			5250 * time.Millisecond},
+		"seconds": {func(time.Time) (string, string) { return "Retry-After", "7" }, 4, 21 * time.Second,
+			21 * time.Second},
+		"fraction": {func(time.Time) (string, string) { return "Retry-After", "7.5" }, 4, 22500 * time.Millisecond,
+			22500 * time.Millisecond},
+		"milliseconds": {func(time.Time) (string, string) { return "Retry-After-Ms", "4000" }, 4, 12 * time.Second,
+			12 * time.Second},
 		"date": {func(now time.Time) (string, string) {
 			return "Retry-After", now.Add(20 * time.Second).UTC().Format(http.TimeFormat)
 		}, 4, 57 * time.Second, 60 * time.Second},
@@ -75,22 +80,26 @@ func TestPauses(t *testing.T) {
 		}, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
 		"shorter than ours": {func(time.Time) (string, string) { return "Retry-After", "0.1" }, 4, 3500 * time.Millisecond,
 			5250 * time.Millisecond},
-		"the bound":        {func(time.Time) (string, string) { return "Retry-After", "30" }, 4, 90 * time.Second, 90 * time.Second},
+		"the bound": {func(time.Time) (string, string) { return "Retry-After", "30" }, 4, 90 * time.Second,
+			90 * time.Second},
 		"beyond the bound": {func(time.Time) (string, string) { return "Retry-After", "31" }, 1, 0, 0},
 		"an hour":          {func(time.Time) (string, string) { return "Retry-After", "3600" }, 1, 0, 0},
 		"nonsense": {func(time.Time) (string, string) { return "Retry-After", "soon" }, 4, 3500 * time.Millisecond,
 			5250 * time.Millisecond},
-		"not a number": {func(time.Time) (string, string) { return "Retry-After", "NaN" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
-		"negative":     {func(time.Time) (string, string) { return "Retry-After", "-5" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
+		"not a number": {func(time.Time) (string, string) { return "Retry-After", "NaN" }, 4, 3500 * time.Millisecond,
+			5250 * time.Millisecond},
+		"negative": {func(time.Time) (string, string) { return "Retry-After", "-5" }, 4, 3500 * time.Millisecond,
+			5250 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tries := 0
-				_, took, err := timed(t, remote.Options{Pause: 500 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
-					tries++
-					w.Header().Set(c.header(time.Now()))
-					w.WriteHeader(http.StatusTooManyRequests)
-				}, model.Request{})
+				_, took, err := timed(t, remote.Options{Pause: 500 * time.Millisecond},
+					func(w http.ResponseWriter, r *http.Request) {
+						tries++
+						w.Header().Set(c.header(time.Now()))
+						w.WriteHeader(http.StatusTooManyRequests)
+					}, model.Request{})
 				own(t, err, scrollback.RateLimited, "acme asks to wait")
 				if tries != c.tries || took < c.least || took > c.most {
 					t.Errorf("%d tries in %v, want %d in %v to %v", tries, took, c.tries, c.least, c.most)
@@ -125,7 +134,8 @@ func drip(w http.ResponseWriter, r *http.Request, every time.Duration, n int, pi
 		case <-r.Context().Done():
 			return
 		}
-		if _, err := io.WriteString(w, piece(i)); err != nil || http.NewResponseController(w).Flush() != nil || r.Context().Err() != nil {
+		if _, err := io.WriteString(w, piece(i)); err != nil || http.NewResponseController(w).Flush() != nil ||
+			r.Context().Err() != nil {
 			return
 		}
 	}
@@ -154,13 +164,21 @@ func TestSilence(t *testing.T) {
 			drip(w, r, 10*time.Millisecond, 60_000, comment)
 			good(w)
 		}, "it is 42", "", 10 * time.Minute},
-		"comments far apart": {func(w http.ResponseWriter, r *http.Request) { drip(w, r, 179*time.Second, 5, comment); good(w) },
+		"comments far apart": {func(w http.ResponseWriter,
+			r *http.Request) {
+			drip(w, r, 179*time.Second, 5, comment)
+			good(w)
+		},
 			"it is 42", "", 5 * 179 * time.Second},
 		"blank lines": {func(w http.ResponseWriter, r *http.Request) {
 			drip(w, r, time.Minute, 14, func(int) string { return "\n" })
 			good(w)
 		}, "it is 42", "", 14 * time.Minute},
-		"comments, and then nothing": {func(w http.ResponseWriter, r *http.Request) { drip(w, r, time.Minute, 5, comment); quiet(w, r) },
+		"comments, and then nothing": {func(w http.ResponseWriter,
+			r *http.Request) {
+			drip(w, r, time.Minute, 5, comment)
+			quiet(w, r)
+		},
 			"", "it fell silent", 8 * time.Minute},
 		"comments without end": {func(w http.ResponseWriter, r *http.Request) { drip(w, r, time.Minute, 1000, comment) },
 			"", "did not begin its answer", 15 * time.Minute},

@@ -12,8 +12,10 @@ import (
 )
 
 // longCodes are codes and types that say it all.
-var longCodes = []string{"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", "model_context_window_exceeded", "request_too_large",
-	"outofcontexterror", "context_too_large", "tokens_limit_reached", "tokens_too_long", "3010", "5021", "1261", "3051", "2013", "1039", "336007", "336103"}
+var longCodes = []string{"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded",
+	"model_context_window_exceeded", "request_too_large",
+	"outofcontexterror", "context_too_large", "tokens_limit_reached", "tokens_too_long", "3010", "5021", "1261", "3051",
+	"2013", "1039", "336007", "336103"}
 
 // longWords are the many words for a request that does not fit. A group named L is
 // the window, N what the server counted of the input, both in tokens.
@@ -25,8 +27,10 @@ var longWords = func() []*regexp.Regexp {
 		`maximum context length is ` + l + ` tokens.{0,120}at least [\d,]+ (?:input )?(?:tokens|characters)`,
 		`maximum context length is ` + l + ` tokens and your request has ` + n + ` input tokens`,
 		// OpenAI, DeepSeek, OpenRouter; the figures of the parts go before the sum
-		`maximum context length is ` + l + `(?: tokens)?.{0,40}requested.{0,40}\(` + n + ` (?:in the messages|of text input|in the prompt)`,
-		`maximum context length is ` + l + `(?: tokens)?.{0,120}(?:messages|prompt|input)[^\d]{0,60}(?:resulted in|contains|has)[^\d]{0,20}` + n,
+		`maximum context length is ` + l + `(?: tokens)?.{0,40}requested.{0,40}\(` + n +
+			` (?:in the messages|of text input|in the prompt)`,
+		`maximum context length is ` + l +
+			`(?: tokens)?.{0,120}(?:messages|prompt|input)[^\d]{0,60}(?:resulted in|contains|has)[^\d]{0,20}` + n,
 		`maximum context length is ` + l + `(?: tokens)?.{0,80}requested (?:about )?` + n,
 		`maximum context length (?:is|of) ` + l,
 		// vLLM of late; the figure of the input goes before what is left for it
@@ -46,7 +50,9 @@ var longWords = func() []*regexp.Regexp {
 		// DashScope, Ark, Workers AI
 		`range of input length should be \[\d+, ?` + l + `\]`,
 		`total tokens of image and text exceed`,
-		`estimated number of input and maximum output tokens \([\d,]+\) exceeded this model context window limit \(` + l + `\)`, // no count of the input
+		// no count of the input
+		`estimated number of input and maximum output tokens \([\d,]+\) exceeded this model context window limit \(` + l +
+			`\)`,
 		// llama.cpp, LM Studio, Ollama
 		`request \(` + n + ` tokens\) exceeds the available context size \(` + l,
 		`(?:the )?request exceeds the available context size`,
@@ -96,9 +102,11 @@ func tooLong(p Problem, words string) (model.Lesson, bool) {
 		}
 	}
 	if ok {
-		l.Limit, l.Requested = cmp.Or(l.Limit, limit), cmp.Or(l.Requested, requested)
+		l.Limit = cmp.Or(l.Limit, limit)
+		l.Requested = cmp.Or(l.Requested, requested)
 	}
-	l.Bytes = inBytes || p.Status == http.StatusRequestEntityTooLarge && l.Limit == 0 || p.Code == "request_too_large" || p.Type == "request_too_large"
+	l.Bytes = inBytes || p.Status == http.StatusRequestEntityTooLarge && l.Limit == 0 || p.Code == "request_too_large" ||
+		p.Type == "request_too_large"
 	return l, ok || l.Bytes || slices.Contains(longCodes, p.Code) || slices.Contains(longCodes, p.Type)
 }
 

@@ -31,9 +31,11 @@ func certify(t *testing.T, host string, until time.Time) (tls.Certificate, *x509
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, NotBefore: until.Add(-48 * time.Hour),
-		NotAfter: until,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host},
+		NotBefore:             until.Add(-48 * time.Hour),
+		NotAfter:              until,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true, IsCA: true}
 	if ip := net.ParseIP(host); ip != nil {
 		c.IPAddresses = []net.IP{ip}
@@ -76,7 +78,8 @@ func TestWay(t *testing.T) {
 		words string
 	}{
 		"good": {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: pool}, "", ""},
-		"expired": {func(t *testing.T) string { return secure(t, old, nil) }, &tls.Config{RootCAs: oldPool}, scrollback.Unavailable,
+		"expired": {func(t *testing.T) string { return secure(t, old, nil) }, &tls.Config{RootCAs: oldPool},
+			scrollback.Unavailable,
 			"it has expired, or is not valid yet (ACME_URL)"},
 		"another host": {func(t *testing.T) string { return secure(t, foreign, nil) }, &tls.Config{RootCAs: foreignPool},
 			scrollback.Unavailable, "it belongs to another host (ACME_URL)"},
@@ -89,15 +92,20 @@ func TestWay(t *testing.T) {
 		"http at https": {func(t *testing.T) string {
 			return strings.Replace(serve(t, func(w http.ResponseWriter, r *http.Request) { good(w) }).URL, "http:", "https:", 1)
 		}, nil, scrollback.Unavailable, "it speaks plain http, and its address says https (ACME_URL)"},
-		"https at http": {func(t *testing.T) string { return strings.Replace(secure(t, cert, nil), "https:", "http:", 1) }, nil,
+		"https at http": {func(t *testing.T) string { return strings.Replace(secure(t, cert, nil), "https:", "http:", 1) },
+			nil,
 			scrollback.Unavailable, "it speaks https, and its address says http (ACME_URL)"},
 		"old TLS": {func(t *testing.T) string {
-			return secure(t, cert, func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 })
+			return secure(t, cert, func(c *tls.Config) {
+				c.MinVersion = tls.VersionTLS10
+				c.MaxVersion = tls.VersionTLS11
+			})
 		}, &tls.Config{RootCAs: pool}, scrollback.Unavailable, "no common version of TLS was found (ACME_URL)"},
 		"new TLS": {func(t *testing.T) string {
 			return secure(t, cert, func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 })
 		},
-			&tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS12}, scrollback.Unavailable, "no common version of TLS was found (ACME_URL)"},
+			&tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS12}, scrollback.Unavailable,
+			"no common version of TLS was found (ACME_URL)"},
 		"nobody listens": {func(t *testing.T) string {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
@@ -108,15 +116,17 @@ func TestWay(t *testing.T) {
 		}, nil, scrollback.Unavailable, "nothing listens at its address; is it running? (ACME_URL)"},
 		"unknown host": {func(*testing.T) string { return "https://acme.invalid/v1" }, nil, scrollback.Unavailable,
 			"the host in its address is unknown (ACME_URL)"},
-		"no port": {func(*testing.T) string { return "http://127.0.0.1:99999/v1" }, nil, scrollback.Unavailable, "the connection to it failed"},
+		"no port": {func(*testing.T) string { return "http://127.0.0.1:99999/v1" }, nil, scrollback.Unavailable,
+			"the connection to it failed"},
 		"hangs up": {func(t *testing.T) string {
 			return serve(t, func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }).URL
 		}, nil, scrollback.Unavailable, "the connection to it failed"},
-		"no scheme": {func(*testing.T) string { return "127.0.0.1/v1" }, nil, scrollback.Invalid, "the address of acme is not valid (ACME_URL)"},
-		"no host":   {func(*testing.T) string { return "https:///v1" }, nil, scrollback.Invalid, "is not valid"},
-		"a file":    {func(*testing.T) string { return "file:///etc/passwd" }, nil, scrollback.Invalid, "is not valid"},
-		"no URL":    {func(*testing.T) string { return "http://a b\n" }, nil, scrollback.Invalid, "is not valid"},
-		"empty":     {func(*testing.T) string { return "" }, nil, scrollback.Invalid, "is not valid"},
+		"no scheme": {func(*testing.T) string { return "127.0.0.1/v1" }, nil, scrollback.Invalid,
+			"the address of acme is not valid (ACME_URL)"},
+		"no host": {func(*testing.T) string { return "https:///v1" }, nil, scrollback.Invalid, "is not valid"},
+		"a file":  {func(*testing.T) string { return "file:///etc/passwd" }, nil, scrollback.Invalid, "is not valid"},
+		"no URL":  {func(*testing.T) string { return "http://a b\n" }, nil, scrollback.Invalid, "is not valid"},
+		"empty":   {func(*testing.T) string { return "" }, nil, scrollback.Invalid, "is not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -148,14 +158,16 @@ func TestBadKeys(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	p := remote.Preset{Name: "acme", URL: "https://acme.test/{account}/v1", Key: "ACME_KEY", Base: "ACME_URL", Account: "ACME_ACCOUNT"}
+	p := remote.Preset{Name: "acme", URL: "https://acme.test/{account}/v1", Key: "ACME_KEY", Base: "ACME_URL",
+		Account: "ACME_ACCOUNT"}
 	for name, c := range map[string]struct {
 		id    string
 		env   map[string]string
 		url   string
 		words string
 	}{
-		"good":           {"m", map[string]string{"ACME_KEY": " k\n", "ACME_ACCOUNT": "a/b"}, "https://acme.test/a%2Fb/v1", ""},
+		"good": {"m", map[string]string{"ACME_KEY": " k\n", "ACME_ACCOUNT": "a/b"}, "https://acme.test/a%2Fb/v1",
+			""},
 		"no account":     {"m", map[string]string{"ACME_KEY": "k"}, "", "set ACME_ACCOUNT"},
 		"no key":         {"m", map[string]string{"ACME_ACCOUNT": "a"}, "", "set ACME_KEY"},
 		"no model":       {"", map[string]string{"ACME_KEY": "k"}, "", "write acme/NAME"},
@@ -172,7 +184,8 @@ func TestPlace(t *testing.T) {
 			at.Options.Key != strings.TrimSpace(c.env["ACME_KEY"])) {
 			t.Errorf("%s: %+v %v", name, at, err)
 		}
-		if c.words != "" && (err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "secret")) {
+		if c.words != "" && (err == nil || !strings.Contains(err.Error(), c.words) ||
+			strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

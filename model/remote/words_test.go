@@ -45,9 +45,10 @@ func TestTooLongElsewhere(t *testing.T) {
 		{400, 8191, 8300, `{"error":{"object":"error","type":"invalid_request_error","message":"The prompt is too long: ` +
 			`8300, model maximum context length: 8191"}}`},
 		{400, 0, 0, `{"error":{"object":"error","type":"invalid_request_error","message":"The prompt is too long"}}`},
-		{400, 131072, 131100, `{"message":"Please reduce the length of the messages or completion. Current length is 131100 ` +
-			`while limit is ` +
-			`131072","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}`},
+		{400, 131072, 131100,
+			`{"message":"Please reduce the length of the messages or completion. Current length is 131100 ` +
+				`while limit is ` +
+				`131072","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}`},
 		{400, 8192, 12000, `{"message":"Current length is 12000 while limit is ` +
 			`8192","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}`},
 		{400, 30720, 0, `{"error":{"code":"invalid_parameter_error","param":null,"message":"<400> ` +
@@ -74,12 +75,14 @@ func TestTooLongElsewhere(t *testing.T) {
 			`messages.`},
 		{400, 0, 0, `{"message":"Input is too long for requested model."}`},
 		{400, 0, 0, `{"message":"The model returned the following errors: Input is too long for requested model."}`},
-		{400, 200000, 206000, `{"message":"The model returned the following errors: prompt is too long: 206000 tokens > 200000 ` +
-			`maximum"}`},
+		{400, 200000, 206000,
+			`{"message":"The model returned the following errors: prompt is too long: 206000 tokens > 200000 ` +
+				`maximum"}`},
 		{400, 8000, 9000, `{"__type":"ValidationException","message":"Too many input tokens. Max input tokens: 8000, ` +
 			`request input token count: 9000 "}`},
-		{400, 128000, 130001, `{"message":"This model's maximum context length is 128000 tokens. Please reduce the length of ` +
-			`the prompt. Input tokens: 130001"}`},
+		{400, 128000, 130001,
+			`{"message":"This model's maximum context length is 128000 tokens. Please reduce the length of ` +
+				`the prompt. Input tokens: 130001"}`},
 		{400, 0, 0, `{"message":"Malformed input request: expected maxLength: 50000, actual: 60123, please reformat ` +
 			`your input and try again."}`},
 		{400, 8192, 9000, `{"message":"Input Tokens Exceeded: Number of input tokens exceeds maximum length. Passed in ` +
@@ -88,8 +91,9 @@ func TestTooLongElsewhere(t *testing.T) {
 			`received 140000. Try using a shorter prompt, or enable prompt truncating."}`},
 		{400, 4081, 4200, `{"message":"too many tokens: total number of tokens in the prompt cannot exceed 4081 - received ` +
 			`4200. Try using a shorter prompt or a smaller max_tokens value."}`},
-		{400, 131072, 537812, `{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is ` +
-			`131072 but the request contains 537812 tokens."}`},
+		{400, 131072, 537812,
+			`{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is ` +
+				`131072 but the request contains 537812 tokens."}`},
 		{400, 64000, 66000, `This endpoint's maximum context length is 64000 tokens. However, you requested about 70000 ` +
 			`tokens (66000 of text input, 4000 in the output). Please reduce the length of either one, or ` +
 			`use the "middle-out" transform to compress your prompt automatically.`},
@@ -110,8 +114,9 @@ func TestTooLongElsewhere(t *testing.T) {
 			`of 32768 tokens. You requested a total of 41000 tokens: 40000 tokens from the input messages ` +
 			`and 1000 tokens for the completion. Please reduce the number of tokens in the input messages or ` +
 			`the completion to fit within the limit.","type":"BadRequest","param":null,"code":400}`},
-		{400, 32768, 40001, `{"object":"error","message":"The input (40001 tokens) is longer than the model's context length ` +
-			`(32768 tokens).","type":"BadRequestError","param":null,"code":400}`},
+		{400, 32768, 40001,
+			`{"object":"error","message":"The input (40001 tokens) is longer than the model's context length ` +
+				`(32768 tokens).","type":"BadRequestError","param":null,"code":400}`},
 		{400, 128000, 140001, `{"error":{"message":"prompt token count of 140001 exceeds the limit of ` +
 			`128000","code":"model_max_prompt_tokens_exceeded"}}`},
 		{400, 0, 0, `{"error":{"message":"","code":"model_max_prompt_tokens_exceeded"}}`},
@@ -119,8 +124,9 @@ func TestTooLongElsewhere(t *testing.T) {
 			`size: 8000 tokens.","details":"Request body too large for gpt-4o model. Max size: 8000 ` +
 			`tokens."}}`},
 		{400, 0, 0, `{"error":{"message":"Your input is longer than the model's context","type":"bad_request"}}`},
-		{400, 1048576, 1196265, `{"error":{"code":400,"message":"The input token count (1196265) exceeds the maximum number of ` +
-			`tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}`},
+		{400, 1048576, 1196265,
+			`{"error":{"code":400,"message":"The input token count (1196265) exceeds the maximum number of ` +
+				`tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}`},
 		{400, 1048576, 1100000, `{"error":{"code":400,"message":"Unable to submit request because the input token count is ` +
 			`1100000 but model only supports up to 1048576. Reduce the input token count and try again. You ` +
 			`can also use the CountTokens API to calculate prompt token count and billable ` +
@@ -165,7 +171,8 @@ func TestTooLongElsewhere(t *testing.T) {
 			`Requested 45000. The input or output tokens must be reduced in order to run successfully.`},
 		{429, 8000, 9000, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9000 ` +
 			`tokens > 8000 maximum"}}`},
-		{500, 131072, 140000, `{"error":{"message":"Internal error: input length 140000 exceeds the maximum context 131072"}}`},
+		{500, 131072, 140000,
+			`{"error":{"message":"Internal error: input length 140000 exceeds the maximum context 131072"}}`},
 		{400, 32000, 0, `{"error":{"message":"message too long, max 32000 tokens"}}`},
 		{400, 0, 0, `{"error":{"message":"prompt_too_long"}}`},
 		{400, 0, 0, `{"error":{"code":"string_above_max_length","message":"Invalid 'input': string too long. ` +
@@ -203,7 +210,8 @@ func TestTooLongElsewhere(t *testing.T) {
 			}
 		}
 	}
-	for _, body := range []string{"<html><head><title>413 Request Entity Too Large</title></head></html>", "Payload Too Large", ""} {
+	for _, body := range []string{"<html><head><title>413 Request Entity Too Large</title></head></html>",
+		"Payload Too Large", ""} {
 		if l := model.LessonOf(classify(413, body)); l == nil || !l.TooLong || !l.Bytes {
 			t.Errorf("413 %q: %+v", body, l)
 		}
@@ -253,7 +261,8 @@ func TestOtherLimits(t *testing.T) {
 			`with length 280 instead.`},
 		{402, `Prompt tokens limit exceeded: 17000 > 3000. To increase, visit the settings and upgrade to a paid account`},
 		{400, `Prompt tokens limit exceeded: 17000 > 3000`},
-		{402, `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 4000.`},
+		{402,
+			`This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 4000.`},
 		{400, `Too many messages per minute: limit 100, current 120`},
 		{429, `Too many messages, please slow down`},
 		{400, `image too large: 6000000 bytes, max 5242880`},

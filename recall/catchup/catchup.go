@@ -88,7 +88,8 @@ type level struct {
 	tools              int64
 }
 
-var levels = []level{{6, 320, 6, 80}, {6, 200, 5, 70}, {5, 160, 5, 60}, {5, 110, 4, 50}, {4, 90, 4, 40}, {3, 80, 3, 40}, {3, 50, 3, 30}, {2, 50, 3, 30},
+var levels = []level{{6, 320, 6, 80}, {6, 200, 5, 70}, {5, 160, 5, 60}, {5, 110, 4, 50}, {4, 90, 4, 40}, {3, 80, 3, 40},
+	{3, 50, 3, 30}, {2, 50, 3, 30},
 	{1, 60, 3, 30}, {1, 30, 2, 0}, {1, 10, 1, 0}}
 
 // Tokens counts those of a text as a record's room does.
@@ -97,7 +98,9 @@ func Tokens(text string) int64 { return int64(token.Count(text)) }
 // Record says where talks stand, the newest first, in at most so many tokens.
 func Record(talks []Talk, tokens int64) (string, error) {
 	talks = slices.Clone(talks)
-	slices.SortStableFunc(talks, func(a, b Talk) int { return cmp.Or(cmp.Compare(b.At(), a.At()), cmp.Compare(b.ID, a.ID)) })
+	slices.SortStableFunc(talks, func(a, b Talk) int {
+		return cmp.Or(cmp.Compare(b.At(), a.At()), cmp.Compare(b.ID, a.ID))
+	})
 	all := make([]stand, len(talks))
 	for i, t := range talks {
 		all[i] = standOf(t)
@@ -108,7 +111,9 @@ func Record(talks []Talk, tokens int64) (string, error) {
 		for i, s := range all[:min(len(all), levels[try].talks)] {
 			l := levels[try]
 			if i == 0 {
-				l.runes, l.open, l.tools = 2*l.runes, 2*l.open, 2*l.tools
+				l.runes = 2 * l.runes
+				l.open = 2 * l.open
+				l.tools = 2 * l.tools
 			}
 			out = append(out, s.tell(l, i == 0))
 		}
@@ -146,7 +151,8 @@ func standOf(t Talk) stand {
 		}
 		switch m.Role {
 		case scrollback.RoleUser:
-			s.asked, s.answered = append(s.asked, *m), nil
+			s.asked = append(s.asked, *m)
+			s.answered = nil
 		case scrollback.RoleAssistant:
 			s.answered = m
 		case scrollback.RoleSystem, scrollback.RoleTool:
@@ -209,11 +215,13 @@ func (s *stand) unended(results map[string]bool) {
 
 // tell says where a talk stands in as many words; of the newest the last two requests.
 func (s stand) tell(l level, newest bool) told {
-	out := told{ID: s.ID, Title: clip.Line(s.Title, min(l.runes, 80)), Tool: strings.Join(s.tools, ", then "), Model: clip.Line(s.Model, min(l.runes, 60)),
-		Last: time.UnixMilli(s.At()).UTC().Format("2006-01-02T15:04Z"), Messages: s.Conversation.Messages,
+	out := told{ID: s.ID, Title: clip.Line(s.Title, min(l.runes, 80)), Tool: strings.Join(s.tools, ", then "),
+		Model: clip.Line(s.Model, min(l.runes, 60)),
+		Last:  time.UnixMilli(s.At()).UTC().Format("2006-01-02T15:04Z"), Messages: s.Conversation.Messages,
 		Tools: s.work.Line(l.tools, token.Count)}
 	if o := s.Origin; o != nil {
-		out.GitBranch, out.Folder = clip.Line(o.GitBranch, min(l.runes, 80)), clip.Line(o.Folder, min(3*l.runes, 200))
+		out.GitBranch = clip.Line(o.GitBranch, min(l.runes, 80))
+		out.Folder = clip.Line(o.Folder, min(3*l.runes, 200))
 	}
 	asked := s.asked[max(0, len(s.asked)-1):]
 	if newest {
@@ -227,7 +235,8 @@ func (s stand) tell(l level, newest bool) told {
 		out.Answered = &one
 	}
 	for _, o := range s.open[:min(len(s.open), l.open)] {
-		o.What, o.Text = clip.Line(o.What, max(l.runes, 40)), clip.Line(strings.TrimSpace(o.Text), min(l.runes, 160))
+		o.What = clip.Line(o.What, max(l.runes, 40))
+		o.Text = clip.Line(strings.TrimSpace(o.Text), min(l.runes, 160))
 		out.Open = append(out.Open, o)
 	}
 	return out

@@ -26,9 +26,11 @@ func talk(lines ...string) (out []scrollback.Message) {
 			m.Role = scrollback.RoleTool
 			m.Parts = scrollback.Parts{scrollback.ToolResult{CallID: id, Name: "t", Text: text, IsError: word == "failed"}}
 		case "cut:":
-			m.Status, m.Parts = scrollback.StatusInterrupted, scrollback.Parts{scrollback.Text{Text: rest}}
+			m.Status = scrollback.StatusInterrupted
+			m.Parts = scrollback.Parts{scrollback.Text{Text: rest}}
 		default:
-			m.Role, m.Parts = scrollback.Role(strings.TrimSuffix(word, ":")), scrollback.Parts{scrollback.Text{Text: rest}}
+			m.Role = scrollback.Role(strings.TrimSuffix(word, ":"))
+			m.Parts = scrollback.Parts{scrollback.Text{Text: rest}}
 		}
 		out = append(out, m)
 	}
@@ -71,26 +73,33 @@ func TestOpen(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"all done", []string{"user: Mend it.", "assistant: Done."}, ""},
-		{"no answer", []string{"user: Mend it.", "assistant: Done.", "user: Paint it."}, "request without an answer: Paint it."},
+		{"no answer", []string{"user: Mend it.", "assistant: Done.", "user: Paint it."},
+			"request without an answer: Paint it."},
 		{"cut off", []string{"user: Mend it.", "cut: I begin"}, "answer not finished: I begin"},
 		{"no result", []string{"user: Mend it.", `call 9 bash {"command":"make"}`},
 			`request without an answer: Mend it. | call without a result: bash {"command":"make"}`},
-		{"a list", []string{"user: Mend it.", claude, "result 1 ok", "assistant: On it."}, "to-do: mend the crane | to-do: test it"},
-		{"a newer list", []string{"user: Mend it.", claude, "result 1 ok", codex, "result 2 ok", "assistant: On it."}, "to-do: paint it"},
+		{"a list", []string{"user: Mend it.", claude, "result 1 ok", "assistant: On it."},
+			"to-do: mend the crane | to-do: test it"},
+		{"a newer list", []string{"user: Mend it.", claude, "result 1 ok", codex, "result 2 ok", "assistant: On it."},
+			"to-do: paint it"},
 		{"a list that is done", []string{"user: Mend it.", claude, "result 1 ok",
 			`call 3 TodoWrite {"todos":[{"content":"a","status":"completed"}]}`,
 			"result 3 ok",
 			"assistant: Done."}, ""},
-		{"a list that is text", []string{"user: Mend it.", `call 1 todo__write {"content":"- [x] mend\n- [ ] 刷漆\n"}`, "result 1 ok",
+		{"a list that is text", []string{"user: Mend it.", `call 1 todo__write {"content":"- [x] mend\n- [ ] 刷漆\n"}`,
+			"result 1 ok",
 			"assistant: On it."}, "to-do: 刷漆"},
-		{"progress", []string{"user: x", `call 1 write_to_file {"path":"a","content":"- [ ] not this","task_progress":"- [x] one\n- [ ] two"}`,
+		{"progress", []string{"user: x",
+			`call 1 write_to_file {"path":"a","content":"- [ ] not this","task_progress":"- [x] one\n- [ ] two"}`,
 			"result 1 ok", "assistant: y"},
 			"to-do: two"},
-		{"boxes", []string{"user: Mend it.", "assistant: Left:\n- [x] mend\n* [ ] paint\n1. [ ] test"}, "to-do: paint | to-do: test"},
+		{"boxes", []string{"user: Mend it.", "assistant: Left:\n- [x] mend\n* [ ] paint\n1. [ ] test"},
+			"to-do: paint | to-do: test"},
 		{"a file with boxes", []string{"user: Mend it.", `call 1 write {"path":"a.md","content":"- [ ] not this"}`,
 			"result 1 - [ ] nor this", "assistant: Done."}, ""},
 	} {
-		out, text := recordOf(t, 1200, catchup.Talk{Conversation: scrollback.Conversation{ID: "c"}, Messages: talk(rule.lines...)})
+		out, text := recordOf(t, 1200, catchup.Talk{Conversation: scrollback.Conversation{ID: "c"},
+			Messages: talk(rule.lines...)})
 		var open []string
 		for _, o := range out.Conversations[0].Open {
 			if o.Seq < 1 || o.Seq > int64(len(rule.lines)) {
@@ -106,9 +115,11 @@ func TestOpen(t *testing.T) {
 
 // Turns without a stored answer are open, and commands that failed last are told.
 func TestTurnsAndFailures(t *testing.T) {
-	lines := talk("user: Mend it.", `call 1 bash {"command":"go test ./..."}`, "failed 1 undefined: crane", "assistant: It fails.")
+	lines := talk("user: Mend it.", `call 1 bash {"command":"go test ./..."}`, "failed 1 undefined: crane",
+		"assistant: It fails.")
 	out, text := recordOf(t, 1200, catchup.Talk{Conversation: scrollback.Conversation{ID: "c"}, Messages: lines,
-		Turns: []scrollback.TurnEntry{{AfterSeq: 4, State: scrollback.TurnFailed, Error: &scrollback.Failure{Message: "no credit"}}}})
+		Turns: []scrollback.TurnEntry{{AfterSeq: 4, State: scrollback.TurnFailed,
+			Error: &scrollback.Failure{Message: "no credit"}}}})
 	c := out.Conversations[0]
 	if len(c.Open) != 1 || c.Open[0].What != "turn failed: no credit" ||
 		!strings.Contains(c.Tools, "go test") || !strings.Contains(c.Tools, "undefined: crane") {
@@ -122,7 +133,8 @@ func TestTools(t *testing.T) {
 	for i := range 2 {
 		ms[i].Meta = json.RawMessage(`{"source":{"hash":"m"}}`)
 	}
-	ms[1].Model, ms[3].Model = "claude-nine", "gpt-nine"
+	ms[1].Model = "claude-nine"
+	ms[3].Model = "gpt-nine"
 	out, text := recordOf(t, 1200, catchup.Talk{Conversation: scrollback.Conversation{ID: "c"}, Messages: ms,
 		Origin: &scrollback.Origin{Tool: "codex"}})
 	c := out.Conversations[0]

@@ -62,7 +62,8 @@ func ofCall(arguments json.RawMessage) (left []string, listed bool) {
 		}
 		known := false
 		for _, one := range all {
-			text, status := valueOf(one, textNames), valueOf(one, statusNames)
+			text := valueOf(one, textNames)
+			status := valueOf(one, statusNames)
 			if known = known || text != "" && status != ""; text == "" || slices.Contains(ended, strings.ToLower(status)) {
 				continue
 			}

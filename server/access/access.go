@@ -74,7 +74,8 @@ func WhoIs(ctx context.Context) Who {
 }
 
 func (v visit) who() Who {
-	w := Who{Name: v.caller.Name, Role: v.caller.Access, Projects: []string{}, ExpiresAt: v.ends, KeyNeeded: v.needed, ReadOnly: v.reads}
+	w := Who{Name: v.caller.Name, Role: v.caller.Access, Projects: []string{}, ExpiresAt: v.ends, KeyNeeded: v.needed,
+		ReadOnly: v.reads}
 	if !v.caller.AllProjects {
 		w.Projects = append(w.Projects, v.caller.Projects...)
 	}

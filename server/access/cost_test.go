@@ -37,7 +37,8 @@ func TestCost(t *testing.T) {
 		b.inner.ServeHTTP(w, r)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		was, begun := b.calls.Calls(), time.Now()
+		was := b.calls.Calls()
+		begun := time.Now()
 		for range n {
 			b.inner.ServeHTTP(w, r)
 		}
@@ -48,7 +49,8 @@ func TestCost(t *testing.T) {
 	open, openTook, none := measure(request(nil))
 	keyed, took, calls := measure(request(bearer(secret)))
 	t.Logf("a request without a key: %d bytes, %v, %d calls of the store", open, openTook/n, none)
-	t.Logf("a request with a key:    %d bytes, %v; %d calls of the store for %d requests in %v", keyed, took/n, calls, n, took)
+	t.Logf("a request with a key:    %d bytes, %v; %d calls of the store for %d requests in %v", keyed, took/n, calls, n,
+		took)
 	if most := int64(took/access.Fresh) + 3; calls > most || none != 0 {
 		t.Errorf("%d calls of the store, at most %d are needed; %d without a key", calls, most, none)
 	}

@@ -83,7 +83,8 @@ func (g *Gate) ours(r *http.Request) error {
 	case g.o.Local:
 		return scrollback.Errorf(scrollback.Refused, "access", "this server answers only to a name of this machine")
 	default:
-		return scrollback.Errorf(scrollback.Refused, "access", "this server does not answer to this name; its names are in the setting hosts")
+		return scrollback.Errorf(scrollback.Refused, "access",
+			"this server does not answer to this name; its names are in the setting hosts")
 	}
 	if g.pages.Check(asWrite(r)) != nil {
 		return scrollback.Errorf(scrollback.Refused, "access", "a page of another site may not use this server")
@@ -135,7 +136,8 @@ func (g *Gate) admit(r *http.Request, v visit) (*http.Request, func(), error) {
 		v.caller = scrollback.Operator()
 		return r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), none, nil
 	case ticket == nil:
-		return r, none, unknown(scrollback.Errorf(scrollback.Refused, "access", "this needs a key: send it as Authorization: Bearer KEY, or sign in"))
+		return r, none, unknown(scrollback.Errorf(scrollback.Refused, "access",
+			"this needs a key: send it as Authorization: Bearer KEY, or sign in"))
 	}
 	k, ends, err := g.known.judge(r.Context(), *ticket)
 	if err != nil && ticket.cookie && g.o.Open && scrollback.CodeOf(err) == scrollback.Refused {
@@ -148,7 +150,9 @@ func (g *Gate) admit(r *http.Request, v visit) (*http.Request, func(), error) {
 	if err != nil {
 		return r, none, err
 	}
-	v.caller, v.ends, v.until = k.Caller(), ends, k.ExpiresAt
+	v.caller = k.Caller()
+	v.ends = ends
+	v.until = k.ExpiresAt
 	ctx, end := g.whileValid(context.WithValue(r.Context(), visitKey{}, v), *ticket)
 	return r.WithContext(ctx), end, nil
 }
@@ -192,11 +196,14 @@ func byPage(r *http.Request) error {
 		return nil
 	}
 	from, err := url.Parse(r.Header.Get("Origin"))
-	if r.Header.Get("Sec-Fetch-Site") != "same-origin" && (err != nil || from.Host == "" || !strings.EqualFold(from.Host, r.Host)) {
+	if r.Header.Get("Sec-Fetch-Site") != "same-origin" &&
+		(err != nil || from.Host == "" || !strings.EqualFold(from.Host, r.Host)) {
 		return scrollback.Errorf(scrollback.Refused, "access", "a sign-in is for the page of this server; send a key instead")
 	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" && media != "application/octet-stream" {
-		return scrollback.ParamErrorf("access", "Content-Type", "with a sign-in, send application/json, or a file as application/octet-stream")
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		media != "application/json" && media != "application/octet-stream" {
+		return scrollback.ParamErrorf("access", "Content-Type",
+			"with a sign-in, send application/json, or a file as application/octet-stream")
 	}
 	return nil
 }

@@ -47,7 +47,9 @@ func newBench(t *testing.T, d *driver.Driver, o access.Options) *bench {
 	}
 	b.gate = access.New(o)
 	b.inner = b.gate.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		b.caller, b.peer, b.host = access.Caller(r.Context()), access.Peer(r), r.Host
+		b.caller = access.Caller(r.Context())
+		b.peer = access.Peer(r)
+		b.host = r.Host
 	}))
 	return b
 }
@@ -67,7 +69,9 @@ type headers map[string]string
 
 // send sends a request from an address of the network and returns its status.
 func (b *bench) send(method, url string, h headers) int {
-	b.caller, b.peer, b.host = scrollback.Caller{}, netip.Addr{}, ""
+	b.caller = scrollback.Caller{}
+	b.peer = netip.Addr{}
+	b.host = ""
 	r := httptest.NewRequest(method, url, nil)
 	r.RemoteAddr = "198.51.100.9:4000"
 	for name, v := range h {
@@ -158,7 +162,9 @@ func TestForwardedHost(t *testing.T) {
 		{"198.51.100.9:5", "192.0.2.1", "", "", 200},
 	} {
 		h := bearer(secret)
-		h["from"], h["X-Forwarded-Host"], h["Origin"] = c.from, c.forwarded, c.origin
+		h["from"] = c.from
+		h["X-Forwarded-Host"] = c.forwarded
+		h["Origin"] = c.origin
 		if c.origin == "" {
 			delete(h, "Origin")
 		}
@@ -222,7 +228,8 @@ func TestCookies(t *testing.T) {
 		enter.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	visit("POST", headers{"X-Forwarded-Proto": "https"})
-	if !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Domain != "" ||
+	if !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" ||
+		cookie.Domain != "" ||
 		time.Until(cookie.Expires) > keyring.SignInTime || strings.Contains(secret, cookie.Value) {
 		t.Errorf("over TLS the cookie is %v", cookie)
 	}
@@ -364,7 +371,8 @@ func must[T any](v T, err error) T {
 
 // A context that no gate made has the zero caller.
 func TestNobody(t *testing.T) {
-	if c := access.Caller(context.Background()); c.Sees("") || c.AllProjects || slices.Contains(c.Projects, "") || c.Key != "" {
+	if c := access.Caller(context.Background()); c.Sees("") || c.AllProjects || slices.Contains(c.Projects, "") ||
+		c.Key != "" {
 		t.Errorf("the caller of nothing is %+v", c)
 	}
 }

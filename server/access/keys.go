@@ -62,14 +62,16 @@ func (g *Gate) AddKey(ctx context.Context, k scrollback.Key) (scrollback.Key, st
 		}
 	}
 	if !reaches(c, k) {
-		return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey", "this needs access to all projects")
+		return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey",
+			"this needs access to all projects")
 	}
 	if until := of(ctx).until; until > 0 && !c.AllProjects {
 		switch {
 		case k.ExpiresAt == 0:
 			k.ExpiresAt = until
 		case k.ExpiresAt > until:
-			return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey", "a key may not outlast the one that makes it")
+			return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey",
+				"a key may not outlast the one that makes it")
 		}
 	}
 	return g.o.Keys.Add(ctx, k)

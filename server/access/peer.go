@@ -30,7 +30,8 @@ func ParseProxies(texts []string) (out Proxies, err error) {
 			p, err = addr.Prefix(addr.BitLen())
 		}
 		if err != nil {
-			return nil, scrollback.ParamErrorf("access", "trusted_proxies", "trusted_proxies holds addresses and networks such as 10.0.0.0/8, not %q", text)
+			return nil, scrollback.ParamErrorf("access", "trusted_proxies",
+				"trusted_proxies holds addresses and networks such as 10.0.0.0/8, not %q", text)
 		}
 		out = append(out, p)
 	}

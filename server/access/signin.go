@@ -21,9 +21,11 @@ func (g *Gate) SignIn(ctx context.Context, secret string) (*http.Cookie, Who, er
 	if err != nil {
 		return nil, Who{}, err
 	}
-	v.caller, v.ends = k.Caller(), ends
+	v.caller = k.Caller()
+	v.ends = ends
 	if g.o.ReadOnly {
-		v.caller, v.reads = v.caller.Reading(OnlyReads), true
+		v.caller = v.caller.Reading(OnlyReads)
+		v.reads = true
 	}
 	return v.from.cookie(value, time.UnixMilli(ends)), v.who(), nil
 }
@@ -46,5 +48,6 @@ func (g *Gate) SignOut(ctx context.Context) (*http.Cookie, error) {
 // cookie is a cookie that no script can read and no other site's page can make a browser
 // send; over TLS it is never sent without.
 func (o origin) cookie(value string, ends time.Time) *http.Cookie {
-	return &http.Cookie{Name: cookieName, Value: value, Path: "/", Expires: ends, HttpOnly: true, Secure: o.https, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: cookieName, Value: value, Path: "/", Expires: ends, HttpOnly: true, Secure: o.https,
+		SameSite: http.SameSiteStrictMode}
 }

@@ -22,8 +22,10 @@ import (
 
 func TestOf(t *testing.T) {
 	for header, want := range map[string]string{
-		"": "en", "en": "en", "zh": "zh-CN", "zh-CN": "zh-CN", "zh-TW,en;q=0.2": "zh-CN", "zh-Hant-HK": "zh-CN", "ZH": "zh-CN",
-		"en;q=0.5, zh-CN;q=0.9": "zh-CN", "en, zh": "en", "en-GB,zh;q=0.8": "en", "fr, zh;q=0.3": "zh-CN", "fr": "en", "*": "en",
+		"": "en", "en": "en", "zh": "zh-CN", "zh-CN": "zh-CN", "zh-TW,en;q=0.2": "zh-CN", "zh-Hant-HK": "zh-CN",
+		"ZH":                    "zh-CN",
+		"en;q=0.5, zh-CN;q=0.9": "zh-CN", "en, zh": "en", "en-GB,zh;q=0.8": "en", "fr, zh;q=0.3": "zh-CN", "fr": "en",
+		"*":      "en",
 		"zh;q=0": "en", "zh;q=0, en;q=0.1": "en", "zh;q=x": "en", ";;;,": "en", strings.Repeat("zh,", 5000): "en",
 	} {
 		if got := language.Of(header); got.Tag != want {
@@ -45,7 +47,8 @@ func TestShown(t *testing.T) {
 			`"limit" must be a number, not "a number"`, `"limit" 必须是数字，不能是 "a number"`},
 		{scrollback.ParamErrorf("op", "p", "message %d: %w", 3, scrollback.ParamErrorf("op", "p", "the message is empty")),
 			"message 3: the message is empty", "第 3 条消息：消息为空"},
-		{scrollback.Errorf(scrollback.Internal, "op", "sk-123 %s", "/home/me"), "internal error; the log has the details", "内部错误，详情见日志"},
+		{scrollback.Errorf(scrollback.Internal, "op", "sk-123 %s", "/home/me"), "internal error; the log has the details",
+			"内部错误，详情见日志"},
 		{errors.New("sk-123"), "internal error; the log has the details", "内部错误，详情见日志"},
 		{scrollback.Errorf(scrollback.Unavailable, "op", "disk at /home/me"), "the store cannot answer now; nothing was lost",
 			"存储暂时无法响应，没有丢失任何内容"},
@@ -63,19 +66,22 @@ func TestShown(t *testing.T) {
 		if got := language.Chinese.Failure(*f); got.Message != c.to || got.Said != nil {
 			t.Errorf("the failure is shown as %+v", got)
 		}
-		if got := language.Chinese.Shown(f.Err("op")); got != c.to && f.Code != scrollback.Internal && f.Code != scrollback.Unavailable {
+		if got := language.Chinese.Shown(f.Err("op")); got != c.to && f.Code != scrollback.Internal &&
+			f.Code != scrollback.Unavailable {
 			t.Errorf("the failure as an error again: %q, want %q", got, c.to)
 		}
 	}
 }
 
 // behind are the rooms whose errors a server shows, by the beginning of their folder.
-var behind = []string{".", "archive", "compact", "engine", "intake", "local/objects", "model", "recall", "server", "store",
+var behind = []string{".", "archive", "compact", "engine", "intake", "local/objects", "model", "recall", "server",
+	"store",
 	"transfer", "workspace"}
 
 // unseen are the rooms among them whose errors people do not see: an MCP client's model
 // reads them, or nobody but a test.
-var unseen = []string{"server/mcpapi", "store/drivertest", "store/feed/feedtest", "model/modeltest", "engine/enginetest", "store/memdriver",
+var unseen = []string{"server/mcpapi", "store/drivertest", "store/feed/feedtest", "model/modeltest",
+	"engine/enginetest", "store/memdriver",
 	"store/sqldriver/sqlaudit"}
 
 // internal are sentences that nobody who asks a server sees, and why.

@@ -16,8 +16,8 @@ type reason struct {
 	chinese string
 }
 
-// Reason says why something of a file was skipped, or why a model gave no summary. What has no sentence in the language stands
-// as it is.
+// Reason says why something of a file was skipped, or why a model gave no summary. What has no sentence in the language
+// stands as it is.
 func (l Language) Reason(english string) string {
 	if l.Tag != Chinese.Tag {
 		return english

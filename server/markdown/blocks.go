@@ -120,17 +120,20 @@ func (s *splitter) add(piece string) (out []closed, refs []parser.Reference) {
 	if err != nil {
 		return nil, nil // it stays open, and is drawn as a whole in the end
 	}
-	pc, cuts := found.pc, found.cuts
+	pc := found.pc
+	cuts := found.cuts
 	from := 0
 	for _, cut := range cuts {
 		body := s.open[from:cut]
 		n := utf8.RuneCountInString(body)
 		out = append(out, closed{Span: Span{s.at, s.at + n}, text: body})
-		s.at, from = s.at+n, cut
+		s.at += n
+		from = cut
 	}
 	if len(out) > 0 {
 		refs = pc.References()
-		s.open, s.looked = s.open[from:], end-from
+		s.open = s.open[from:]
+		s.looked = end - from
 	}
 	return out, refs
 }

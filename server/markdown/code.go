@@ -21,13 +21,15 @@ var classes = []struct {
 	{func(t chroma.TokenType) bool { return t == chroma.KeywordType }, "tok-type"},
 	{func(t chroma.TokenType) bool { return t.InCategory(chroma.Keyword) || t == chroma.OperatorWord }, "tok-keyword"},
 	{func(t chroma.TokenType) bool { return t.InSubCategory(chroma.LiteralString) }, "tok-string"},
-	{func(t chroma.TokenType) bool { return t.InSubCategory(chroma.LiteralNumber) || t == chroma.LiteralDate }, "tok-number"},
+	{func(t chroma.TokenType) bool { return t.InSubCategory(chroma.LiteralNumber) || t == chroma.LiteralDate },
+		"tok-number"},
 	{func(t chroma.TokenType) bool { return t == chroma.NameFunction || t == chroma.NameFunctionMagic }, "tok-function"},
 	{func(t chroma.TokenType) bool {
 		return t == chroma.NameTag || t == chroma.NameClass || t == chroma.NameNamespace
 	}, "tok-name"},
 	{func(t chroma.TokenType) bool {
-		return t == chroma.NameBuiltin || t == chroma.NameBuiltinPseudo || t == chroma.NameConstant || t == chroma.NameAttribute
+		return t == chroma.NameBuiltin || t == chroma.NameBuiltinPseudo || t == chroma.NameConstant ||
+			t == chroma.NameAttribute
 	}, "tok-builtin"},
 	{func(t chroma.TokenType) bool { return t == chroma.GenericInserted }, "tok-inserted"},
 	{func(t chroma.TokenType) bool { return t == chroma.GenericDeleted }, "tok-deleted"},
@@ -54,7 +56,8 @@ func colored(code, language string, light *highlight.Budget) string {
 	}
 	var b strings.Builder
 	for _, t := range light.Split(code, language) {
-		shown, class := html.EscapeString(t.Text), classOf(t.Type)
+		shown := html.EscapeString(t.Text)
+		class := classOf(t.Type)
 		if class != "" && strings.TrimSpace(t.Text) != "" {
 			shown = `<span class="` + class + `">` + shown + "</span>"
 		}
@@ -83,5 +86,6 @@ func indented(w util.BufWriter, source []byte, node ast.Node, entering bool) (as
 // code writes a piece of code under the name of its language.
 func code(w util.BufWriter, source []byte, node ast.Node, language string) {
 	shown := colored(string(node.Lines().Value(source)), language, drawingOf(node).light)
-	_, _ = w.WriteString(`<figure class="code"><figcaption>` + html.EscapeString(language) + `</figcaption><pre><code>` + shown + "</code></pre></figure>\n")
+	_, _ = w.WriteString(`<figure class="code"><figcaption>` + html.EscapeString(language) + `</figcaption><pre><code>` +
+		shown + "</code></pre></figure>\n")
 }

@@ -144,7 +144,8 @@ func autoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (as
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	said, to := n.URL(source), n.URL(source)
+	said := n.URL(source)
+	to := n.URL(source)
 	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(string(to)), "mailto:") {
 		to = append([]byte("mailto:"), to...)
 	}
@@ -162,7 +163,8 @@ func image(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.W
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	n, d := node.(*ast.Image), drawingOf(node)
+	n := node.(*ast.Image)
+	d := drawingOf(node)
 	alt := strings.TrimSpace(textOf(n, source))
 	said := strings.TrimSpace(string(n.Destination))
 	at := ""
@@ -257,10 +259,12 @@ func mentioning(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	digits, d := node.(*mention).digits, drawingOf(node)
+	digits := node.(*mention).digits
+	d := drawingOf(node)
 	shown := "#" + digits
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n <= d.Head && d.Conversation != "" && !inside(node) {
-		shown = `<a class="ref" data-seq="` + digits + `" href="#` + html.EscapeString(d.Conversation) + "/" + digits + `">` + shown + "</a>"
+		shown = `<a class="ref" data-seq="` + digits + `" href="#` + html.EscapeString(d.Conversation) + "/" + digits + `">` +
+			shown + "</a>"
 	}
 	_, _ = w.WriteString(shown)
 	return ast.WalkContinue, nil

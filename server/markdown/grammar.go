@@ -25,7 +25,8 @@ func blockParsers() []util.PrioritizedValue {
 	return []util.PrioritizedValue{
 		at(100, parser.NewSetextHeadingParser()), at(200, parser.NewThematicBreakParser()), at(300, parser.NewListParser()),
 		at(400, parser.NewListItemParser()), at(450, maths.BlockParser{}), at(500, parser.NewCodeBlockParser()),
-		at(600, parser.NewATXHeadingParser()), at(700, parser.NewFencedCodeBlockParser()), at(800, parser.NewBlockquoteParser()),
+		at(600, parser.NewATXHeadingParser()), at(700, parser.NewFencedCodeBlockParser()),
+		at(800, parser.NewBlockquoteParser()),
 		at(900, extension.NewDefinitionListParser()), at(910, extension.NewDefinitionDescriptionParser()),
 		at(950, extension.NewFootnoteBlockParser()), at(1000, parser.NewParagraphParser()),
 	}
@@ -33,7 +34,8 @@ func blockParsers() []util.PrioritizedValue {
 
 // paragraphs are what a paragraph may turn out to be.
 func paragraphs() []util.PrioritizedValue {
-	return []util.PrioritizedValue{at(100, parser.LinkReferenceParagraphTransformer), at(200, boundedTables{extension.NewTableParagraphTransformer()})}
+	return []util.PrioritizedValue{at(100, parser.LinkReferenceParagraphTransformer),
+		at(200, boundedTables{extension.NewTableParagraphTransformer()})}
 }
 
 // webAddress is an address that is written as it is, without the punctuation of the languages
@@ -44,9 +46,12 @@ var webAddress = regexp.MustCompile(`^https?://(?:localhost|\[[0-9a-fA-F:]+\]|[-
 // grammar reads Markdown and writes HTML.
 func grammar(breaks bool) goldmark.Markdown {
 	inlines := []util.PrioritizedValue{
-		at(50, counted{maths.InlineParser{}, mathCount}), at(100, parser.NewCodeSpanParser()), at(101, extension.NewFootnoteParser()), at(150, extension.NewTaskCheckBoxParser()),
-		at(200, countedLinks{counted{parser.NewLinkParser(), linkCount}}), at(300, parser.NewAutoLinkParser()), at(400, parser.NewRawHTMLParser()), at(450, mentionParser{}),
-		at(500, counted{emphasisParser{parser.NewEmphasisParser()}, markCount}), at(510, counted{extension.NewStrikethroughParser(), markCount}),
+		at(50, counted{maths.InlineParser{}, mathCount}), at(100, parser.NewCodeSpanParser()),
+		at(101, extension.NewFootnoteParser()), at(150, extension.NewTaskCheckBoxParser()),
+		at(200, countedLinks{counted{parser.NewLinkParser(), linkCount}}), at(300, parser.NewAutoLinkParser()),
+		at(400, parser.NewRawHTMLParser()), at(450, mentionParser{}),
+		at(500, counted{emphasisParser{parser.NewEmphasisParser()}, markCount}),
+		at(510, counted{extension.NewStrikethroughParser(), markCount}),
 		at(999, extension.NewLinkifyParser(extension.WithLinkifyURLRegexp(webAddress))),
 	}
 	p := parser.NewParser(parser.WithBlockParsers(blockParsers()...), parser.WithInlineParsers(inlines...),
@@ -121,7 +126,8 @@ const maxCells = 20_000
 type boundedTables struct{ parser.ParagraphTransformer }
 
 func (b boundedTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
-	lines, columns := node.Lines(), 0
+	lines := node.Lines()
+	columns := 0
 	for i := range min(lines.Len(), 200) {
 		pipes := 1
 		line := lines.At(i)

@@ -26,12 +26,16 @@ var (
 	mathElements = strings.Fields(`math mrow mi mn mo mtext mspace mfrac msqrt mroot mphantom mstyle msub msup msubsup munder mover munderover
 		mtable mtr mtd`)
 	attributes = map[string]*regexp.Regexp{
-		"class": regexp.MustCompile(`^[a-z-]{1,20}$`), "id": regexp.MustCompile(`^md-7-fn`), "role": regexp.MustCompile(`^doc-[a-z]+$`),
-		"href": regexp.MustCompile(`^(?:https?://|mailto:|#|/api/artifacts/[0-9a-f]{64})`), "rel": regexp.MustCompile(`^noopener noreferrer$`),
+		"class": regexp.MustCompile(`^[a-z-]{1,20}$`), "id": regexp.MustCompile(`^md-7-fn`),
+		"role":   regexp.MustCompile(`^doc-[a-z]+$`),
+		"href":   regexp.MustCompile(`^(?:https?://|mailto:|#|/api/artifacts/[0-9a-f]{64})`),
+		"rel":    regexp.MustCompile(`^noopener noreferrer$`),
 		"target": regexp.MustCompile(`^_blank$`), "data-seq": regexp.MustCompile(`^[0-9]+$`), "alt": regexp.MustCompile(``),
 		"src":     picture,
-		"loading": regexp.MustCompile(`^lazy$`), "type": regexp.MustCompile(`^checkbox$`), "checked": regexp.MustCompile(`^$`),
-		"disabled": regexp.MustCompile(`^$`), "start": regexp.MustCompile(`^[0-9]+$`), "display": regexp.MustCompile(`^block$`),
+		"loading": regexp.MustCompile(`^lazy$`), "type": regexp.MustCompile(`^checkbox$`),
+		"checked":  regexp.MustCompile(`^$`),
+		"disabled": regexp.MustCompile(`^$`), "start": regexp.MustCompile(`^[0-9]+$`),
+		"display": regexp.MustCompile(`^block$`),
 		"alttext": regexp.MustCompile(``), "mathvariant": regexp.MustCompile(`^normal$`),
 	}
 	picture = regexp.MustCompile(
@@ -42,7 +46,8 @@ var (
 // faults are what HTML holds that it may not.
 func faults(t testing.TB, source string) (out []string) {
 	t.Helper()
-	nodes, err := html.ParseFragment(strings.NewReader(source), &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div})
+	nodes, err := html.ParseFragment(strings.NewReader(source),
+		&html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +95,13 @@ func faulty(n *html.Node) (out []string) {
 			continue
 		}
 		u, err := url.Parse(a.Val)
-		if err != nil || u.Scheme != "" && !slices.Contains([]string{"http", "https", "mailto"}, u.Scheme) || u.Scheme == "" && u.Host != "" {
+		if err != nil || u.Scheme != "" && !slices.Contains([]string{"http", "https", "mailto"}, u.Scheme) ||
+			u.Scheme == "" && u.Host != "" {
 			out = append(out, "a link to "+a.Val)
 		}
 	}
-	if n.Data == "input" && (len(n.Attr) < 2 || !slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "disabled" })) {
+	if n.Data == "input" && (len(n.Attr) < 2 ||
+		!slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "disabled" })) {
 		out = append(out, "an input that takes something")
 	}
 	return out
@@ -105,7 +112,8 @@ func faulty(n *html.Node) (out []string) {
 func settled(t testing.TB, source string) bool {
 	t.Helper()
 	again := func(s string) string {
-		nodes, err := html.ParseFragment(strings.NewReader(s), &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div})
+		nodes, err := html.ParseFragment(strings.NewReader(s),
+			&html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,10 +144,12 @@ func vectors(t testing.TB) []string {
 }
 
 func TestVectors(t *testing.T) {
-	r, all := New(), vectors(t)
+	r := New()
+	all := vectors(t)
 	for i, v := range all {
 		next := all[(i*7+3)%len(all)]
-		for _, source := range []string{v, "a " + v + " b", "> " + v, "- " + v, "|" + v + "|\n|-|\n", v + v, "**" + v + "**", v + next} {
+		for _, source := range []string{v, "a " + v + " b", "> " + v, "- " + v, "|" + v + "|\n|-|\n", v + v, "**" + v + "**",
+			v + next} {
 			got := r.HTML(source, here)
 			if fs := faults(t, got); len(fs) > 0 {
 				t.Errorf("%q holds %v:\n%s", source, fs, got)
@@ -154,9 +164,11 @@ func TestVectors(t *testing.T) {
 // The test above can fail.
 func TestFaultsAreFound(t *testing.T) {
 	for _, bad := range []string{
-		"<script>x</script>", `<p onclick="x">`, `<a href="javascript:x">`, `<a href="//e.example">`, `<svg><p>`, "<!-- a -->",
+		"<script>x</script>", `<p onclick="x">`, `<a href="javascript:x">`, `<a href="//e.example">`, `<svg><p>`,
+		"<!-- a -->",
 		`<a href="data:x">`,
-		`<p id="composer">`, `<p style="x">`, `<img src="https://e.example/x">`, `<math><annotation-xml></math>`, `<math href="x"></math>`,
+		`<p id="composer">`, `<p style="x">`, `<img src="https://e.example/x">`, `<math><annotation-xml></math>`,
+		`<math href="x"></math>`,
 		`<input type="checkbox">`, `<p class="one two">`,
 	} {
 		if len(faults(t, bad)) == 0 {
@@ -204,7 +216,8 @@ func FuzzBlocks(f *testing.F) {
 		f.Add(source, "\n\n: a\n===\n| a |\n|---|\n    b\n- c\n$$\n```\n> d\n")
 	}
 	f.Fuzz(func(t *testing.T, source, more string) {
-		before, after := Blocks(source), Blocks(source+more)
+		before := Blocks(source)
+		after := Blocks(source + more)
 		if len(before) > 0 && len(before) > len(after) {
 			t.Fatalf("%q has the blocks %v, and with %q %v", source, before, more, after)
 		}
@@ -241,7 +254,8 @@ func TestCodeThatLexersNeverEnd(t *testing.T) {
 func TestLateTextsArePlain(t *testing.T) {
 	r := New()
 	source := strings.Repeat("*a* & <b> ", 100)
-	end, ended := make(chan struct{}), make(chan struct{})
+	end := make(chan struct{})
+	ended := make(chan struct{})
 	r.bound = guarded.New(1, time.Millisecond)
 	began := make(chan struct{})
 	go func() {

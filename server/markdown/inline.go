@@ -30,7 +30,8 @@ func (e emphasisParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 		if len(line) == d.OriginalLength {
 			after = '\n'
 		}
-		d.CanOpen, d.CanClose = !util.IsSpaceRune(after), !util.IsSpaceRune(before)
+		d.CanOpen = !util.IsSpaceRune(after)
+		d.CanClose = !util.IsSpaceRune(before)
 		if d.CanOpen && d.CanClose { // a mark of the end of a sentence closes, one of its beginning opens
 			d.CanOpen = !util.IsPunctRune(after) || util.IsPunctRune(before) || eastAsian(before)
 			d.CanClose = !util.IsPunctRune(before) || util.IsPunctRune(after) || eastAsian(after)
@@ -40,7 +41,8 @@ func (e emphasisParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 }
 
 func eastAsian(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r >= 0x3000 && r <= 0x303f ||
+		r >= 0xff00 && r <= 0xffef
 }
 
 // kindMention is a mention: #123.
@@ -62,7 +64,8 @@ var mentioned = regexp.MustCompile(`^#([1-9][0-9]{0,8})(?:[^0-9A-Za-z_]|$)`)
 
 func (mentionParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
-	if before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before) || strings.ContainsRune("_&/#=?", before)) {
+	if before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before) ||
+		strings.ContainsRune("_&/#=?", before)) {
 		return nil
 	}
 	line, _ := block.PeekLine()
@@ -75,7 +78,8 @@ func (mentionParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.
 }
 
 // plainTags are the tags that may be used within a line, without attributes and in pairs.
-var plainTags = map[string]bool{"b": true, "i": true, "em": true, "strong": true, "u": true, "s": true, "del": true, "ins": true, "mark": true,
+var plainTags = map[string]bool{"b": true, "i": true, "em": true, "strong": true, "u": true, "s": true, "del": true,
+	"ins": true, "mark": true,
 	"sub": true, "sup": true, "kbd": true, "samp": true, "var": true, "small": true, "q": true, "cite": true}
 
 var plainTag = regexp.MustCompile(`^<(/?)([a-zA-Z]+)\s*(/?)>$`)

@@ -73,7 +73,8 @@ func TestCache(t *testing.T) {
 	long := strings.Repeat("See #12 and[^1]. ", 40) + "\n\n[^1]: x\n"
 	first := r.HTML(long, here)
 	other := here
-	other.Head, other.Prefix = 3, "8"
+	other.Head = 3
+	other.Prefix = "8"
 	if first != r.HTML(long, here) {
 		t.Error("it changes")
 	}
@@ -96,8 +97,9 @@ func TestCache(t *testing.T) {
 func TestBounds(t *testing.T) {
 	r := New()
 	for name, source := range map[string]string{
-		"long": strings.Repeat("字", MaxChars+1), "deep": strings.Repeat("> ", 5000) + "a", "deep list": strings.Repeat("- ", 2500) + "a",
-		"big": strings.Repeat("#1 \n\n", 39_999),
+		"long": strings.Repeat("字", MaxChars+1), "deep": strings.Repeat("> ", 5000) + "a",
+		"deep list": strings.Repeat("- ", 2500) + "a",
+		"big":       strings.Repeat("#1 \n\n", 39_999),
 	} {
 		got := r.HTML(source, here)
 		if name != "big" && got != Plain(source) {
@@ -124,7 +126,8 @@ func TestBounds(t *testing.T) {
 func TestHostileShapes(t *testing.T) {
 	r := New()
 	r.bound = guarded.New(1, time.Minute) // what is read in time does not depend on what else the machine does
-	for _, piece := range []string{"*a_ ", "[a](", `\(`, "![", "`", "<a ", "~~a ", "$a", "|", "[^1]", "<!-- ", "&", "a**b*"} {
+	for _, piece := range []string{"*a_ ", "[a](", `\(`, "![", "`", "<a ", "~~a ", "$a", "|", "[^1]", "<!-- ", "&",
+		"a**b*"} {
 		source := strings.Repeat(piece, MaxChars/len(piece))
 		if got := r.HTML(source, here); got == "" || got == Plain(source) {
 			t.Errorf("%q is shown as %.100q", piece, got)
@@ -134,7 +137,8 @@ func TestHostileShapes(t *testing.T) {
 
 // spans joins the characters of spans.
 func covered(source string, spans []Span) string {
-	runes, out := []rune(source), ""
+	runes := []rune(source)
+	out := ""
 	for _, s := range spans {
 		out += string(runes[s.At:s.End])
 	}
@@ -145,7 +149,8 @@ func covered(source string, spans []Span) string {
 func TestBlocks(t *testing.T) {
 	for name, source := range cases(t) {
 		all := Blocks(source + "\n\nThe end.\n")
-		if got := covered(source+"\n\nThe end.\n", all); !strings.HasPrefix(got, strings.TrimRight(source, "\n")) && name != "testdata/maths.md" {
+		if got := covered(source+"\n\nThe end.\n", all); !strings.HasPrefix(got, strings.TrimRight(source, "\n")) &&
+			name != "testdata/maths.md" {
 			t.Errorf("%s: only %q is closed", name, got)
 		}
 		for n := range utf8.RuneCountInString(source) {
@@ -183,7 +188,8 @@ func TestOpen(t *testing.T) {
 	}{
 		{"", 0}, {"a", 0}, {"a\n", 0}, {"a\n\n", 0}, {"a\n\nb", 0}, {"a\n\nb\n", 3}, {"a\n\n: b\n", 0}, {"- a\n\n  b\n", 0},
 		{"- a\n\n- b\n", 0},
-		{"- a\n\nb\n", 5}, {"```\na\n\nb\n", 0}, {"```\na\n```\nb\n", 10}, {"# a\nb\n", 4}, {"a\n# b\n", 0}, {"a\n| b |\n|---|\n", 0},
+		{"- a\n\nb\n", 5}, {"```\na\n\nb\n", 0}, {"```\na\n```\nb\n", 10}, {"# a\nb\n", 4}, {"a\n# b\n", 0},
+		{"a\n| b |\n|---|\n", 0},
 		{"> a\n\nb\n", 5}, {"$$\na\n$$\nb\n", 8}, {"$$\na\nb\n", 0}, {"a\n\n    b\n", 3}, {"<div>\n\nb\n", 7},
 		{"字。\n\n𝒳\n", 4}, {"a\r\n\r\nb\r\n", 5},
 	} {
@@ -203,7 +209,9 @@ func TestStream(t *testing.T) {
 	r := New()
 	for name, source := range cases(t) {
 		for _, size := range []int{1, 3, 7, 1000} {
-			s, html, end := r.Stream(here), "", 0
+			s := r.Stream(here)
+			html := ""
+			end := 0
 			runes := []rune(source + "\n\nThe end.\n")
 			for i := 0; i < len(runes); i += size {
 				for _, b := range s.Add(string(runes[i:min(i+size, len(runes))])) {

@@ -23,8 +23,10 @@ var (
 // policy is the list of what the HTML may hold.
 func policy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "dl", "dt", "dd", "em", "strong", "del",
-		"code", "pre", "span", "div", "figure", "figcaption", "table", "thead", "tbody", "tr", "th", "td", "sup", "sub", "b", "i", "u", "s", "ins",
+	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "dl", "dt", "dd",
+		"em", "strong", "del",
+		"code", "pre", "span", "div", "figure", "figcaption", "table", "thead", "tbody", "tr", "th", "td", "sup", "sub", "b",
+		"i", "u", "s", "ins",
 		"mark", "kbd", "samp", "var", "small", "q", "cite", "a", "img", "input")
 	p.AllowAttrs("class").Matching(classNames).Globally()
 	p.AllowAttrs("id").Matching(id).OnElements("li", "sup")
@@ -47,7 +49,8 @@ func policy() *bluemonday.Policy {
 	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
 	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`^$`)).OnElements("input")
 
-	values := map[string]*regexp.Regexp{"display": regexp.MustCompile(`^block$`), "mathvariant": regexp.MustCompile(`^normal$`), "alttext": nil,
+	values := map[string]*regexp.Regexp{"display": regexp.MustCompile(`^block$`),
+		"mathvariant": regexp.MustCompile(`^normal$`), "alttext": nil,
 		"width": length, "minsize": length, "maxsize": length, "lspace": length, "rspace": length, "linethickness": length}
 	for element, attributes := range formula.Elements {
 		p.AllowNoAttrs().OnElements(element)

@@ -15,7 +15,8 @@ import (
 const beside = 3
 
 // standing is a conversation as it stands on a branch; with none that is the current one.
-func (a asker) standing(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (scrollback.Conversation, error) {
+func (a asker) standing(ctx context.Context, id scrollback.ConversationID,
+	branch scrollback.BranchID) (scrollback.Conversation, error) {
 	c, err := a.Conversation(ctx, id)
 	if err != nil || branch == "" || branch == c.Branch {
 		return c, err
@@ -28,7 +29,8 @@ func (a asker) standing(ctx context.Context, id scrollback.ConversationID, branc
 	if i < 0 {
 		return c, scrollback.Errorf(scrollback.NotFound, "mcpapi.call", "this conversation has no branch %s", branch)
 	}
-	c.Branch, c.Messages = branch, all[i].HeadSeq
+	c.Branch = branch
+	c.Messages = all[i].HeadSeq
 	return c, nil
 }
 
@@ -58,7 +60,8 @@ func (f *face) around(ctx context.Context, a asker, id scrollback.ConversationID
 		return "", noMessage(c)
 	}
 	from := max(0, q.Seq-1-beside)
-	page, err := a.view.Turns().Page(ctx, id, scrollback.PageQuery{Branch: q.Branch, After: &from, Limit: int(q.Seq - from + beside)})
+	page, err := a.view.Turns().Page(ctx, id,
+		scrollback.PageQuery{Branch: q.Branch, After: &from, Limit: int(q.Seq - from + beside)})
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +74,8 @@ func (f *face) around(ctx context.Context, a asker, id scrollback.ConversationID
 		runes := max(1, 4*textRunes>>try)
 		var text strings.Builder
 		for _, m := range page.Messages {
-			s, room := said(m), runes
+			s := said(m)
+			room := runes
 			if m.Seq != q.Seq { // the message itself counts for more
 				room = max(1, runes/4)
 			}

@@ -47,7 +47,8 @@ func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Compl
 	default:
 		return nil, wire(err)
 	}
-	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: append([]string{}, values...), HasMore: more}}, nil
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: append([]string{}, values...),
+		HasMore: more}}, nil
 }
 
 // conversationsLike are the ids of the conversations whose id begins so, or whose title
@@ -82,7 +83,8 @@ func (f *face) conversationsLike(ctx context.Context, a asker, begun string) (id
 }
 
 // refsLike are the ids of a conversation's refs of a kind that begin so, the newest first.
-func (f *face) refsLike(ctx context.Context, a asker, conversation, kind, begun string) (ids []string, more bool, err error) {
+func (f *face) refsLike(ctx context.Context, a asker,
+	conversation, kind, begun string) (ids []string, more bool, err error) {
 	id := f.only
 	if id == "" {
 		if conversation == "" {

@@ -63,7 +63,8 @@ func (f *face) conversations(ctx context.Context, by asker, raw json.RawMessage)
 	}
 	text, fits := recall.Fit(recall.RoomMax, func(try int) (any, bool) {
 		limit := max(1, cmp.Or(a.Limit, pageDefault)>>try)
-		list, next, failed := by.matching(ctx, scrollback.ListQuery{Title: strings.TrimSpace(a.Query), Project: a.Project, Cursor: a.Cursor, Limit: limit})
+		list, next, failed := by.matching(ctx,
+			scrollback.ListQuery{Title: strings.TrimSpace(a.Query), Project: a.Project, Cursor: a.Cursor, Limit: limit})
 		if err = failed; err != nil {
 			return nil, false
 		}
@@ -81,7 +82,8 @@ func (f *face) conversations(ctx context.Context, by asker, raw json.RawMessage)
 
 // told are conversations as a list tells of them.
 func (a asker) told(ctx context.Context, list []scrollback.Conversation) ([]found, error) {
-	out, ids := []found{}, []scrollback.ConversationID{}
+	out := []found{}
+	ids := []scrollback.ConversationID{}
 	for _, c := range list {
 		ids = append(ids, c.ID)
 	}
@@ -91,7 +93,8 @@ func (a asker) told(ctx context.Context, list []scrollback.Conversation) ([]foun
 		if o.Folder == "" && len(c.Roots) > 0 {
 			o.Folder = c.Roots[0]
 		}
-		out = append(out, found{c.ID, clip.Line(c.Title, titleRunes), c.Project, c.Messages, minute(c.CreatedAt), minute(c.UpdatedAt),
+		out = append(out, found{c.ID, clip.Line(c.Title, titleRunes), c.Project, c.Messages, minute(c.CreatedAt),
+			minute(c.UpdatedAt),
 			o.Tool, o.Folder, o.GitBranch})
 	}
 	return out, err
@@ -168,7 +171,8 @@ func (a asked) check() error {
 }
 
 // messages reads a page of a conversation.
-func (f *face) messages(ctx context.Context, by asker, id scrollback.ConversationID, raw json.RawMessage) (string, error) {
+func (f *face) messages(ctx context.Context, by asker, id scrollback.ConversationID,
+	raw json.RawMessage) (string, error) {
 	a, err := recall.Arguments[asked](raw)
 	if err == nil {
 		err = a.check()
@@ -185,7 +189,8 @@ func (f *face) messages(ctx context.Context, by asker, id scrollback.Conversatio
 		if a.Seq > c.Messages {
 			return "", noMessage(c)
 		}
-		q.After, q.Limit = new(a.Seq-1), 1
+		q.After = new(a.Seq - 1)
+		q.Limit = 1
 	}
 	found, err := by.view.Turns().Page(ctx, id, q)
 	if err != nil {

@@ -36,7 +36,9 @@ var describe = map[string]description{
 		text: "List or find past conversations (chat history, earlier sessions) of any tool by title, project and folder: first those about the folder you work in, " +
 			"then the most recently changed, with id, title, number of messages, dates, tool and git branch. To find one by what was said in it, use context_search without a conversation.",
 		params: map[string]string{"query": "words that the title holds, or the beginning of an id; without it, all conversations",
-			"project": "only conversations of this project", "folder": "only conversations about this folder (absolute) or below it", "limit": "how many conversations", "cursor": "next of the page before"},
+			"project": "only conversations of this project",
+			"folder":  "only conversations about this folder (absolute) or below it", "limit": "how many conversations",
+			"cursor": "next of the page before"},
 		least: map[string]int{"limit": 1},
 		output: `"conversations":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"},` +
 			`"project":{"type":"string"},"messages":{"type":"integer"},"created":{"type":"string"},"updated":{"type":"string"},` +
@@ -48,8 +50,10 @@ var describe = map[string]description{
 		title: "Read messages of a conversation",
 		text: "Read the messages of a past conversation (transcript, chat history) as they were said: the newest ones, or those before or after a message. " +
 			"Reads every message, compacted or not; a long one is read to its end by seq and offset.",
-		params: map[string]string{"branch": "an abandoned branch, as a hit names it", "before": "the newest messages before this seq", "after": "the messages after this seq; 0 is the beginning",
-			"seq": "only this message", "offset": "characters of its text to skip, with seq; next_offset of the page before", "limit": "how many messages"},
+		params: map[string]string{"branch": "an abandoned branch, as a hit names it",
+			"before": "the newest messages before this seq", "after": "the messages after this seq; 0 is the beginning",
+			"seq": "only this message", "offset": "characters of its text to skip, with seq; next_offset of the page before",
+			"limit": "how many messages"},
 		least: map[string]int{"before": 2, "after": 0, "seq": 1, "offset": 0, "limit": 1},
 		output: `"conversation_id":{"type":"string"},"title":{"type":"string"},"total":{"type":"integer","description":"messages of the conversation"},` +
 			`"messages":{"type":"array","description":"oldest first","items":{"type":"object","properties":{"seq":{"type":"integer"},` +
@@ -66,9 +70,11 @@ var describe = map[string]description{
 		text: "Search everything that was said in past conversations (chat history, memory of earlier sessions) by words, names and dates, best first. " +
 			"Without a conversation it searches all of them, whichever tool they were in, first those about the folder you work in, and says where each hit is. " +
 			"Read the original around a hit with context_read.",
-		params: map[string]string{"folder": "the folder you work in, absolute, if the server does not know it", "query": `words to look for; "quoted" ones must occur; role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 narrow it`,
-			"limit": "how many hits", "role": "only messages of this role", "around": "neighbouring messages on each side of the best three hits",
-			"order": "relevance: the best first; time: the same hits, the oldest first"},
+		params: map[string]string{"folder": "the folder you work in, absolute, if the server does not know it",
+			"query": `words to look for; "quoted" ones must occur; role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 narrow it`,
+			"limit": "how many hits", "role": "only messages of this role",
+			"around": "neighbouring messages on each side of the best three hits",
+			"order":  "relevance: the best first; time: the same hits, the oldest first"},
 		least: map[string]int{"limit": 1, "around": 0},
 		output: `"hits":{"type":"array","items":{"type":"object","properties":{"conversation_id":{"type":"string","description":"if not the one searched"},` +
 			`"seq":{"type":"integer"},"role":{"type":"string"},"date":{"type":"string"},"content":{"type":"string"},` +
@@ -83,7 +89,8 @@ var describe = map[string]description{
 		text: "List the refs of a conversation: what lies behind its compacted history, big tool outputs and files. One line each: " +
 			"ref, messages, date, size and what it holds; first what stands for the history now, then artifacts, then older parts. " +
 			"Messages that are not compacted have no ref: read them with context_messages.",
-		params: map[string]string{"kind": "history: compacted messages; artifact: big outputs and files; without it, both", "limit": "how many refs",
+		params: map[string]string{"kind": "history: compacted messages; artifact: big outputs and files; without it, both",
+			"limit":  "how many refs",
 			"cursor": "next of the page before"},
 		least: map[string]int{"limit": 1},
 		output: `"year":{"type":"integer","description":"of all dates, unless they name their own"},"refs":{"type":"array","items":{"type":"string"}},` +
@@ -102,9 +109,10 @@ var describe = map[string]description{
 			`"required":["content"]`,
 	},
 	scrollback.RecallPrefix + "tail": {
-		title:  "Read the end of an original",
-		text:   "Read the last lines of the original behind a ref: the end of a log, of a tool output, of compacted messages.",
-		params: map[string]string{"ref": "history:<id> or artifact:<id>, as context_list and context_search give it", "lines": "how many lines"},
+		title: "Read the end of an original",
+		text:  "Read the last lines of the original behind a ref: the end of a log, of a tool output, of compacted messages.",
+		params: map[string]string{"ref": "history:<id> or artifact:<id>, as context_list and context_search give it",
+			"lines": "how many lines"},
 		least:  map[string]int{"lines": 1},
 		output: `"ref":{"type":"string"},"lines":{"type":"integer"},"content":{"type":"string"}},"required":["ref","lines","content"]`,
 	},
@@ -112,7 +120,8 @@ var describe = map[string]description{
 		title: "Find lines by regular expression",
 		text: "Find the lines that match a regular expression in a whole past conversation, compacted parts and big tool outputs included, " +
 			"or behind one ref; with the true number of matches.",
-		params: map[string]string{"ref": "look only behind this ref", "pattern": "regular expression (RE2)", "max_results": "how many matches to return",
+		params: map[string]string{"ref": "look only behind this ref", "pattern": "regular expression (RE2)",
+			"max_results":   "how many matches to return",
 			"context_lines": "lines around each match", "case_sensitive": "true to match case"},
 		least: map[string]int{"max_results": 1, "context_lines": 0},
 		output: `"total":{"type":"integer"},"partial":{"type":"boolean","description":"not everything could be searched"},` +
@@ -125,10 +134,12 @@ var describe = map[string]description{
 
 // faceTools are those that only this face has, with the shapes of their parameters.
 var faceTools = []scrollback.Tool{
-	{Name: conversationsTool, Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"},"project":{"type":"string"},` +
-		`"folder":{"type":"string"},"limit":{"type":"integer","maximum":100,"default":20},"cursor":{"type":"string"}}}`)},
-	{Name: messagesTool, Parameters: json.RawMessage(`{"type":"object","properties":{"branch":{"type":"string"},"before":{"type":"integer"},"after":{"type":"integer"},` +
-		`"seq":{"type":"integer"},"offset":{"type":"integer","default":0},"limit":{"type":"integer","maximum":100,"default":20}}}`)},
+	{Name: conversationsTool,
+		Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"},"project":{"type":"string"},` +
+			`"folder":{"type":"string"},"limit":{"type":"integer","maximum":100,"default":20},"cursor":{"type":"string"}}}`)},
+	{Name: messagesTool,
+		Parameters: json.RawMessage(`{"type":"object","properties":{"branch":{"type":"string"},"before":{"type":"integer"},"after":{"type":"integer"},` +
+			`"seq":{"type":"integer"},"offset":{"type":"integer","default":0},"limit":{"type":"integer","maximum":100,"default":20}}}`)},
 }
 
 // tools are all tools of this server: of one conversation there is no list.
@@ -151,7 +162,9 @@ func (f *face) schema(t scrollback.Tool) json.RawMessage {
 	text := func() map[string]any { return map[string]any{"type": "string"} }
 	switch {
 	case t.Name == readTool:
-		schema.Properties["seq"], schema.Properties["branch"], schema.Required = map[string]any{"type": "integer"}, text(), nil
+		schema.Properties["seq"] = map[string]any{"type": "integer"}
+		schema.Properties["branch"] = text()
+		schema.Required = nil
 	case t.Name == searchTool && f.only == "":
 		schema.Properties["folder"] = text()
 	}
@@ -163,7 +176,8 @@ func (f *face) schema(t scrollback.Tool) json.RawMessage {
 		}
 	}
 	if f.only == "" && t.Name != conversationsTool {
-		schema.Properties["conversation"] = map[string]any{"type": "string", "description": "id of the conversation, the beginning of one, or latest"}
+		schema.Properties["conversation"] = map[string]any{"type": "string",
+			"description": "id of the conversation, the beginning of one, or latest"}
 		if t.Name != searchTool {
 			schema.Required = append([]string{"conversation"}, schema.Required...)
 		}

@@ -116,7 +116,8 @@ func (f *face) ask(s *mcp.ServerSession, said mcp.InputResponseMap) mcp.InputReq
 }
 
 // heard keeps what a client says about where it works; nil is nothing.
-func (f *face) heard(s *mcp.ServerSession, said *mcp.ListRootsResult) (out []string) { //nolint:staticcheck // what clients have
+func (f *face) heard(s *mcp.ServerSession,
+	said *mcp.ListRootsResult) (out []string) { //nolint:staticcheck // what clients have
 	if said != nil {
 		for _, r := range said.Roots {
 			if name, err := recall.Folder(fromURI(r.URI)); err == nil {

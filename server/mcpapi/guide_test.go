@@ -43,7 +43,8 @@ func TestGuideOfMCP(t *testing.T) {
 	for _, tool := range tools.Tools {
 		var is []string
 		for name, p := range tool.InputSchema.(map[string]any)["properties"].(map[string]any) {
-			p, number := p.(map[string]any), func(v any) string {
+			p := p.(map[string]any)
+			number := func(v any) string {
 				if n, ok := v.(float64); ok {
 					return fmt.Sprint(int(n))
 				}

@@ -52,10 +52,12 @@ func (s *ids) in(message []byte) (out []byte, ours string) {
 
 // given is our id for a client's: of the latest request with it that is open.
 func (s *ids) given(id json.RawMessage) string {
-	latest, found := int64(0), unused
+	latest := int64(0)
+	found := unused
 	for ours, theirs := range s.open {
 		if n, err := strconv.ParseInt(ours, 10, 64); err == nil && n > latest && bytes.Equal(theirs, id) {
-			latest, found = n, ours
+			latest = n
+			found = ours
 		}
 	}
 	return found
@@ -187,7 +189,8 @@ func keepIDs(next http.Handler) http.Handler {
 			return out
 		})
 		r = r.Clone(r.Context())
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.ContentLength = int64(len(body))
 		answer := &answerWriter{ResponseWriter: w}
 		next.ServeHTTP(answer, r)
 		answer.end(&known)

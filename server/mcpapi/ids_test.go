@@ -15,7 +15,8 @@ import (
 )
 
 // odd are ids that a decoder to float64 changes, and some that it does not.
-var odd = []string{`1`, `0`, `-7`, `1.5`, `1.0`, `1e2`, `9007199254740993`, `9223372036854775808`, `123456789012345678901234567890`,
+var odd = []string{`1`, `0`, `-7`, `1.5`, `1.0`, `1e2`, `9007199254740993`, `9223372036854775808`,
+	`123456789012345678901234567890`,
 	`"1"`, `""`, `"a<b>&\u0031\/"`, `"é 仓"`}
 
 const hello = `"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
@@ -65,7 +66,8 @@ func TestCancelledIDs(t *testing.T) {
 	}()
 	go func() {
 		defer client.Close()
-		for _, line := range []string{`{"jsonrpc":"2.0","id":"first",` + hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		for _, line := range []string{`{"jsonrpc":"2.0","id":"first",` + hello,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 			`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"context_list","arguments":{"conversation":"` +
 				string(long) + `"}}}`,
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9007199254740992}}`,
@@ -101,7 +103,8 @@ func TestIDsOverHTTP(t *testing.T) {
 	for _, id := range odd {
 		one := `{"jsonrpc":"2.0", "id": ` + id + `, "method":"ping"}`
 		batch = append(batch, one)
-		if status, body := post(one); status != http.StatusOK || strings.TrimSpace(body) != `{"jsonrpc":"2.0","id":`+id+`,"result":{}}` {
+		if status, body := post(one); status != http.StatusOK ||
+			strings.TrimSpace(body) != `{"jsonrpc":"2.0","id":`+id+`,"result":{}}` {
 			t.Errorf("%s: %d %s", id, status, body)
 		}
 	}

@@ -93,7 +93,9 @@ const noNull = "Invalid Request: an id may not be null"
 
 // refusal is the answer to something that is not a request, and so has no id.
 func refusal(code int, what string) []byte {
-	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": what}}) // plain values
+	// plain values
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil,
+		"error": map[string]any{"code": code, "message": what}})
 	return b
 }
 

@@ -57,21 +57,30 @@ func New(v *engine.View, o Options) *mcp.Server {
 
 // serving makes a server that finds the caller's view in the context of each request.
 func serving(f *face, o Options) *mcp.Server {
-	f.only, f.folder, f.log, f.scope = o.Conversation, o.Folder, o.Log, o.Scope
+	f.only = o.Conversation
+	f.folder = o.Folder
+	f.log = o.Log
+	f.scope = o.Scope
 	for _, r := range o.Roots {
 		f.roots = append(f.roots, both(r)...)
 	}
 	if o.Started != "" {
 		f.started = both(o.Started)
 	}
-	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: f.instructions(), CompletionHandler: f.complete,
-		RootsListChangedHandler: func(_ context.Context, r *mcp.RootsListChangedRequest) { f.known.Delete(r.Session) }, //nolint:staticcheck // what clients have
-		Capabilities:            &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
-	})
+	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version},
+		&mcp.ServerOptions{
+			Instructions: f.instructions(), CompletionHandler: f.complete,
+			RootsListChangedHandler: func(_ context.Context,
+				r *mcp.RootsListChangedRequest) {
+				f.known.Delete(r.Session)
+			}, //nolint:staticcheck // what clients have
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
+				Prompts: &mcp.PromptCapabilities{}},
+		})
 	f.addTools(s)
 	f.addPrompts(s)
-	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "original", Title: "The original behind a ref", URITemplate: resources,
+	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "original", Title: "The original behind a ref",
+		URITemplate: resources,
 		Description: "What a ref of a conversation points at: folded messages (kind history) or a big output or file (kind artifact)."}, f.read)
 	s.AddReceivingMiddleware(f.recovered, f.listing)
 	return s
@@ -84,7 +93,8 @@ func (f *face) instructions() string {
 		return what + "Serves one conversation: context_search finds messages, context_messages reads them, " +
 			"context_list names what was compacted, context_read, context_tail and context_grep read behind its refs."
 	}
-	return what + "context_search without a conversation looks everywhere, first in what was said about the folder you work in, by whichever tool, " +
+	return what +
+		"context_search without a conversation looks everywhere, first in what was said about the folder you work in, by whichever tool, " +
 		"and says where each hit is; context_conversations lists conversations, context_messages reads one, and context_read opens the original around a hit. " +
 		"Name a conversation by its id, the beginning of it, or latest."
 }
@@ -94,7 +104,8 @@ func (f *face) instructions() string {
 func Handler(as func(context.Context) *engine.View, o Options) http.Handler {
 	s := serving(&face{as: as}, o) // one for all: making one costs more than a small request
 	return keepIDs(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
-		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})) // the server has checked the Host
+		// the server has checked the Host
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true}))
 }
 
 // Run serves one client over a pair of streams until ctx or in ends.

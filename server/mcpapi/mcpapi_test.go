@@ -163,7 +163,8 @@ func TestEndOfInput(t *testing.T) {
 	const calls = 20
 	for i := range calls {
 		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id": "call `+
-			`%d","method":"tools/call","params":{"name":"context_grep","arguments":{"conversation":%q,"pattern":"K-1%02d"}}}`+"\n", i, long, i)
+			`%d","method":"tools/call","params":{"name":"context_grep","arguments":{"conversation":%q,"pattern":"K-1%02d"}}}`+
+			"\n", i, long, i)
 	}
 	for range 10 {
 		var out bytes.Buffer
@@ -184,7 +185,8 @@ func TestEndOfInput(t *testing.T) {
 func TestHTTP(t *testing.T) {
 	ctx := t.Context()
 	e, v, long, other := folded(t)
-	srv := httptest.NewServer(server.Handler(e, nil, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(e, nil, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
+		true))
 	defer srv.Close()
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
 		&mcp.StreamableClientTransport{Endpoint: srv.URL + "/mcp"}, nil)
@@ -204,7 +206,8 @@ func TestHTTP(t *testing.T) {
 	if err != nil || len(tools.Tools) != 7 {
 		t.Fatalf("%+v, %v", tools, err)
 	}
-	if text, failed := call("context_search", map[string]any{"query": "harbour"}); failed || !strings.Contains(text, string(other)) {
+	if text, failed := call("context_search", map[string]any{"query": "harbour"}); failed ||
+		!strings.Contains(text, string(other)) {
 		t.Errorf("searching everywhere answers %s", text)
 	}
 	listed, failed := call("context_list", map[string]any{"conversation": string(long)[:8]})
@@ -216,8 +219,9 @@ func TestHTTP(t *testing.T) {
 	ref := scrollback.Ref(short)
 	var text strings.Builder
 	for page := (scrollback.Page{}); !page.Done; {
-		got, failed := call("context_read", map[string]any{"conversation": string(long), "ref": ref, "offset": page.NextOffset,
-			"limit": scrollback.ReadMax})
+		got, failed := call("context_read", map[string]any{"conversation": string(long), "ref": ref,
+			"offset": page.NextOffset,
+			"limit":  scrollback.ReadMax})
 		if err := json.Unmarshal([]byte(got), &page); err != nil || failed {
 			t.Fatalf("a page is %.200s, %v", got, err)
 		}
@@ -228,7 +232,8 @@ func TestHTTP(t *testing.T) {
 	if err != nil || whole.Contents[0].Text != text.String() || whole.Contents[0].MIMEType != "text/markdown" {
 		t.Errorf("as a resource it is another, %v", err)
 	}
-	if _, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(other) + "/" + kind + "/" + id}); err == nil {
+	if _, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(other) + "/" + kind + "/" +
+		id}); err == nil {
 		t.Error("a conversation that mentions no such ref reads it")
 	}
 	if text, failed := call("context_tail", map[string]any{"conversation": string(other), "ref": string(ref)}); !failed {
@@ -244,18 +249,21 @@ func TestHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(other) + "/artifact/" + string(kept.ID)})
+		got, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(other) + "/artifact/" +
+			string(kept.ID)})
 		switch {
 		case a.named == "":
 			if err == nil || !strings.Contains(err.Error(), "read it in pages with context_read") {
 				t.Errorf("a big original: %v", err)
 			}
-		case err != nil || got.Contents[0].MIMEType != a.named || got.Contents[0].Text+string(got.Contents[0].Blob) != string(a.bytes):
+		case err != nil || got.Contents[0].MIMEType != a.named ||
+			got.Contents[0].Text+string(got.Contents[0].Blob) != string(a.bytes):
 			t.Errorf("an artifact: %+v, %v", got.Contents[0], err)
 		}
 	}
 
-	r, err := http.NewRequest(http.MethodPost, srv.URL+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	r, err := http.NewRequest(http.MethodPost, srv.URL+"/mcp",
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,13 +72,16 @@ func (a asker) page(ctx context.Context, q scrollback.ListQuery) ([]scrollback.C
 
 // here is a page of the conversations that were worked on where the asker works. They changed
 // when something was last said in them.
-func (a asker) here(ctx context.Context, all []recall.Here, q scrollback.ListQuery) (out []scrollback.Conversation, next string, err error) {
+func (a asker) here(ctx context.Context, all []recall.Here,
+	q scrollback.ListQuery) (out []scrollback.Conversation, next string, err error) {
 	if q.Cursor != "" {
 		after, err := hereAfter(q.Cursor)
 		if err != nil {
 			return nil, "", err
 		}
-		i := slices.IndexFunc(all, func(h recall.Here) bool { return cmp.Or(cmp.Compare(after.At, h.At), cmp.Compare(after.ID, h.ID)) > 0 })
+		i := slices.IndexFunc(all, func(h recall.Here) bool {
+			return cmp.Or(cmp.Compare(after.At, h.At), cmp.Compare(after.ID, h.ID)) > 0
+		})
 		if i < 0 {
 			return nil, "", nil
 		}
@@ -91,7 +94,8 @@ func (a asker) here(ctx context.Context, all []recall.Here, q scrollback.ListQue
 			continue
 		case err != nil:
 			return nil, "", err
-		case q.Project != "" && c.Project != q.Project || !strings.Contains(strings.ToLower(c.Title), strings.ToLower(q.Title)):
+		case q.Project != "" && c.Project != q.Project ||
+			!strings.Contains(strings.ToLower(c.Title), strings.ToLower(q.Title)):
 			continue
 		}
 		c.UpdatedAt = cmp.Or(h.At, c.UpdatedAt)
@@ -115,7 +119,8 @@ func hereAfter(cursor string) (after recall.Here, err error) {
 
 // others fill a page, of which there are some conversations already, with those that were
 // worked on elsewhere.
-func (a asker) others(ctx context.Context, here []recall.Here, q scrollback.ListQuery, cursor string, have int) ([]scrollback.Conversation, string, error) {
+func (a asker) others(ctx context.Context, here []recall.Here, q scrollback.ListQuery, cursor string,
+	have int) ([]scrollback.Conversation, string, error) {
 	first := map[scrollback.ConversationID]bool{}
 	for _, h := range here {
 		first[h.ID] = true

@@ -32,7 +32,8 @@ const (
 
 // addPrompts adds the prompts to a server.
 func (f *face) addPrompts(s *mcp.Server) {
-	conversation := &mcp.PromptArgument{Name: "conversation", Title: "Conversation", Description: "id of the conversation, the beginning of one, or latest"}
+	conversation := &mcp.PromptArgument{Name: "conversation", Title: "Conversation",
+		Description: "id of the conversation, the beginning of one, or latest"}
 	of := func(required bool) []*mcp.PromptArgument {
 		if f.only != "" {
 			return nil
@@ -41,15 +42,19 @@ func (f *face) addPrompts(s *mcp.Server) {
 		arg.Required = required
 		return []*mcp.PromptArgument{&arg}
 	}
-	s.AddPrompt(&mcp.Prompt{Name: recallPrompt, Title: "Recall what was said", Description: "Find what was said about something in earlier conversations.",
-		Arguments: append([]*mcp.PromptArgument{{Name: "topic", Title: "Topic", Description: "what to look for, in a few words", Required: true}},
+	s.AddPrompt(&mcp.Prompt{Name: recallPrompt, Title: "Recall what was said",
+		Description: "Find what was said about something in earlier conversations.",
+		Arguments: append([]*mcp.PromptArgument{{Name: "topic", Title: "Topic",
+			Description: "what to look for, in a few words", Required: true}},
 			of(false)...)}, f.prompt)
-	s.AddPrompt(&mcp.Prompt{Name: summarizePrompt, Title: "Summarize a conversation", Description: "Summarize an earlier conversation to go on from it.",
-		Arguments: of(true)}, f.prompt)
+	s.AddPrompt(&mcp.Prompt{Name: summarizePrompt, Title: "Summarize a conversation",
+		Description: "Summarize an earlier conversation to go on from it.",
+		Arguments:   of(true)}, f.prompt)
 	if f.only == "" {
 		s.AddPrompt(&mcp.Prompt{Name: catchUpPrompt, Title: "Catch up on this folder",
 			Description: "What was last done in the folder you work in, by which tool and model, and what is still open.",
-			Arguments:   []*mcp.PromptArgument{{Name: "folder", Title: "Folder", Description: "another folder than the one you work in, absolute"}}}, f.prompt)
+			Arguments: []*mcp.PromptArgument{{Name: "folder", Title: "Folder",
+				Description: "another folder than the one you work in, absolute"}}}, f.prompt)
 	}
 }
 
@@ -73,12 +78,14 @@ func (f *face) prompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPro
 	if name := r.Params.Arguments["conversation"]; name != "" && f.only == "" {
 		args["conversation"] = name
 	}
-	tool, topic := messagesTool, r.Params.Arguments["topic"]
+	tool := messagesTool
+	topic := r.Params.Arguments["topic"]
 	if r.Params.Name == recallPrompt {
 		if topic == "" {
 			return nil, wire(scrollback.ParamErrorf("mcpapi.prompt", "topic", "say what to look for: topic is missing"))
 		}
-		tool, args["query"] = searchTool, topic
+		tool = searchTool
+		args["query"] = topic
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 // connected is a client of a server over a pair of streams.
 func connected(t *testing.T, v *engine.View, o mcpapi.Options) *mcp.ClientSession {
 	t.Helper()
-	o.Version, o.Log = "test", slog.New(slog.DiscardHandler)
+	o.Version = "test"
+	o.Log = slog.New(slog.DiscardHandler)
 	in, said := io.Pipe()
 	heard, out := io.Pipe()
 	ended := make(chan error, 1)
@@ -144,7 +145,8 @@ func TestFoundByTitleAndID(t *testing.T) {
 	var list struct {
 		Conversations []struct{ ID scrollback.ConversationID }
 	}
-	called(t, connected(t, r.View, mcpapi.Options{}), "context_conversations", map[string]any{"query": string(id[:8])}, &list)
+	called(t, connected(t, r.View, mcpapi.Options{}), "context_conversations", map[string]any{"query": string(id[:8])},
+		&list)
 	if len(list.Conversations) != 1 || list.Conversations[0].ID != id {
 		t.Errorf("the list is %+v", list)
 	}
@@ -154,15 +156,19 @@ func TestFoundByTitleAndID(t *testing.T) {
 // either end, whatever it holds.
 func TestReadAll(t *testing.T) {
 	long := strings.Repeat("潮水 \"quoted\" <tag> \\ and a line\n", 2000)
-	r := enginetest.New(t, enginetest.Options{Limit: 200_000, NoFolds: true}, modeltest.Call(enginetest.Call("c1", "clock", `{"zone":"UTC"}`)),
+	r := enginetest.New(t, enginetest.Options{Limit: 200_000, NoFolds: true},
+		modeltest.Call(enginetest.Call("c1", "clock", `{"zone":"UTC"}`)),
 		modeltest.Say("It is "+long), modeltest.Say("fine"))
 	id := r.NewConversation()
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("What is the time?"), Tools: enginetest.ClockTool}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("What is the time?"),
+		Tools: enginetest.ClockTool}).Done(t,
 		scrollback.TurnWaiting, "tool_calls")
-	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: "no clock", IsError: true}}}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id,
+		ToolResults: []engine.ToolResult{{CallID: "c1", Text: "no clock", IsError: true}}}).Done(t,
 		scrollback.TurnComplete, "stop")
 	for n := range 30 {
-		r.Ask(id, fmt.Sprintf("question %d %s", n, strings.Repeat("and more ", 100*(n%5)))).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, fmt.Sprintf("question %d %s", n, strings.Repeat("and more ", 100*(n%5)))).Done(t, scrollback.TurnComplete,
+			"stop")
 	}
 	log := r.Log(id)
 	want := map[int64]string{2: `[calls clock {"zone":"UTC"}]`, 3: "[error of clock] no clock"}
@@ -179,7 +185,8 @@ func TestReadAll(t *testing.T) {
 		}
 	}
 	called(t, c, "context_conversations", map[string]any{"query": "time"}, &list)
-	if len(list.Conversations) != 1 || list.Conversations[0].ID != id || list.Conversations[0].Messages != int64(len(log)) {
+	if len(list.Conversations) != 1 || list.Conversations[0].ID != id ||
+		list.Conversations[0].Messages != int64(len(log)) {
 		t.Fatalf("the list is %+v", list)
 	}
 	got := map[int64]string{}
@@ -285,7 +292,8 @@ func TestNothingAndMuch(t *testing.T) {
 	if err != nil || !got.IsError || got.Content[0].(*mcp.TextContent).Text != why {
 		t.Errorf("%+v, %v", got, err)
 	}
-	_, err = c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "summarize", Arguments: map[string]string{"conversation": "latest"}})
+	_, err = c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "summarize",
+		Arguments: map[string]string{"conversation": "latest"}})
 	if err == nil || !strings.Contains(err.Error(), why) {
 		t.Errorf("a prompt fails with %v", err)
 	}
@@ -297,7 +305,8 @@ func TestNothingAndMuch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seen, cursor := map[scrollback.ConversationID]bool{}, ""
+	seen := map[scrollback.ConversationID]bool{}
+	cursor := ""
 	for pages := 0; pages == 0 || cursor != ""; pages++ {
 		var page struct {
 			Conversations []struct{ ID scrollback.ConversationID }
@@ -314,7 +323,8 @@ func TestNothingAndMuch(t *testing.T) {
 	if len(seen) != 120 {
 		t.Errorf("the pages join to %d conversations", len(seen))
 	}
-	done, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "summarize"},
+	done, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt",
+		Name: "summarize"},
 		Argument: mcp.CompleteParamsArgument{Name: "conversation", Value: "标题"}})
 	if err != nil || len(done.Completion.Values) != 100 || !done.Completion.HasMore {
 		t.Errorf("%d completions, %v", len(done.Completion.Values), err)

@@ -50,7 +50,8 @@ func (f *face) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadR
 }
 
 // original is the whole of what a ref points at.
-func (a asker) original(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (*mcp.ResourceContents, error) {
+func (a asker) original(ctx context.Context, id scrollback.ConversationID,
+	ref scrollback.Ref) (*mcp.ResourceContents, error) {
 	kind, name, err := ref.Split()
 	if err != nil {
 		return nil, scrollback.Errorf(scrollback.NotFound, "mcpapi.read", "there is no %s", ref)
@@ -71,7 +72,8 @@ func (a asker) original(ctx context.Context, id scrollback.ConversationID, ref s
 	return &mcp.ResourceContents{MIMEType: markdown, Text: whole.String()}, nil
 }
 
-func (a asker) artifact(ctx context.Context, id scrollback.ConversationID, name scrollback.ArtifactID) (*mcp.ResourceContents, error) {
+func (a asker) artifact(ctx context.Context, id scrollback.ConversationID,
+	name scrollback.ArtifactID) (*mcp.ResourceContents, error) {
 	kept, in, err := a.Artifact(ctx, id, name)
 	if err != nil {
 		return nil, err
@@ -99,7 +101,8 @@ func bounded(n int64) error {
 	if n <= resourceMax {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.OverBudget, "mcpapi.read", "the original has %d bytes, and a resource at most %d: read it in pages with context_read", n, resourceMax)
+	return scrollback.Errorf(scrollback.OverBudget, "mcpapi.read",
+		"the original has %d bytes, and a resource at most %d: read it in pages with context_read", n, resourceMax)
 }
 
 // listing lists the refs of the only conversation as resources, newest first.
@@ -123,8 +126,9 @@ func (f *face) listing(next mcp.MethodHandler) mcp.MethodHandler {
 			if err != nil {
 				continue // none that is stored
 			}
-			out.Resources = append(out.Resources, &mcp.Resource{Name: string(e.Ref), Description: e.Hint, MIMEType: e.MediaType, Size: e.Bytes,
-				URI: "scrollback://" + string(f.only) + "/" + kind + "/" + id})
+			out.Resources = append(out.Resources,
+				&mcp.Resource{Name: string(e.Ref), Description: e.Hint, MIMEType: e.MediaType, Size: e.Bytes,
+					URI: "scrollback://" + string(f.only) + "/" + kind + "/" + id})
 		}
 		return out, nil
 	}

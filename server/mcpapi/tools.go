@@ -16,8 +16,10 @@ func (f *face) addTools(s *mcp.Server) {
 	closed := false
 	for _, t := range f.tools() {
 		about := describe[t.Name]
-		s.AddTool(&mcp.Tool{Name: t.Name, Title: about.title, Description: about.text, InputSchema: f.schema(t), OutputSchema: outputSchema(t.Name),
-			Annotations: &mcp.ToolAnnotations{Title: about.title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}, f.call)
+		s.AddTool(&mcp.Tool{Name: t.Name, Title: about.title, Description: about.text, InputSchema: f.schema(t),
+			OutputSchema: outputSchema(t.Name),
+			Annotations: &mcp.ToolAnnotations{Title: about.title, ReadOnlyHint: true, IdempotentHint: true,
+				OpenWorldHint: &closed}}, f.call)
 	}
 }
 
@@ -39,7 +41,8 @@ func (f *face) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolR
 		}
 		return failed(scrollback.Shown(err)), nil
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(text)}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
+		StructuredContent: json.RawMessage(text)}, nil
 }
 
 func failed(why string) *mcp.CallToolResult {
@@ -87,7 +90,8 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 	sees := a
 	id := f.only
 	if f.only == "" {
-		if name, err = taken(args, "conversation", "an id, the beginning of one, or latest"); err == nil && tool == searchTool {
+		if name, err = taken(args, "conversation", "an id, the beginning of one, or latest"); err == nil &&
+			tool == searchTool {
 			folder, err = taken(args, "folder", "an absolute path")
 		}
 		if err == nil && name != "" {
@@ -115,7 +119,9 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 	text, err := a.Call(ctx, id, tool, rest, recall.RoomMax)
 	if err == nil && id == "" {
 		if why := f.nothing(ctx, sees); why != "" {
-			return recall.Fit(recall.RoomMax, func(int) (any, bool) { return map[string]any{"hits": []any{}, "note": why}, false })
+			return recall.Fit(recall.RoomMax, func(int) (any, bool) {
+				return map[string]any{"hits": []any{}, "note": why}, false
+			})
 		}
 	}
 	return text, err

@@ -16,7 +16,8 @@ import (
 // A turn that failed before it said anything is shown behind its question, with the reason.
 func TestMessagesShowFailedTurns(t *testing.T) {
 	failure := scrollback.Errorf(scrollback.Refused, "test", "the account is closed")
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("one"), modeltest.Step{Err: failure}, modeltest.Say("three"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("one"), modeltest.Step{Err: failure},
+		modeltest.Say("three"))
 	id := r.NewConversation()
 	r.Ask(id, "first").Done(t, scrollback.TurnComplete, "stop")
 	r.Ask(id, "second")
@@ -49,7 +50,8 @@ func TestMessagesShowFailedTurns(t *testing.T) {
 				State, Error string
 			}
 		}
-		if err := json.Unmarshal([]byte(out.Content[0].(*mcp.TextContent).Text), &got); err != nil || len(got.Turns) != page.want {
+		if err := json.Unmarshal([]byte(out.Content[0].(*mcp.TextContent).Text), &got); err != nil ||
+			len(got.Turns) != page.want {
 			t.Fatalf("%v shows the turns %+v, %v", page.args, got.Turns, err)
 		}
 		if page.want > 0 && (got.Turns[0].AfterSeq != 3 || got.Turns[0].State != "failed" || got.Turns[0].Error == "") {

@@ -57,9 +57,11 @@ type Metrics struct {
 // New begins to count.
 func New(ctx context.Context, o Options) (*Metrics, error) {
 	const op = "metrics.New"
-	m := &Metrics{registry: prometheus.NewRegistry(), tracers: noop.NewTracerProvider(), flush: func(context.Context) error { return nil }}
+	m := &Metrics{registry: prometheus.NewRegistry(), tracers: noop.NewTracerProvider(),
+		flush: func(context.Context) error { return nil }}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	who := resource.NewSchemaless(attribute.String("service.name", "scrollback"), attribute.String("service.version", o.Version))
+	who := resource.NewSchemaless(attribute.String("service.name", "scrollback"),
+		attribute.String("service.version", o.Version))
 	reader, err := promexporter.New(promexporter.WithRegisterer(m.registry), promexporter.WithoutScopeInfo())
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, op, err)
@@ -70,8 +72,10 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 	named := sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.request.duration"}, sdkmetric.Stream{
 		AttributeFilter: attribute.NewAllowKeysFilter("http.request.method", "http.route", "http.response.status_code"),
 		Aggregation:     sdkmetric.AggregationExplicitBucketHistogram{Boundaries: []float64{0.01, 0.1, 1, 10}}})
-	sizes := sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*.body.size"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
-	m.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(who), sdkmetric.WithView(named, sizes),
+	sizes := sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*.body.size"},
+		sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
+	m.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(who),
+		sdkmetric.WithView(named, sizes),
 		sdkmetric.WithCardinalityLimit(mostSeries))
 	if o.Traces {
 		out, err := otlptracehttp.New(ctx)
@@ -79,7 +83,8 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 			return nil, scrollback.ParamErrorf(op, "traces", "traces cannot be sent: %w", err)
 		}
 		tp := sdktrace.NewTracerProvider(sdktrace.WithBatcher(out), sdktrace.WithResource(who))
-		m.tracers, m.flush = tp, tp.Shutdown
+		m.tracers = tp
+		m.flush = tp.Shutdown
 	}
 	return m, nil
 }
@@ -104,7 +109,8 @@ func (m *Metrics) Handler() http.Handler {
 // names one. The requests themselves have no spans: those would tell their addresses, and
 // so what was searched for.
 func (m *Metrics) Requests(mux http.Handler) http.Handler {
-	return otelhttp.NewHandler(mux, "request", otelhttp.WithServerName("scrollback"), otelhttp.WithMeterProvider(m.meters), otelhttp.WithTracerProvider(noop.NewTracerProvider()),
+	return otelhttp.NewHandler(mux, "request", otelhttp.WithServerName("scrollback"), otelhttp.WithMeterProvider(m.meters),
+		otelhttp.WithTracerProvider(noop.NewTracerProvider()),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
 		otelhttp.WithFilter(func(r *http.Request) bool { return !polled(r) }))
 }
@@ -121,7 +127,8 @@ func Logged(log *slog.Logger, mux http.Handler) http.Handler {
 			return
 		}
 		seen := httpsnoop.CaptureMetrics(mux, w, r)
-		line := []any{"method", r.Method, "route", strings.TrimPrefix(r.Pattern, r.Method+" "), "status", seen.Code, "ms", seen.Duration.Milliseconds(), "bytes", seen.Written}
+		line := []any{"method", r.Method, "route", strings.TrimPrefix(r.Pattern, r.Method+" "), "status", seen.Code, "ms",
+			seen.Duration.Milliseconds(), "bytes", seen.Written}
 		if id := w.Header().Get("X-Request-Id"); id != "" {
 			line = append(line, "request", id)
 		}

@@ -24,7 +24,8 @@ type archiveList struct {
 
 // archives adds writing, listing and reading full copies of a conversation.
 func (a *api) archives() {
-	huma.Register(a.huma, huma.Operation{OperationID: "archive", Method: http.MethodPost, Path: "/api/conversations/{id}/archive",
+	huma.Register(a.huma, huma.Operation{OperationID: "archive", Method: http.MethodPost,
+		Path:         "/api/conversations/{id}/archive",
 		Summary:      "Write an archive of a conversation",
 		MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *ConversationPath) (*body[transfer.Archived], error) {
@@ -34,7 +35,8 @@ func (a *api) archives() {
 			}
 			return seen(a.moves.Archives().Write(ctx, a.as(ctx), id))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "list-archives", Method: http.MethodGet, Path: "/api/conversations/{id}/archives",
+	huma.Register(a.huma, huma.Operation{OperationID: "list-archives", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/archives",
 		Summary: "List the newest archives of a conversation, newest first"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -49,9 +51,12 @@ func (a *api) archives() {
 		})
 	copied := func() map[string]*huma.Response { return spec.Returns(http.StatusOK, spec.JSON[object](a.schemas())) }
 	download := queryParam("download", huma.TypeBoolean, "Whether a browser saves it as a file.")
-	a.raw(huma.Operation{OperationID: "read-newest-archive", Method: http.MethodGet, Path: "/api/conversations/{id}/archive",
-		Summary: "Read the newest archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"), download}, Responses: copied()}, a.archive)
-	a.raw(huma.Operation{OperationID: "read-archive", Method: http.MethodGet, Path: "/api/conversations/{id}/archive/{key}",
+	a.raw(huma.Operation{OperationID: "read-newest-archive", Method: http.MethodGet,
+		Path:       "/api/conversations/{id}/archive",
+		Summary:    "Read the newest archive of a conversation",
+		Parameters: []*huma.Param{pathParam("id", "Conversation"), download}, Responses: copied()}, a.archive)
+	a.raw(huma.Operation{OperationID: "read-archive", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/archive/{key}",
 		Summary: "Read an archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
 			pathParam("key", "Its key, as the list has it."), download}, Responses: copied()}, a.archive)
 }
@@ -95,7 +100,8 @@ const maxFileName = 80
 // fileName is a name for a download of a conversation: its title, or else its id.
 func fileName(c scrollback.Conversation, ending string) string {
 	name := []rune(pathless(c.Title))
-	return cmp.Or(strings.TrimRight(string(name[:min(len(name), maxFileName)]), " .-"), "conversation-"+string(c.ID)) + ending
+	return cmp.Or(strings.TrimRight(string(name[:min(len(name), maxFileName)]), " .-"), "conversation-"+string(c.ID)) +
+		ending
 }
 
 // attachmentName is a name for a download of an attachment: its own, whose ending stays

@@ -28,8 +28,10 @@ const maxAttachmentName = 255
 func (a *api) artifacts() {
 	a.raw(huma.Operation{OperationID: "upload", Method: http.MethodPost, Path: "/api/artifacts",
 		Summary: "Upload an attachment (the body) for a conversation", Parameters: []*huma.Param{
-			queryParam("conversation", huma.TypeString, "The conversation that may then use it."), queryParam("name", huma.TypeString, "Its name.")},
-		RequestBody: spec.Takes(spec.File(spec.Binary)), Responses: spec.Returns(http.StatusCreated, spec.JSON[scrollback.Artifact](a.schemas()))},
+			queryParam("conversation", huma.TypeString, "The conversation that may then use it."),
+			queryParam("name", huma.TypeString, "Its name.")},
+		RequestBody: spec.Takes(spec.File(spec.Binary)),
+		Responses:   spec.Returns(http.StatusCreated, spec.JSON[scrollback.Artifact](a.schemas()))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			id, err := a.resolve(r.Context(), r.URL.Query().Get("conversation"))
 			if err != nil {
@@ -37,9 +39,11 @@ func (a *api) artifacts() {
 			}
 			name := r.URL.Query().Get("name")
 			if utf8.RuneCountInString(name) > maxAttachmentName {
-				return scrollback.ParamErrorf("restapi", "name", "an attachment's name has at most %d characters", maxAttachmentName)
+				return scrollback.ParamErrorf("restapi", "name", "an attachment's name has at most %d characters",
+					maxAttachmentName)
 			}
-			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload, "limits.attachment_bytes"), name)
+			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload, "limits.attachment_bytes"),
+				name)
 			if err != nil {
 				return err
 			}
@@ -47,7 +51,8 @@ func (a *api) artifacts() {
 			w.WriteHeader(http.StatusCreated)
 			return marshal(w, art)
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "list-files", Method: http.MethodGet, Path: "/api/conversations/{id}/files",
+	huma.Register(a.huma, huma.Operation{OperationID: "list-files", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/files",
 		Summary: "List paths in a conversation's folders that continue what was typed"},
 		func(ctx context.Context, in *filesQuery) (*body[fileList], error) { return listFiles(ctx, a, in) })
 	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
@@ -75,7 +80,8 @@ func sendArtifact(a *api, w http.ResponseWriter, r *http.Request) error {
 		if at != "" {
 			h.Set("Location", at)
 			h.Set("Referrer-Policy", "no-referrer")
-			h.Set("Cache-Control", "private, max-age="+strconv.Itoa(int(recall.SignedFor.Seconds())/2)) // so that it is still good when it is followed
+			// so that it is still good when it is followed
+			h.Set("Cache-Control", "private, max-age="+strconv.Itoa(int(recall.SignedFor.Seconds())/2))
 			w.WriteHeader(http.StatusFound)
 			return nil
 		}

@@ -40,7 +40,8 @@ func groupBy(q *scrollback.UsageQuery, groups string) error {
 		case "purpose":
 			q.ByPurpose = true
 		default:
-			return scrollback.ParamErrorf("restapi", "group_by", "usage is grouped by day, model, project, key, conversation and purpose, not by %q", group)
+			return scrollback.ParamErrorf("restapi", "group_by",
+				"usage is grouped by day, model, project, key, conversation and purpose, not by %q", group)
 		}
 	}
 	return nil
@@ -78,7 +79,9 @@ func (a *api) books() {
 				out.Total, err = a.as(ctx).Usage(ctx, total)
 			}
 			if in.Top > 0 {
-				slices.SortStableFunc(out.Usage, func(a, b scrollback.UsageSum) int { return cmp.Compare(b.TotalTokens, a.TotalTokens) })
+				slices.SortStableFunc(out.Usage, func(a, b scrollback.UsageSum) int {
+					return cmp.Compare(b.TotalTokens, a.TotalTokens)
+				})
 				out.Usage = out.Usage[:min(in.Top, len(out.Usage))]
 			}
 			return seen(out, err)

@@ -33,7 +33,8 @@ func (b *PlaceBody) place() engine.Point {
 
 // branches adds rewind, fork, and the list of branches.
 func (a *api) branches() {
-	huma.Register(a.huma, huma.Operation{OperationID: "branches", Method: http.MethodGet, Path: "/api/conversations/{id}/branches",
+	huma.Register(a.huma, huma.Operation{OperationID: "branches", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/branches",
 		Summary: "The branches of a conversation, oldest first"},
 		func(ctx context.Context, in *ConversationPath) (*body[branchList], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -43,7 +44,8 @@ func (a *api) branches() {
 			bs, err := a.as(ctx).Branches().List(ctx, id)
 			return seen(branchList{bs}, err)
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "rewind", Method: http.MethodPost, Path: "/api/conversations/{id}/rewind",
+	huma.Register(a.huma, huma.Operation{OperationID: "rewind", Method: http.MethodPost,
+		Path:    "/api/conversations/{id}/rewind",
 		Summary: "Make an earlier message the newest, or switch to another branch", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -55,7 +57,8 @@ func (a *api) branches() {
 			}
 			return withTag(a.as(ctx).Branches().Rewind(ctx, id, in.Body.place()))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "fork", Method: http.MethodPost, Path: "/api/conversations/{id}/fork",
+	huma.Register(a.huma, huma.Operation{OperationID: "fork", Method: http.MethodPost,
+		Path:    "/api/conversations/{id}/fork",
 		Summary: "Continue from a message in a new conversation", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *struct {
 			ConversationPath

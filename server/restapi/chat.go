@@ -58,7 +58,8 @@ type toolResultBody struct {
 }
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
-	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Without: b.Without,
+	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
+		WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Without: b.Without,
 		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	var err error
@@ -74,7 +75,8 @@ func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.Tur
 		r.Tools = toolsOf(*b.Tools)
 	}
 	for _, t := range b.ToolResults {
-		r.ToolResults = append(r.ToolResults, engine.ToolResult{CallID: t.CallID, Text: t.Text, Artifact: scrollback.ArtifactID(t.Artifact), IsError: t.IsError})
+		r.ToolResults = append(r.ToolResults, engine.ToolResult{CallID: t.CallID, Text: t.Text,
+			Artifact: scrollback.ArtifactID(t.Artifact), IsError: t.IsError})
 	}
 	return r, nil
 }
@@ -102,10 +104,13 @@ type canceledTurn struct {
 }
 
 func (a *api) chat() {
-	huma.Register(a.huma, huma.Operation{OperationID: "chat", Method: http.MethodPost, Path: "/api/conversations/{id}/chat",
-		Summary: "Run one turn; replies with server-sent events unless stream is false", MaxBodyBytes: a.limits.Body, BodyReadTimeout: time.Minute,
-		Responses: spec.Returns(http.StatusOK, turnEvents(a.schemas()), spec.JSON[turnAnswer](a.schemas()))}, a.run)
-	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/events",
+	huma.Register(a.huma, huma.Operation{OperationID: "chat", Method: http.MethodPost,
+		Path:    "/api/conversations/{id}/chat",
+		Summary: "Run one turn; replies with server-sent events unless stream is false", MaxBodyBytes: a.limits.Body,
+		BodyReadTimeout: time.Minute,
+		Responses:       spec.Returns(http.StatusOK, turnEvents(a.schemas()), spec.JSON[turnAnswer](a.schemas()))}, a.run)
+	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/turns/{turn}/events",
 		Summary: "Read the rest of a turn's events", Responses: spec.Returns(http.StatusOK, turnEvents(a.schemas()))},
 		func(ctx context.Context, in *struct {
 			TurnPath
@@ -140,7 +145,8 @@ func (a *api) chat() {
 			}
 			return stream(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), after), d), nil
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost, Path: "/api/conversations/{id}/turns/{turn}/cancel",
+	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost,
+		Path:    "/api/conversations/{id}/turns/{turn}/cancel",
 		Summary: "Stop a turn; what it wrote is kept", DefaultStatus: http.StatusAccepted},
 		func(ctx context.Context, in *TurnPath) (*body[canceledTurn], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -204,7 +210,8 @@ type turnAnswer struct {
 	References []scrollback.Reference `json:"references,omitempty"`
 }
 
-func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.SequencedEvent, error]) (turnAnswer, error) {
+func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
+	events iter.Seq2[engine.SequencedEvent, error]) (turnAnswer, error) {
 	out := turnAnswer{TurnID: turn, Compactions: []scrollback.Receipt{}}
 	var failed *scrollback.Failure
 	seqs := map[scrollback.MessageID]int64{}
@@ -225,7 +232,9 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		case scrollback.MessageEvent:
 			seqs[ev.MessageID] = ev.Seq
 		case scrollback.DoneEvent:
-			out.Status, out.Finish, reply = ev.Status, ev.FinishReason, seqs[ev.MessageID]
+			out.Status = ev.Status
+			out.Finish = ev.FinishReason
+			reply = seqs[ev.MessageID]
 		}
 	}
 	if failed != nil {

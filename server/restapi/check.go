@@ -21,7 +21,8 @@ type checker struct {
 }
 
 // kinds are JSON's types as a person calls them.
-var kinds = map[string]scrollback.Phrase{huma.TypeString: "a text", huma.TypeInteger: "a whole number", huma.TypeNumber: "a number",
+var kinds = map[string]scrollback.Phrase{huma.TypeString: "a text", huma.TypeInteger: "a whole number",
+	huma.TypeNumber:  "a number",
 	huma.TypeBoolean: "true or false", huma.TypeArray: "a list", huma.TypeObject: "an object", "null": "null"}
 
 // typeOf is the type of a JSON value.

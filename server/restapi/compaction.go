@@ -34,7 +34,8 @@ type receiptList struct {
 
 // compaction adds compact, clear, undo, and what the next request shows.
 func (a *api) compaction() {
-	huma.Register(a.huma, huma.Operation{OperationID: "compact", Method: http.MethodPost, Path: "/api/conversations/{id}/compact",
+	huma.Register(a.huma, huma.Operation{OperationID: "compact", Method: http.MethodPost,
+		Path:    "/api/conversations/{id}/compact",
 		Summary: "Compact old messages; refs lead back to them", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -50,13 +51,15 @@ func (a *api) compaction() {
 			}
 			var q engine.CompactRequest
 			if in.Body != nil {
-				q = engine.CompactRequest{Overrides: engine.Overrides{Policy: in.Body.Policy, Compaction: in.Body.numbers()}, Force: in.Body.Force}
+				q = engine.CompactRequest{Overrides: engine.Overrides{Policy: in.Body.Policy, Compaction: in.Body.numbers()},
+					Force: in.Body.Force}
 			}
 			q.Quota = access.Quota(ctx)
 			return seen(a.as(ctx).Compact(ctx, id, q))
 		})
 	a.undoing()
-	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
+	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/context",
 		Summary: "What the next request would show, and what it leaves out"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -74,7 +77,8 @@ func (a *api) compaction() {
 			return seen(a.as(ctx).Context(ctx, id, engine.ContextRequest{Content: in.Content, Zone: zone}))
 		})
 	previews(a)
-	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",
+	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/receipts",
 		Summary: "The compactions so far, newest first"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -108,7 +112,8 @@ type draftBody struct {
 
 // previews adds what a draft would send, and what the steps of a turn sent.
 func previews(a *api) {
-	huma.Register(a.huma, huma.Operation{OperationID: "preview", Method: http.MethodPost, Path: "/api/conversations/{id}/context",
+	huma.Register(a.huma, huma.Operation{OperationID: "preview", Method: http.MethodPost,
+		Path:    "/api/conversations/{id}/context",
 		Summary: "What sending a message would show, and compact", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -119,8 +124,10 @@ func previews(a *api) {
 				return seen(scrollback.Manifest{}, err)
 			}
 			b := in.Body
-			q := engine.ContextRequest{Content: b.Content, Sending: true, Without: b.Without, WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
-				Compaction: b.numbers(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
+			q := engine.ContextRequest{Content: b.Content, Sending: true, Without: b.Without, WebSearch: b.WebSearch,
+				PlainMarks: b.PlainMarks, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
+					Compaction: b.numbers(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking,
+						Budget: b.ThinkingBudget}}}
 			if q.Zone, err = scrollback.ParseZone(b.Zone); err != nil {
 				return seen(scrollback.Manifest{}, err)
 			}
@@ -131,7 +138,8 @@ func previews(a *api) {
 			}
 			return seen(a.as(ctx).Context(ctx, id, q))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "turn-context", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/context",
+	huma.Register(a.huma, huma.Operation{OperationID: "turn-context", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/turns/{turn}/context",
 		Summary: "What the steps of a turn sent to its model"},
 		func(ctx context.Context, in *struct {
 			TurnPath
@@ -142,13 +150,15 @@ func previews(a *api) {
 			if err != nil {
 				return seen(engine.TurnContext{}, err)
 			}
-			return seen(a.as(ctx).Turns().Context(ctx, id, scrollback.TurnID(in.Turn), engine.Past{Step: in.Step, Content: in.Content}))
+			return seen(a.as(ctx).Turns().Context(ctx, id, scrollback.TurnID(in.Turn),
+				engine.Past{Step: in.Step, Content: in.Content}))
 		})
 }
 
 // undoing adds starting afresh, and undoing compactions.
 func (a *api) undoing() {
-	huma.Register(a.huma, huma.Operation{OperationID: "clear", Method: http.MethodPost, Path: "/api/conversations/{id}/clear",
+	huma.Register(a.huma, huma.Operation{OperationID: "clear", Method: http.MethodPost,
+		Path:    "/api/conversations/{id}/clear",
 		Summary: "Compact everything so far: start afresh"},
 		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Receipt], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -157,15 +167,18 @@ func (a *api) undoing() {
 			}
 			return seen(a.as(ctx).Compact(ctx, id, engine.CompactRequest{Clear: true}))
 		})
-	type undo = func(engine.Compactions, context.Context, scrollback.ConversationID, engine.UndoRequest) (scrollback.Receipt, error)
+	type undo = func(engine.Compactions, context.Context, scrollback.ConversationID,
+		engine.UndoRequest) (scrollback.Receipt, error)
 	for name, of := range map[string]struct {
 		summary string
 		do      undo
 	}{
 		"uncompact": {"Undo the newest compaction, or all back to the one that made a segment", engine.Compactions.Undo},
-		"recompact": {"Do the compaction again that was undone last, or all up to the one that made a segment", engine.Compactions.Redo},
+		"recompact": {"Do the compaction again that was undone last, or all up to the one that made a segment",
+			engine.Compactions.Redo},
 	} {
-		huma.Register(a.huma, huma.Operation{OperationID: name, Method: http.MethodPost, Path: "/api/conversations/{id}/" + name,
+		huma.Register(a.huma, huma.Operation{OperationID: name, Method: http.MethodPost,
+			Path:    "/api/conversations/{id}/" + name,
 			Summary: of.summary, MaxBodyBytes: a.limits.Body},
 			func(ctx context.Context, in *struct {
 				ConversationPath
@@ -180,7 +193,8 @@ func (a *api) undoing() {
 				}
 				var q engine.UndoRequest
 				if in.Body != nil {
-					q = engine.UndoRequest{DryRun: in.Body.DryRun, Segment: scrollback.SegmentID(strings.TrimPrefix(in.Body.Segment, scrollback.RefHistory+":"))}
+					q = engine.UndoRequest{DryRun: in.Body.DryRun,
+						Segment: scrollback.SegmentID(strings.TrimPrefix(in.Body.Segment, scrollback.RefHistory+":"))}
 				}
 				return seen(of.do(a.as(ctx).Compactions(), ctx, id, q))
 			})

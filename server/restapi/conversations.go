@@ -181,9 +181,11 @@ type deletedProject struct {
 }
 
 func (a *api) conversations() {
-	huma.Register(a.huma, huma.Operation{OperationID: "create-conversation", Method: http.MethodPost, Path: "/api/conversations",
+	huma.Register(a.huma, huma.Operation{OperationID: "create-conversation", Method: http.MethodPost,
+		Path:    "/api/conversations",
 		Summary: "Create a conversation", MaxBodyBytes: a.limits.Body}, a.create)
-	huma.Register(a.huma, huma.Operation{OperationID: "list-conversations", Method: http.MethodGet, Path: "/api/conversations",
+	huma.Register(a.huma, huma.Operation{OperationID: "list-conversations", Method: http.MethodGet,
+		Path:    "/api/conversations",
 		Summary: "List conversations, most recently changed first"},
 		func(ctx context.Context, in *struct {
 			Project string   `query:"project"`
@@ -194,14 +196,16 @@ func (a *api) conversations() {
 			Cursor  string   `query:"cursor"`
 			Limit   int      `query:"limit"`
 		}) (*body[conversationPage], error) {
-			q := scrollback.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Pinned: in.Pinned, Cursor: in.Cursor, Limit: in.Limit}
+			q := scrollback.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Pinned: in.Pinned, Cursor: in.Cursor,
+				Limit: in.Limit}
 			for _, id := range in.AgentOf {
 				q.AgentOf = append(q.AgentOf, scrollback.ConversationID(id))
 			}
 			items, next, err := a.as(ctx).List(ctx, q)
 			return seen(conversationPage{items, nullable(next)}, err)
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "get-conversation", Method: http.MethodGet, Path: "/api/conversations/{id}",
+	huma.Register(a.huma, huma.Operation{OperationID: "get-conversation", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}",
 		Summary: "Read a conversation"},
 		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -210,12 +214,16 @@ func (a *api) conversations() {
 			}
 			return withTag(a.as(ctx).Get(ctx, id))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "patch-conversation", Method: http.MethodPatch, Path: "/api/conversations/{id}",
+	huma.Register(a.huma, huma.Operation{OperationID: "patch-conversation", Method: http.MethodPatch,
+		Path:    "/api/conversations/{id}",
 		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patch)
-	huma.Register(a.huma, huma.Operation{OperationID: "delete-conversation", Method: http.MethodDelete, Path: "/api/conversations/{id}",
+	huma.Register(a.huma, huma.Operation{OperationID: "delete-conversation", Method: http.MethodDelete,
+		Path:      "/api/conversations/{id}",
 		Summary:   "Put a conversation in the trash; with purge=1 remove it permanently. It takes a whole id",
-		Responses: spec.Returns(http.StatusOK, spec.Either[scrollback.Conversation, engine.PurgeResult](a.schemas()))}, a.remove)
-	huma.Register(a.huma, huma.Operation{OperationID: "restore-conversation", Method: http.MethodPost, Path: "/api/conversations/{id}/restore",
+		Responses: spec.Returns(http.StatusOK, spec.Either[scrollback.Conversation, engine.PurgeResult](a.schemas()))},
+		a.remove)
+	huma.Register(a.huma, huma.Operation{OperationID: "restore-conversation", Method: http.MethodPost,
+		Path:    "/api/conversations/{id}/restore",
 		Summary: "Take a conversation out of the trash"},
 		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -248,7 +256,8 @@ func versionOf(ifMatch string) (int64, error) {
 	}
 	version, err := strconv.ParseInt(tag, 10, 64)
 	if err != nil || version < 1 {
-		return 0, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match does not name a version").Because(scrollback.ErrPrecondition)
+		return 0, scrollback.Errorf(scrollback.Conflict, "restapi",
+			"If-Match does not name a version").Because(scrollback.ErrPrecondition)
 	}
 	return version, nil
 }
@@ -321,7 +330,8 @@ func (a *api) patch(ctx context.Context, in *struct {
 
 // messages adds reading them page by page.
 func (a *api) messages() {
-	huma.Register(a.huma, huma.Operation{OperationID: "list-messages", Method: http.MethodGet, Path: "/api/conversations/{id}/messages",
+	huma.Register(a.huma, huma.Operation{OperationID: "list-messages", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/messages",
 		Summary: "Read messages by seq: after one, before one, or the newest; with the turns between them that have no stored answer"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -375,12 +385,14 @@ type budgetBody struct {
 
 // apply replaces what is stored.
 func (b *projectBody) apply(p *scrollback.Project) error {
-	*p = scrollback.Project{Name: p.Name, Title: b.Title, Instructions: b.Instructions, Model: b.Model, Policy: b.Policy, Limit: b.Limit}
+	*p = scrollback.Project{Name: p.Name, Title: b.Title, Instructions: b.Instructions, Model: b.Model, Policy: b.Policy,
+		Limit: b.Limit}
 	if b.Settings != nil {
 		b.Settings.apply(&p.Settings)
 	}
 	if b.Budget != nil {
-		p.Budget = &scrollback.DailyBudget{TokensPerDay: b.Budget.TokensPerDay, MoneyPerDay: b.Budget.MoneyPerDay, Currency: b.Budget.Currency}
+		p.Budget = &scrollback.DailyBudget{TokensPerDay: b.Budget.TokensPerDay, MoneyPerDay: b.Budget.MoneyPerDay,
+			Currency: b.Budget.Currency}
 	}
 	return nil
 }
@@ -393,7 +405,8 @@ type taggedProject struct {
 }
 
 func (a *api) projects() {
-	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects", Summary: "List projects"},
+	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects",
+		Summary: "List projects"},
 		func(ctx context.Context, _ *struct{}) (*body[projectList], error) {
 			ps, err := a.as(ctx).Projects().List(ctx)
 			return seen(projectList{ps}, err)
@@ -422,7 +435,8 @@ func (a *api) projects() {
 			}
 			return answer(out, err)
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "delete-project", Method: http.MethodDelete, Path: "/api/projects/{name}",
+	huma.Register(a.huma, huma.Operation{OperationID: "delete-project", Method: http.MethodDelete,
+		Path:    "/api/projects/{name}",
 		Summary: "Remove what is stored of a project, and no conversation; needs admin access"},
 		func(ctx context.Context, in *struct {
 			ProjectPath

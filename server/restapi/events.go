@@ -26,12 +26,16 @@ const retry = time.Second
 
 // events adds the stream of what is done to all conversations of a caller.
 func (a *api) events() {
-	after := queryParam("after", huma.TypeInteger, "The number of the last event that is known; without it, only what happens from now on is sent.")
+	after := queryParam("after", huma.TypeInteger,
+		"The number of the last event that is known; without it, only what happens from now on is sent.")
 	after.Schema.Minimum = new(float64)
-	last := &huma.Param{Name: lastEventID, In: "header", Description: "The same, as browsers send it when they connect again.",
-		Schema: &huma.Schema{Type: huma.TypeString}}
-	a.raw(huma.Operation{OperationID: "events", Method: http.MethodGet, Path: "/api/events", Parameters: []*huma.Param{after, last},
-		Summary: "Follow what is done to conversations, as server-sent events", Responses: spec.Returns(http.StatusOK, spec.Changes(a.schemas()))},
+	last := &huma.Param{Name: lastEventID, In: "header",
+		Description: "The same, as browsers send it when they connect again.",
+		Schema:      &huma.Schema{Type: huma.TypeString}}
+	a.raw(huma.Operation{OperationID: "events", Method: http.MethodGet, Path: "/api/events",
+		Parameters: []*huma.Param{after, last},
+		Summary:    "Follow what is done to conversations, as server-sent events",
+		Responses:  spec.Returns(http.StatusOK, spec.Changes(a.schemas()))},
 		a.follow)
 }
 
@@ -204,7 +208,8 @@ func (f *frames) event(n int, ev scrollback.Event) error {
 	}
 	data, err := scrollback.EncodeEvent(ev)
 	if err != nil { // an event that cannot be encoded must not hide those after it
-		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: f.language.Failure(scrollback.Failure{Code: scrollback.Internal, Message: "an event could not be encoded"})})
+		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: f.language.Failure(scrollback.Failure{
+			Code: scrollback.Internal, Message: "an event could not be encoded"})})
 	}
 	if err != nil {
 		return err

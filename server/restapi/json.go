@@ -51,7 +51,8 @@ func (content) Schema(r huma.Registry) *huma.Schema {
 		forms[p.name] = form
 	}
 	part := spec.Union(r, "PartBody", forms)
-	return &huma.Schema{Description: "A text, or a list of parts.", OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeArray, Items: part}}}
+	return &huma.Schema{Description: "A text, or a list of parts.",
+		OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeArray, Items: part}}}
 }
 
 // partFields are the fields of each kind of part, besides its type and its payload.

@@ -28,7 +28,8 @@ type refPage struct {
 
 // recall adds the recall operations.
 func (a *api) recall() {
-	huma.Register(a.huma, huma.Operation{OperationID: "list-refs", Method: http.MethodGet, Path: "/api/conversations/{id}/refs",
+	huma.Register(a.huma, huma.Operation{OperationID: "list-refs", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/refs",
 		Summary: "List refs, newest first"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -40,10 +41,12 @@ func (a *api) recall() {
 			if err != nil {
 				return seen(refPage{}, err)
 			}
-			refs, next, err := a.as(ctx).Recall().Refs(ctx, id, scrollback.RefQuery{Kind: in.Kind, Cursor: in.Cursor, Limit: in.Limit})
+			refs, next, err := a.as(ctx).Recall().Refs(ctx, id,
+				scrollback.RefQuery{Kind: in.Kind, Cursor: in.Cursor, Limit: in.Limit})
 			return seen(refPage{refs, nullable(next)}, err)
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "read-ref", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}",
+	huma.Register(a.huma, huma.Operation{OperationID: "read-ref", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/refs/{ref}",
 		Summary: "Read what a ref points at, page by page"},
 		func(ctx context.Context, in *struct {
 			RefPath
@@ -56,7 +59,8 @@ func (a *api) recall() {
 			}
 			return seen(a.as(ctx).Recall().Read(ctx, id, scrollback.Ref(in.Ref), in.Offset, in.Limit))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "tail-ref", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}/tail",
+	huma.Register(a.huma, huma.Operation{OperationID: "tail-ref", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/refs/{ref}/tail",
 		Summary: "Read the last lines of what a ref points at"},
 		func(ctx context.Context, in *struct {
 			RefPath
@@ -91,7 +95,8 @@ func (a *api) recall() {
 
 // originals adds what compacted messages consist of, and the whole log at a glance.
 func originals(a *api) {
-	huma.Register(a.huma, huma.Operation{OperationID: "list-leaves", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}/leaves",
+	huma.Register(a.huma, huma.Operation{OperationID: "list-leaves", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/refs/{ref}/leaves",
 		Summary: "List what a roll-up consists of, oldest first"},
 		func(ctx context.Context, in *RefPath) (*body[recall.Leaves], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -100,7 +105,8 @@ func originals(a *api) {
 			}
 			return seen(a.as(ctx).Recall().Leaves(ctx, id, scrollback.Ref(in.Ref)))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "list-segments", Method: http.MethodGet, Path: "/api/conversations/{id}/segments",
+	huma.Register(a.huma, huma.Operation{OperationID: "list-segments", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/segments",
 		Summary: "List what stands for compacted messages, oldest first"},
 		func(ctx context.Context, in *ConversationPath) (*body[recall.SegmentList], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -109,7 +115,8 @@ func originals(a *api) {
 			}
 			return seen(a.as(ctx).Recall().Segments(ctx, id))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "shape", Method: http.MethodGet, Path: "/api/conversations/{id}/shape",
+	huma.Register(a.huma, huma.Operation{OperationID: "shape", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/shape",
 		Summary: "The whole log at a glance, as bins of equally many messages"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
@@ -143,7 +150,8 @@ func (a *api) search() {
 			if err != nil {
 				return seen(scrollback.SearchResult{}, err)
 			}
-			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), From: in.From, To: in.To, Zone: zone,
+			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), From: in.From,
+				To: in.To, Zone: zone,
 				Limit: in.Limit, Offset: in.Offset, Around: in.Around, Order: in.Order}
 			if in.Conversation != "" {
 				id, err := a.resolve(ctx, in.Conversation)

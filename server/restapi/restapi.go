@@ -3,8 +3,8 @@
 // Words it adds: frame (one server-sent event: one write, one flush).
 //
 // Invariants: field names are those of the contract and are only added to; an
-// error is {"error":{"code","message","param"?,"cause"?,"advice"?,"setting"?,"permanent"?,"suspect_seq"?}} with a status from one table; a
-// chat's frames are numbered like the turn's events; a client that disconnects stops
+// error is {"error":{"code","message","param"?,"cause"?,"advice"?,"setting"?,"permanent"?,"suspect_seq"?}} with a
+// status from one table; a chat's frames are numbered like the turn's events; a client that disconnects stops
 // nothing. Requests may say folding for compaction, its new name.
 //
 // It knows the engine and the root's types, and no other face.
@@ -73,14 +73,19 @@ func Mount(mux *http.ServeMux, o Options) {
 	}
 	c := huma.DefaultConfig("scrollback", o.Version)
 	c.Info.Description = "Keeps conversations for ever, and builds the best context from them for each request."
-	c.CreateHooks = nil                                   // they add "$schema" to every response
-	c.DocsPath, c.SchemasPath, c.OpenAPIPath = "", "", "" // described below, once all is there
+	c.CreateHooks = nil // they add "$schema" to every response
+	// described below, once all is there
+	c.DocsPath = ""
+	c.SchemasPath = ""
+	c.OpenAPIPath = ""
 	c.Transformers = []huma.Transformer{plainErrors, translated}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		op.SkipValidateBody = true // strictly has checked it
 	})
-	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal}, "json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
-	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, limits: l, mux: mux, huma: humago.New(mux, c), markdown: markdown.New()}
+	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal},
+		"json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
+	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, limits: l, mux: mux, huma: humago.New(mux, c),
+		markdown: markdown.New()}
 	a.huma.UseMiddleware(a.strictly)
 	a.conversations()
 	a.projects()
@@ -146,12 +151,16 @@ func (f *failure) Error() string { return f.Fault.Error.Message }
 // fail is an error as a client sees it.
 func fail(err error) *failure {
 	f := &failure{status: status.Of(err), err: err}
-	f.Fault.Error.Code, f.Fault.Error.Message = scrollback.CodeOf(err), scrollback.Shown(err)
+	f.Fault.Error.Code = scrollback.CodeOf(err)
+	f.Fault.Error.Message = scrollback.Shown(err)
 	f.Fault.Error.Permanent = errors.Is(err, scrollback.ErrPermanent)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
 		f.Fault.Error.Suspect = known.Suspect
-		f.Fault.Error.Param, f.Fault.Error.Cause, f.Fault.Error.Advice, f.Fault.Error.Setting = known.Param, known.Cause, known.Advice, known.Setting
+		f.Fault.Error.Param = known.Param
+		f.Fault.Error.Cause = known.Cause
+		f.Fault.Error.Advice = known.Advice
+		f.Fault.Error.Setting = known.Setting
 	}
 	return f
 }
@@ -177,7 +186,8 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 		return v, nil
 	}
 	f := &failure{status: m.Status}
-	f.Fault.Error.Code, f.Fault.Error.Message = scrollback.Invalid, m.Detail
+	f.Fault.Error.Code = scrollback.Invalid
+	f.Fault.Error.Message = m.Detail
 	for i, d := range m.Errors {
 		if i == 0 {
 			f.Fault.Error.Message = d.Message
@@ -262,7 +272,8 @@ func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Requ
 
 // writeError writes an error if nothing was written yet.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
-	f, l := fail(err), language.Of(r.Header.Get("Accept-Language"))
+	f := fail(err)
+	l := language.Of(r.Header.Get("Accept-Language"))
 	f.in(l)
 	f.Fault.Error.RequestID = status.Note(w, err)
 	w.Header().Set("Content-Language", l.Tag)

@@ -95,7 +95,8 @@ type desk struct{ api *api }
 
 // keys adds what an admin does with the keys that reach no further than its own.
 func (d desk) keys() {
-	huma.Register(d.api.huma, huma.Operation{OperationID: "list-keys", Method: http.MethodGet, Path: "/api/keys", Summary: "List keys"},
+	huma.Register(d.api.huma, huma.Operation{OperationID: "list-keys", Method: http.MethodGet, Path: "/api/keys",
+		Summary: "List keys"},
 		func(ctx context.Context, _ *struct{}) (*body[keyList], error) {
 			all, err := d.api.gate.Keys(ctx)
 			out := keyList{Keys: []KeyEntry{}}
@@ -114,9 +115,11 @@ func (d desk) keys() {
 			}
 			return seen(out, err)
 		})
-	huma.Register(d.api.huma, huma.Operation{OperationID: "add-key", Method: http.MethodPost, Path: "/api/keys", DefaultStatus: http.StatusCreated,
-		Summary: "Make a key", MaxBodyBytes: d.api.limits.Body}, d.addKey)
-	huma.Register(d.api.huma, huma.Operation{OperationID: "revoke-key", Method: http.MethodDelete, Path: "/api/keys/{key_id}", Summary: "End a key"},
+	huma.Register(d.api.huma, huma.Operation{OperationID: "add-key", Method: http.MethodPost, Path: "/api/keys",
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Make a key", MaxBodyBytes: d.api.limits.Body}, d.addKey)
+	huma.Register(d.api.huma, huma.Operation{OperationID: "revoke-key", Method: http.MethodDelete,
+		Path: "/api/keys/{key_id}", Summary: "End a key"},
 		func(ctx context.Context, in *KeyPath) (*body[scrollback.Key], error) {
 			return seen(d.api.gate.RevokeKey(ctx, scrollback.KeyID(in.ID)))
 		})
@@ -152,7 +155,8 @@ func (d desk) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOn
 	}
 	if err == nil && admin != nil {
 		err = admin.SetKeyLimits(ctx, made.ID, limits)
-		out.Budget = &scrollback.DailyBudget{TokensPerDay: limits.Tokens, MoneyPerDay: limits.Money, Currency: limits.Currency}
+		out.Budget = &scrollback.DailyBudget{TokensPerDay: limits.Tokens, MoneyPerDay: limits.Money,
+			Currency: limits.Currency}
 	}
 	return answer(&secretOnce{"no-store", out}, err)
 }
@@ -170,10 +174,12 @@ type limitsBody struct {
 
 // bounds adds what this server takes.
 func (d desk) bounds() {
-	huma.Register(d.api.huma, huma.Operation{OperationID: "limits", Method: http.MethodGet, Path: "/api/limits", Summary: "What this server takes"},
+	huma.Register(d.api.huma, huma.Operation{OperationID: "limits", Method: http.MethodGet, Path: "/api/limits",
+		Summary: "What this server takes"},
 		func(ctx context.Context, _ *struct{}) (*body[limitsBody], error) {
 			l := d.api.as(ctx).Limits()
-			out := limitsBody{BodyBytes: d.api.limits.Body, MessageChars: l.MessageChars, MessageParts: l.Parts, MessageImages: l.Images,
+			out := limitsBody{BodyBytes: d.api.limits.Body, MessageChars: l.MessageChars, MessageParts: l.Parts,
+				MessageImages:   l.Images,
 				AttachmentBytes: min(d.api.limits.Upload, l.ArtifactBytes), ImportBytes: d.api.limits.Import}
 			if q := access.Quota(ctx); q != nil && q.Chats > 0 {
 				out.Chats = q.Rate

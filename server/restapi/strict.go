@@ -98,9 +98,11 @@ func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Reque
 		return err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	schema, required := &huma.Schema{Type: huma.TypeObject}, false
+	schema := &huma.Schema{Type: huma.TypeObject}
+	required := false
 	if op.RequestBody != nil {
-		schema, required = op.RequestBody.Content["application/json"].Schema, op.RequestBody.Required
+		schema = op.RequestBody.Content["application/json"].Schema
+		required = op.RequestBody.Required
 	}
 	switch blank := len(bytes.TrimSpace(raw)) == 0; {
 	case blank && required:
@@ -111,7 +113,8 @@ func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Reque
 	}
 	if sent := r.Header.Get("Content-Type"); sent != "" {
 		media, params, err := mime.ParseMediaType(sent)
-		if charset := params["charset"]; err != nil || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		if charset := params["charset"]; err != nil || media != "application/json" ||
+			charset != "" && !strings.EqualFold(charset, "utf-8") {
 			return scrollback.ParamErrorf("restapi", "Content-Type", "send the body as application/json, not as %s", sent)
 		}
 	}
@@ -130,7 +133,8 @@ func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Reque
 
 // depth is how deep JSON is nested.
 func depth(raw []byte) (most int) {
-	now, quoted := 0, false
+	now := 0
+	quoted := false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case quoted && c == '\\':
@@ -161,7 +165,8 @@ var reserved = func() map[string]string {
 	for _, name := range []string{"name", "conversations", "version", "created_at", "updated_at"} {
 		out["put-project."+name] = ours
 	}
-	out["patch-conversation.id"], out["patch-conversation.history"] = ours, ours
+	out["patch-conversation.id"] = ours
+	out["patch-conversation.history"] = ours
 	return out
 }()
 

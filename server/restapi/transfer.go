@@ -25,18 +25,23 @@ import (
 
 // transfer adds import and export.
 func (a *api) transfer() {
-	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript or a bundle (the body)",
+	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import",
+		Summary: "Import a transcript or a bundle (the body)",
 		Parameters: []*huma.Param{queryParam("from", huma.TypeString, "Its format. Default: as its content says."),
-			queryParam("project", huma.TypeString, "Where it goes."), queryParam("into", huma.TypeString, "The conversation to extend."),
+			queryParam("project", huma.TypeString, "Where it goes."),
+			queryParam("into", huma.TypeString, "The conversation to extend."),
 			queryParam("as_copy", huma.TypeBoolean, "Whether a bundle gets ids of its own."),
 			queryParam("summarize", huma.TypeBoolean, "Whether models are asked for summaries of what is compacted."),
 			queryParam("name", huma.TypeString, "The file's name, which helps to recognise its format."),
-			queryParam("mask", huma.TypeBoolean, "Whether what looks like a key or a token is replaced before anything is stored.")},
-		RequestBody: spec.Takes(spec.File(spec.Binary)), Responses: spec.Returns(http.StatusOK, spec.JSON[transfer.ImportResult](a.schemas()))},
+			queryParam("mask", huma.TypeBoolean,
+				"Whether what looks like a key or a token is replaced before anything is stored.")},
+		RequestBody: spec.Takes(spec.File(spec.Binary)),
+		Responses:   spec.Returns(http.StatusOK, spec.JSON[transfer.ImportResult](a.schemas()))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
-			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy"), Summarize: isSet(q, "summarize"),
-				Name: q.Get("name"), Mask: isSet(q, "mask"), Quota: access.Quota(r.Context())}
+			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy"),
+				Summarize: isSet(q, "summarize"),
+				Name:      q.Get("name"), Mask: isSet(q, "mask"), Quota: access.Quota(r.Context())}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {
@@ -73,11 +78,13 @@ func (a *api) transfer() {
 				return err
 			}
 			q := r.URL.Query()
-			req := transfer.ExportRequest{Format: cmp.Or(q.Get("format"), transfer.BundleFormat), Materialize: isSet(q, "materialize")}
+			req := transfer.ExportRequest{Format: cmp.Or(q.Get("format"), transfer.BundleFormat),
+				Materialize: isSet(q, "materialize")}
 			out := &lazyWriter{w: w, begin: func() {
 				media, ending := fileOf(req.Format)
 				w.Header().Set("Content-Type", media)
-				w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(id) + ending}))
+				w.Header().Set("Content-Disposition",
+					mime.FormatMediaType("attachment", map[string]string{"filename": string(id) + ending}))
 			}}
 			err = a.moves.Export(r.Context(), a.as(r.Context()), id, req, out)
 			if err != nil && out.begun {
@@ -89,17 +96,20 @@ func (a *api) transfer() {
 
 // addSample adds the conversation that shows a newcomer what this is.
 func addSample(a *api) {
-	huma.Register(a.huma, huma.Operation{OperationID: "sample", Method: http.MethodPost, Path: "/api/sample", MaxBodyBytes: a.limits.Body,
-		Summary: "Make the sample conversation, or find the one of today"},
+	huma.Register(a.huma, huma.Operation{OperationID: "sample", Method: http.MethodPost, Path: "/api/sample",
+		MaxBodyBytes: a.limits.Body,
+		Summary:      "Make the sample conversation, or find the one of today"},
 		func(ctx context.Context, in *struct {
 			Body *struct {
 				Lang    string `json:"lang,omitempty" doc:"zh, or English"`
 				Project string `json:"project,omitempty" doc:"Where it goes; sample unless named."`
 			} `required:"false"`
 		}) (*body[scrollback.Conversation], error) {
-			lang, project := "", ""
+			lang := ""
+			project := ""
 			if in.Body != nil {
-				lang, project = in.Body.Lang, in.Body.Project
+				lang = in.Body.Lang
+				project = in.Body.Project
 			}
 			v := a.as(ctx)
 			if project == "" && v.Caller().Sees(tour.Project) {
@@ -109,7 +119,8 @@ func addSample(a *api) {
 			if err := tour.Write(&made, lang, time.Now()); err != nil {
 				return seen(scrollback.Conversation{}, err)
 			}
-			out, err := a.moves.Import(ctx, v, bytes.NewReader(made.Bytes()), transfer.ImportRequest{Format: "jsonl", Project: project})
+			out, err := a.moves.Import(ctx, v, bytes.NewReader(made.Bytes()),
+				transfer.ImportRequest{Format: "jsonl", Project: project})
 			if err != nil {
 				return seen(scrollback.Conversation{}, err)
 			}
@@ -195,7 +206,8 @@ func bodyError(err error) error {
 
 // overLimit is the error of a body that is too long, and the setting that says so.
 func overLimit(limit int64, setting string) error {
-	return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes (%s)", limit, setting).Because(scrollback.ErrTooLarge)
+	return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes (%s)", limit,
+		setting).Because(scrollback.ErrTooLarge)
 }
 
 // sent is a body that may be long: it is bounded, and errors are ours.

@@ -13,7 +13,8 @@ import (
 // The one table: the numbers of the contract.
 func TestOf(t *testing.T) {
 	for code, want := range map[scrollback.Code]int{
-		scrollback.Invalid: 400, scrollback.Refused: 403, scrollback.NotFound: 404, scrollback.Conflict: 409, scrollback.OverBudget: 422,
+		scrollback.Invalid: 400, scrollback.Refused: 403, scrollback.NotFound: 404, scrollback.Conflict: 409,
+		scrollback.OverBudget:  422,
 		scrollback.RateLimited: 429, scrollback.Canceled: 499, scrollback.Internal: 500, scrollback.Unavailable: 503,
 	} {
 		if got := status.Of(scrollback.Errorf(code, "op", "text")); got != want {
@@ -33,7 +34,8 @@ func TestOf(t *testing.T) {
 		{scrollback.Unavailable, scrollback.ErrReplyBound, 502},
 		{scrollback.Unavailable, scrollback.ErrClosing, 503},
 	} {
-		wrapped, because := scrollback.Errorf(fine.code, "op", "text: %w", fine.why), scrollback.Errorf(fine.code, "op", "text").Because(fine.why)
+		wrapped := scrollback.Errorf(fine.code, "op", "text: %w", fine.why)
+		because := scrollback.Errorf(fine.code, "op", "text").Because(fine.why)
 		for _, err := range []error{wrapped, because} {
 			if got := status.Of(fmt.Errorf("around: %w", err)); got != fine.want {
 				t.Errorf("%v has status %d, want %d", fine.why, got, fine.want)

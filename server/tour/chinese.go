@@ -32,25 +32,29 @@ func 读数(t *teller) (string, string) {
 func 预报(t *teller) (string, string) {
 	w := t.few(3, 8)
 	return t.pick("今晚的预报如何？", "明天的风会有影响吗？", "会有增水吗？"),
-		fmt.Sprintf("%s风 %d 到 %d 级。高潮约在 %02d:%02d，预计比潮汐表高 %.1f 米。", t.pick("西北", "西", "西南", "东"), w, w+1, t.few(0, 23), t.few(0, 59), 0.1*float64(t.few(0, 6)))
+		fmt.Sprintf("%s风 %d 到 %d 级。高潮约在 %02d:%02d，预计比潮汐表高 %.1f 米。", t.pick("西北", "西", "西南", "东"), w, w+1, t.few(0, 23),
+			t.few(0, 59), 0.1*float64(t.few(0, 6)))
 }
 
 func 泊位(t *teller) (string, string) {
 	n := t.few(2, 14)
 	return fmt.Sprintf("低潮时%s能停 %d 号泊位吗？", t.pick("挖泥船", "测量船", "渡轮", "引航艇", "驳船"), n),
-		fmt.Sprintf("%d 号泊位%s低潮时水深 %.1f 米；吃水 %.1f 米的话%s。", n, t.pick("今天", "明天", "周五"), 3+0.1*float64(t.few(0, 40)), 2+0.1*float64(t.few(0, 20)),
+		fmt.Sprintf("%d 号泊位%s低潮时水深 %.1f 米；吃水 %.1f 米的话%s。", n, t.pick("今天", "明天", "周五"), 3+0.1*float64(t.few(0, 40)),
+			2+0.1*float64(t.few(0, 20)),
 			t.pick("够用", "还有半米富余", "不够，要等两个小时"))
 }
 
 func 检修(t *teller) (string, string) {
 	s := t.station()
 	return t.pick(s+"还有什么要做？", "上次是谁检查的"+s+"？", s+"该清洗了吗？"),
-		fmt.Sprintf("%s：\n\n1. 冲洗静水井\n2. %s\n3. 与水尺对照 %d 次读数\n\n上次去是 %d 天前。", s, t.pick("换电池", "紧固卡箍", "检查电缆", "给铰链上油"), t.few(5, 20), t.few(3, 60))
+		fmt.Sprintf("%s：\n\n1. 冲洗静水井\n2. %s\n3. 与水尺对照 %d 次读数\n\n上次去是 %d 天前。", s, t.pick("换电池", "紧固卡箍", "检查电缆", "给铰链上油"),
+			t.few(5, 20), t.few(3, 60))
 }
 
 func 信件(t *teller) (string, string) {
 	return "给" + t.pick("引航协会", "测绘局", "帆船俱乐部", "主管部门") + "写两句话，说说" + t.pick("新的潮汐表", "关闭的泊位", "下周的来访", "数据的空缺") + "。",
-		t.pick("各位好，", "早上好，") + t.pick("明年的潮汐表已经做好，随信寄上。", fmt.Sprintf("%d 号泊位关闭到本周末。", t.few(2, 14))) + "如有不清楚的地方，请与港务办公室联系。"
+		t.pick("各位好，", "早上好，") + t.pick("明年的潮汐表已经做好，随信寄上。", fmt.Sprintf("%d 号泊位关闭到本周末。", t.few(2, 14))) +
+			"如有不清楚的地方，请与港务办公室联系。"
 }
 
 func 拟合(t *teller) (string, string) {

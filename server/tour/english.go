@@ -34,8 +34,10 @@ func readings(t *teller) (string, string) {
 	for _, s := range t.stations {
 		rows += fmt.Sprintf("| %s | %s | %s cm |\n", s, t.level(), t.residual())
 	}
-	return t.pick("Readings for "+t.today()+", please.", "What do the gauges say this morning?", "The levels of "+t.today()+"?"),
-		"| Station | Level (m) | Residual |\n|---|---:|---:|\n" + rows + "\n" + t.pick("All three report every ten minutes.", "Nothing unusual.", "The residuals are within the usual range.")
+	return t.pick("Readings for "+t.today()+", please.", "What do the gauges say this morning?",
+			"The levels of "+t.today()+"?"),
+		"| Station | Level (m) | Residual |\n|---|---:|---:|\n" + rows + "\n" +
+			t.pick("All three report every ten minutes.", "Nothing unusual.", "The residuals are within the usual range.")
 }
 
 func forecast(t *teller) (string, string) {
@@ -47,22 +49,29 @@ func forecast(t *teller) (string, string) {
 
 func berth(t *teller) (string, string) {
 	n := t.few(2, 14)
-	return fmt.Sprintf("Can the %s lie at berth %d at low water?", t.pick("dredger", "survey boat", "ferry", "pilot cutter", "barge"), n),
-		fmt.Sprintf("Berth %d has %.1f m at low water %s; with %.1f m of draught there is %s.", n, 3+0.1*float64(t.few(0, 40)),
-			t.pick("today", "tomorrow", "on Friday"), 2+0.1*float64(t.few(0, 20)), t.pick("enough room", "half a metre to spare", "too little: wait two hours"))
+	return fmt.Sprintf("Can the %s lie at berth %d at low water?",
+			t.pick("dredger", "survey boat", "ferry", "pilot cutter", "barge"), n),
+		fmt.Sprintf("Berth %d has %.1f m at low water %s; with %.1f m of draught there is %s.", n,
+			3+0.1*float64(t.few(0, 40)),
+			t.pick("today", "tomorrow", "on Friday"), 2+0.1*float64(t.few(0, 20)),
+			t.pick("enough room", "half a metre to spare", "too little: wait two hours"))
 }
 
 func repair(t *teller) (string, string) {
 	s := t.station()
 	return t.pick("What is left to do at "+s+"?", "Who last looked at "+s+"?", "Is "+s+" due for cleaning?"),
 		fmt.Sprintf("At %s:\n\n1. rinse the stilling well\n2. %s\n3. compare %d readings with the staff\n\nThe last visit was %d days ago.", s,
-			t.pick("change the battery", "tighten the clamp", "look at the cable", "grease the hinge"), t.few(5, 20), t.few(3, 60))
+			t.pick("change the battery", "tighten the clamp", "look at the cable", "grease the hinge"), t.few(5, 20),
+			t.few(3, 60))
 }
 
 func letter(t *teller) (string, string) {
 	who := t.pick("the pilots’ association", "the survey office", "the yacht club", "the ministry")
-	return "Draft two sentences to " + who + " about " + t.pick("the new tables", "the closed berth", "the visit next week", "the gap in the series") + ".",
-		t.pick("Dear all, ", "Good morning, ") + t.pick("the tables for next year are ready, and we are glad to send them.", "berth "+fmt.Sprint(t.few(2, 14))+" stays closed until the end of the week.") +
+	return "Draft two sentences to " + who + " about " +
+			t.pick("the new tables", "the closed berth", "the visit next week", "the gap in the series") + ".",
+		t.pick("Dear all, ", "Good morning, ") +
+			t.pick("the tables for next year are ready, and we are glad to send them.",
+				"berth "+fmt.Sprint(t.few(2, 14))+" stays closed until the end of the week.") +
 			" Please write to the harbour office if anything is unclear."
 }
 
@@ -81,10 +90,13 @@ func late(t *teller) (string, string) {
 
 func means(t *teller) (string, string) {
 	return t.pick("The means of last month?", "How does this month compare?"),
-		fmt.Sprintf("%s m at %s, %.1f cm %s than a year ago. The other two are unchanged.", t.level(), t.station(), 0.1*float64(t.few(1, 30)), t.pick("higher", "lower"))
+		fmt.Sprintf("%s m at %s, %.1f cm %s than a year ago. The other two are unchanged.", t.level(), t.station(),
+			0.1*float64(t.few(1, 30)), t.pick("higher", "lower"))
 }
 
 func visitor(t *teller) (string, string) {
-	return fmt.Sprintf("A class of %d comes on %s. What do we show them?", t.few(8, 30), t.pick("Tuesday", "Thursday", "Friday")),
-		t.pick("The stilling well, then the plot of the last spring tide.", "The brass plate on the quay and why it shows the old datum.", "The staff, the float and one day of readings.")
+	return fmt.Sprintf("A class of %d comes on %s. What do we show them?", t.few(8, 30),
+			t.pick("Tuesday", "Thursday", "Friday")),
+		t.pick("The stilling well, then the plot of the last spring tide.",
+			"The brass plate on the quay and why it shows the old datum.", "The staff, the float and one day of readings.")
 }

@@ -47,16 +47,19 @@ func Write(w io.Writer, lang string, now time.Time) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	day := now.UTC().Truncate(24 * time.Hour)
-	head := map[string]any{"conversation": map[string]any{"id": "tour-" + s.name + day.Format("-20060102"), "title": s.title, "model": "offline",
+	head := map[string]any{"conversation": map[string]any{"id": "tour-" + s.name + day.Format("-20060102"),
+		"title": s.title, "model": "offline",
 		"instructions": s.instructions, "meta": map[string]any{"sample": true, "lang": s.name}}}
 	if err := enc.Encode(head); err != nil {
 		return err
 	}
-	t := teller{story: s, rng: rand.New(rand.NewPCG(7, uint64(len(s.name)))), day: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)}
+	t := teller{story: s, rng: rand.New(rand.NewPCG(7, uint64(len(s.name)))),
+		day: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)}
 	for n := 0; n < Messages; n += 2 {
 		ask, reply := t.scene(n)
 		at := t.at(n)
-		for i, l := range []line{{"user", ask, at.UnixMilli()}, {"assistant", reply, at.Add(time.Duration(5+t.rng.IntN(40)) * time.Second).UnixMilli()}} {
+		for i, l := range []line{{"user", ask, at.UnixMilli()},
+			{"assistant", reply, at.Add(time.Duration(5+t.rng.IntN(40)) * time.Second).UnixMilli()}} {
 			if err := enc.Encode(l); err != nil {
 				return fmt.Errorf("message %d: %w", n+i+1, err)
 			}
@@ -86,7 +89,8 @@ type teller struct {
 // the one before.
 func (t *teller) at(n int) time.Time {
 	perDay := float64(Messages) / float64(days-1)
-	whole, part := int(float64(n)/perDay), float64(n)/perDay
+	whole := int(float64(n) / perDay)
+	part := float64(n) / perDay
 	t.now = t.day.AddDate(0, 0, whole).Add(7*time.Hour + time.Duration((part-float64(whole))*float64(10*time.Hour)))
 	return t.now
 }

@@ -80,7 +80,8 @@ func TestDecisions(t *testing.T) {
 // No reading is above the limit that the talk sets, since none is reported.
 func TestResiduals(t *testing.T) {
 	for lang, said := range map[string]string{"en": `\b(\d+\.\d) cm( \||\.$)`, "zh": `(\d+\.\d) 厘米( \||。$)`} {
-		within, found := regexp.MustCompile(said), 0
+		within := regexp.MustCompile(said)
+		found := 0
 		for i, l := range written(t, lang, someday) {
 			if !strings.Contains(l.Content, "|---") && !strings.Contains(l.Content, "```go") {
 				continue

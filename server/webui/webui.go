@@ -130,7 +130,8 @@ func policy(fronts ...[]byte) string {
 		}
 	}
 	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", imagesFrom,
-		"font-src 'self'", "connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}, "; ")
+		"font-src 'self'", "connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'",
+		"frame-ancestors 'none'"}, "; ")
 }
 
 // importMap is the text between the tags of the inline import map, as a browser

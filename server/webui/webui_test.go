@@ -63,7 +63,8 @@ func TestServes(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html", "/assets/docs.html", "/docs/",
+	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html",
+		"/assets/docs.html", "/docs/",
 		"/assets/../webui.go", "//",
 		"/api"} {
 		if res := get(t, at); res.StatusCode != http.StatusNotFound {
@@ -102,8 +103,10 @@ func holdsPolicy(t *testing.T, at string) {
 	if hashes != 1 || strings.Count(policy, "sha256-") != 1 {
 		t.Errorf("%d inline scripts and policy %q, want one of each", hashes, policy)
 	}
-	for _, want := range []string{"default-src 'none'", "script-src 'self' 'sha256-", "style-src 'self'", "img-src 'self' data:",
-		"font-src 'self'", "connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
+	for _, want := range []string{"default-src 'none'", "script-src 'self' 'sha256-", "style-src 'self'",
+		"img-src 'self' data:",
+		"font-src 'self'", "connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'",
+		"frame-ancestors 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy lacks %s: %s", want, policy)
 		}
@@ -152,7 +155,8 @@ func names(t *testing.T) map[string]string {
 // TestReferences walks from the front page: what it names exists, and what exists
 // is named.
 func TestReferences(t *testing.T) {
-	p, known := load(files), names(t)
+	p := load(files)
+	known := names(t)
 	met := map[string]bool{}
 	var walk func(at string)
 	visit := func(from, to string) {
@@ -208,7 +212,8 @@ const sanitised = "/assets/view/markup.js"
 
 // TestClosed finds what would leave this host, or make code or markup of text.
 func TestClosed(t *testing.T) {
-	namespaces := []string{"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/MathML"}
+	namespaces := []string{"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml",
+		"http://www.w3.org/1998/Math/MathML"}
 	comment := regexp.MustCompile(`(?m)^\s*(?://|/?\*).*$`)
 	address := regexp.MustCompile(`(?i)\b(?:https?|wss?):\\?/\\?/[^\s"'` + "`" + `)]*|["'(]\s*//[a-z0-9]`)
 	for at, a := range load(files).assets {
@@ -248,7 +253,8 @@ func TestVendored(t *testing.T) {
 			continue
 		}
 		sum := sha256.Sum256(a.content)
-		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(path.Base(at)) + ` \|.*\| ([0-9a-f]{64}) \|$`).FindSubmatch(table)
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(path.Base(at)) +
+			` \|.*\| ([0-9a-f]{64}) \|$`).FindSubmatch(table)
 		if row == nil || !bytes.Equal(row[1], []byte(hex.EncodeToString(sum[:]))) {
 			t.Errorf("%s is not the file that README.md describes (sha256 %x)", at, sum)
 		}
@@ -267,7 +273,8 @@ func TestWords(t *testing.T) {
 		}
 		return out
 	}
-	en, zh := said("/assets/state/words.en.js"), said("/assets/state/words.zh.js")
+	en := said("/assets/state/words.en.js")
+	zh := said("/assets/state/words.zh.js")
 	for at := range text { // the areas have both languages in one file
 		if !strings.HasPrefix(at, "/assets/state/words/") {
 			continue
@@ -357,7 +364,8 @@ func exports(text string) map[string]bool {
 
 // A name that a module imports and another does not export would leave the page empty.
 func TestImportedNamesExist(t *testing.T) {
-	text, tried := own(t), 0
+	text := own(t)
+	tried := 0
 	for at, s := range text {
 		for _, m := range braces.FindAllStringSubmatch(s, -1) {
 			from := path.Join(path.Dir(at), m[2])
@@ -429,7 +437,8 @@ func saidAnywhere(text map[string]string) func(word string) bool {
 		}
 	}
 	var begun []string
-	for _, m := range regexp.MustCompile("'([\\w.]+\\.)' \\+|\x60([\\w.]+\\.)\\$\\{").FindAllStringSubmatch(all.String(), -1) {
+	for _, m := range regexp.MustCompile("'([\\w.]+\\.)' \\+|\x60([\\w.]+\\.)\\$\\{").FindAllStringSubmatch(all.String(),
+		-1) {
 		begun = append(begun, m[1]+m[2])
 	}
 	return func(word string) bool {

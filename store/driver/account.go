@@ -45,7 +45,8 @@ type Judged struct {
 // Sum adds sums within bounds; broken says that something else is stored.
 func (a *Account) Sum(d scrollback.UsageDay, broken bool) {
 	if a.sums == nil {
-		a.sums, a.broken = map[string][]scrollback.UsageDay{}, map[string]bool{}
+		a.sums = map[string][]scrollback.UsageDay{}
+		a.broken = map[string]bool{}
 	}
 	a.sums[d.Currency] = append(a.sums[d.Currency], d)
 	a.broken[d.Currency] = a.broken[d.Currency] || broken
@@ -54,7 +55,8 @@ func (a *Account) Sum(d scrollback.UsageDay, broken bool) {
 // Enter adds a record within bounds.
 func (a *Account) Enter(e Entered) {
 	if a.records == nil {
-		a.records, a.vague = map[place]*scrollback.UsageDay{}, map[string]vague{}
+		a.records = map[place]*scrollback.UsageDay{}
+		a.vague = map[string]vague{}
 	}
 	at := place{e.Project, e.Currency, e.Placed}
 	if a.records[at] == nil {

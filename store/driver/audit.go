@@ -89,8 +89,8 @@ type Recover struct {
 }
 
 // Stray is a row that may belong to nothing: a turn with its steps, a receipt by its
-// number, the hashes of a branch's messages, the mention of Artifact by Conversation, the source of that name in it, the origins
-// of it if Origins is set, or with no conversation an artifact that none mentions.
+// number, the hashes of a branch's messages, the mention of Artifact by Conversation, the source of that name in it,
+// the origins of it if Origins is set, or with no conversation an artifact that none mentions.
 type Stray struct {
 	Turn         scrollback.TurnID
 	Source       string

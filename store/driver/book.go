@@ -99,7 +99,8 @@ func Made(root scrollback.KeyID, makers map[scrollback.KeyID]scrollback.KeyID) (
 // Tallied is the tally with one more, or rate_limited when there is no room for it.
 func (t Tally) Tallied(used int64) (int64, error) {
 	if used >= t.Most {
-		return used, scrollback.Errorf(scrollback.RateLimited, "store", "the limit of %d in a window of %d s is reached", t.Most, (t.Until-t.Start)/1000)
+		return used, scrollback.Errorf(scrollback.RateLimited, "store", "the limit of %d in a window of %d s is reached",
+			t.Most, (t.Until-t.Start)/1000)
 	}
 	return used + 1, nil
 }

@@ -70,12 +70,15 @@ func (c *Changed) Grew(entries int, last int64) {
 	if c.Kinds&KindGrown == 0 {
 		c.FirstSeq = last - int64(entries) + 1
 	}
-	c.Kinds, c.LastSeq = c.Kinds|KindGrown, last
+	c.Kinds = c.Kinds | KindGrown
+	c.LastSeq = last
 }
 
 // Fold notes a compaction.
 func (c *Changed) Fold(r scrollback.Receipt) {
-	c.Kinds, c.FirstSeq, c.LastSeq = c.Kinds|KindFolded, r.FirstSeq, r.LastSeq
+	c.Kinds = c.Kinds | KindFolded
+	c.FirstSeq = r.FirstSeq
+	c.LastSeq = r.LastSeq
 	if n := len(r.Refs); n > 0 {
 		c.Ref = r.Refs[n-1]
 	}

@@ -208,8 +208,11 @@ func (l Line) InheritedBy(forks map[scrollback.BranchID][]Fork) (Line, bool) {
 			case head < l.First:
 			case f.Trashed:
 				open = append(open, inherited{f.Branch, head})
-			case f.Lets && cmp.Or(cmp.Compare(head, out.Head), cmp.Compare(f.Conversation, out.Heir), cmp.Compare(f.Branch, out.Through)) > 0:
-				out.Head, out.Heir, out.Through = head, f.Conversation, f.Branch
+			case f.Lets && cmp.Or(cmp.Compare(head, out.Head), cmp.Compare(f.Conversation, out.Heir),
+				cmp.Compare(f.Branch, out.Through)) > 0:
+				out.Head = head
+				out.Heir = f.Conversation
+				out.Through = f.Branch
 			}
 		}
 	}
@@ -230,7 +233,8 @@ func Below(folder string) []string { return []string{folder + "/", folder + `\`}
 // Has reports whether a folder is one of the query's or below it.
 func (q WorkedQuery) Has(folder string) bool {
 	return slices.ContainsFunc(q.Folders, func(f string) bool {
-		return f != "" && folder == f || slices.ContainsFunc(Below(f), func(begin string) bool { return strings.HasPrefix(folder, begin) })
+		return f != "" && folder == f || slices.ContainsFunc(Below(f),
+			func(begin string) bool { return strings.HasPrefix(folder, begin) })
 	})
 }
 

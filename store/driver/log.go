@@ -20,7 +20,8 @@ type Log interface {
 	// Patch lets edit change a conversation's own fields and stores the result
 	// with a grown Version. AgentOf never changes. It is not_found for an unknown id; an error of edit
 	// changes nothing and is returned as it is.
-	Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error)
+	Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+		edit func(*scrollback.Conversation) error) (scrollback.Conversation, error)
 
 	// Entitle moves a conversation's title on; see [Entitle]. It reports whether the
 	// conversation was in the state From; not_found if unknown.

@@ -81,7 +81,8 @@ func MergeAncestors(known, more []scrollback.ConversationID) []scrollback.Conver
 	rest := known
 	for _, id := range more {
 		if i := slices.Index(rest, id); i >= 0 {
-			all, rest = append(all, rest[:i]...), rest[i+1:]
+			all = append(all, rest[:i]...)
+			rest = rest[i+1:]
 		}
 		if !slices.Contains(all, id) {
 			all = append(all, id)

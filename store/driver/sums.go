@@ -44,7 +44,8 @@ func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
 		at.conversation = r.Conversation
 	}
 	if p.sums[at] == nil {
-		p.sums[at] = &scrollback.UsageDay{Day: at.day, Model: at.model, Project: project, Key: at.key, Conversation: at.conversation, Purpose: at.purpose,
+		p.sums[at] = &scrollback.UsageDay{Day: at.day, Model: at.model, Project: project, Key: at.key,
+			Conversation: at.conversation, Purpose: at.purpose,
 			Usage: scrollback.Usage{Currency: at.currency}}
 	}
 	p.sums[at].Entry(r.Usage)
@@ -66,7 +67,8 @@ func (p *Parts) Sums() []scrollback.UsageDay {
 
 // byProject adds sums of a currency up by project, in its order.
 func byProject(all []scrollback.UsageDay) []scrollback.UsageDay {
-	all = slices.SortedStableFunc(slices.Values(all), func(a, b scrollback.UsageDay) int { return cmp.Compare(a.Project, b.Project) })
+	all = slices.SortedStableFunc(slices.Values(all),
+		func(a, b scrollback.UsageDay) int { return cmp.Compare(a.Project, b.Project) })
 	var out []scrollback.UsageDay
 	for _, d := range all {
 		if n := len(out); n > 0 && out[n-1].Project == d.Project {
@@ -110,12 +112,14 @@ func differ(sums, records []scrollback.UsageDay, v vague) string {
 
 func said(d scrollback.UsageDay) string {
 	return fmt.Sprintf("%d calls (%d estimated), %d tokens in (%d cached, %d written) and %d out (%d of reasoning), %d in all, for %g",
-		d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens, d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens, d.TotalTokens, d.Cost)
+		d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens, d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens,
+		d.TotalTokens, d.Cost)
 }
 
 // counts are the whole numbers of sums, the calls first.
 func counts(d scrollback.UsageDay) []int64 {
-	return []int64{d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens, d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens, d.TotalTokens}
+	return []int64{d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens, d.CacheWriteTokens, d.OutputTokens,
+		d.ReasoningTokens, d.TotalTokens}
 }
 
 // same says that sums are the same; costs may have been added up in another order.

@@ -46,8 +46,8 @@ type Commit struct {
 }
 
 // Unfold puts back the view from before the newest fold of the branch that is not
-// yet undone, and returns its receipt. What the branch leaves out stays as it is. If there is none, View is what the branch
-// shows from then on, if its ViewVersion is still IfViewVersion (else conflict),
+// yet undone, and returns its receipt. What the branch leaves out stays as it is. If there is none, View is what the
+// branch shows from then on, if its ViewVersion is still IfViewVersion (else conflict),
 // and the receipt is empty; with no View either it is not_found.
 type Unfold struct {
 	Branch        scrollback.BranchID

@@ -23,7 +23,9 @@ func testBegin(w *bench) {
 	before := w.head(c.ID)
 	var turn scrollback.Turn
 	got, err := w.tryBegin(c.ID, func(b *driver.Begin) {
-		b.Turn.State, b.Turn.Seq, b.Turn.Branch = "", 99, "not the caller's"
+		b.Turn.State = ""
+		b.Turn.Seq = 99
+		b.Turn.Branch = "not the caller's"
 		b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "h"}
 		b.Turn.Window = &scrollback.WindowMark{Items: 1, Tokens: 2, Hash: "w",
 			Layers: []scrollback.LayerMark{{Items: 1, Tokens: 2, Hash: "l"}}}
@@ -36,7 +38,10 @@ func testBegin(w *bench) {
 		turn = b.Turn
 	}, w.entry(scrollback.RoleUser, "one"), w.entry(scrollback.RoleUser, "two"))
 	w.ok(err)
-	turn.State, turn.Seq, turn.LastSeq, turn.Branch = scrollback.TurnOpen, 2, 2, c.Branch
+	turn.State = scrollback.TurnOpen
+	turn.Seq = 2
+	turn.LastSeq = 2
+	turn.Branch = c.Branch
 	same(w.t, "turn", turn, got.Turn)
 	same(w.t, "stored turn", turn, w.turn(turn.ID))
 	last, err := w.Turns.Last(w.ctx, c.ID)
@@ -117,7 +122,8 @@ func testBeginAdmit(w *bench) {
 			b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "h"}
 			b.Admit = func(t *scrollback.Turn) error {
 				same(w.t, "judged", settled(last), settled(*t))
-				t.Reply, t.FinishReason = "changed", "changed"
+				t.Reply = "changed"
+				t.FinishReason = "changed"
 				return no
 			}
 		}, w.entry(scrollback.RoleUser, "unwritten"))
@@ -128,7 +134,11 @@ func testBeginAdmit(w *bench) {
 	w.finds([]string{"unwritten"})
 	got, err := w.tryBegin(c.ID, func(b *driver.Begin) { // the key was not used up
 		b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "another"}
-		b.Admit = func(t *scrollback.Turn) error { t.Reply, t.State = "changed", "changed"; return nil }
+		b.Admit = func(t *scrollback.Turn) error {
+			t.Reply = "changed"
+			t.State = "changed"
+			return nil
+		}
 	})
 	w.ok(err)
 	if got.Previous.ID != last.ID {
@@ -151,16 +161,32 @@ func testBeginEdit(w *bench) {
 				w.t.Error("edited before it was admitted")
 			}
 			same(w.t, "edited", before.Conversation, *c)
-			c.Title, c.Model, c.Project, c.Roots, c.Settings.Pinned = "new", "other", "p", []string{"/r"}, true
+			c.Title = "new"
+			c.Model = "other"
+			c.Project = "p"
+			c.Roots = []string{"/r"}
+			c.Settings.Pinned = true
 			c.Parent.Seq = 99
-			c.ID, c.Branch, c.Messages, c.Version, c.Parent = "x", "y", 99, 99, &scrollback.ParentRef{ID: "z"}
-			c.CreatedAt, c.UpdatedAt, c.DeletedAt = 1, 1, 1
+			c.ID = "x"
+			c.Branch = "y"
+			c.Messages = 99
+			c.Version = 99
+			c.Parent = &scrollback.ParentRef{ID: "z"}
+			c.CreatedAt = 1
+			c.UpdatedAt = 1
+			c.DeletedAt = 1
 		}
 	}, w.entry(scrollback.RoleUser, ""))
 	w.ok(err)
 	want := before.Conversation
-	want.Title, want.Model, want.Project, want.Roots, want.Settings.Pinned = "new", "other", "p", []string{"/r"}, true
-	want.Messages, want.Version, want.UpdatedAt = 2, before.Version+1, w.now
+	want.Title = "new"
+	want.Model = "other"
+	want.Project = "p"
+	want.Roots = []string{"/r"}
+	want.Settings.Pinned = true
+	want.Messages = 2
+	want.Version = before.Version + 1
+	want.UpdatedAt = w.now
 	same(w.t, "answered", want, got.Head.Conversation)
 	same(w.t, "stored", got.Head, w.wrote(before))
 	same(w.t, "previous", (*scrollback.Turn)(nil), got.Previous)
@@ -191,7 +217,9 @@ func testBeginEditUncalled(w *bench) {
 		})
 	}
 	try("", func(b *driver.Begin) { b.Turn.Idempotency = k })
-	try(scrollback.Conflict, func(b *driver.Begin) { b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "other"} })
+	try(scrollback.Conflict, func(b *driver.Begin) {
+		b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "other"}
+	})
 	try(scrollback.Conflict, func(*driver.Begin) {})
 	w.finish(first.Turn, scrollback.TurnComplete)
 	try(scrollback.Internal, func(b *driver.Begin) { b.Admit = func(*scrollback.Turn) error { return no } })
@@ -200,9 +228,11 @@ func testBeginEditUncalled(w *bench) {
 }
 
 // keyed opens a turn under an idempotency key.
-func keyed(w *bench, id scrollback.ConversationID, k scrollback.Idempotency, edit func(*driver.Begin)) (driver.Begun, error) {
+func keyed(w *bench, id scrollback.ConversationID, k scrollback.Idempotency,
+	edit func(*driver.Begin)) (driver.Begun, error) {
 	return w.tryBegin(id, func(b *driver.Begin) {
-		b.Turn.Idempotency, b.KeysSince = k, w.now-1000
+		b.Turn.Idempotency = k
+		b.KeysSince = w.now - 1000
 		if edit != nil {
 			edit(b)
 		}
@@ -289,7 +319,8 @@ func testIdempotencyExpires(w *bench) {
 
 // testIdempotencyScope: keys belong to a conversation; an empty key is none.
 func testIdempotencyScope(w *bench) {
-	a, b := w.conversation(), w.conversation()
+	a := w.conversation()
+	b := w.conversation()
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}
 	first, err := keyed(w, a.ID, k, nil)
 	w.ok(err)

@@ -137,10 +137,12 @@ func (w *bench) fork(parent scrollback.Conversation, at int64) scrollback.Conver
 	c.Parent = &scrollback.ParentRef{ID: parent.ID, Branch: parent.Branch, Seq: at}
 	c.Messages = at
 	c.Ancestors = append([]scrollback.ConversationID{parent.ID}, parent.Ancestors...)
-	b.AtSeq, b.HeadSeq = at, at
+	b.AtSeq = at
+	b.HeadSeq = at
 	if at > 0 {
 		owner := w.messages(parent.Branch, at, at)[0]
-		b.Parent, b.Sum = owner.Branch, owner.Sum
+		b.Parent = owner.Branch
+		b.Sum = owner.Sum
 	}
 	_, _, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
@@ -183,7 +185,8 @@ func (w *bench) begin(id scrollback.ConversationID, entries ...driver.Entry) dri
 }
 
 // tryBegin opens a turn after edit had a look at the call.
-func (w *bench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin), entries ...driver.Entry) (driver.Begun, error) {
+func (w *bench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin),
+	entries ...driver.Entry) (driver.Begun, error) {
 	now := w.tick()
 	turn := scrollback.Turn{
 		ID: scrollback.TurnID(w.id("turn")), Conversation: id, State: scrollback.TurnOpen,
@@ -218,7 +221,8 @@ func (w *bench) append(id scrollback.ConversationID, entries ...driver.Entry) []
 }
 
 // tryAppend is append after edit had a look at the call.
-func (w *bench) tryAppend(id scrollback.ConversationID, edit func(*driver.Append), entries ...driver.Entry) (driver.Finished, error) {
+func (w *bench) tryAppend(id scrollback.ConversationID, edit func(*driver.Append),
+	entries ...driver.Entry) (driver.Finished, error) {
 	a := driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries}
 	if edit != nil {
 		edit(&a)
@@ -253,7 +257,8 @@ func (w *bench) turn(id scrollback.TurnID) scrollback.Turn {
 // settled is a turn without what means nothing once it has ended.
 func settled(t scrollback.Turn) scrollback.Turn {
 	if t.State != scrollback.TurnOpen {
-		t.Owner, t.LeaseUntil = "", 0
+		t.Owner = ""
+		t.LeaseUntil = 0
 	}
 	return t
 }

@@ -13,7 +13,8 @@ func rewindTo(w *bench, id scrollback.ConversationID, branch scrollback.BranchID
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch")), AtSeq: seq, HeadSeq: seq}
 	if seq > 0 {
 		m := w.messages(branch, seq, seq)[0]
-		b.Parent, b.Sum = m.Branch, m.Sum
+		b.Parent = m.Branch
+		b.Sum = m.Sum
 	}
 	return driver.Rewind{Conversation: id, Now: w.tick(), To: b}
 }
@@ -33,13 +34,19 @@ func testRewind(w *bench) {
 	before := w.head(c.ID)
 	r := rewindTo(w, c.ID, c.Branch, 3)
 	r.To.View = scrollback.View{RetryAt: 7}
-	r.Edit = func(c *scrollback.Conversation) { c.Title, c.Branch, c.Messages = "back", "x", 99 }
+	r.Edit = func(c *scrollback.Conversation) {
+		c.Title = "back"
+		c.Branch = "x"
+		c.Messages = 99
+	}
 	back, err := w.Log.Rewind(w.ctx, r)
 	w.ok(err)
 	want := r.To
-	want.Conversation, want.UpdatedAt = c.ID, r.Now
+	want.Conversation = c.ID
+	want.UpdatedAt = r.Now
 	same(w.t, "the new branch", want, back.Branch)
-	if back.Title != "back" || back.Messages != 3 || back.Conversation.Branch != r.To.ID || back.Version != before.Version+1 {
+	if back.Title != "back" || back.Messages != 3 || back.Conversation.Branch != r.To.ID ||
+		back.Version != before.Version+1 {
 		w.t.Errorf("the head is %+v", back.Conversation)
 	}
 	same(w.t, "stored", back, w.wrote(before))
@@ -80,17 +87,25 @@ func testRewind(w *bench) {
 
 // testRewindRefused: what is not there cannot be gone to, and nothing is written.
 func testRewindRefused(w *bench) {
-	c, other := w.conversation(), w.conversation()
+	c := w.conversation()
+	other := w.conversation()
 	w.say(c.ID, 3)
 	w.say(other.ID, 3)
 	child := w.fork(c, 2)
 	w.say(child.ID, 1)
 	for name, edit := range map[string]func(*driver.Rewind){
-		"behind the end":           func(r *driver.Rewind) { r.To.AtSeq = 4 },
-		"no such branch":           func(r *driver.Rewind) { r.To.Parent = "x" },
-		"a stranger's":             func(r *driver.Rewind) { r.To.Parent = other.Branch },
-		"a child's":                func(r *driver.Rewind) { r.To.Parent, r.To.AtSeq = child.Branch, 3 },
-		"not the branch's own":     func(r *driver.Rewind) { r.Conversation, r.To.Parent, r.To.AtSeq = child.ID, child.Branch, 2 },
+		"behind the end": func(r *driver.Rewind) { r.To.AtSeq = 4 },
+		"no such branch": func(r *driver.Rewind) { r.To.Parent = "x" },
+		"a stranger's":   func(r *driver.Rewind) { r.To.Parent = other.Branch },
+		"a child's": func(r *driver.Rewind) {
+			r.To.Parent = child.Branch
+			r.To.AtSeq = 3
+		},
+		"not the branch's own": func(r *driver.Rewind) {
+			r.Conversation = child.ID
+			r.To.Parent = child.Branch
+			r.To.AtSeq = 2
+		},
 		"an unknown conversation":  func(r *driver.Rewind) { r.Conversation = "x" },
 		"a conversation in trash ": func(r *driver.Rewind) { w.trash(c.ID) },
 	} {
@@ -154,7 +169,8 @@ func testRewindTurns(w *bench) {
 			w.t.Errorf("the newest turn is %s, want %s", got.ID, want)
 		}
 	}
-	first, second := turn(scrollback.TurnComplete), turn(scrollback.TurnWaiting)
+	first := turn(scrollback.TurnComplete)
+	second := turn(scrollback.TurnWaiting)
 	last(second.ID)
 	rewind(w, c.ID, 2)
 	last("") // its message is inside another branch: what follows is not an answer to it
@@ -201,7 +217,8 @@ func testRewindTakesOver(w *bench) {
 		w.t.Errorf("the head is at %d", h.Messages)
 	}
 	ms := w.messages(c.Branch, 1, 99)
-	if len(ms) != 4 || ms[3].ID != kept.ID || w.turn(turn.ID).State != scrollback.TurnInterrupted || w.turn(turn.ID).Reply != kept.ID {
+	if len(ms) != 4 || ms[3].ID != kept.ID || w.turn(turn.ID).State != scrollback.TurnInterrupted ||
+		w.turn(turn.ID).Reply != kept.ID {
 		w.t.Errorf("%d messages, the turn is %+v", len(ms), w.turn(turn.ID))
 	}
 	Check(w.t, w.Driver)
@@ -214,7 +231,9 @@ func testForkRefused(w *bench) {
 	try := func(name string, edit func(*scrollback.Branch)) {
 		w.t.Helper()
 		c, b := plan(w)
-		b.Parent, b.AtSeq, b.HeadSeq = parent.Branch, 2, 2
+		b.Parent = parent.Branch
+		b.AtSeq = 2
+		b.HeadSeq = 2
 		edit(&b)
 		if _, _, err := w.Log.Create(w.ctx, c, b); scrollback.CodeOf(err) != scrollback.NotFound {
 			w.t.Errorf("%s: %v", name, err)
@@ -245,13 +264,15 @@ func testForkOfInherited(w *bench) {
 	other := w.conversation()
 	c, b := plan(w)
 	c.Parent = &scrollback.ParentRef{ID: other.ID, Branch: other.Branch, Seq: 1}
-	b.Parent, b.AtSeq = said[0].Branch, 1
+	b.Parent = said[0].Branch
+	b.AtSeq = 1
 	_, _, err := w.Log.Create(w.ctx, c, b)
 	w.code(err, scrollback.NotFound)
 	w.trash(mid.ID)
 	c, b = plan(w)
 	c.Parent = &scrollback.ParentRef{ID: mid.ID, Branch: mid.Branch, Seq: 1}
-	b.Parent, b.AtSeq = said[0].Branch, 1
+	b.Parent = said[0].Branch
+	b.AtSeq = 1
 	_, _, err = w.Log.Create(w.ctx, c, b)
 	w.code(err, scrollback.NotFound)
 }
@@ -277,7 +298,9 @@ func testLinesInherited(w *bench) {
 		got, err := w.Index.Lines(w.ctx, in)
 		w.ok(err)
 		l := got[places[of]]
-		l.Number, l.Parent, l.Branch = 0, 0, ""
+		l.Number = 0
+		l.Parent = 0
+		l.Branch = ""
 		if same(w.t, what, want, l); want.Conversation == "" && len(got) > 0 {
 			w.t.Errorf("%s: %+v", what, got)
 		}
@@ -285,16 +308,22 @@ func testLinesInherited(w *bench) {
 	all := driver.LineQuery{}
 	see("live", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 5})
 	w.trash(top.ID)
-	see("with two heirs", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: mid.ID, Through: mid.Branch})
-	see("with all of the trash", first.Branch, driver.LineQuery{Trash: true}, driver.Line{Conversation: top.ID, First: 1, Head: 5})
+	see("with two heirs", first.Branch, all,
+		driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: mid.ID, Through: mid.Branch})
+	see("with all of the trash", first.Branch, driver.LineQuery{Trash: true},
+		driver.Line{Conversation: top.ID, First: 1, Head: 5})
 	see("of no project of an heir", first.Branch, driver.LineQuery{Projects: []string{"none"}}, driver.Line{})
 	w.trash(mid.ID)
-	see("through another in the trash", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
-	see("of another in the trash", mid.Branch, all, driver.Line{Conversation: mid.ID, First: 5, Head: 6, Heir: low.ID, Through: low.Branch})
+	see("through another in the trash", first.Branch, all,
+		driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
+	see("of another in the trash", mid.Branch, all,
+		driver.Line{Conversation: mid.ID, First: 5, Head: 6, Heir: low.ID, Through: low.Branch})
 	purge(w, top.ID, 9)
-	see("of one that was purged", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
+	see("of one that was purged", first.Branch, all,
+		driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
 	w.trash(low.ID)
-	see("with the nearer heir", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 2, Heir: beside.ID, Through: beside.Branch})
+	see("with the nearer heir", first.Branch, all,
+		driver.Line{Conversation: top.ID, First: 1, Head: 2, Heir: beside.ID, Through: beside.Branch})
 	see("without an heir", mid.Branch, all, driver.Line{})
 	w.trash(beside.ID)
 	see("of nobody", first.Branch, all, driver.Line{})
@@ -393,7 +422,8 @@ func testPurge(w *bench) {
 	c := populate(w)
 	lone := w.conversation()
 	e := w.entry(scrollback.RoleUser, "secret")
-	alone, both := w.artifact("mine alone", w.tick()), w.artifact("log", w.tick())
+	alone := w.artifact("mine alone", w.tick())
+	both := w.artifact("log", w.tick())
 	e.Mentions = []scrollback.Artifact{alone, both}
 	w.append(lone.ID, e)
 	w.fold(lone, 1, 1)
@@ -436,8 +466,10 @@ func testPurgeShared(w *bench) {
 	e.Parts = append(e.Parts, scrollback.File{Artifact: shown.ID, Name: "f"})
 	e.Mentions = []scrollback.Artifact{shown}
 	old := w.append(parent.ID, e)
-	old = append(old, w.append(parent.ID, w.entry(scrollback.RoleUser, "inherited too"), w.entry(scrollback.RoleUser, "later"))...)
-	folded, late := w.fold(parent, 1, 2), w.fold(parent, 3, 3)
+	old = append(old, w.append(parent.ID, w.entry(scrollback.RoleUser, "inherited too"),
+		w.entry(scrollback.RoleUser, "later"))...)
+	folded := w.fold(parent, 1, 2)
+	late := w.fold(parent, 3, 3)
 	side := rewind(w, parent.ID, 2).Branch
 	w.append(parent.ID, w.entry(scrollback.RoleUser, "aside"))
 	child := w.fork(scrollback.Conversation{ID: parent.ID, Branch: parent.Branch}, 2)

@@ -58,7 +58,8 @@ func testConcurrentConversations(w *bench) {
 		ids[i] = w.conversation().ID
 		for range turns {
 			now := w.tick()
-			t := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: ids[i], State: scrollback.TurnOpen, Owner: "o",
+			t := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: ids[i], State: scrollback.TurnOpen,
+				Owner:      "o",
 				LeaseUntil: now + lease, StartedAt: now}
 			jobs[i] = append(jobs[i], job{
 				driver.Begin{Turn: t, Now: now, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "ask")}},
@@ -70,7 +71,8 @@ func testConcurrentConversations(w *bench) {
 	for _, err := range together(func(i int) error {
 		for _, j := range jobs[i] {
 			_, err := w.Turns.Begin(w.ctx, j.begin)
-			_, saveErr := w.Turns.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"), LeaseUntil: j.begin.Turn.LeaseUntil})
+			_, saveErr := w.Turns.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"),
+				LeaseUntil: j.begin.Turn.LeaseUntil})
 			_, finishErr := w.Turns.Finish(w.ctx, j.finish)
 			_, readErr := w.Index.Postings(w.ctx, driver.PostingQuery{Terms: []string{"ask"}})
 			if err := errors.Join(err, saveErr, finishErr, readErr); err != nil {
@@ -154,7 +156,8 @@ func testConcurrentAppend(w *bench) {
 	}
 	for _, err := range together(func(i int) error {
 		for r := range runs {
-			got, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1, Entries: entries[i][r*each : (r+1)*each]})
+			got, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1,
+				Entries: entries[i][r*each : (r+1)*each]})
 			if err != nil {
 				return err
 			}
@@ -222,11 +225,13 @@ func testMeta(w *bench) {
 		{Query: "潮汐 <x>", Results: []scrollback.Source{{Title: "T", URL: "https://a.test/?q=1&r=2", Text: "\"x\""}}},
 		{Query: "none", Results: []scrollback.Source{}, Error: "nothing came"}}}
 	save := func(t scrollback.Turn, m *scrollback.TurnMeta) {
-		_, err := w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: draft("x"), Meta: m, LeaseUntil: w.now + lease})
+		_, err := w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: draft("x"), Meta: m,
+			LeaseUntil: w.now + lease})
 		w.ok(err)
 	}
 	finish := func(t scrollback.Turn, state scrollback.TurnState, m *scrollback.TurnMeta) {
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: t.ID, Owner: t.Owner, Now: w.tick(), LeaseUntil: w.now + lease, State: state, Meta: m})
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: t.ID, Owner: t.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
+			State: state, Meta: m})
 		w.ok(err)
 	}
 	plain := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
@@ -300,7 +305,10 @@ func testLeaseTakenOver(w *bench) {
 	same(w.t, "the caller's messages", all[3:], got.Messages)
 	w.finds([]string{"salvaged"}, all[1], all[2])
 	want := old
-	want.State, want.EndedAt, want.Reply, want.LastSeq = scrollback.TurnInterrupted, w.now, all[2].ID, 3
+	want.State = scrollback.TurnInterrupted
+	want.EndedAt = w.now
+	want.Reply = all[2].ID
+	want.LastSeq = 3
 	want = settled(want)
 	same(w.t, "the old turn", want, w.turn(old.ID))
 	same(w.t, "admitted", want, settled(admitted))
@@ -425,7 +433,8 @@ func testSave(w *bench) {
 			w.t.Fatal("asked to stop by nobody")
 		}
 		want := begun.Turn
-		want.Draft, want.LeaseUntil = d, w.now+lease
+		want.Draft = d
+		want.LeaseUntil = w.now + lease
 		same(w.t, "turn", want, w.turn(want.ID))
 	}
 	same(w.t, "head", before, w.head(c.ID))
@@ -450,8 +459,10 @@ func testSaveConflict(w *bench) {
 
 // testStop: an open turn hears of it at its next save; an ended one stays.
 func testStop(w *bench) {
-	c, other := w.conversation(), w.conversation()
-	turn, deaf := w.begin(c.ID).Turn, w.begin(other.ID).Turn
+	c := w.conversation()
+	other := w.conversation()
+	turn := w.begin(c.ID).Turn
+	deaf := w.begin(other.ID).Turn
 	before := w.head(c.ID)
 	for range 2 {
 		w.ok(w.Turns.Stop(w.ctx, turn.ID))

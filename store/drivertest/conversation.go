@@ -12,21 +12,35 @@ import (
 // full is a conversation with every field set.
 func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
 	c, b := plan(w)
-	c.Project, c.Title, c.Model = "a project", "A <title> & 标题", "maker/name"
-	c.Instructions, c.Policy, c.Limit = "Be \"brief\".\n", "rolling", 32000
-	c.Roots, c.PinnedSeqs = []string{"/a b", "/ü"}, []int64{2, 3}
-	c.Settings = scrollback.Settings{Pinned: true, Compaction: map[string]float64{"keep_share": 0.25}, Tools: []scrollback.Tool{
-		{Name: "look", Description: "looks", Parameters: json.RawMessage(`{"type":"object"}`)},
-	}}
-	c.Version, c.Messages, c.UpdatedAt, c.TitleBy = 4, 5, w.tick(), scrollback.TitlePrompt
+	c.Project = "a project"
+	c.Title = "A <title> & 标题"
+	c.Model = "maker/name"
+	c.Instructions = "Be \"brief\".\n"
+	c.Policy = "rolling"
+	c.Limit = 32000
+	c.Roots = []string{"/a b", "/ü"}
+	c.PinnedSeqs = []int64{2, 3}
+	c.Settings = scrollback.Settings{Pinned: true, Compaction: map[string]float64{"keep_share": 0.25},
+		Tools: []scrollback.Tool{
+			{Name: "look", Description: "looks", Parameters: json.RawMessage(`{"type":"object"}`)},
+		}}
+	c.Version = 4
+	c.Messages = 5
+	c.UpdatedAt = w.tick()
+	c.TitleBy = scrollback.TitlePrompt
 	parent := elder(w)
 	c.Parent = &scrollback.ParentRef{ID: parent.ConversationID, Branch: parent.Branch, Seq: 5}
 	c.Ancestors = []scrollback.ConversationID{parent.ConversationID, "older"}
 	c.AgentOf = &scrollback.AgentRef{ID: "boss", TurnID: "a turn", CallID: "call_1"}
 	c.Meta = json.RawMessage(`{"k":["v",1]}`)
-	c.Environment = &scrollback.Environment{Text: "<here>", First: scrollback.EnvironmentState{Date: "2026-11-21", Roots: []string{"/a"}},
-		Told: scrollback.EnvironmentState{Date: "2026-11-22", Memory: []scrollback.MemoryFile{{Path: "/a/b", SHA256: "ab", Bytes: 3}}}}
-	b.Parent, b.AtSeq, b.HeadSeq, b.Sum = parent.Branch, 5, 5, parent.Sum
+	c.Environment = &scrollback.Environment{Text: "<here>",
+		First: scrollback.EnvironmentState{Date: "2026-11-21", Roots: []string{"/a"}},
+		Told: scrollback.EnvironmentState{Date: "2026-11-22",
+			Memory: []scrollback.MemoryFile{{Path: "/a/b", SHA256: "ab", Bytes: 3}}}}
+	b.Parent = parent.Branch
+	b.AtSeq = 5
+	b.HeadSeq = 5
+	b.Sum = parent.Sum
 	b.View = scrollback.View{
 		Boundary: 3, Sum: scrollback.Weight{Tokens: 60, Bytes: 500, Images: 1}, RetryAt: 77,
 		Segments: []scrollback.ViewItem{{ID: "s1", FirstSeq: 1, LastSeq: 2, Level: 1}, {ID: "s2", FirstSeq: 3, LastSeq: 3}},
@@ -62,7 +76,8 @@ func testCreateKnown(w *bench) {
 	})
 	w.ok(err)
 	other, branch := plan(w)
-	other.ID, branch.Conversation = c.ID, c.ID
+	other.ID = c.ID
+	branch.Conversation = c.ID
 	w.unchanged(func() {
 		got, created, err := w.Log.Create(w.ctx, other, branch)
 		w.ok(err)
@@ -80,15 +95,22 @@ func testPatch(w *bench) {
 	c := w.conversation()
 	w.conversation()
 	want, _ := full(w)
-	want.ID, want.Branch, want.Messages, want.Parent, want.Ancestors = c.ID, c.Branch, c.Messages, c.Parent, c.Ancestors
+	want.ID = c.ID
+	want.Branch = c.Branch
+	want.Messages = c.Messages
+	want.Parent = c.Parent
+	want.Ancestors = c.Ancestors
 	want.AgentOf = c.AgentOf
-	want.CreatedAt, want.Version, want.DeletedAt = c.CreatedAt, c.Version+1, 12
+	want.CreatedAt = c.CreatedAt
+	want.Version = c.Version + 1
+	want.DeletedAt = 12
 	before := w.head(c.ID)
 	want.UpdatedAt = w.tick()
 	got, err := w.Log.Patch(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
 		same(w.t, "edited", c, *got)
 		*got = want
-		got.Version, got.UpdatedAt = c.Version, c.UpdatedAt
+		got.Version = c.Version
+		got.UpdatedAt = c.UpdatedAt
 		return nil
 	})
 	w.ok(err)
@@ -102,7 +124,8 @@ func testPatchError(w *bench) {
 	no := errors.New("no")
 	w.unchanged(func() {
 		_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
-			c.Title, c.Roots[0] = "changed", "/changed"
+			c.Title = "changed"
+			c.Roots[0] = "/changed"
 			return no
 		})
 		if err != no {
@@ -120,13 +143,20 @@ func testPatchKeepsTheLog(w *bench) {
 	before := w.head(c.ID)
 	got, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.Parent.Seq = 99
-		c.ID, c.Branch, c.Messages, c.Version = "x", "y", 99, 99
-		c.CreatedAt, c.UpdatedAt, c.Parent, c.AgentOf = 1, 1, &scrollback.ParentRef{ID: "z"}, &scrollback.AgentRef{ID: "z"}
+		c.ID = "x"
+		c.Branch = "y"
+		c.Messages = 99
+		c.Version = 99
+		c.CreatedAt = 1
+		c.UpdatedAt = 1
+		c.Parent = &scrollback.ParentRef{ID: "z"}
+		c.AgentOf = &scrollback.AgentRef{ID: "z"}
 		return nil
 	})
 	w.ok(err)
 	want := before
-	want.Version, want.UpdatedAt = before.Version+1, w.now
+	want.Version = before.Version + 1
+	want.UpdatedAt = w.now
 	same(w.t, "answer", want.Conversation, got)
 	same(w.t, "stored", want, w.wrote(before))
 }
@@ -199,7 +229,9 @@ func testList(w *bench) {
 func testListFilters(w *bench) {
 	mk := func(project, title string, deleted int64) scrollback.Conversation {
 		return w.conversation(func(c *scrollback.Conversation) {
-			c.Project, c.Title, c.DeletedAt = project, title, deleted
+			c.Project = project
+			c.Title = title
+			c.DeletedAt = deleted
 		})
 	}
 	a := mk("one", "Fix the PORT", 0)
@@ -225,8 +257,9 @@ func testListFilters(w *bench) {
 		"no wildcard _":  {driver.ListQuery{Title: "F_x"}, nil},
 		"backslash":      {driver.ListQuery{Title: `\`}, nil},
 		"of none":        {driver.ListQuery{Projects: []string{}}, nil},
-		"two projects":   {driver.ListQuery{Projects: []string{"none", "one", "two"}, Title: "port"}, []scrollback.Conversation{a}},
-		"both":           {driver.ListQuery{Projects: []string{"one"}, Title: "the"}, []scrollback.Conversation{a}},
+		"two projects": {driver.ListQuery{Projects: []string{"none", "one", "two"}, Title: "port"},
+			[]scrollback.Conversation{a}},
+		"both": {driver.ListQuery{Projects: []string{"one"}, Title: "the"}, []scrollback.Conversation{a}},
 	} {
 		rule.q.Limit = 2
 		same(w.t, name, rule.want, listed(w, rule.q))
@@ -247,7 +280,10 @@ func testProjects(w *bench) {
 		w.conversation(func(c *scrollback.Conversation) { c.Project = name })
 	}
 	for _, name := range []string{"t", "a"} {
-		w.conversation(func(c *scrollback.Conversation) { c.Project, c.DeletedAt = name, 1 })
+		w.conversation(func(c *scrollback.Conversation) {
+			c.Project = name
+			c.DeletedAt = 1
+		})
 	}
 	got, err = w.Read.Projects(w.ctx)
 	w.ok(err)
@@ -271,7 +307,8 @@ func testPrefix(w *bench) {
 		{"bc", 9, nil}, {"ABC", 9, nil}, {"a%", 9, nil}, {"ab_", 9, nil},
 	} {
 		found := listed(w, driver.ListQuery{Prefix: rule.prefix, Limit: rule.limit, Title: "none", Trash: true})
-		same(w.t, rule.prefix+" elsewhere", 0, len(listed(w, driver.ListQuery{Prefix: rule.prefix, Limit: 1, Projects: []string{"none", "nowhere"}})))
+		same(w.t, rule.prefix+" elsewhere", 0,
+			len(listed(w, driver.ListQuery{Prefix: rule.prefix, Limit: 1, Projects: []string{"none", "nowhere"}})))
 		var got []scrollback.ConversationID
 		for _, c := range found {
 			got = append(got, c.ID)

@@ -187,11 +187,16 @@ func populate(w *bench) scrollback.Conversation {
 	e := w.entry(scrollback.RoleTool, "a result")
 	e.Mentions = []scrollback.Artifact{w.artifact("log", w.tick())}
 	w.finish(turn, scrollback.TurnOpen, e)
-	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnFailed,
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		State:   scrollback.TurnFailed,
 		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: mark("w"), Learn: learnLast,
-		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2, Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
+		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2,
+			Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
 	w.ok(err)
-	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Limit, l.Dropped = 7, []string{"seed"} }))
+	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+		l.Limit = 7
+		l.Dropped = []string{"seed"}
+	}))
 	w.fold(c, 1, 1)
 	retryAt(w, c, 7)
 	w.fold(c, 2, 3)
@@ -205,8 +210,10 @@ func populate(w *bench) scrollback.Conversation {
 	w.ok(err)
 	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
 	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
-	w.ok(w.Origins.Put(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID, Folder: "/here", Stamp: "1", ImportedAt: w.tick()}, ""))
-	_, err = w.Projects.Put(w.ctx, "another", w.tick(), func(p *scrollback.Project) error { p.Title = "Another"; return nil })
+	w.ok(w.Origins.Put(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID, Folder: "/here", Stamp: "1",
+		ImportedAt: w.tick()}, ""))
+	_, err = w.Projects.Put(w.ctx, "another", w.tick(),
+		func(p *scrollback.Project) error { p.Title = "Another"; return nil })
 	w.ok(err)
 	return c
 }

@@ -24,7 +24,8 @@ func testFinishStep(w *bench) {
 	_, err := w.save(turn, draft("writing"))
 	w.ok(err)
 	before := w.head(c.ID)
-	call, result := w.entry(scrollback.RoleAssistant, ""), w.entry(scrollback.RoleTool, "result")
+	call := w.entry(scrollback.RoleAssistant, "")
+	result := w.entry(scrollback.RoleTool, "result")
 	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
 		Entries: []driver.Entry{call, result}, State: scrollback.TurnOpen, Window: mark("one"),
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, TurnID: turn.ID, Model: "m", Purpose: "turn", At: w.now}}}
@@ -33,7 +34,10 @@ func testFinishStep(w *bench) {
 	same(w.t, "head", w.wrote(before), got.Head)
 	same(w.t, "messages", w.messages(c.Branch, 2, 9), got.Messages)
 	want := turn
-	want.Reply, want.LastSeq, want.LeaseUntil, want.Window = call.ID, 3, f.LeaseUntil, f.Window
+	want.Reply = call.ID
+	want.LastSeq = 3
+	want.LeaseUntil = f.LeaseUntil
+	want.Window = f.Window
 	same(w.t, "turn", want, w.turn(turn.ID))
 	w.unchanged(func() {
 		_, err := w.tryBegin(c.ID, nil)
@@ -41,7 +45,9 @@ func testFinishStep(w *bench) {
 	})
 
 	before = w.head(c.ID)
-	f.Entries, f.Window, f.Now = nil, nil, w.tick()
+	f.Entries = nil
+	f.Window = nil
+	f.Now = w.tick()
 	got, err = w.Turns.Finish(w.ctx, f)
 	w.ok(err)
 	w.wrote(before)
@@ -55,7 +61,8 @@ func testFinishStep(w *bench) {
 func testFinishReply(w *bench) {
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
 	var want scrollback.MessageID
-	for _, roles := range [][]scrollback.Role{{scrollback.RoleTool}, {scrollback.RoleAssistant, scrollback.RoleAssistant, scrollback.RoleTool},
+	for _, roles := range [][]scrollback.Role{{scrollback.RoleTool},
+		{scrollback.RoleAssistant, scrollback.RoleAssistant, scrollback.RoleTool},
 		{scrollback.RoleTool, scrollback.RoleSystem}, nil, {scrollback.RoleTool, scrollback.RoleAssistant}} {
 		var entries []driver.Entry
 		for _, r := range roles {
@@ -88,8 +95,14 @@ func testFinishEnds(w *bench) {
 		w.ok(err)
 		same(w.t, "head", w.wrote(before), got.Head)
 		want := turn
-		want.State, want.EndedAt, want.Reply, want.FinishReason = state, w.now, answer.ID, f.FinishReason
-		want.Failure, want.OpenCalls, want.Window, want.LastSeq = f.Failure, f.OpenCalls, f.Window, 3
+		want.State = state
+		want.EndedAt = w.now
+		want.Reply = answer.ID
+		want.FinishReason = f.FinishReason
+		want.Failure = f.Failure
+		want.OpenCalls = f.OpenCalls
+		want.Window = f.Window
+		want.LastSeq = 3
 		want = settled(want)
 		same(w.t, "turn", want, w.turn(turn.ID))
 		next := w.begin(c.ID)
@@ -215,7 +228,10 @@ func testAppendTakesOver(w *bench) {
 	}
 	same(w.t, "the caller's messages", all[3:], got.Messages)
 	want := old
-	want.State, want.EndedAt, want.Reply, want.LastSeq = scrollback.TurnInterrupted, w.now, salvaged[0].ID, 3
+	want.State = scrollback.TurnInterrupted
+	want.EndedAt = w.now
+	want.Reply = salvaged[0].ID
+	want.LastSeq = 3
 	same(w.t, "the old turn", settled(want), w.turn(old.ID))
 	w.unchanged(func() {
 		_, err := w.save(old, draft("late"))
@@ -232,7 +248,8 @@ func testTroubled(w *bench) {
 	c := w.conversation()
 	end := func(state scrollback.TurnState, reason string, entries ...driver.Entry) scrollback.TurnID {
 		turn := w.begin(c.ID).Turn
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: state, FinishReason: reason, Entries: entries})
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: state,
+			FinishReason: reason, Entries: entries})
 		w.ok(err)
 		return turn.ID
 	}
@@ -254,7 +271,9 @@ func testTroubled(w *bench) {
 	big := end(scrollback.TurnOverBudget, "")
 	w.finish(w.begin(c.ID).Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer")) // 2
 	w.say(c.ID, 1)
-	stopped := end(scrollback.TurnInterrupted, "", w.entry(scrollback.RoleAssistant, "half"), w.entry(scrollback.RoleTool, "")) // 4, 5
+	// 4, 5
+	stopped := end(scrollback.TurnInterrupted, "", w.entry(scrollback.RoleAssistant, "half"),
+		w.entry(scrollback.RoleTool, ""))
 	end(scrollback.TurnWaiting, "tool_calls", w.entry(scrollback.RoleAssistant, ""))
 	w.say(c.ID, 1)
 	steps := end(scrollback.TurnComplete, scrollback.FinishMaxSteps, w.entry(scrollback.RoleAssistant, "")) // 8
@@ -266,8 +285,9 @@ func testTroubled(w *bench) {
 
 	turn := w.begin(c.ID).Turn // 9
 	w.finish(turn, scrollback.TurnOpen)
-	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
-		State: scrollback.TurnOpen, FinishReason: scrollback.FinishLength})
+	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		LeaseUntil: w.now + lease,
+		State:      scrollback.TurnOpen, FinishReason: scrollback.FinishLength})
 	w.ok(err)
 	reads("an open one is not among them", driver.TurnQuery{Branch: c.Branch, From: 9, To: 9, Limit: 9}, long)
 	w.finish(turn, scrollback.TurnComplete)
@@ -298,12 +318,16 @@ func testBooks(w *bench) {
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
 	day := w.now / scrollback.DayMS
 	record := func(at, input int64, model, currency string, estimated bool) scrollback.UsageRecord {
-		return scrollback.UsageRecord{Conversation: c.ID, Model: model, Purpose: "turn", At: at, Usage: scrollback.Usage{InputTokens: input, CachedTokens: 2,
-			CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5, TotalTokens: input + 4, Cost: 0.25, Currency: currency, Estimated: estimated}}
+		return scrollback.UsageRecord{Conversation: c.ID, Model: model, Purpose: "turn", At: at,
+			Usage: scrollback.Usage{InputTokens: input, CachedTokens: 2,
+				CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5, TotalTokens: input + 4, Cost: 0.25, Currency: currency,
+				Estimated: estimated}}
 	}
 	records := []scrollback.UsageRecord{record(w.now, 10, "a/x", "USD", false), record(w.now, 20, "a/x", "USD", true),
-		record(w.now, 1, "a/x", "EUR", false), record(w.now+scrollback.DayMS, 7, "a/x", "USD", false), record(w.now, 3, "b/y", "USD", false)}
-	f := driver.Finish{Turn: turn.ID, Owner: "another", Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Usage: records}
+		record(w.now, 1, "a/x", "EUR", false), record(w.now+scrollback.DayMS, 7, "a/x", "USD", false),
+		record(w.now, 3, "b/y", "USD", false)}
+	f := driver.Finish{Turn: turn.ID, Owner: "another", Now: w.tick(), State: scrollback.TurnOpen,
+		LeaseUntil: w.now + lease, Usage: records}
 	_, err := w.Turns.Finish(w.ctx, f)
 	w.code(err, scrollback.Conflict)
 	if got, err := w.Book.UsageDays(w.ctx, 0, 1<<40); err != nil || len(got) != 0 {
@@ -314,17 +338,21 @@ func testBooks(w *bench) {
 	w.ok(err)
 	b := w.head(c.ID).Branch
 	fold := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion + 1, View: b.View, Now: w.tick(),
-		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated}, Usage: []scrollback.UsageRecord{record(w.now, 100, "a/x", "USD", false)}}
+		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated},
+		Usage:   []scrollback.UsageRecord{record(w.now, 100, "a/x", "USD", false)}}
 	w.code(w.Views.Commit(w.ctx, fold), scrollback.Conflict)
 	fold.IfViewVersion--
 	w.ok(w.Views.Commit(w.ctx, fold))
 
 	sum := func(day int64, model, currency string, n, input int64, estimated int64) scrollback.UsageDay {
-		return scrollback.UsageDay{Day: day, Model: model, Project: c.Project, Calls: n, EstimatedCalls: estimated, Usage: scrollback.Usage{InputTokens: input,
-			CachedTokens: 2 * n, CacheWriteTokens: 3 * n, OutputTokens: 4 * n, ReasoningTokens: 5 * n, TotalTokens: input + 4*n, Cost: 0.25 * float64(n),
-			Currency: currency, Estimated: estimated > 0}}
+		return scrollback.UsageDay{Day: day, Model: model, Project: c.Project, Calls: n, EstimatedCalls: estimated,
+			Usage: scrollback.Usage{InputTokens: input,
+				CachedTokens: 2 * n, CacheWriteTokens: 3 * n, OutputTokens: 4 * n, ReasoningTokens: 5 * n, TotalTokens: input + 4*n,
+				Cost:     0.25 * float64(n),
+				Currency: currency, Estimated: estimated > 0}}
 	}
-	today := []scrollback.UsageDay{sum(day, "a/x", "EUR", 1, 1, 0), sum(day, "a/x", "USD", 3, 130, 1), sum(day, "b/y", "USD", 1, 3, 0)}
+	today := []scrollback.UsageDay{sum(day, "a/x", "EUR", 1, 1, 0), sum(day, "a/x", "USD", 3, 130, 1),
+		sum(day, "b/y", "USD", 1, 3, 0)}
 	got, err := w.Book.UsageDays(w.ctx, day, day)
 	w.ok(err)
 	same(w.t, "the day", today, got)
@@ -340,9 +368,11 @@ func testBooks(w *bench) {
 func testBooksInBounds(w *bench) {
 	c := w.conversation()
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
-	most := scrollback.Usage{InputTokens: scrollback.MaxSumTokens, TotalTokens: scrollback.MaxSumTokens, Cost: scrollback.MaxSumCost, Currency: "USD"}
+	most := scrollback.Usage{InputTokens: scrollback.MaxSumTokens, TotalTokens: scrollback.MaxSumTokens,
+		Cost: scrollback.MaxSumCost, Currency: "USD"}
 	for range 2 {
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+			State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
 			Usage: []scrollback.UsageRecord{{Usage: most, Conversation: c.ID, Model: "a/x", Purpose: "turn", At: w.now}}})
 		w.ok(err)
 	}
@@ -355,8 +385,10 @@ func testBooksInBounds(w *bench) {
 // report makes a Finish with one report of model a/x for an open turn.
 func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) {
 	w.t.Helper()
-	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
-		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", Purpose: "turn", At: w.now, WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
+	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
+		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", Purpose: "turn", At: w.now,
+			WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
 	w.ok(err)
 }
 
@@ -388,7 +420,8 @@ func testFactor(w *bench) {
 }
 
 // everything is known of a model.
-var everything = scrollback.Learned{Factor: 1.25, Limit: 131072, LimitFrom: scrollback.LimitRefusal, LimitAt: 5, MaxOutput: 8192, ListedAt: 6,
+var everything = scrollback.Learned{Factor: 1.25, Limit: 131072, LimitFrom: scrollback.LimitRefusal, LimitAt: 5,
+	MaxOutput: 8192, ListedAt: 6,
 	Dropped: []string{"temperature", "top_p"}, Strict: scrollback.StrictNoSystem, API: "chat"}
 
 // testTeach: what was taught is known, of that model alone, and no caller holds what
@@ -408,10 +441,12 @@ func testTeach(w *bench) {
 	knows(w, "b/y", scrollback.Learned{})
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before the second time", everything, *l)
-		l.Limit, l.Dropped = 1, append(l.Dropped, "seed")
+		l.Limit = 1
+		l.Dropped = append(l.Dropped, "seed")
 	}))
 	want := everything
-	want.Limit, want.Dropped = 1, []string{"temperature", "top_p", "seed"}
+	want.Limit = 1
+	want.Dropped = []string{"temperature", "top_p", "seed"}
 	got, err := w.Book.Learned(w.ctx, "a/x")
 	w.ok(err)
 	same(w.t, "what is known", want, got)
@@ -444,10 +479,13 @@ func testTeachAndFactor(w *bench) {
 func testConcurrentTeach(w *bench) {
 	const times = 10
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
-	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
-		Learn: func(was float64, _ scrollback.UsageRecord) float64 { return was + 1 },
-		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", At: w.now, WindowTokens: 1, Usage: scrollback.Usage{InputTokens: 1}}}}
-	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ }, func(l *scrollback.Learned) { l.MaxOutput++ },
+	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen,
+		LeaseUntil: w.now + lease,
+		Learn:      func(was float64, _ scrollback.UsageRecord) float64 { return was + 1 },
+		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", At: w.now, WindowTokens: 1,
+			Usage: scrollback.Usage{InputTokens: 1}}}}
+	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ },
+		func(l *scrollback.Learned) { l.MaxOutput++ },
 		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "x") }}
 	for _, err := range together(func(i int) error {
 		for range times {
@@ -484,7 +522,8 @@ func testConcurrentTeach(w *bench) {
 }
 
 func (w *walk) teach() {
-	edit := some(w, func(l *scrollback.Learned) { l.Limit = w.now }, func(l *scrollback.Learned) { l.Strict = scrollback.StrictTurns },
+	edit := some(w, func(l *scrollback.Learned) { l.Limit = w.now },
+		func(l *scrollback.Learned) { l.Strict = scrollback.StrictTurns },
 		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "p") }, func(*scrollback.Learned) {})
 	errand(w, "teach", func(d *driver.Driver) error { return d.Book.Teach(w.ctx, "m", edit) })
 }

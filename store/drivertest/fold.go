@@ -25,7 +25,8 @@ func plainCommit(w *bench, c scrollback.Conversation, first, last int64) driver.
 	b := w.head(c.ID).Branch
 	s := segment(w, c, first, last)
 	view := scrollback.View{Boundary: last, Sum: w.messages(b.ID, last, last)[0].Sum,
-		Segments: append(append([]scrollback.ViewItem{}, b.View.Segments...), scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: last})}
+		Segments: append(append([]scrollback.ViewItem{}, b.View.Segments...),
+			scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: last})}
 	return driver.Commit{
 		Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: view,
 		Segments: []scrollback.Segment{s}, Now: w.tick(),
@@ -63,14 +64,17 @@ func testCommit(w *bench) {
 	first := w.fold(c, 1, 2)
 	h := w.wrote(before)
 	want := before
-	want.Version, want.UpdatedAt = h.Version, h.UpdatedAt
-	want.Branch.View, want.Branch.ViewVersion = first.View, before.Branch.ViewVersion+1
+	want.Version = h.Version
+	want.UpdatedAt = h.UpdatedAt
+	want.Branch.View = first.View
+	want.Branch.ViewVersion = before.Branch.ViewVersion + 1
 	same(w.t, "head", want, h)
 	same(w.t, "messages", ms, w.messages(c.Branch, 1, 9))
 
 	second := plainCommit(w, c, 3, 4) // with a roll-up
 	roll := segment(w, c, 1, 4)
-	roll.Level, roll.Children = 1, []scrollback.SegmentID{first.Segments[0].ID, second.Segments[0].ID}
+	roll.Level = 1
+	roll.Children = []scrollback.SegmentID{first.Segments[0].ID, second.Segments[0].ID}
 	second.Segments = append(second.Segments, roll)
 	second.View.Segments = []scrollback.ViewItem{{ID: roll.ID, FirstSeq: 1, LastSeq: 4, Level: 1}}
 	w.ok(w.Views.Commit(w.ctx, second))
@@ -89,7 +93,8 @@ func testCommit(w *bench) {
 func testCommitConflict(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 4)
-	stale, ahead := plainCommit(w, c, 1, 2), plainCommit(w, c, 1, 2)
+	stale := plainCommit(w, c, 1, 2)
+	ahead := plainCommit(w, c, 1, 2)
 	ahead.IfViewVersion++
 	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, ahead), scrollback.Conflict) })
 	w.fold(c, 1, 1)
@@ -170,7 +175,8 @@ func testWithout(w *bench) {
 	shows("undone", 5, 4)
 	folds, err := w.Views.Folds(w.ctx, driver.FoldQuery{Branch: c.Branch, Undone: true, Limit: 9})
 	w.ok(err)
-	_, err = w.Views.Refold(w.ctx, driver.Refold{Branch: c.Branch, Number: folds[0].Number, Now: w.tick(), IfViewVersion: 5})
+	_, err = w.Views.Refold(w.ctx, driver.Refold{Branch: c.Branch, Number: folds[0].Number, Now: w.tick(),
+		IfViewVersion: 5})
 	w.ok(err)
 	shows("done again", 6, 4)
 	leave(&[]int64{})
@@ -191,7 +197,8 @@ func testWithoutRewound(w *bench) {
 	to := func(without ...int64) driver.Head {
 		w.t.Helper()
 		h, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(), To: scrollback.Branch{
-			ID: scrollback.BranchID(w.id("branch")), Parent: c.Branch, AtSeq: 2, HeadSeq: 2, View: scrollback.View{}.Leaving(without)}})
+			ID: scrollback.BranchID(w.id("branch")), Parent: c.Branch, AtSeq: 2, HeadSeq: 2,
+			View: scrollback.View{}.Leaving(without)}})
 		w.ok(err)
 		same(w.t, "stored", h, w.head(c.ID))
 		return h
@@ -243,7 +250,8 @@ func testUnfold(w *bench) {
 	unfold(three, one.View)
 	unfold(one, retry)
 	none()
-	same(w.t, "refs stay", refs, refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})[1:])
+	same(w.t, "refs stay", refs, refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
+		Limit: 9})[1:])
 	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	var undone []bool // newest first; two of them folded nothing
@@ -304,7 +312,8 @@ func testReceipts(w *bench) {
 func testSegments(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 2)
-	a, b := w.fold(c, 1, 1).Segments[0], w.fold(c, 2, 2).Segments[0]
+	a := w.fold(c, 1, 1).Segments[0]
+	b := w.fold(c, 2, 2).Segments[0]
 	got, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{b.ID, a.ID})
 	w.ok(err)
 	same(w.t, "segments", []scrollback.Segment{b, a}, got)

@@ -15,11 +15,13 @@ func (w *walk) index() {
 	switch {
 	case w.cut == 0 || w.often(5):
 		w.cut = 1 + w.rng.IntN(2)
-		errand(w, fmt.Sprint("reset the index to ", w.cut), func(d *driver.Driver) error { return d.Index.Reset(w.ctx, w.cut) })
+		errand(w, fmt.Sprint("reset the index to ", w.cut),
+			func(d *driver.Driver) error { return d.Index.Reset(w.ctx, w.cut) })
 	case w.often(20):
 		errand(w, "tend", func(d *driver.Driver) error { _, err := d.Index.Tend(w.ctx); return err })
 	}
-	limit, cut := 1+w.rng.IntN(40), w.cut-w.rng.IntN(10)/9
+	limit := 1 + w.rng.IntN(40)
+	cut := w.cut - w.rng.IntN(10)/9
 	type answer struct {
 		Put    bool
 		Behind []scrollback.Message
@@ -72,14 +74,16 @@ func (w *walk) look() {
 		q.Terms = append(q.Terms, some(w, words...)+some(w, "", "", "*"))
 	}
 	if w.often(30) {
-		q.From, q.To = w.now-int64(w.rng.IntN(2000)), w.now-int64(w.rng.IntN(500))
+		q.From = w.now - int64(w.rng.IntN(2000))
+		q.To = w.now - int64(w.rng.IntN(500))
 	}
 	lines := driver.LineQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}), Trash: w.often(30)}
 	var only []scrollback.ConversationID
 	if w.often(30) {
 		only = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
 	}
-	both(w, fmt.Sprintf("look for %+v in %v %+v", q, only, lines), func(d *driver.Driver) ([]looked, error) { return lookup{q, lines, only}.in(w.ctx, d) })
+	both(w, fmt.Sprintf("look for %+v in %v %+v", q, only, lines),
+		func(d *driver.Driver) ([]looked, error) { return lookup{q, lines, only}.in(w.ctx, d) })
 	if w.often(20) { // nothing purged counts any more
 		both(w, fmt.Sprint("counts of ", q.Terms), func(d *driver.Driver) ([]int64, error) {
 			for more := true; more; {
@@ -111,7 +115,9 @@ type lookup struct {
 
 // in looks in one driver.
 func (l lookup) in(ctx context.Context, d *driver.Driver) ([]looked, error) {
-	q, in, only := l.PostingQuery, l.lines, l.only
+	q := l.PostingQuery
+	in := l.lines
+	only := l.only
 	if only != nil {
 		lines, err := d.Index.LinesOf(ctx, only)
 		if err != nil {
@@ -119,7 +125,8 @@ func (l lookup) in(ctx context.Context, d *driver.Driver) ([]looked, error) {
 		}
 		q.Within = []driver.Run{}
 		for _, l := range lines {
-			q.Within = append(q.Within, driver.Run{First: driver.PlaceOf(l.Number, l.First), Last: driver.PlaceOf(l.Number, l.Head)})
+			q.Within = append(q.Within, driver.Run{First: driver.PlaceOf(l.Number, l.First),
+				Last: driver.PlaceOf(l.Number, l.Head)})
 		}
 	}
 	got, err := d.Index.Postings(ctx, q)
@@ -161,10 +168,13 @@ func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.
 			return out, err
 		}
 		for _, l := range lines {
-			l.Number, l.Parent = 0, min(l.Parent, 1)
+			l.Number = 0
+			l.Parent = min(l.Parent, 1)
 			out.Lines = append(out.Lines, l)
 		}
-		out.Messages, out.Counts, out.Marks = append(out.Messages, ms...), append(out.Counts, p.Counts[i]), append(out.Marks, marks...)
+		out.Messages = append(out.Messages, ms...)
+		out.Counts = append(out.Counts, p.Counts[i])
+		out.Marks = append(out.Marks, marks...)
 	}
 	return out, nil
 }

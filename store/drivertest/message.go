@@ -14,16 +14,21 @@ import (
 func rich(w *bench) driver.Entry {
 	raw := json.RawMessage(`{"z":"<&> \u00e9 é","a":[1.50,1e3,12345678901234567890]}`)
 	e := w.entry(scrollback.RoleAssistant, "rich")
-	e.TurnID, e.Name, e.Model, e.Meta = "turn", "name", "maker/model", raw
+	e.TurnID = "turn"
+	e.Name = "name"
+	e.Model = "maker/model"
+	e.Meta = raw
 	e.Usage = &scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4,
 		ReasoningTokens: 5, TotalTokens: 6, Cost: 0.25, Currency: "USD", Estimated: true}
 	e.Status = scrollback.StatusInterrupted
 	e.Parts = scrollback.Parts{
 		scrollback.Text{Text: "a <b>\x00 \u2028 \"q\" 数据库 🙂\r\n", Opaque: raw},
-		scrollback.Image{Artifact: artifactID("i"), MediaType: "image/png", Name: "i.png", Size: 9, Width: 2, Height: 3, Detail: "low", Opaque: raw},
+		scrollback.Image{Artifact: artifactID("i"), MediaType: "image/png", Name: "i.png", Size: 9, Width: 2, Height: 3,
+			Detail: "low", Opaque: raw},
 		scrollback.File{Artifact: artifactID("f"), MediaType: "text/plain", Name: "f", Size: 1 << 40, Opaque: raw},
 		scrollback.ToolCall{ID: "c", Name: "t", Arguments: raw, Opaque: raw},
-		scrollback.ToolResult{CallID: "c", Name: "t", Text: "r", Artifact: artifactID("r"), IsError: true, Recall: true, Opaque: raw},
+		scrollback.ToolResult{CallID: "c", Name: "t", Text: "r", Artifact: artifactID("r"), IsError: true, Recall: true,
+			Opaque: raw},
 		scrollback.Reasoning{Text: "hm", Opaque: raw},
 	}
 	return e
@@ -34,8 +39,14 @@ func testMessageRoundTrip(w *bench) {
 	c := w.conversation()
 	e := rich(w)
 	want := e.Message
-	want.ConversationID, want.Branch, want.Seq, want.Sum = c.ID, c.Branch, 1, e.Weight
-	e.ConversationID, e.Branch, e.Seq, e.Sum = "not", "the caller's", 77, scrollback.Weight{Tokens: 5}
+	want.ConversationID = c.ID
+	want.Branch = c.Branch
+	want.Seq = 1
+	want.Sum = e.Weight
+	e.ConversationID = "not"
+	e.Branch = "the caller's"
+	e.Seq = 77
+	e.Sum = scrollback.Weight{Tokens: 5}
 	same(w.t, "answer", []scrollback.Message{want}, w.append(c.ID, e))
 	got := w.messages(c.Branch, 1, 1)
 	same(w.t, "stored", []scrollback.Message{want}, got)
@@ -77,7 +88,8 @@ func testSeqs(w *bench) {
 		add(got.Head, got.Messages)
 		begun := w.begin(c.ID, w.entry(scrollback.RoleUser, ""), w.entry(scrollback.RoleUser, ""))
 		add(begun.Head, begun.Messages)
-		step := w.finish(begun.Turn, scrollback.TurnOpen, w.entry(scrollback.RoleAssistant, ""), w.entry(scrollback.RoleTool, ""))
+		step := w.finish(begun.Turn, scrollback.TurnOpen, w.entry(scrollback.RoleAssistant, ""),
+			w.entry(scrollback.RoleTool, ""))
 		add(step.Head, step.Messages)
 		end := w.finish(begun.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
 		add(end.Head, end.Messages)
@@ -156,9 +168,11 @@ func testMessageRuns(w *bench) {
 
 // twice makes the same thing two times, sharing nothing.
 func twice[T any](w *bench, mk func() T) (want, in T) {
-	now, n := w.now, w.n
+	now := w.now
+	n := w.n
 	want = mk()
-	w.now, w.n = now, n
+	w.now = now
+	w.n = n
 	return want, mk()
 }
 
@@ -276,9 +290,11 @@ func copiesOfLog(w *bench) {
 // testMessageIDs: an id that some message has is refused, wherever it comes from,
 // and nothing of that write is kept.
 func testMessageIDs(w *bench) {
-	c, other := w.conversation(), w.conversation()
+	c := w.conversation()
+	other := w.conversation()
 	taken := w.entry(scrollback.RoleUser, "first")
-	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1, Entries: []driver.Entry{taken}})
+	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1,
+		Entries: []driver.Entry{taken}})
 	w.ok(err)
 	twice := []driver.Entry{w.entry(scrollback.RoleUser, "kept away"), taken}
 	for _, id := range []scrollback.ConversationID{c.ID, other.ID} {
@@ -288,7 +304,8 @@ func testMessageIDs(w *bench) {
 		w.code(err, scrollback.Conflict)
 	}
 	turn := w.begin(other.ID).Turn
-	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnComplete, Entries: twice})
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		State: scrollback.TurnComplete, Entries: twice})
 	w.code(err, scrollback.Conflict)
 	for id, want := range map[scrollback.ConversationID]int64{c.ID: 1, other.ID: 0} {
 		h, err := w.Read.Head(w.ctx, id)

@@ -20,7 +20,9 @@ type foreign struct {
 
 func madeElsewhere(w *bench) foreign {
 	c, b := plan(w)
-	c.Title, c.UpdatedAt, c.PinnedSeqs = "from afar", 77, []int64{2}
+	c.Title = "from afar"
+	c.UpdatedAt = 77
+	c.PinnedSeqs = []int64{2}
 	f := foreign{Conversation: c, first: driver.AdoptBranch{Branch: b}, artifact: w.artifact("afar", w.tick())}
 	f.first.UpdatedAt = 70
 	for i := range 4 {
@@ -28,10 +30,16 @@ func madeElsewhere(w *bench) foreign {
 	}
 	f.first.Entries[1].Mentions = []scrollback.Artifact{f.artifact}
 	f.second = driver.AdoptBranch{IfHead: 3, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "afar second")}}
-	f.second.ID, f.second.Conversation, f.second.Parent, f.second.AtSeq, f.second.UpdatedAt = scrollback.BranchID(w.id("branch")), c.ID, b.ID, 3, 76
+	f.second.ID = scrollback.BranchID(w.id("branch"))
+	f.second.Conversation = c.ID
+	f.second.Parent = b.ID
+	f.second.AtSeq = 3
+	f.second.UpdatedAt = 76
 	f.segment = segment(w, c, 1, 2)
-	f.fold = scrollback.StoredReceipt{Branch: b.ID, Folded: true, Before: scrollback.View{Boundary: 1, Sum: scrollback.Weight{Tokens: 99}},
-		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{f.segment.ID}, FirstSeq: 1, LastSeq: 2, CreatedAt: w.now}}
+	f.fold = scrollback.StoredReceipt{Branch: b.ID, Folded: true,
+		Before: scrollback.View{Boundary: 1, Sum: scrollback.Weight{Tokens: 99}},
+		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{f.segment.ID},
+			FirstSeq: 1, LastSeq: 2, CreatedAt: w.now}}
 	return f
 }
 
@@ -40,16 +48,19 @@ func adopt(w *bench, a driver.Adopt) error { a.Now = w.tick(); return w.Move.Ado
 // view is what the first branch shows at last: two messages folded, one of them
 // carried.
 func (f foreign) view(version int64) []driver.MendView {
-	return []driver.MendView{{Branch: f.first.ID, IfViewVersion: version, View: scrollback.View{Boundary: 2, Carried: []int64{1}, Sum: scrollback.Weight{Bytes: 1},
-		Segments: []scrollback.ViewItem{{ID: f.segment.ID, FirstSeq: 1, LastSeq: 2}}}}}
+	return []driver.MendView{{Branch: f.first.ID, IfViewVersion: version,
+		View: scrollback.View{Boundary: 2, Carried: []int64{1}, Sum: scrollback.Weight{Bytes: 1},
+			Segments: []scrollback.ViewItem{{ID: f.segment.ID, FirstSeq: 1, LastSeq: 2}}}}}
 }
 
 // bring adopts all of a foreign history, batch by batch.
 func bring(w *bench, f foreign) {
 	w.t.Helper()
 	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold}, Current: f.second.ID}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second},
+		Segments: []scrollback.Segment{f.segment}}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold},
+		Current: f.second.ID}))
 }
 
 // testAdopt: what comes from elsewhere is hidden until it is whole, and then is as if
@@ -74,14 +85,19 @@ func testAdopt(w *bench) {
 	}
 	Check(w.t, w.Driver)
 
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold}, Current: f.second.ID}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second},
+		Segments: []scrollback.Segment{f.segment}}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold},
+		Current: f.second.ID}))
 	h := w.head(f.ID)
 	want := f.Conversation
-	want.Branch, want.Messages, want.Version = f.second.ID, 4, h.Version
+	want.Branch = f.second.ID
+	want.Messages = 4
+	want.Version = h.Version
 	same(w.t, "conversation", want, h.Conversation)
 	ms := w.messages(f.second.ID, 1, 9)
-	if len(ms) != 4 || ms[3].ID != f.second.Entries[0].ID || ms[3].Sum != ms[2].Sum.Add(ms[3].Weight) || ms[0].Sum != ms[0].Weight {
+	if len(ms) != 4 || ms[3].ID != f.second.Entries[0].ID || ms[3].Sum != ms[2].Sum.Add(ms[3].Weight) ||
+		ms[0].Sum != ms[0].Weight {
 		w.t.Fatalf("its path is %+v", ms)
 	}
 	b, err := w.Read.Branch(w.ctx, f.first.ID)
@@ -109,13 +125,15 @@ func testAdopt(w *bench) {
 func testAdoptLeft(w *bench) {
 	for _, last := range []int64{4, 2} { // at the head, and before it
 		f := madeElsewhere(w)
-		left := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: f.ID, Branch: f.first.ID, Seq: last, LastSeq: last,
-			State: scrollback.TurnInterrupted, Draft: draft("half"), StartedAt: 60}
+		left := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: f.ID, Branch: f.first.ID, Seq: last,
+			LastSeq: last,
+			State:   scrollback.TurnInterrupted, Draft: draft("half"), StartedAt: 60}
 		brings := driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}, Left: &left}
 		w.ok(adopt(w, brings))
 		_, err := w.Turns.Get(w.ctx, left.ID)
 		w.code(err, scrollback.NotFound) // hidden, until the conversation is not
-		brings.Branches, brings.Current = nil, f.first.ID
+		brings.Branches = nil
+		brings.Current = f.first.ID
 		w.ok(adopt(w, brings))
 		same(w.t, "the turn", left, w.turn(left.ID))
 		found, err := w.Turns.Troubled(w.ctx, driver.TurnQuery{Branch: f.first.ID, To: 9, Limit: 9})
@@ -157,10 +175,15 @@ func testAdoptAgain(w *bench) {
 	other.Entries = []driver.Entry{grow.Entries[0], f.first.Entries[0]}
 	is(scrollback.Conflict, driver.Adopt{Branches: []driver.AdoptBranch{other}})
 	other = grow
-	other.ID, other.Parent, other.AtSeq, other.IfHead = "new", f.first.ID, 9, 9
+	other.ID = "new"
+	other.Parent = f.first.ID
+	other.AtSeq = 9
+	other.IfHead = 9
 	is(scrollback.NotFound, driver.Adopt{Branches: []driver.AdoptBranch{other}})
 	stranger := elder(w)
-	other.Parent, other.AtSeq, other.IfHead = stranger.Branch, 5, 5
+	other.Parent = stranger.Branch
+	other.AtSeq = 5
+	other.IfHead = 5
 	is(scrollback.NotFound, driver.Adopt{Branches: []driver.AdoptBranch{other}})
 	forged := f.segment
 	forged.Hash = "another"
@@ -168,9 +191,11 @@ func testAdoptAgain(w *bench) {
 	is(scrollback.Conflict, driver.Adopt{Views: f.view(7), Branches: []driver.AdoptBranch{grow}})
 	is(scrollback.Conflict, driver.Adopt{Current: stranger.Branch})
 	is(scrollback.NotFound, driver.Adopt{Current: "unknown"})
-	is(scrollback.Conflict, driver.Adopt{Conversation: scrollback.Conversation{Ancestors: []scrollback.ConversationID{stranger.ConversationID}}})
+	is(scrollback.Conflict,
+		driver.Adopt{Conversation: scrollback.Conversation{Ancestors: []scrollback.ConversationID{stranger.ConversationID}}})
 	w.unchanged(func() {
-		w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Segments: []scrollback.Segment{f.segment}, Folds: []scrollback.StoredReceipt{f.fold}}))
+		w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Segments: []scrollback.Segment{f.segment},
+			Folds: []scrollback.StoredReceipt{f.fold}}))
 	})
 
 	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{grow}}))
@@ -179,8 +204,12 @@ func testAdoptAgain(w *bench) {
 	}
 	f.UpdatedAt = 1 << 50
 	f.fold.Undone = true
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Folds: []scrollback.StoredReceipt{f.fold}, Current: f.first.ID,
-		Edit: func(c *scrollback.Conversation) { c.Title, c.ID = "edited", "other" }}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Folds: []scrollback.StoredReceipt{f.fold},
+		Current: f.first.ID,
+		Edit: func(c *scrollback.Conversation) {
+			c.Title = "edited"
+			c.ID = "other"
+		}}))
 	got := w.head(f.ID)
 	if got.Branch.ID != f.first.ID || got.Messages != 5 || got.Title != "edited" || got.UpdatedAt != 1<<50 {
 		w.t.Fatalf("extended to %+v", got)
@@ -198,15 +227,18 @@ func testAdoptRefused(w *bench) {
 	f := madeElsewhere(w)
 	bring(w, f)
 	held := w.begin(f.ID, w.entry(scrollback.RoleUser, "asked"))
-	f.second.IfHead, f.second.Entries = 5, []driver.Entry{w.entry(scrollback.RoleUser, "more")}
-	a := driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Salvage: salvager(w, held.Turn.ID, 1)}
+	f.second.IfHead = 5
+	f.second.Entries = []driver.Entry{w.entry(scrollback.RoleUser, "more")}
+	a := driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second},
+		Salvage: salvager(w, held.Turn.ID, 1)}
 	w.unchanged(func() { w.code(adopt(w, a), scrollback.Conflict) })
 	w.now += 2 * lease
 	_, err := w.save(held.Turn, draft("half an ans"))
 	w.ok(err)
 	w.now += 2 * lease
 	w.code(adopt(w, a), scrollback.Conflict) // what the turn had written stands there
-	a.Branches[0].IfHead, a.Branches[0].Entries = 6, slices.Clone(a.Branches[0].Entries)
+	a.Branches[0].IfHead = 6
+	a.Branches[0].Entries = slices.Clone(a.Branches[0].Entries)
 	w.ok(adopt(w, a))
 	if got := w.head(f.ID); got.Messages != 7 || w.turn(held.Turn.ID).State != scrollback.TurnInterrupted {
 		t := w.turn(held.Turn.ID)
@@ -224,9 +256,11 @@ func testAdoptShared(w *bench) {
 	f := madeElsewhere(w)
 	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
 	c, b := plan(w)
-	c.Ancestors, c.Parent = []scrollback.ConversationID{f.ID}, &scrollback.ParentRef{ID: f.ID, Branch: f.first.ID, Seq: 2}
+	c.Ancestors = []scrollback.ConversationID{f.ID}
+	c.Parent = &scrollback.ParentRef{ID: f.ID, Branch: f.first.ID, Seq: 2}
 	heir := driver.AdoptBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "heir")}}
-	heir.Parent, heir.AtSeq = f.first.ID, 2
+	heir.Parent = f.first.ID
+	heir.AtSeq = 2
 	w.ok(adopt(w, driver.Adopt{Conversation: c, Branches: []driver.AdoptBranch{heir}, Current: b.ID}))
 	if ms := w.messages(b.ID, 1, 9); len(ms) != 3 || ms[1].ConversationID != f.ID {
 		w.t.Fatalf("the heir's path is %+v", ms)
@@ -237,7 +271,8 @@ func testAdoptShared(w *bench) {
 		w.t.Fatalf("taken is %q", taken)
 	}
 	Check(w.t, w.Driver)
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second},
+		Segments: []scrollback.Segment{f.segment}}))
 	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Current: f.second.ID}))
 	w.head(f.ID)
 	for id := f.ID; id != ""; {
@@ -248,8 +283,10 @@ func testAdoptShared(w *bench) {
 		}
 	}
 	f.second.IfHead = 2
-	f.first.IfHead, f.first.Entries = 2, f.first.Entries[2:]
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}, Current: f.first.ID}))
+	f.first.IfHead = 2
+	f.first.Entries = f.first.Entries[2:]
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first},
+		Current: f.first.ID}))
 	if got := w.head(f.ID); got.Messages != 4 || got.Title != "from afar" {
 		w.t.Fatalf("it came back as %+v", got)
 	}
@@ -259,20 +296,26 @@ func testAdoptShared(w *bench) {
 // testAdoptInheritsMore: a conversation that an heir's history brought without what it
 // inherits itself comes whole later, and all of it goes with the heir.
 func testAdoptInheritsMore(w *bench) {
-	parent, fork := madeElsewhere(w), madeElsewhere(w)
-	fork.first.Entries, fork.second = fork.first.Entries[:2], driver.AdoptBranch{}
+	parent := madeElsewhere(w)
+	fork := madeElsewhere(w)
+	fork.first.Entries = fork.first.Entries[:2]
+	fork.second = driver.AdoptBranch{}
 	w.ok(adopt(w, driver.Adopt{Conversation: fork.Conversation, Branches: []driver.AdoptBranch{fork.first}}))
 	heir, b := plan(w)
 	heir.Ancestors = []scrollback.ConversationID{fork.ID}
 	leaves := driver.AdoptBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "heir")}}
-	leaves.Parent, leaves.AtSeq = fork.first.ID, 2
+	leaves.Parent = fork.first.ID
+	leaves.AtSeq = 2
 	w.ok(adopt(w, driver.Adopt{Conversation: heir, Branches: []driver.AdoptBranch{leaves}, Current: b.ID}))
 	Check(w.t, w.Driver)
 
 	w.ok(adopt(w, driver.Adopt{Conversation: parent.Conversation, Branches: []driver.AdoptBranch{parent.first}}))
 	fork.Ancestors = []scrollback.ConversationID{parent.ID}
 	other := driver.AdoptBranch{IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "of the fork")}}
-	other.ID, other.Conversation, other.Parent, other.AtSeq = scrollback.BranchID(w.id("branch")), fork.ID, parent.first.ID, 2
+	other.ID = scrollback.BranchID(w.id("branch"))
+	other.Conversation = fork.ID
+	other.Parent = parent.first.ID
+	other.AtSeq = 2
 	w.ok(adopt(w, driver.Adopt{Conversation: fork.Conversation, Branches: []driver.AdoptBranch{other}, Current: other.ID}))
 	if got := w.head(fork.ID); !slices.Equal(got.Ancestors, fork.Ancestors) || got.Messages != 3 {
 		w.t.Fatalf("the fork is %+v", got)

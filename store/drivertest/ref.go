@@ -60,14 +60,16 @@ func testRefEntries(w *bench) {
 	ids := []scrollback.ConversationID{c.ID}
 	same(w.t, "all", want, refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 	same(w.t, "history", want[:1], refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefHistory, Limit: 9}))
-	same(w.t, "artifacts", want[1:], refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefArtifact, Limit: 9}))
+	same(w.t, "artifacts", want[1:], refsOf(w,
+		driver.RefQuery{Conversations: ids, Kind: scrollback.RefArtifact, Limit: 9}))
 	for i, e := range want {
 		same(w.t, "one", want[i:i+1], refsOf(w, driver.RefQuery{Conversations: ids, Ref: e.Ref, Limit: 9}))
 		for _, among := range [][]string{{c.Project}, {"none", c.Project}} {
 			same(w.t, "one, of its project", want[i:i+1], refsOf(w, driver.RefQuery{Ref: e.Ref, Projects: among, Limit: 9}))
 		}
 		for _, among := range [][]string{{}, {"none"}} {
-			same(w.t, "one, of others", []scrollback.RefEntry(nil), refsOf(w, driver.RefQuery{Ref: e.Ref, Projects: among, Limit: 9}))
+			same(w.t, "one, of others", []scrollback.RefEntry(nil),
+				refsOf(w, driver.RefQuery{Ref: e.Ref, Projects: among, Limit: 9}))
 			same(w.t, "one, of others, named", []scrollback.RefEntry(nil),
 				refsOf(w, driver.RefQuery{Conversations: ids, Ref: e.Ref, Projects: among, Limit: 9}))
 		}
@@ -79,7 +81,8 @@ func testRefEntries(w *bench) {
 // testRefPages: newest first, then the higher ref, on pages of any size, over
 // several conversations.
 func testRefPages(w *bench) {
-	a, b := w.conversation(), w.conversation()
+	a := w.conversation()
+	b := w.conversation()
 	w.say(a.ID, 4)
 	for i := range int64(4) {
 		cm := plainCommit(w, a, i+1, i+1)
@@ -110,7 +113,8 @@ func testRefPages(w *bench) {
 // testRefScope: a ref is found only through a conversation that mentions it, or
 // through any when none is named.
 func testRefScope(w *bench) {
-	a, b := w.conversation(), w.conversation()
+	a := w.conversation()
+	b := w.conversation()
 	w.say(a.ID, 1)
 	s := w.fold(a, 1, 1).Segments[0]
 	art := w.artifact("x", w.now)
@@ -128,13 +132,17 @@ func testRefScope(w *bench) {
 // testArtifacts: one that is known stays as first recorded, whoever mentions it;
 // without a conversation nothing is mentioned.
 func testArtifacts(w *bench) {
-	a, b := w.conversation(), w.conversation()
+	a := w.conversation()
+	b := w.conversation()
 	first := w.artifact("x", w.tick())
 	before := w.head(a.ID)
 	w.ok(w.Refs.PutArtifact(w.ctx, first, ""))
 	noRefs(w, a.ID)
 	later := first
-	later.MediaType, later.Name, later.Size, later.CreatedAt = "image/png", "other", 99, w.tick()
+	later.MediaType = "image/png"
+	later.Name = "other"
+	later.Size = 99
+	later.CreatedAt = w.tick()
 	w.ok(w.Refs.PutArtifact(w.ctx, later, a.ID))
 	same(w.t, "head", before, w.head(a.ID))
 	entry := func(c scrollback.Conversation, name string, at int64) []scrollback.RefEntry {
@@ -145,9 +153,11 @@ func testArtifacts(w *bench) {
 	ids := []scrollback.ConversationID{a.ID}
 	same(w.t, "mentioned", entry(a, "other", later.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 	again := later
-	again.Name, again.CreatedAt = "third", w.tick()
+	again.Name = "third"
+	again.CreatedAt = w.tick()
 	w.ok(w.Refs.PutArtifact(w.ctx, again, a.ID))
-	same(w.t, "mentioned again", entry(a, "other", later.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
+	same(w.t, "mentioned again", entry(a, "other", later.CreatedAt),
+		refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 	w.ok(w.Refs.PutArtifact(w.ctx, again, b.ID))
 	ids[0] = b.ID
 	same(w.t, "by another", entry(b, "third", again.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
@@ -169,7 +179,8 @@ func testMentions(w *bench) {
 	turn := w.begin(c.ID, entry("c")).Turn
 	w.finish(turn, scrollback.TurnOpen, entry("d"), entry("e"))
 	w.now += lease + 1
-	salvaged, mine := entry("f"), entry("g")
+	salvaged := entry("f")
+	mine := entry("g")
 	_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
 		b.Salvage = func(scrollback.Turn) []driver.Entry { return []driver.Entry{salvaged} }
 	}, mine)

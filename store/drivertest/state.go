@@ -47,7 +47,8 @@ type thread struct {
 // readAll reads a driver to the end.
 func readAll(t testing.TB, d *driver.Driver) state {
 	t.Helper()
-	ctx, fail := t.Context(), func(err error) {
+	ctx := t.Context()
+	fail := func(err error) {
 		if err != nil {
 			t.Helper()
 			t.Fatal(err)
@@ -99,8 +100,10 @@ func readAll(t testing.TB, d *driver.Driver) state {
 // and which changes were told is each one's own.
 func Equal(t testing.TB, want, got *driver.Driver) {
 	t.Helper()
-	a, b := readAll(t, want), readAll(t, got)
-	a.Changes, b.Changes = nil, nil
+	a := readAll(t, want)
+	b := readAll(t, got)
+	a.Changes = nil
+	b.Changes = nil
 	same(t, "all that can be read", a, b)
 }
 
@@ -125,7 +128,8 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 		return th, err
 	}
 	for _, b := range th.Branches {
-		for _, q := range []driver.TurnQuery{{Branch: b.ID, To: bound, Limit: bound}, {Branch: b.ID, From: 2, To: 5, Limit: 2}} {
+		for _, q := range []driver.TurnQuery{{Branch: b.ID, To: bound, Limit: bound},
+			{Branch: b.ID, From: 2, To: 5, Limit: 2}} {
 			turns, err := d.Turns.Troubled(ctx, q)
 			if err != nil {
 				return th, err
@@ -144,10 +148,12 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 	if th.Messages, err = d.Read.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
 		return th, err
 	}
-	if th.Refs, err = d.Refs.List(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: bound}); err != nil {
+	if th.Refs, err = d.Refs.List(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
+		Limit: bound}); err != nil {
 		return th, err
 	}
-	if th.Sources, err = d.Refs.Sources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...), sourceNames); err != nil {
+	if th.Sources, err = d.Refs.Sources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...),
+		sourceNames); err != nil {
 		return th, err
 	}
 	var ids []scrollback.SegmentID
@@ -176,17 +182,20 @@ func Check(t testing.TB, d *driver.Driver) {
 }
 
 func checkThread(t testing.TB, d *driver.Driver, th thread) error {
-	c, b := th.Listed, th.Branch
+	c := th.Listed
+	b := th.Branch
 	if b.ID != c.Branch || b.Conversation != c.ID || b.HeadSeq != c.Messages {
 		return fmt.Errorf("head %d of %d messages, branch %s of %s", b.HeadSeq, c.Messages, b.ID, b.Conversation)
 	}
 	var seq int64
 	var sum scrollback.Weight
 	for _, m := range th.Messages {
-		seq, sum = seq+1, sum.Add(m.Weight)
+		seq += 1
+		sum = sum.Add(m.Weight)
 		own := m.Branch == b.ID && m.ConversationID == c.ID
 		if m.Seq != seq || m.Sum != sum || own != (seq > b.AtSeq) {
-			return fmt.Errorf("message %s: seq %d sum %v of %s, want %d, %v on the path of %s", m.ID, m.Seq, m.Sum, m.Branch, seq, sum, b.ID)
+			return fmt.Errorf("message %s: seq %d sum %v of %s, want %d, %v on the path of %s", m.ID, m.Seq, m.Sum, m.Branch,
+				seq, sum, b.ID)
 		}
 	}
 	if b.HeadSeq != seq || b.Sum != sum {
@@ -264,7 +273,8 @@ func testAudit(w *bench) {
 	if a.total != int64(len(a.messages)) {
 		w.t.Errorf("%d messages of %d came", len(a.messages), a.total)
 	}
-	if !slices.IsSortedFunc(a.conversations, func(x, y scrollback.Conversation) int { return cmp.Compare(x.ID, y.ID) }) || len(a.conversations) != 4 {
+	if !slices.IsSortedFunc(a.conversations, func(x, y scrollback.Conversation) int { return cmp.Compare(x.ID, y.ID) }) ||
+		len(a.conversations) != 4 {
 		w.t.Errorf("the conversations came as %v", a.conversations)
 	}
 	var own []scrollback.Message
@@ -347,15 +357,18 @@ func testMendSound(w *bench) {
 		w.ok(mend(driver.Mend{Lease: turn.ID}))
 		w.ok(mend(driver.Mend{Learned: "a/x"}))
 		w.ok(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "a/x"}}))
-		w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Turn: turn.ID}, {Receipt: 1}, {Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
-		w.code(mend(driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}), scrollback.Conflict)
+		w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Turn: turn.ID}, {Receipt: 1},
+			{Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
+		w.code(mend(driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}),
+			scrollback.Conflict)
 		w.code(mend(driver.Mend{View: &driver.MendView{Branch: "unknown"}}), scrollback.Conflict)
 		w.code(mend(driver.Mend{Heads: "unknown"}), scrollback.NotFound)
 		w.code(mend(driver.Mend{Recover: &driver.Recover{Branch: "unknown"}}), scrollback.NotFound)
 		w.code(mend(driver.Mend{Recover: &driver.Recover{Conversation: "unknown"}}), scrollback.NotFound)
 		w.code(mend(driver.Mend{Lease: "unknown"}), scrollback.NotFound)
 		w.code(mend(driver.Mend{Learned: "unknown"}), scrollback.NotFound)
-		w.code(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "unknown"}}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "unknown"}}),
+			scrollback.NotFound)
 	})
 	w.finds([]string{"findable"}, found...)
 	w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Artifact: artifactID("nobody's")}}}))
@@ -374,7 +387,8 @@ func testMendView(w *bench) {
 	if before.Branch.View.Boundary != 2 {
 		w.t.Fatalf("folded to %+v", before.Branch.View)
 	}
-	m := driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion, View: scrollback.View{RetryAt: 7}}, Now: w.tick()}
+	m := driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion,
+		View: scrollback.View{RetryAt: 7}}, Now: w.tick()}
 	w.ok(w.Audit.Mend(w.ctx, m))
 	after := w.wrote(before)
 	same(w.t, "view", m.View.View, after.Branch.View)

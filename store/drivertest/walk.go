@@ -82,7 +82,8 @@ func both[T any](w *walk, op string, call func(*driver.Driver) (T, error)) (T, b
 	oa := outcome{scrollback.CodeOf(ea), errors.Is(ea, scrollback.ErrLostLease), va}
 	ob := outcome{scrollback.CodeOf(eb), errors.Is(eb, scrollback.ErrLostLease), vb}
 	if ea != nil && eb != nil { // what comes with an error means nothing
-		oa.Value, ob.Value = *new(T), *new(T)
+		oa.Value = *new(T)
+		ob.Value = *new(T)
 	}
 	if d := diff(oa, ob); d != "" {
 		from := max(0, len(w.trail)-20)
@@ -164,7 +165,9 @@ func (w *walk) entries(n int) []driver.Entry {
 		e.Parts = some(w, nil, scrollback.Parts{scrollback.Text{Text: "<" + text + ">"}},
 			scrollback.Parts{scrollback.ToolResult{CallID: "c", Name: "t", Text: text}})
 		if w.often(15) {
-			e.Usage, e.TurnID, e.Name = &scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125}, "t", "n"
+			e.Usage = &scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125}
+			e.TurnID = "t"
+			e.Name = "n"
 		}
 		e.Sources = w.sources()
 		for range w.rng.IntN(6) / 4 {
@@ -176,8 +179,9 @@ func (w *walk) entries(n int) []driver.Entry {
 }
 
 func (w *walk) newArtifact() scrollback.Artifact {
-	return scrollback.Artifact{ID: artifactID(some(w, "a", "b", "c", "d", "e")), MediaType: some(w, "text/plain", "image/png"),
-		Name: some(w, "", "one", "two"), Size: w.rng.Int64N(1 << 20), CreatedAt: w.now}
+	return scrollback.Artifact{ID: artifactID(some(w, "a", "b", "c", "d", "e")),
+		MediaType: some(w, "text/plain", "image/png"),
+		Name:      some(w, "", "one", "two"), Size: w.rng.Int64N(1 << 20), CreatedAt: w.now}
 }
 
 // errNo is what the walk's own functions answer now and then.
@@ -187,7 +191,8 @@ var errNo error = scrollback.Errorf(scrollback.Refused, "drivertest.Walk", "no")
 func (w *walk) create() {
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))}
 	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id("conversation")), Project: some(w, "one", "two"),
-		Title: some(w, "", "Red Port", "端口"), Version: 1, Branch: b.ID, CreatedAt: w.now, UpdatedAt: w.now, Meta: json.RawMessage(`{}`)}
+		Title: some(w, "", "Red Port", "端口"), Version: 1, Branch: b.ID, CreatedAt: w.now, UpdatedAt: w.now,
+		Meta: json.RawMessage(`{}`)}
 	if len(w.conversations) > 0 && w.often(50) {
 		from := w.conversation()
 		if w.often(20) {
@@ -237,7 +242,8 @@ func (w *walk) leaving(from scrollback.Branch, at int64, id scrollback.BranchID)
 	if !ok || len(ms) != 1 {
 		w.t.Fatalf("seed %d: no message %d on the path of branch %s", w.seed, at, from.ID)
 	}
-	b.Parent, b.Sum = ms[0].Branch, ms[0].Sum
+	b.Parent = ms[0].Branch
+	b.Sum = ms[0].Sum
 	return b
 }
 
@@ -250,7 +256,8 @@ func (w *walk) rewind() {
 	}
 	from := h.Branch
 	if w.often(40) {
-		all, _ := both(w, fmt.Sprint("branches of ", h.ID), func(d *driver.Driver) ([]scrollback.Branch, error) { return d.Read.Branches(w.ctx, h.ID) })
+		all, _ := both(w, fmt.Sprint("branches of ", h.ID),
+			func(d *driver.Driver) ([]scrollback.Branch, error) { return d.Read.Branches(w.ctx, h.ID) })
 		from = some(w, all...)
 	}
 	at := from.HeadSeq
@@ -264,13 +271,16 @@ func (w *walk) rewind() {
 	case w.often(5):
 		to.Parent = w.conversation().Branch
 	}
-	salvaged, title := w.entries(2), some(w, "", "Red")
+	salvaged := w.entries(2)
+	title := some(w, "", "Red")
 	both(w, fmt.Sprintf("rewind %s to %d of %s", h.ID, at, from.ID), func(d *driver.Driver) (driver.Head, error) {
 		return d.Log.Rewind(w.ctx, driver.Rewind{Conversation: h.ID, Now: w.now, To: to,
 			Salvage: func(scrollback.Turn) []driver.Entry { return salvaged },
 			Edit: func(c *scrollback.Conversation) {
 				if title != "" {
-					c.Title, c.Branch, c.Ancestors = title, "x", nil
+					c.Title = title
+					c.Branch = "x"
+					c.Ancestors = nil
 				}
 			}})
 	})
@@ -295,11 +305,17 @@ func (w *walk) readTurn(id scrollback.TurnID) {
 
 // patch renames, moves, trashes or restores.
 func (w *walk) patch() {
-	id, title, project := w.conversation().ID, some(w, "Blue", "100%"), some(w, "one", "two", "three")
-	deleted, no := some(w, 0, 0, w.now), w.often(10)
+	id := w.conversation().ID
+	title := some(w, "Blue", "100%")
+	project := some(w, "one", "two", "three")
+	deleted := some(w, 0, 0, w.now)
+	no := w.often(10)
 	both(w, fmt.Sprint("patch ", id, deleted), func(d *driver.Driver) (scrollback.Conversation, error) {
 		return d.Log.Patch(w.ctx, id, w.now, func(c *scrollback.Conversation) error {
-			c.Title, c.Project, c.DeletedAt, c.Roots = title, project, deleted, append(c.Roots, title)
+			c.Title = title
+			c.Project = project
+			c.DeletedAt = deleted
+			c.Roots = append(c.Roots, title)
 			if no {
 				return errNo
 			}
@@ -310,13 +326,16 @@ func (w *walk) patch() {
 
 // begin opens a turn, with or without a key, and now and then is not admitted.
 func (w *walk) begin() {
-	salvaged, entries := w.entries(2), w.entries(3)
+	salvaged := w.entries(2)
+	entries := w.entries(3)
 	now := w.tick()
-	t := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: w.conversation().ID, State: scrollback.TurnOpen,
+	t := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: w.conversation().ID,
+		State: scrollback.TurnOpen,
 		Owner: fmt.Sprint("owner ", w.n), LeaseUntil: now + some[int64](w, 41, 401, 4001), StartedAt: now}
 	t.Idempotency = some(w, scrollback.Idempotency{}, scrollback.Idempotency{},
 		scrollback.Idempotency{Key: some(w, "k", "l"), Hash: some(w, "g", "g", "h")})
-	no, title := w.often(10), some(w, "", "Red", "Port")
+	no := w.often(10)
+	title := some(w, "", "Red", "Port")
 	type answer struct {
 		driver.Begun
 		Admitted, Expired *scrollback.Turn
@@ -324,36 +343,41 @@ func (w *walk) begin() {
 	var edit func(*scrollback.Conversation)
 	if title != "" {
 		edit = func(c *scrollback.Conversation) {
-			c.Title, c.PinnedSeqs, c.Messages, c.DeletedAt = title, append(c.PinnedSeqs, c.Messages), 99, 99
+			c.Title = title
+			c.PinnedSeqs = append(c.PinnedSeqs, c.Messages)
+			c.Messages = 99
+			c.DeletedAt = 99
 		}
 	}
 	var without *[]int64
 	if w.often(25) {
 		without = new(some(w, nil, []int64{}, []int64{1}, []int64{1, 3}, []int64{2}))
 	}
-	got, ok := both(w, fmt.Sprintf("begin %s on %s, key %v", t.ID, t.Conversation, t.Idempotency), func(d *driver.Driver) (out answer, err error) {
-		out.Begun, err = d.Turns.Begin(w.ctx, driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit, Without: without,
-			Admit: func(last *scrollback.Turn) error {
-				if last != nil {
-					seen := settled(*last)
-					out.Admitted = &seen
-				}
-				if no {
-					return errNo
-				}
-				return nil
-			},
-			Salvage: func(expired scrollback.Turn) []driver.Entry {
-				out.Expired = &scrollback.Turn{ID: expired.ID, Draft: expired.Draft}
-				return salvaged
-			}})
-		out.Turn = settled(out.Turn)
-		if out.Previous != nil {
-			seen := settled(*out.Previous)
-			out.Previous = &seen
-		}
-		return out, err
-	})
+	got, ok := both(w, fmt.Sprintf("begin %s on %s, key %v", t.ID, t.Conversation, t.Idempotency),
+		func(d *driver.Driver) (out answer, err error) {
+			out.Begun, err = d.Turns.Begin(w.ctx,
+				driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit, Without: without,
+					Admit: func(last *scrollback.Turn) error {
+						if last != nil {
+							seen := settled(*last)
+							out.Admitted = &seen
+						}
+						if no {
+							return errNo
+						}
+						return nil
+					},
+					Salvage: func(expired scrollback.Turn) []driver.Entry {
+						out.Expired = &scrollback.Turn{ID: expired.ID, Draft: expired.Draft}
+						return salvaged
+					}})
+			out.Turn = settled(out.Turn)
+			if out.Previous != nil {
+				seen := settled(*out.Previous)
+				out.Previous = &seen
+			}
+			return out, err
+		})
 	if ok && !got.Replayed {
 		w.turns = append(w.turns, t)
 	}
@@ -364,7 +388,8 @@ func (w *walk) save() {
 	if !ok {
 		return
 	}
-	s := driver.Save{Turn: t.ID, Owner: t.Owner, LeaseUntil: w.now + some[int64](w, 41, 401), Draft: some(w, scrollback.Draft{}, draft(some(w, words...)))}
+	s := driver.Save{Turn: t.ID, Owner: t.Owner, LeaseUntil: w.now + some[int64](w, 41, 401),
+		Draft: some(w, scrollback.Draft{}, draft(some(w, words...)))}
 	both(w, fmt.Sprint("save ", t.ID), func(d *driver.Driver) (bool, error) { return d.Turns.Save(w.ctx, s) })
 	w.readTurn(t.ID)
 }
@@ -374,18 +399,24 @@ func (w *walk) finish() {
 	if !ok {
 		return
 	}
-	f := driver.Finish{Turn: t.ID, Owner: t.Owner, Entries: w.entries(3), Now: w.tick(), LeaseUntil: w.now + some[int64](w, 41, 401),
-		State:  some(w, scrollback.TurnOpen, scrollback.TurnComplete, scrollback.TurnWaiting, scrollback.TurnFailed),
-		Window: some(w, nil, mark("w"), mark("v")), Meta: some(w, nil, &scrollback.TurnMeta{ThinkingMS: 3}), FinishReason: some(w, "", "stop"), OpenCalls: some(w, nil, draft("").ToolCalls),
+	f := driver.Finish{Turn: t.ID, Owner: t.Owner, Entries: w.entries(3), Now: w.tick(),
+		LeaseUntil: w.now + some[int64](w, 41, 401),
+		State:      some(w, scrollback.TurnOpen, scrollback.TurnComplete, scrollback.TurnWaiting, scrollback.TurnFailed),
+		Window:     some(w, nil, mark("w"), mark("v")), Meta: some(w, nil, &scrollback.TurnMeta{ThinkingMS: 3}),
+		FinishReason: some(w, "", "stop"), OpenCalls: some(w, nil, draft("").ToolCalls),
 		Failure: some(w, nil, &scrollback.Failure{Code: scrollback.Internal, Message: "m"}),
-		Learn:   learnLast, Usage: some(w, nil, []scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}}, []scrollback.UsageRecord{
-			{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10, Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125, Currency: "USD"}}})}
-	both(w, fmt.Sprint("finish ", t.ID, f.State), func(d *driver.Driver) (driver.Finished, error) { return d.Turns.Finish(w.ctx, f) })
+		Learn:   learnLast, Usage: some(w, nil,
+			[]scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}}, []scrollback.UsageRecord{
+				{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10,
+					Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125, Currency: "USD"}}})}
+	both(w, fmt.Sprint("finish ", t.ID, f.State),
+		func(d *driver.Driver) (driver.Finished, error) { return d.Turns.Finish(w.ctx, f) })
 	w.readTurn(t.ID)
 }
 
 func (w *walk) append() {
-	id, entries := w.conversation().ID, append(w.entries(2), w.entries(4)...)
+	id := w.conversation().ID
+	entries := append(w.entries(2), w.entries(4)...)
 	if len(entries) == 0 {
 		return
 	}
@@ -417,22 +448,29 @@ func (w *walk) commit() {
 	if !ok {
 		return
 	}
-	cm := driver.Commit{Conversation: h.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View, Now: w.now,
+	cm := driver.Commit{Conversation: h.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View,
+		Now:     w.now,
 		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated, TokensBefore: w.rng.Int64N(99), CreatedAt: w.now}}
 	cm.View.RetryAt = w.rng.Int64N(500)
 	if first := max(h.Branch.View.Boundary, h.Branch.AtSeq) + 1; first <= h.Messages && w.often(70) {
-		s := scrollback.Segment{ID: scrollback.SegmentID(w.id("segment")), Conversation: h.ID, Branch: h.Branch.ID, FirstSeq: first,
-			LastSeq: h.Messages, Messages: int(h.Messages - first + 1), Hash: "h", From: 1, To: 2, Bytes: 3, SHA256: "ab", CreatedAt: w.now,
-			Summary: some(w, "", "one line", "two\nlines", "\n")}
+		s := scrollback.Segment{ID: scrollback.SegmentID(w.id("segment")), Conversation: h.ID, Branch: h.Branch.ID,
+			FirstSeq: first,
+			LastSeq:  h.Messages, Messages: int(h.Messages - first + 1), Hash: "h", From: 1, To: 2, Bytes: 3, SHA256: "ab",
+			CreatedAt: w.now,
+			Summary:   some(w, "", "one line", "two\nlines", "\n")}
 		cm.Segments = []scrollback.Segment{s}
-		cm.View.Boundary, cm.View.Sum = h.Messages, h.Branch.Sum
-		cm.View.Segments = append(cm.View.Segments[:len(cm.View.Segments):len(cm.View.Segments)], scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: h.Messages})
-		cm.Receipt.Result, cm.Receipt.Segments = scrollback.ResultCompacted, []scrollback.SegmentID{s.ID}
+		cm.View.Boundary = h.Messages
+		cm.View.Sum = h.Branch.Sum
+		cm.View.Segments = append(cm.View.Segments[:len(cm.View.Segments):len(cm.View.Segments)],
+			scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: h.Messages})
+		cm.Receipt.Result = scrollback.ResultCompacted
+		cm.Receipt.Segments = []scrollback.SegmentID{s.ID}
 	}
 	if w.often(10) {
 		cm.IfViewVersion--
 	}
-	errand(w, fmt.Sprintf("commit %d segments on %s", len(cm.Segments), h.ID), func(d *driver.Driver) error { return d.Views.Commit(w.ctx, cm) })
+	errand(w, fmt.Sprintf("commit %d segments on %s", len(cm.Segments), h.ID),
+		func(d *driver.Driver) error { return d.Views.Commit(w.ctx, cm) })
 }
 
 func (w *walk) unfold() {
@@ -440,8 +478,11 @@ func (w *walk) unfold() {
 	if !ok {
 		return
 	}
-	u := driver.Unfold{Branch: h.Branch.ID, Now: w.now, IfViewVersion: h.Branch.ViewVersion - some[int64](w, 0, 0, 1), View: some(w, nil, &scrollback.View{RetryAt: 7})}
-	both(w, fmt.Sprintf("unfold %+v", u), func(d *driver.Driver) (scrollback.Receipt, error) { return d.Views.Unfold(w.ctx, u) })
+	u := driver.Unfold{Branch: h.Branch.ID, Now: w.now, IfViewVersion: h.Branch.ViewVersion - some[int64](w, 0, 0, 1),
+		View: some(w, nil, &scrollback.View{RetryAt: 7})}
+	both(w, fmt.Sprintf("unfold %+v", u), func(d *driver.Driver) (scrollback.Receipt, error) {
+		return d.Views.Unfold(w.ctx, u)
+	})
 }
 
 func (w *walk) stop() {
@@ -452,32 +493,45 @@ func (w *walk) stop() {
 }
 
 func (w *walk) artifact() {
-	a, id := w.newArtifact(), some(w, "", w.conversation().ID)
+	a := w.newArtifact()
+	id := some(w, "", w.conversation().ID)
 	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d *driver.Driver) error { return d.Refs.PutArtifact(w.ctx, a, id) })
 }
 
 // walkOrigins says where a conversation comes from, and looks for some that come from there.
 func walkOrigins(w *walk) {
-	o := scrollback.Origin{Tool: some(w, "x", "y"), ID: some(w, "1", "2", "3"), Conversation: w.conversation().ID, Root: some(w, "", "r"),
+	o := scrollback.Origin{Tool: some(w, "x", "y"), ID: some(w, "1", "2", "3"), Conversation: w.conversation().ID,
+		Root:   some(w, "", "r"),
 		Folder: some(w, "", "/a", "/a/b", "/ab"), Place: some(w, "", "/p"), Name: some(w, "n", "m"), ImportedAt: w.now}
 	instead := some(w, "", w.conversation().ID)
-	errand(w, fmt.Sprintf("origin %+v instead %s", o, instead), func(d *driver.Driver) error { return d.Origins.Put(w.ctx, o, instead) })
-	q := driver.OriginQuery{Tool: some(w, "", "x"), Root: some(w, "", "r"), Folder: some(w, "", "/a"), Place: some(w, "", "/p"), Trash: w.often(50),
-		Projects: some(w, nil, []string{"one"}), Limit: 1 + w.rng.IntN(5), After: scrollback.Origin{Tool: some(w, "", "x"), ID: some(w, "", "2")}}
-	both(w, fmt.Sprintf("origins %+v", q), func(d *driver.Driver) ([]scrollback.Origin, error) { return d.Origins.List(w.ctx, q) })
-	both(w, "purged origin", func(d *driver.Driver) (bool, error) { return d.Origins.Purged(w.ctx, o.Tool, o.ID, q.Projects) })
+	errand(w, fmt.Sprintf("origin %+v instead %s", o, instead),
+		func(d *driver.Driver) error { return d.Origins.Put(w.ctx, o, instead) })
+	q := driver.OriginQuery{Tool: some(w, "", "x"), Root: some(w, "", "r"), Folder: some(w, "", "/a"),
+		Place: some(w, "", "/p"), Trash: w.often(50),
+		Projects: some(w, nil, []string{"one"}), Limit: 1 + w.rng.IntN(5),
+		After: scrollback.Origin{Tool: some(w, "", "x"), ID: some(w, "", "2")}}
+	both(w, fmt.Sprintf("origins %+v", q), func(d *driver.Driver) ([]scrollback.Origin,
+		error) {
+		return d.Origins.List(w.ctx, q)
+	})
+	both(w, "purged origin", func(d *driver.Driver) (bool, error) {
+		return d.Origins.Purged(w.ctx, o.Tool, o.ID, q.Projects)
+	})
 }
 
 // list pages through conversations and refs.
 func (w *walk) list() {
-	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"), Trash: w.often(30), Pinned: w.often(20), Limit: 1 + w.rng.IntN(5), AgentOf: some(w, nil, nil, []scrollback.ConversationID{"a", "b"})}
+	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"),
+		Trash: w.often(30), Pinned: w.often(20), Limit: 1 + w.rng.IntN(5),
+		AgentOf: some(w, nil, nil, []scrollback.ConversationID{"a", "b"})}
 	r := driver.RefQuery{Kind: some(w, "", scrollback.RefHistory, scrollback.RefArtifact), Limit: 1 + w.rng.IntN(5),
 		Conversations: []scrollback.ConversationID{w.conversation().ID}}
 	if w.often(30) {
 		r.Conversations = append(r.Conversations, w.conversation().ID, w.conversation().ID)
 	}
 	if w.often(20) {
-		r.Ref, r.Kind = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c"))), ""
+		r.Ref = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c")))
+		r.Kind = ""
 		r.Conversations = some(w, nil, r.Conversations)
 	}
 	if w.often(50) {
@@ -485,6 +539,11 @@ func (w *walk) list() {
 		q.Before = &driver.ListKey{At: c.CreatedAt, ID: string(c.ID)}
 		r.Before = &driver.ListKey{At: w.now - w.rng.Int64N(2000), ID: string(scrollback.ArtifactRef(artifactID("c")))}
 	}
-	both(w, fmt.Sprintf("list %+v", q), func(d *driver.Driver) ([]scrollback.Conversation, error) { return d.Read.Conversations(w.ctx, q) })
-	both(w, fmt.Sprintf("refs %+v", r), func(d *driver.Driver) ([]scrollback.RefEntry, error) { return d.Refs.List(w.ctx, r) })
+	both(w, fmt.Sprintf("list %+v", q), func(d *driver.Driver) ([]scrollback.Conversation,
+		error) {
+		return d.Read.Conversations(w.ctx, q)
+	})
+	both(w, fmt.Sprintf("refs %+v", r), func(d *driver.Driver) ([]scrollback.RefEntry, error) {
+		return d.Refs.List(w.ctx, r)
+	})
 }

@@ -53,14 +53,17 @@ func New(d *driver.Driver) *Feed { return &Feed{d: d} }
 // projects that are seen, until ctx ends or the database fails. It begins with where it
 // stands: a ChangeNone, or a ChangeReset if not everything since then is kept; and it ends
 // what concerned nobody here with a ChangeNone too.
-func (f *Feed) Follow(ctx context.Context, after int64, sees func(project string) bool) iter.Seq2[scrollback.Change, error] {
+func (f *Feed) Follow(ctx context.Context, after int64,
+	sees func(project string) bool) iter.Seq2[scrollback.Change, error] {
 	return func(yield func(scrollback.Change, error) bool) {
 		if err := f.enter(ctx); err != nil {
 			yield(scrollback.Change{}, err)
 			return
 		}
 		defer f.leave()
-		at, lost, err := f.end(), false, error(nil)
+		at := f.end()
+		lost := false
+		err := error(nil)
 		if after != Now {
 			at, lost, err = f.stand(ctx, after)
 		}
@@ -116,7 +119,10 @@ func (f *Feed) stand(ctx context.Context, after int64) (at int64, lost bool, err
 // next waits for changes after one. lost says that some of them are not kept any more.
 func (f *Feed) next(ctx context.Context, at int64) (batch []driver.Changed, lost bool, err error) {
 	f.mu.Lock()
-	from, ring, more, failed := f.from, f.ring, f.more, f.err
+	from := f.from
+	ring := f.ring
+	more := f.more
+	failed := f.err
 	f.mu.Unlock()
 	if at < from {
 		if batch, err = f.d.Feed.Changes(ctx, at, pageMax); err == nil {
@@ -147,7 +153,11 @@ func (f *Feed) enter(ctx context.Context) error {
 			return err
 		}
 		reading, stop := context.WithCancel(context.WithoutCancel(ctx))
-		f.stop, f.from, f.ring, f.more, f.err = stop, newest, nil, make(chan struct{}), nil
+		f.stop = stop
+		f.from = newest
+		f.ring = nil
+		f.more = make(chan struct{})
+		f.err = nil
 		go f.read(reading)
 	}
 	f.followers++
@@ -160,7 +170,8 @@ func (f *Feed) leave() {
 	defer f.mu.Unlock()
 	if f.followers--; f.followers == 0 && f.stop != nil {
 		f.stop()
-		f.stop, f.ring = nil, nil
+		f.stop = nil
+		f.ring = nil
 	}
 }
 

@@ -30,7 +30,8 @@ func create(t *testing.T, d *driver.Driver, id, project string) {
 	t.Helper()
 	c := scrollback.Conversation{ID: scrollback.ConversationID(id), Project: project, Title: "title of " + id, Version: 1}
 	c.Branch = scrollback.BranchID("b" + id)
-	if _, _, err := d.Log.Create(context.Background(), c, scrollback.Branch{ID: c.Branch, Conversation: c.ID}); err != nil {
+	if _, _, err := d.Log.Create(context.Background(), c,
+		scrollback.Branch{ID: c.Branch, Conversation: c.ID}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -82,7 +83,8 @@ func TestFollow(t *testing.T) {
 	f := feed.New(d)
 	create(t, d, "1", "a")
 	create(t, d, "2", "a")
-	fresh, resumed := follow(t, f, feed.Now, all), follow(t, f, 1, all)
+	fresh := follow(t, f, feed.Now, all)
+	resumed := follow(t, f, 1, all)
 	fresh.want("2")
 	resumed.want("1", "2 conversation 2 a title of 2")
 	create(t, d, "3", "a")
@@ -104,7 +106,8 @@ func TestFollow(t *testing.T) {
 func TestBehind(t *testing.T) {
 	d := memdriver.New()
 	f := feed.New(d)
-	slow, quick := follow(t, f, 0, all), follow(t, f, 0, all)
+	slow := follow(t, f, 0, all)
+	quick := follow(t, f, 0, all)
 	slow.want("0")
 	quick.want("0")
 	create(t, d, "1", "a")
@@ -146,9 +149,13 @@ func TestOthersProjects(t *testing.T) {
 	d := memdriver.New()
 	f := feed.New(d)
 	to := func(project string) func(*scrollback.Conversation) {
-		return func(c *scrollback.Conversation) { c.Project, c.Title = project, "in "+project }
+		return func(c *scrollback.Conversation) {
+			c.Project = project
+			c.Title = "in " + project
+		}
 	}
-	mine, theirs := follow(t, f, 0, only("mine", "my other")), follow(t, f, 0, only("theirs"))
+	mine := follow(t, f, 0, only("mine", "my other"))
+	theirs := follow(t, f, 0, only("theirs"))
 	mine.want("0")
 	theirs.want("0")
 	create(t, d, "1", "mine")
@@ -175,16 +182,25 @@ func TestOthersProjects(t *testing.T) {
 // all are told.
 func TestTold(t *testing.T) {
 	head := &scrollback.ChangedHead{Title: "t", Version: 3, In: "a"}
-	c := driver.Changed{N: 7, Conversation: "c", Project: "a", Turn: "u", State: scrollback.TurnOpen, FirstSeq: 2, LastSeq: 3,
-		Ref: "history:x", Now: head, Kinds: driver.KindEdited | driver.KindGrown | driver.KindTurned | driver.KindFolded | driver.KindUndone}
+	c := driver.Changed{N: 7, Conversation: "c", Project: "a", Turn: "u", State: scrollback.TurnOpen, FirstSeq: 2,
+		LastSeq: 3,
+		Ref:     "history:x", Now: head,
+		Kinds: driver.KindEdited | driver.KindGrown | driver.KindTurned | driver.KindFolded | driver.KindUndone}
 	about := func(kind scrollback.ChangeType) scrollback.Change {
 		return scrollback.Change{Type: kind, Conversation: "c", Project: "a", ChangedHead: head}
 	}
-	want := []scrollback.Change{about(scrollback.ChangeConversation), about(scrollback.ChangeMessage), about(scrollback.ChangeTurn),
+	want := []scrollback.Change{about(scrollback.ChangeConversation), about(scrollback.ChangeMessage),
+		about(scrollback.ChangeTurn),
 		about(scrollback.ChangeCompaction)}
-	want[1].TurnID, want[1].FirstSeq, want[1].LastSeq = "u", 2, 3
-	want[2].TurnID, want[2].State = "u", scrollback.TurnOpen
-	want[3].FirstSeq, want[3].LastSeq, want[3].Ref, want[3].Undone = 2, 3, "history:x", true
+	want[1].TurnID = "u"
+	want[1].FirstSeq = 2
+	want[1].LastSeq = 3
+	want[2].TurnID = "u"
+	want[2].State = scrollback.TurnOpen
+	want[3].FirstSeq = 2
+	want[3].LastSeq = 3
+	want[3].Ref = "history:x"
+	want[3].Undone = true
 	if got := feed.Told(c, all); !reflect.DeepEqual(got, want) {
 		t.Errorf("told %+v", got)
 	}

@@ -11,7 +11,8 @@ func tell(batch []driver.Changed, sees func(project string) bool, yield func(scr
 	for _, c := range batch {
 		changes := Told(c, sees)
 		for i, one := range changes {
-			one.N, one.More = c.N, i < len(changes)-1
+			one.N = c.N
+			one.More = i < len(changes)-1
 			if !yield(one, nil) {
 				return false
 			}
@@ -51,17 +52,23 @@ func Told(c driver.Changed, sees func(project string) bool) []scrollback.Change 
 	}
 	if c.Kinds&driver.KindGrown != 0 {
 		one := about(scrollback.ChangeMessage)
-		one.TurnID, one.FirstSeq, one.LastSeq = c.Turn, c.FirstSeq, c.LastSeq
+		one.TurnID = c.Turn
+		one.FirstSeq = c.FirstSeq
+		one.LastSeq = c.LastSeq
 		out = append(out, one)
 	}
 	if c.Kinds&driver.KindTurned != 0 {
 		one := about(scrollback.ChangeTurn)
-		one.TurnID, one.State = c.Turn, c.State
+		one.TurnID = c.Turn
+		one.State = c.State
 		out = append(out, one)
 	}
 	if c.Kinds&driver.KindFolded != 0 {
 		one := about(scrollback.ChangeCompaction)
-		one.FirstSeq, one.LastSeq, one.Ref, one.Undone = c.FirstSeq, c.LastSeq, c.Ref, c.Kinds&driver.KindUndone != 0
+		one.FirstSeq = c.FirstSeq
+		one.LastSeq = c.LastSeq
+		one.Ref = c.Ref
+		one.Undone = c.Kinds&driver.KindUndone != 0
 		out = append(out, one)
 	}
 	return out

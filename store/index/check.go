@@ -20,7 +20,8 @@ const checkTerms = 64
 // were held against the index, and of about how many. left are documents of messages that
 // were purged, which tending removes. Of an index that is cut in another way, or reset
 // meanwhile, nothing is known.
-func (x *Index) Check(ctx context.Context, progress func(done, total int64), flaw func(m scrollback.Message, detail string) error) (left int64, err error) {
+func (x *Index) Check(ctx context.Context, progress func(done, total int64),
+	flaw func(m scrollback.Message, detail string) error) (left int64, err error) {
 	s, err := x.State(ctx)
 	if err != nil || s.Cut != x.version {
 		return 0, err
@@ -56,7 +57,8 @@ func (c *checking) page(ctx context.Context, page []driver.Numbered) (moved bool
 	of := map[driver.Place]scrollback.Message{}
 	var places []driver.Place
 	for i, d := range docs {
-		byPlace[d.Place], of[d.Place] = d, page[i].Message
+		byPlace[d.Place] = d
+		of[d.Place] = page[i].Message
 		places = append(places, d.Place)
 	}
 	slices.Sort(places)
@@ -89,7 +91,8 @@ func (c *checking) page(ctx context.Context, page []driver.Numbered) (moved bool
 }
 
 // terms looks some terms up among the places of a page.
-func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[driver.Place]*document, wrong map[driver.Place]string) error {
+func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[driver.Place]*document,
+	wrong map[driver.Place]string) error {
 	type ranked struct {
 		term string
 		hash uint64
@@ -138,7 +141,8 @@ func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[dr
 }
 
 // report hands on what is wrong with messages that are still there.
-func (c *checking) report(ctx context.Context, of map[driver.Place]scrollback.Message, wrong map[driver.Place]string) (moved bool, err error) {
+func (c *checking) report(ctx context.Context, of map[driver.Place]scrollback.Message,
+	wrong map[driver.Place]string) (moved bool, err error) {
 	if len(wrong) == 0 {
 		return false, nil
 	}

@@ -77,7 +77,8 @@ func (x *Index) wait(d time.Duration) {
 func (x *Index) Wrote(messages int, bytes int64) {
 	x.mu.Lock()
 	x.written = true
-	x.seen.messages, x.seen.bytes = x.seen.messages+messages, x.seen.bytes+bytes
+	x.seen.messages += messages
+	x.seen.bytes += bytes
 	enough := x.seen.enough()
 	x.mu.Unlock()
 	if enough {
@@ -116,7 +117,8 @@ func (x *Index) Close() {
 		return
 	}
 	x.closed = true
-	behind, purged := x.written || x.lags, x.purged
+	behind := x.written || x.lags
+	purged := x.purged
 	x.stop()
 	x.timer.Stop()
 	x.mu.Unlock()
@@ -146,14 +148,16 @@ func (x *Index) follow() {
 		x.mu.Lock()
 		switch {
 		case err == nil:
-			x.failed, x.again = 0, 0
+			x.failed = 0
+			x.again = 0
 		case x.closed:
 		case errors.Is(err, errElsewhere): // and may have looked before what is new here
 			x.wait(elsewhere)
 		case scrollback.CodeOf(err) == scrollback.Refused: // it may only be read
 			x.waiting = true
 		default:
-			x.failed, x.again = x.failed+1, min(max(2*x.again, retryIn), retryMost)
+			x.failed += 1
+			x.again = min(max(2*x.again, retryIn), retryMost)
 			x.wait(x.again)
 		}
 	}

@@ -266,7 +266,8 @@ func TestCheckAndRemake(t *testing.T) {
 	i := 0
 	for _, m := range all {
 		words := cut(m.Message)
-		one := driver.Document{Terms: words, Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(words)}}
+		one := driver.Document{Terms: words, Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt,
+			Length: len(words)}}
 		switch {
 		case len(words) == 0:
 			continue
@@ -283,7 +284,8 @@ func TestCheckAndRemake(t *testing.T) {
 		d.All = append(d.All, one)
 		i++
 	}
-	d.All = append(d.All, driver.Document{Terms: []string{"red"}, Mark: driver.Mark{Place: driver.PlaceOf(1, 5000), Length: 1}})
+	d.All = append(d.All, driver.Document{Terms: []string{"red"},
+		Mark: driver.Mark{Place: driver.PlaceOf(1, 5000), Length: 1}})
 	if put, err := b.Put(t.Context(), d); !put || err != nil {
 		t.Fatal(put, err)
 	}

@@ -196,12 +196,14 @@ func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err
 	d := driver.Documents{Cut: x.version, From: s.Watermark, To: docs[len(docs)-1].number}
 	for _, one := range docs {
 		if !one.whole && !h.lenient {
-			return false, left, scrollback.Errorf(scrollback.Unavailable, "index.CatchUp", "the text of an artifact cannot be read")
+			return false, left, scrollback.Errorf(scrollback.Unavailable, "index.CatchUp",
+				"the text of an artifact cannot be read")
 		}
 		if one.Length > 0 {
 			d.All = append(d.All, one.put())
 		}
-		left.messages, left.bytes = left.messages+1, left.bytes+int64(one.bytes)
+		left.messages += 1
+		left.bytes += int64(one.bytes)
 	}
 	if !h.all && !left.enough() {
 		return false, left, nil

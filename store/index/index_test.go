@@ -57,11 +57,14 @@ func (b *bench) say(in scrollback.ConversationID, texts ...string) {
 	var entries []driver.Entry
 	for i, text := range texts {
 		n := len(b.said) + i
-		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("m", n)), CreatedAt: int64(n),
-			Role: []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[n%2], Parts: scrollback.Parts{scrollback.Text{Text: text}},
-			Weight: scrollback.Weight{Bytes: int64(len(text))}}})
+		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("m", n)),
+			CreatedAt: int64(n),
+			Role:      []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[n%2],
+			Parts:     scrollback.Parts{scrollback.Text{Text: text}},
+			Weight:    scrollback.Weight{Bytes: int64(len(text))}}})
 	}
-	got, err := b.d.Log.Append(b.t.Context(), driver.Append{Conversation: in, IfHead: -1, Entries: entries, Now: int64(len(b.said))})
+	got, err := b.d.Log.Append(b.t.Context(),
+		driver.Append{Conversation: in, IfHead: -1, Entries: entries, Now: int64(len(b.said))})
 	b.ok(err)
 	b.said = append(b.said, got.Messages...)
 }
@@ -124,14 +127,17 @@ var queries = []driver.PostingQuery{
 func (b *bench) check(what string, l *index.Look) {
 	b.t.Helper()
 	b.checkPostings(what, l)
-	documents, length := int64(0), int64(0)
+	documents := int64(0)
+	length := int64(0)
 	for _, m := range b.said {
 		if n := int64(len(cut(m))); n > 0 {
-			documents, length = documents+1, length+n
+			documents += 1
+			length += n
 		}
 	}
 	if l.State.Documents != documents || l.State.Terms != length {
-		b.t.Fatalf("%s: %d documents with %d terms, want %d with %d", what, l.State.Documents, l.State.Terms, documents, length)
+		b.t.Fatalf("%s: %d documents with %d terms, want %d with %d", what, l.State.Documents, l.State.Terms, documents,
+			length)
 	}
 	var places []driver.Place
 	for n := range int64(5) {
@@ -198,7 +204,8 @@ func (b *bench) want(l *index.Look, q driver.PostingQuery) []driver.Postings {
 		}
 		slices.SortFunc(all, func(a, b at) int { return int(a.p>>1) - int(b.p>>1) + int(a.p&1) - int(b.p&1) })
 		for _, one := range all {
-			out[i].Places, out[i].Counts = append(out[i].Places, one.p), append(out[i].Counts, one.n)
+			out[i].Places = append(out[i].Places, one.p)
+			out[i].Counts = append(out[i].Counts, one.n)
 		}
 	}
 	return out
@@ -371,11 +378,13 @@ func TestFaults(t *testing.T) {
 			for more := true; more; {
 				var err error
 				if more, err = b.CatchUp(t.Context()); err != nil {
-					failed, more = failed+1, true
+					failed += 1
+					more = true
 				}
 				if !more {
 					if more, err = b.Tend(t.Context()); err != nil {
-						failed, more = failed+1, true
+						failed += 1
+						more = true
 					}
 				}
 			}

@@ -46,7 +46,9 @@ func (l *Look) begin(ctx context.Context, s driver.IndexState) error {
 	if s.Cut != l.version { // all of it is the tail
 		s = driver.IndexState{Cut: l.version, Newest: s.Newest}
 	}
-	l.at, l.State, l.tail = s, s, nil
+	l.at = s
+	l.State = s
+	l.tail = nil
 	if s.Newest-s.Watermark <= tailMessages {
 		docs, fits, err := l.Index.tail.look(ctx, l.Index, s, runtime.GOMAXPROCS(0))
 		if err != nil {
@@ -144,7 +146,8 @@ func (l *Look) behind(term string, q driver.PostingQuery, after int64) driver.Po
 			continue
 		}
 		if out.Holding++; q.Lets(d.Mark) {
-			out.Places, out.Counts = append(out.Places, d.Place), append(out.Counts, uint8(min(n, 255)))
+			out.Places = append(out.Places, d.Place)
+			out.Counts = append(out.Counts, uint8(min(n, 255)))
 		}
 	}
 	return out
@@ -157,10 +160,12 @@ func merge(a, b driver.Postings, most int) driver.Postings {
 		return out
 	}
 	if len(b.Places) == 0 {
-		out.Places, out.Counts = a.Places, a.Counts
+		out.Places = a.Places
+		out.Counts = a.Counts
 		return out
 	}
-	out.Places, out.Counts = make([]driver.Place, 0, len(a.Places)+len(b.Places)), make([]uint8, 0, len(a.Places)+len(b.Places))
+	out.Places = make([]driver.Place, 0, len(a.Places)+len(b.Places))
+	out.Counts = make([]uint8, 0, len(a.Places)+len(b.Places))
 	for len(a.Places) > 0 || len(b.Places) > 0 {
 		from := &a
 		if len(a.Places) == 0 || len(b.Places) > 0 && b.Places[0] < a.Places[0] {
@@ -169,9 +174,11 @@ func merge(a, b driver.Postings, most int) driver.Postings {
 		if n := len(out.Places); n > 0 && out.Places[n-1] == from.Places[0] {
 			out.Holding--
 		} else {
-			out.Places, out.Counts = append(out.Places, from.Places[0]), append(out.Counts, from.Counts[0])
+			out.Places = append(out.Places, from.Places[0])
+			out.Counts = append(out.Counts, from.Counts[0])
 		}
-		from.Places, from.Counts = from.Places[1:], from.Counts[1:]
+		from.Places = from.Places[1:]
+		from.Counts = from.Counts[1:]
 	}
 	return out
 }

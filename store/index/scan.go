@@ -103,7 +103,8 @@ type reading struct {
 func (r *reading) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		r.mu.Lock()
-		to, failed := r.next, r.err != nil
+		to := r.next
+		failed := r.err != nil
 		from := max(to-scanNumber, r.s.at.Watermark)
 		r.next = from
 		r.mu.Unlock()
@@ -145,7 +146,8 @@ func (r *reading) piece(ctx context.Context, from, to int64) (int64, error) {
 			return to, nil // judged by who has begun it
 		}
 		places, n := terms.Places(r.l.Text(ctx, m.Message), r.want, MaxTerms)
-		f := found{number: m.Number, counts: make([]int, len(places)), mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: n}}
+		f := found{number: m.Number, counts: make([]int, len(places)),
+			mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: n}}
 		for i, at := range places {
 			f.counts[i] = len(at)
 		}
@@ -196,7 +198,8 @@ func (s *scan) postings(term string, q driver.PostingQuery, after int64) driver.
 			continue
 		}
 		if q.Lets(*one.mark) {
-			out.Places, out.Counts = append(out.Places, one.mark.Place), append(out.Counts, one.count)
+			out.Places = append(out.Places, one.mark.Place)
+			out.Counts = append(out.Counts, one.count)
 		}
 	}
 	return out

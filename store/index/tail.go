@@ -45,7 +45,13 @@ func (t *tail) forget() {
 	t.reset(0)
 }
 
-func (t *tail) reset(from int64) { t.from, t.to, t.docs, t.byPlace, t.weight = from, from, nil, nil, 0 }
+func (t *tail) reset(from int64) {
+	t.from = from
+	t.to = from
+	t.docs = nil
+	t.byPlace = nil
+	t.weight = 0
+}
 
 // read brings the tail up to a state and returns its documents by number, or false if they
 // are too many.
@@ -92,7 +98,9 @@ func (t *tail) load(ctx context.Context, x *Index, s driver.IndexState, workers 
 		for _, d := range t.docs[:i] {
 			t.weight -= d.weight()
 		}
-		t.from, t.docs, t.byPlace = s.Watermark, slices.Clone(t.docs[i:]), nil
+		t.from = s.Watermark
+		t.docs = slices.Clone(t.docs[i:])
+		t.byPlace = nil
 	}
 	for i, d := range t.docs { // what could not be read may be readable now
 		if !d.whole {
@@ -115,7 +123,9 @@ func (t *tail) load(ctx context.Context, x *Index, s driver.IndexState, workers 
 		for _, d := range docs {
 			t.weight += d.weight()
 		}
-		t.docs, t.byPlace, t.to = append(t.docs[:len(t.docs):len(t.docs)], docs...), nil, page[len(page)-1].Number
+		t.docs = append(t.docs[:len(t.docs):len(t.docs)], docs...)
+		t.byPlace = nil
+		t.to = page[len(page)-1].Number
 		if t.weight > tailWeight || len(t.docs) > tailMessages {
 			t.reset(s.Watermark)
 			return false, nil
@@ -129,7 +139,8 @@ func (t *tail) drop(i int) {
 	for _, d := range t.docs[i:] {
 		t.weight -= d.weight()
 	}
-	t.docs, t.byPlace = t.docs[:i:i], nil
+	t.docs = t.docs[:i:i]
+	t.byPlace = nil
 	t.to = t.from
 	if i > 0 {
 		t.to = t.docs[i-1].number

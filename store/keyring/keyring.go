@@ -62,7 +62,8 @@ func (r *Ring) Now() int64 { return r.now().UnixMilli() }
 // conflict, unless that key has ended.
 func (r *Ring) Add(ctx context.Context, k scrollback.Key) (scrollback.Key, string, error) {
 	now := r.Now()
-	k = scrollback.Key{ID: scrollback.KeyID(r.newID()), Name: strings.TrimSpace(k.Name), Role: k.Role, Projects: distinct(k.Projects),
+	k = scrollback.Key{ID: scrollback.KeyID(r.newID()), Name: strings.TrimSpace(k.Name), Role: k.Role,
+		Projects:  distinct(k.Projects),
 		CreatedAt: now, ExpiresAt: k.ExpiresAt}
 	if err := check(k, now); err != nil {
 		return scrollback.Key{}, "", err
@@ -94,7 +95,8 @@ func check(k scrollback.Key, now int64) error {
 
 // line reports whether a text can be a name.
 func line(s string) bool {
-	return strings.TrimSpace(s) != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= mostRunes && !strings.ContainsFunc(s, unicode.IsControl)
+	return strings.TrimSpace(s) != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= mostRunes &&
+		!strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // distinct are the projects that are named, in their order.
@@ -146,7 +148,8 @@ func (r *Ring) Named(ctx context.Context, name string) (scrollback.Key, error) {
 			return all[at], nil
 		}
 	}
-	return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Named", "no key has this id, and none that can be used has this name: %.100q", name)
+	return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Named",
+		"no key has this id, and none that can be used has this name: %.100q", name)
 }
 
 // Revoke ends a key, named as in Named. A key that is revoked already stays as it is.
@@ -162,7 +165,8 @@ func (r *Ring) Revoke(ctx context.Context, name string) (scrollback.Key, error) 
 
 // Find returns the key with a secret, also one that has ended; not_found if there is none.
 func (r *Ring) Find(ctx context.Context, secret string) (scrollback.Key, error) {
-	if !strings.HasPrefix(secret, secretPrefix) || len(secret) != len(secretPrefix)+base64.RawURLEncoding.EncodedLen(secretBytes) {
+	if !strings.HasPrefix(secret, secretPrefix) ||
+		len(secret) != len(secretPrefix)+base64.RawURLEncoding.EncodedLen(secretBytes) {
 		return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Find", "no such key")
 	}
 	return r.d.Find(ctx, hash(secret))
@@ -176,7 +180,8 @@ func (r *Ring) Used(ctx context.Context, id scrollback.KeyID) error {
 // SignIn returns a cookie for a key, and when it expires, in Unix ms.
 func (r *Ring) SignIn(ctx context.Context, k scrollback.Key) (cookie string, ends int64, err error) {
 	now := r.Now()
-	cookie, ends = random(), now+SignInTime.Milliseconds()
+	cookie = random()
+	ends = now + SignInTime.Milliseconds()
 	if k.ExpiresAt > 0 {
 		ends = min(ends, k.ExpiresAt)
 	}

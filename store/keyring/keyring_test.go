@@ -16,15 +16,18 @@ import (
 
 func open(t *testing.T) (*keyring.Ring, *driver.Driver, *time.Time) {
 	t.Helper()
-	d, now := memdriver.New(), time.UnixMilli(1_700_000_000_000)
+	d := memdriver.New()
+	now := time.UnixMilli(1_700_000_000_000)
 	return keyring.New(d.Keys, func() time.Time { return now }, uuid.NewString), d, &now
 }
 
 // A key is found by its secret, of which only the hash is stored.
 func TestAdd(t *testing.T) {
 	r, d, now := open(t)
-	k, secret, err := r.Add(t.Context(), scrollback.Key{Name: " laptop ", Role: scrollback.AccessWrite, Projects: []string{"b", "a", "b"}})
-	if err != nil || k.Name != "laptop" || len(k.Projects) != 2 || k.Projects[0] != "b" || k.CreatedAt != now.UnixMilli() || k.ID == "" {
+	k, secret, err := r.Add(t.Context(), scrollback.Key{Name: " laptop ", Role: scrollback.AccessWrite,
+		Projects: []string{"b", "a", "b"}})
+	if err != nil || k.Name != "laptop" || len(k.Projects) != 2 || k.Projects[0] != "b" ||
+		k.CreatedAt != now.UnixMilli() || k.ID == "" {
 		t.Fatalf("%+v, %v", k, err)
 	}
 	if !strings.HasPrefix(secret, "sbk_") || len(secret) < 40 || strings.Contains(secret, string(k.ID)) {
@@ -41,7 +44,8 @@ func TestAdd(t *testing.T) {
 	if err != nil || again == secret {
 		t.Errorf("two keys have the secrets %q and %q, %v", secret, again, err)
 	}
-	short, long := secret[:len(secret)-1], secret+"A"
+	short := secret[:len(secret)-1]
+	long := secret + "A"
 	for _, wrong := range []string{"", "sbk_", short, long, strings.ToUpper(secret), "x" + secret, "../" + secret[3:]} {
 		if _, err := r.Find(t.Context(), wrong); scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("%q: %v", wrong, err)

@@ -138,7 +138,9 @@ func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 			err = scrollback.Errorf(scrollback.NotFound, op, "nothing is known of model %s", m.Learned)
 		}
 	case m.Usage != nil:
-		if !slices.ContainsFunc(db.days, func(d scrollback.UsageDay) bool { return d.Day == m.Usage.Day && d.Model == m.Usage.Model }) {
+		if !slices.ContainsFunc(db.days, func(d scrollback.UsageDay) bool {
+			return d.Day == m.Usage.Day && d.Model == m.Usage.Model
+		}) {
 			err = scrollback.Errorf(scrollback.NotFound, op, "no usage of model %s on day %d", m.Usage.Model, m.Usage.Day)
 		}
 	default:

@@ -32,7 +32,8 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	if b.IfBranch != "" && (b.IfBranch != th.Branch || b.IfHead != th.Messages) {
 		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, b.IfHead)
 	}
-	last, salvaged := clone(db.turns[th.turn]), []driver.Entry(nil)
+	last := clone(db.turns[th.turn])
+	salvaged := []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
 		if driver.Holds(*last, b.Now) {
 			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
@@ -78,7 +79,9 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	}
 	ms := db.append(th, b.Entries, b.Now)
 	turn := db.open(th, b.Turn)
-	th.news.Turn, th.news.State, th.news.Kinds = turn.ID, turn.State, th.news.Kinds|driver.KindTurned
+	th.news.Turn = turn.ID
+	th.news.State = turn.State
+	th.news.Kinds = th.news.Kinds | driver.KindTurned
 	db.changes.touch(th, b.Now)
 	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
 }
@@ -113,8 +116,11 @@ func interrupt(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn
 	if salvage != nil {
 		salvaged = salvage(clone(*t))
 	}
-	t.Reply, t.LastSeq = driver.Reply(t.Reply, salvaged), driver.LastSeq(t.LastSeq, head+int64(len(salvaged)), salvaged)
-	t.State, t.EndedAt, t.Draft = scrollback.TurnInterrupted, now, scrollback.Draft{}
+	t.Reply = driver.Reply(t.Reply, salvaged)
+	t.LastSeq = driver.LastSeq(t.LastSeq, head+int64(len(salvaged)), salvaged)
+	t.State = scrollback.TurnInterrupted
+	t.EndedAt = now
+	t.Draft = scrollback.Draft{}
 	return salvaged
 }
 
@@ -135,8 +141,12 @@ func (db *database) conclude(th *thread, last *scrollback.Turn, salvaged []drive
 // open stores a new turn at the head and returns it.
 func (db turns) open(th *thread, t scrollback.Turn) scrollback.Turn {
 	t = clone(t)
-	t.State, t.Branch, t.Seq, t.LastSeq = scrollback.TurnOpen, th.Branch, th.Messages, th.Messages
+	t.State = scrollback.TurnOpen
+	t.Branch = th.Branch
+	t.Seq = th.Messages
+	t.LastSeq = th.Messages
 	db.turns[t.ID] = &t
-	th.turns, th.turn = append(th.turns, t.ID), t.ID
+	th.turns = append(th.turns, t.ID)
+	th.turn = t.ID
 	return clone(t)
 }

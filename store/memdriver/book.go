@@ -46,7 +46,8 @@ func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.U
 		}
 	}
 	slices.SortFunc(out, func(a, b scrollback.UsageDay) int {
-		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Currency, b.Currency))
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Project, b.Project),
+			cmp.Compare(a.Currency, b.Currency))
 	})
 	return out, nil
 }
@@ -106,7 +107,8 @@ func count(db *database, t driver.Tally, used int64) {
 	if t.Within != nil {
 		count(db, *t.Within, tallied(db, *t.Within)+1)
 	}
-	t.Most, t.Within = used, nil
+	t.Most = used
+	t.Within = nil
 	db.tallies[t.Actor] = t
 }
 

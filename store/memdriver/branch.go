@@ -11,7 +11,8 @@ import (
 // leave completes a branch from the message at which it leaves its parent, and returns
 // the parent's conversation.
 func (db *database) leave(op string, b *scrollback.Branch) (scrollback.ConversationID, error) {
-	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
+	b.HeadSeq = b.AtSeq
+	b.Sum = scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {
 		return b.Conversation, nil
 	}
@@ -42,7 +43,8 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	if err := db.reachable(op, th, &to); err != nil {
 		return driver.Head{}, err
 	}
-	last, salvaged := clone(db.turns[th.turn]), []driver.Entry(nil)
+	last := clone(db.turns[th.turn])
+	salvaged := []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
 		if driver.Holds(*last, r.Now) {
 			return driver.Head{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
@@ -64,7 +66,9 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	th.news.Kinds = driver.KindEdited
 	b := db.destination(th, to, r.Now)
 	leaveOut(b, to.View.Without) // one that is there may have left out others
-	th.Branch, th.Messages, th.turn = b.ID, b.HeadSeq, ""
+	th.Branch = b.ID
+	th.Messages = b.HeadSeq
+	th.turn = ""
 	if n := len(b.rows); n > 0 && db.turns[b.rows[n-1].TurnID] != nil {
 		th.turn = b.rows[n-1].TurnID
 	}

@@ -28,7 +28,8 @@ type thread struct {
 }
 
 // Create implements [driver.Log].
-func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+func (db log) Create(ctx context.Context, c scrollback.Conversation,
+	b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	const op = "memdriver.Create"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -37,7 +38,8 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	}
 	if th := db.threads[c.ID]; th != nil {
 		if th.PurgedAt != 0 {
-			return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", c.ID)
+			return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged",
+				c.ID)
 		}
 		return clone(th.Conversation), false, nil
 	}
@@ -51,7 +53,8 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	if db.branches[b.ID] != nil {
 		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "branch %s exists", b.ID)
 	}
-	c.Branch, c.Messages = b.ID, b.HeadSeq
+	c.Branch = b.ID
+	c.Messages = b.HeadSeq
 	th := &thread{Conversation: clone(c), was: c}
 	db.threads[c.ID] = th
 	db.changes.tell(driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
@@ -61,7 +64,8 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 
 // Patch implements [driver.Log]. What the log itself decides stays as it is,
 // whatever edit does to it.
-func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "memdriver.Patch"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -85,9 +89,15 @@ func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 
 // keepLog puts back into an edited conversation what the log decides.
 func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
-	next.ID, next.Branch, next.Messages = old.ID, old.Branch, old.Messages
-	next.Parent, next.CreatedAt, next.Version = old.Parent, old.CreatedAt, old.Version
-	next.Ancestors, next.PurgedAt, next.AgentOf = old.Ancestors, old.PurgedAt, old.AgentOf
+	next.ID = old.ID
+	next.Branch = old.Branch
+	next.Messages = old.Messages
+	next.Parent = old.Parent
+	next.CreatedAt = old.CreatedAt
+	next.Version = old.Version
+	next.Ancestors = old.Ancestors
+	next.PurgedAt = old.PurgedAt
+	next.AgentOf = old.AgentOf
 }
 
 // Head implements [driver.Reader].
@@ -178,7 +188,8 @@ func (db projects) Get(ctx context.Context, name string) (scrollback.Project, er
 }
 
 // Put implements [driver.Projects].
-func (db projects) Put(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (scrollback.Project, error) {
+func (db projects) Put(ctx context.Context, name string, now int64,
+	edit func(*scrollback.Project) error) (scrollback.Project, error) {
 	end, err := db.write(ctx, "memdriver.PutProject")
 	defer end()
 	if err != nil {
@@ -190,7 +201,11 @@ func (db projects) Put(ctx context.Context, name string, now int64, edit func(*s
 	if err := edit(&p); err != nil {
 		return scrollback.Project{}, err
 	}
-	p.Name, p.Conversations, p.Version, p.CreatedAt, p.UpdatedAt = name, 0, was.Version+1, cmp.Or(was.CreatedAt, now), now
+	p.Name = name
+	p.Conversations = 0
+	p.Version = was.Version + 1
+	p.CreatedAt = cmp.Or(was.CreatedAt, now)
+	p.UpdatedAt = now
 	db.projects[name] = clone(p)
 	return p, nil
 }
@@ -282,9 +297,12 @@ func (db *database) head(th *thread) driver.Head {
 func (cs *changes) touch(th *thread, now int64) {
 	th.Version++
 	th.UpdatedAt = now
-	news, was := th.news, th.was
-	th.news, th.was = driver.Changed{}, th.Conversation
-	news.Conversation, news.Project = th.ID, th.Project
+	news := th.news
+	was := th.was
+	th.news = driver.Changed{}
+	th.was = th.Conversation
+	news.Conversation = th.ID
+	news.Project = th.Project
 	switch {
 	case th.PurgedAt != 0 && was.PurgedAt != 0:
 		return

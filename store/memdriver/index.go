@@ -22,7 +22,8 @@ type indexed struct {
 func (db index) State(ctx context.Context) (driver.IndexState, error) {
 	end, err := db.read(ctx, "memdriver.State")
 	defer end()
-	s := driver.IndexState{Cut: db.indexed.cut, Watermark: db.indexed.watermark, Newest: newest(db.database), Documents: int64(len(db.indexed.documents))}
+	s := driver.IndexState{Cut: db.indexed.cut, Watermark: db.indexed.watermark, Newest: newest(db.database),
+		Documents: int64(len(db.indexed.documents))}
 	for _, d := range db.indexed.documents {
 		s.Terms += int64(d.Length)
 	}
@@ -120,13 +121,15 @@ func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.P
 			}
 			out[i].Holding++
 			if q.Lets(d.Mark) {
-				out[i].Places, out[i].Counts = append(out[i].Places, p), append(out[i].Counts, uint8(min(n, 255)))
+				out[i].Places = append(out[i].Places, p)
+				out[i].Counts = append(out[i].Counts, uint8(min(n, 255)))
 			}
 		}
 	}
 	for i := range out {
 		if q.Most > 0 && out[i].Holding > int64(q.Most) {
-			out[i].Places, out[i].Counts = nil, nil
+			out[i].Places = nil
+			out[i].Counts = nil
 		}
 	}
 	return out, nil
@@ -161,7 +164,8 @@ func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.F
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
 		trashed := th.DeletedAt != 0
-		f := driver.Fork{Branch: b.ID, At: b.AtSeq, Conversation: b.Conversation, Trashed: trashed, Lets: !trashed && within(projects, th.Project)}
+		f := driver.Fork{Branch: b.ID, At: b.AtSeq, Conversation: b.Conversation, Trashed: trashed,
+			Lets: !trashed && within(projects, th.Project)}
 		out[b.Parent] = append(out[b.Parent], f)
 	}
 	return out

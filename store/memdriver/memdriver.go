@@ -74,8 +74,10 @@ type (
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
-		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Origins: origins{db}, Claims: memaccess.NewClaims(&db.mu, db.usable), Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db},
+		Keys: memaccess.New(&db.mu, db.usable),
+		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Origins: origins{db},
+		Claims: memaccess.NewClaims(&db.mu, db.usable), Close: db.close}
 }
 
 func empty() *database {

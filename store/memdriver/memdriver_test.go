@@ -42,7 +42,8 @@ func TestChangesKept(t *testing.T) {
 	}
 	const n = 2*driver.ChangesKept + 300
 	for i := range n - 1 {
-		if _, err := d.Log.Patch(t.Context(), "0", int64(i), func(*scrollback.Conversation) error { return nil }); err != nil {
+		if _, err := d.Log.Patch(t.Context(), "0", int64(i),
+			func(*scrollback.Conversation) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -56,7 +56,8 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, a.IfHead)
 	}
 	if a.IfBranch != "" && a.IfBranch != th.Branch {
-		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the branch is %s, not %s", th.Branch, a.IfBranch)
+		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the branch is %s, not %s", th.Branch,
+			a.IfBranch)
 	}
 	var salvaged []driver.Entry
 	kept := clone(last)
@@ -149,7 +150,8 @@ func (db reader) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.S
 	was := int64(-1)
 	for _, m := range path {
 		if bin := (m.Seq - 1) * q.Bins / q.Head; bin != was {
-			out, was = append(out, scrollback.ShapeBin{FirstSeq: m.Seq, At: m.CreatedAt}), bin
+			out = append(out, scrollback.ShapeBin{FirstSeq: m.Seq, At: m.CreatedAt})
+			was = bin
 		}
 		b := &out[len(out)-1]
 		b.LastSeq = m.Seq
@@ -179,12 +181,16 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 	var out []scrollback.Message
 	for _, e := range entries {
 		m := clone(e.Message)
-		m.ConversationID, m.Branch, m.Seq = th.ID, b.ID, b.HeadSeq+1
+		m.ConversationID = th.ID
+		m.Branch = b.ID
+		m.Seq = b.HeadSeq + 1
 		m.Sum = b.Sum.Add(m.Weight)
 		r := &row{Message: m, n: next(&db.rowNumbers)}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
-		b.HeadSeq, b.Sum, b.UpdatedAt = m.Seq, m.Sum, now
+		b.HeadSeq = m.Seq
+		b.Sum = m.Sum
+		b.UpdatedAt = now
 		for _, a := range e.Mentions {
 			db.mention(th, a)
 		}

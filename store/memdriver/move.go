@@ -32,37 +32,50 @@ func (db move) Adopt(ctx context.Context, a driver.Adopt) error {
 
 // adoption copies the rows of an adoption; its functions stay.
 func adoption(a driver.Adopt) driver.Adopt {
-	a.Conversation, a.Segments, a.Mentions, a.Folds = clone(a.Conversation), cloneAll(a.Segments), cloneAll(a.Mentions), cloneAll(a.Folds)
-	a.Branches, a.Views = cloneAll(a.Branches), cloneAll(a.Views)
+	a.Conversation = clone(a.Conversation)
+	a.Segments = cloneAll(a.Segments)
+	a.Mentions = cloneAll(a.Mentions)
+	a.Folds = cloneAll(a.Folds)
+	a.Branches = cloneAll(a.Branches)
+	a.Views = cloneAll(a.Views)
 	return a
 }
 
 // keepsake remembers everything that an adoption may change.
 func (db move) keepsake() (back func()) {
 	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
-		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows), changes: db.changes}
+		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows),
+		changes: db.changes}
 	for id, th := range db.threads {
 		db.threads[id] = new(*th)
 		db.threads[id].receipts = nil
 		for _, r := range th.receipts {
 			db.threads[id].receipts = append(db.threads[id].receipts, new(*r))
 		}
-		db.threads[id].segments, db.threads[id].mentions = slices.Clip(th.segments), slices.Clip(th.mentions)
+		db.threads[id].segments = slices.Clip(th.segments)
+		db.threads[id].mentions = slices.Clip(th.mentions)
 		db.threads[id].sources = maps.Clone(th.sources)
 	}
 	for id, b := range db.branches {
 		db.branches[id] = new(*b)
 		db.branches[id].rows = slices.Clip(b.rows)
 	}
-	db.rows, db.changes.kept = slices.Clip(db.rows), slices.Clip(db.changes.kept)
+	db.rows = slices.Clip(db.rows)
+	db.changes.kept = slices.Clip(db.changes.kept)
 	return func() {
-		db.threads, db.branches, db.turns, db.segments, db.artifacts, db.rows = was.threads, was.branches, was.turns, was.segments, was.artifacts, was.rows
+		db.threads = was.threads
+		db.branches = was.branches
+		db.turns = was.turns
+		db.segments = was.segments
+		db.artifacts = was.artifacts
+		db.rows = was.rows
 		db.changes = was.changes
 	}
 }
 
 // Folds implements [driver.Move].
-func (db move) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
+func (db move) Folds(ctx context.Context, id scrollback.ConversationID,
+	skip, limit int) ([]scrollback.StoredReceipt, error) {
 	end, err := db.read(ctx, "memdriver.Folds")
 	defer end()
 	th := db.threads[id]
@@ -71,7 +84,8 @@ func (db move) Folds(ctx context.Context, id scrollback.ConversationID, skip, li
 	}
 	var out []scrollback.StoredReceipt
 	for _, r := range th.receipts[min(skip, len(th.receipts)):min(skip+limit, len(th.receipts))] {
-		out = append(out, scrollback.StoredReceipt{Branch: r.branch, Receipt: clone(r.Receipt), Before: clone(r.before), Folded: r.folded, Undone: r.undone})
+		out = append(out, scrollback.StoredReceipt{Branch: r.branch, Receipt: clone(r.Receipt), Before: clone(r.before),
+			Folded: r.folded, Undone: r.undone})
 	}
 	return out, nil
 }
@@ -155,7 +169,9 @@ func (j *adopting) grow() error {
 		b := j.branches[g.ID]
 		if b == nil {
 			b = &branch{Branch: g.Branch, number: next(&j.branchNumbers)}
-			b.Conversation, b.View, b.ViewVersion = j.th.ID, scrollback.View{}, 0
+			b.Conversation = j.th.ID
+			b.View = scrollback.View{}
+			b.ViewVersion = 0
 			of, err := j.leave(j.op, &b.Branch)
 			if err == nil {
 				err = inherits(j.op, j.th, of)
@@ -253,7 +269,8 @@ func (j *adopting) enterFolds() error {
 			j.th.receipts[i].undone = j.th.receipts[i].undone || f.Undone
 			continue
 		}
-		j.th.receipts = append(j.th.receipts, &receipt{Receipt: f.Receipt, branch: f.Branch, before: f.Before, folded: f.Folded, undone: f.Undone})
+		j.th.receipts = append(j.th.receipts, &receipt{Receipt: f.Receipt, branch: f.Branch, before: f.Before,
+			folded: f.Folded, undone: f.Undone})
 	}
 	return nil
 }
@@ -263,10 +280,15 @@ func (j *adopting) end() error {
 		return nil
 	}
 	if j.hidden() {
-		version, ancestors := j.th.Version, j.th.Ancestors
+		version := j.th.Version
+		ancestors := j.th.Ancestors
 		j.th.Conversation = j.a.Conversation
-		j.th.Version, j.th.Ancestors, j.th.DeletedAt, j.th.PurgedAt = version, ancestors, 0, 0
-		j.th.news, j.th.was = driver.Changed{}, scrollback.Conversation{}
+		j.th.Version = version
+		j.th.Ancestors = ancestors
+		j.th.DeletedAt = 0
+		j.th.PurgedAt = 0
+		j.th.news = driver.Changed{}
+		j.th.was = scrollback.Conversation{}
 	}
 	if j.a.Current != "" {
 		j.th.Branch = j.a.Current
@@ -285,14 +307,16 @@ func (j *adopting) end() error {
 	if b.Conversation != j.th.ID {
 		return j.conflict("branch %s is of another conversation", b.ID)
 	}
-	j.th.Messages, j.th.turn = b.HeadSeq, ""
+	j.th.Messages = b.HeadSeq
+	j.th.turn = ""
 	if n := len(b.rows); n > 0 && j.turns[b.rows[n-1].TurnID] != nil {
 		j.th.turn = b.rows[n-1].TurnID
 	}
 	if t := j.a.Left; t != nil && j.a.Current != "" && j.turns[t.ID] == nil {
 		left := clone(t)
 		left.Conversation = j.th.ID
-		j.turns[left.ID], j.th.turns = left, append(j.th.turns, left.ID)
+		j.turns[left.ID] = left
+		j.th.turns = append(j.th.turns, left.ID)
 		if left.Branch == b.ID && left.LastSeq == b.HeadSeq {
 			j.th.turn = left.ID
 		}

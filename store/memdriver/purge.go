@@ -18,7 +18,8 @@ func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) 
 	if err != nil {
 		return driver.Purged{}, err
 	}
-	step, th := purging(db), db.threads[p.Conversation]
+	step := purging(db)
+	th := db.threads[p.Conversation]
 	if th == nil {
 		return driver.Purged{Done: true}, nil
 	}
@@ -27,7 +28,8 @@ func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) 
 			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
 		if p.Spares(th.DeletedAt) {
-			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", th.ID)
+			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash",
+				th.ID)
 		}
 		step.forget(th, p.Now)
 	}
@@ -62,10 +64,16 @@ func (db purging) forget(th *thread, now int64) {
 		}
 		return o.Conversation == th.ID
 	})
-	th.turns, th.turn, th.receipts, th.texts = nil, "", nil, nil
-	th.Conversation = scrollback.Conversation{ID: th.ID, Project: th.Project, Parent: th.Parent, Ancestors: th.Ancestors, Version: th.Version,
-		Branch: th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{}, PinnedSeqs: []int64{}}
-	db.changes.tell(driver.Changed{Conversation: th.ID, Project: th.Project, Kinds: driver.KindTrashed | driver.KindPurged})
+	th.turns = nil
+	th.turn = ""
+	th.receipts = nil
+	th.texts = nil
+	th.Conversation = scrollback.Conversation{ID: th.ID, Project: th.Project, Parent: th.Parent, Ancestors: th.Ancestors,
+		Version: th.Version,
+		Branch:  th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{},
+		PinnedSeqs: []int64{}}
+	db.changes.tell(driver.Changed{Conversation: th.ID, Project: th.Project,
+		Kinds: driver.KindTrashed | driver.KindPurged})
 	th.was = th.Conversation
 }
 
@@ -122,7 +130,10 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 			continue
 		}
 		last := b.rows[len(b.rows)-1]
-		b.HeadSeq, b.Sum, b.View, b.UpdatedAt = last.Seq, last.Sum, scrollback.View{}, now
+		b.HeadSeq = last.Seq
+		b.Sum = last.Sum
+		b.View = scrollback.View{}
+		b.UpdatedAt = now
 		b.ViewVersion++
 	}
 	th.mentions = slices.DeleteFunc(th.mentions, func(m mention) bool {

@@ -107,7 +107,8 @@ func (th *thread) refer(s driver.Source, m *scrollback.Message) {
 		th.sources = map[string]driver.Source{}
 	}
 	if s.Version >= th.sources[s.Name].Version {
-		s.Branch, s.Seq = m.Branch, m.Seq
+		s.Branch = m.Branch
+		s.Seq = m.Seq
 		th.sources[s.Name] = s
 	}
 }
@@ -214,7 +215,9 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 	}
 	for _, r := range slices.Backward(th.receipts) {
 		if r.branch == b.ID && r.folded && !r.undone {
-			r.undone, r.undoneAt, r.after = true, u.Now, new(clone(b.View))
+			r.undone = true
+			r.undoneAt = u.Now
+			r.after = new(clone(b.View))
 			th.news.Fold(r.Receipt)
 			show(r.before)
 			return clone(r.Receipt), nil
@@ -256,7 +259,9 @@ func (db views) Refold(ctx context.Context, q driver.Refold) (scrollback.Receipt
 	if r.branch != b.ID || !r.undone || r.after == nil {
 		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "the compaction is not undone any more")
 	}
-	b.View, r.undone, r.after = r.after.Leaving(b.View.Without), false, nil
+	b.View = r.after.Leaving(b.View.Without)
+	r.undone = false
+	r.after = nil
 	b.ViewVersion++
 	th.news.Fold(r.Receipt)
 	db.changes.touch(th, q.Now)
@@ -282,7 +287,8 @@ func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, e
 	for _, i := range found[:min(len(found), q.Limit)] {
 		f := driver.Fold{Number: int64(i + 1), Receipt: clone(th.receipts[i].Receipt), Before: clone(th.receipts[i].before)}
 		if th.receipts[i].after != nil {
-			f.After, f.UndoneAt = clone(*th.receipts[i].after), th.receipts[i].undoneAt
+			f.After = clone(*th.receipts[i].after)
+			f.UndoneAt = th.receipts[i].undoneAt
 		}
 		out = append(out, f)
 	}

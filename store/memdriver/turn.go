@@ -22,7 +22,8 @@ func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	t.Draft, t.LeaseUntil = clone(s.Draft), s.LeaseUntil
+	t.Draft = clone(s.Draft)
+	t.LeaseUntil = s.LeaseUntil
 	if s.Meta != nil {
 		t.Meta = clone(s.Meta)
 	}
@@ -46,9 +47,13 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		return driver.Finished{}, err
 	}
 	ms := db.append(th, f.Entries, f.Now)
-	t.Reply, t.LastSeq = driver.Reply(t.Reply, f.Entries), driver.LastSeq(t.LastSeq, th.Messages, f.Entries)
-	t.State, t.FinishReason, t.Draft = f.State, f.FinishReason, scrollback.Draft{}
-	t.OpenCalls, t.Failure = clone(f.OpenCalls), clone(f.Failure)
+	t.Reply = driver.Reply(t.Reply, f.Entries)
+	t.LastSeq = driver.LastSeq(t.LastSeq, th.Messages, f.Entries)
+	t.State = f.State
+	t.FinishReason = f.FinishReason
+	t.Draft = scrollback.Draft{}
+	t.OpenCalls = clone(f.OpenCalls)
+	t.Failure = clone(f.Failure)
 	if f.Window != nil {
 		t.Window = clone(f.Window)
 	}
@@ -60,7 +65,8 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		t.LeaseUntil = f.LeaseUntil
 	} else {
 		t.EndedAt = f.Now
-		th.news.State, th.news.Kinds = t.State, th.news.Kinds|driver.KindTurned
+		th.news.State = t.State
+		th.news.Kinds = th.news.Kinds | driver.KindTurned
 	}
 	th.news.Turn = t.ID
 	db.enter(th.Project, f.Usage, f.Learn)

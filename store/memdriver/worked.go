@@ -23,7 +23,8 @@ func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 		if !here[b.Conversation] || th.DeletedAt != 0 || !within(q.Projects, th.Project) {
 			continue
 		}
-		w := driver.Worked{Line: lineOf(db.database, b), Project: th.Project, Agent: th.AgentOf != nil, Current: th.Branch == b.ID}
+		w := driver.Worked{Line: lineOf(db.database, b), Project: th.Project, Agent: th.AgentOf != nil,
+			Current: th.Branch == b.ID}
 		for _, r := range b.rows {
 			if r.Seq == b.HeadSeq {
 				w.At = r.CreatedAt
@@ -66,7 +67,8 @@ func workedOn(db *database, q driver.WorkedQuery) map[scrollback.ConversationID]
 		more = false
 		for id, th := range db.threads {
 			if th.AgentOf != nil && here[th.AgentOf.ID] && !here[id] {
-				here[id], more = true, true
+				here[id] = true
+				more = true
 			}
 		}
 	}

@@ -20,7 +20,8 @@ func Compact(parts scrollback.Parts) {
 			if p.Arguments == nil {
 				p.Arguments = json.RawMessage("null")
 			}
-			p.Arguments, p.Opaque = plain(p.Arguments), plain(p.Opaque)
+			p.Arguments = plain(p.Arguments)
+			p.Opaque = plain(p.Opaque)
 			parts[i] = p
 		case scrollback.Text:
 			p.Opaque = plain(p.Opaque)

@@ -51,7 +51,8 @@ func readAsk(query string, now time.Time) (ask, error) {
 	for i := 0; i < len(pieces); i += 2 {
 		loose += pieces[i] + "\n"
 	}
-	a.kind, a.loose = kindOf(terms.Fold(loose)), strings.ToLower(loose)
+	a.kind = kindOf(terms.Fold(loose))
+	a.loose = strings.ToLower(loose)
 	a.dates = append(datesIn(loose, now), relativeIn(loose, now)...)
 	a.speaker = speakerIn(loose)
 	a.newest = askedNow.MatchString(loose)
@@ -73,7 +74,8 @@ func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
 	}
 	found := datesIn(value, now)
 	if len(found) != 1 {
-		return false, scrollback.ParamErrorf("search.Run", "query", "%s:%s names no day or month, as 2026-03-05 or 2026-03 would", name, value)
+		return false, scrollback.ParamErrorf("search.Run", "query",
+			"%s:%s names no day or month, as 2026-03-05 or 2026-03 would", name, value)
 	}
 	d := found[0]
 	switch name {
@@ -82,7 +84,8 @@ func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
 	case "before":
 		a.to = earlier(a.to, d.from)
 	case "on":
-		a.from, a.to = max(a.from, d.from), earlier(a.to, d.to)
+		a.from = max(a.from, d.from)
+		a.to = earlier(a.to, d.to)
 	}
 	return true, nil
 }
@@ -101,7 +104,8 @@ const sayVerbs = `(?:say|said|tell|told|ask|asked|mention|mentioned|think|though
 	`want|wanted|prefer|preferred|like|guess|guessed|believe|believed|request|requested|complain|complained)`
 
 var (
-	userSaid = regexp.MustCompile(`(?i)\b(?:(?:did|do|have|had|would|could)\s+(?:I|we|the user)|(?:I|user)\s+(?:\w+\s+)?` + sayVerbs +
+	userSaid = regexp.MustCompile(`(?i)\b(?:(?:did|do|have|had|would|could)\s+(?:I|we|the user)|(?:I|user)\s+(?:\w+\s+)?` +
+		sayVerbs +
 		`|my\s+(?:own\s+)?(?:opinion|view|guess|idea|question|request|wish|preference|proposal|suggestion|words|rules?)|the user'?s?)\b` +
 		`|我(?:曾|当时|之前|上次)?(?:说|提|问|觉得|认为|猜|想|要|喜欢|希望|建议|讲)|我的(?:意见|看法|猜测|想法|要求|问题|建议|喜好|偏好)|用户`)
 	assistantSaid = regexp.MustCompile(`(?i)\b(?:(?:did|do|have|had|would|could)\s+you|you\s+(?:\w+\s+)?` + sayVerbs +

@@ -78,7 +78,8 @@ func TestReadAsk(t *testing.T) {
 		{"现在蓝色", "现在 在蓝 蓝色", ask{newest: true}},
 	} {
 		got, err := readAsk(c.query, lateMay)
-		if err != nil || got.role != c.want.role || got.from != c.want.from || got.to != c.want.to || got.speaker != c.want.speaker ||
+		if err != nil || got.role != c.want.role || got.from != c.want.from || got.to != c.want.to ||
+			got.speaker != c.want.speaker ||
 			got.newest != c.want.newest {
 			t.Errorf("%s: %+v, %v, want %+v", c.query, got, err, c.want)
 		}
@@ -87,7 +88,8 @@ func TestReadAsk(t *testing.T) {
 		}
 	}
 	for _, q := range []string{"after:2026-02-30 blue", "blue on:12", "before:3pm blue"} {
-		if _, err := readAsk(q, lateMay); scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "names no day") {
+		if _, err := readAsk(q, lateMay); scrollback.CodeOf(err) != scrollback.Invalid ||
+			!strings.Contains(err.Error(), "names no day") {
 			t.Errorf("%s: %v", q, err)
 		}
 	}
@@ -99,7 +101,8 @@ func TestTogether(t *testing.T) {
 		want bool
 	}{
 		{[]int{1}, []int{2}, true}, {[]int{1}, []int{4}, true}, {[]int{1}, []int{5}, false}, {[]int{5}, []int{3}, true},
-		{[]int{5}, []int{2}, false}, {[]int{1, 20}, []int{10, 21}, true}, {[]int{1, 30}, []int{10, 20}, false}, {nil, []int{1}, false},
+		{[]int{5}, []int{2}, false}, {[]int{1, 20}, []int{10, 21}, true}, {[]int{1, 30}, []int{10, 20}, false},
+		{nil, []int{1}, false},
 	} {
 		if got := adjacent(c.a, c.b); got != c.want {
 			t.Errorf("%v and %v together: %v", c.a, c.b, got)

@@ -12,9 +12,10 @@ import (
 // The forms: 2026-03-05, 2026/3/5, 2026-03; March 5, 2026; 5 March; March 2026;
 // 2026年3月5日, 3月5日, 三月. A date without a year is the latest such that has begun.
 var (
-	isoDate     = regexp.MustCompile(`\b(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?\b`)
-	monthFirst  = regexp.MustCompile(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
-	dayFirst    = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(` + monthNames + `)\b\.?(?:,?\s+(\d{4})\b)?`)
+	isoDate    = regexp.MustCompile(`\b(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?\b`)
+	monthFirst = regexp.MustCompile(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
+	dayFirst   = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(` + monthNames +
+		`)\b\.?(?:,?\s+(\d{4})\b)?`)
 	chineseDate = regexp.MustCompile(`(?:(\d{4})\s*年\s*)?(\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:份|\s*(\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])\s*[日号])?`)
 )
 
@@ -28,7 +29,8 @@ type days struct {
 
 // inYears is the span some years later, on the same days of the calendar of a zone.
 func (d days) inYears(years int, zone *time.Location) days {
-	return days{from: time.UnixMilli(d.from).In(zone).AddDate(years, 0, 0).UnixMilli(), to: time.UnixMilli(d.to).In(zone).AddDate(years, 0, 0).UnixMilli()}
+	return days{from: time.UnixMilli(d.from).In(zone).AddDate(years, 0, 0).UnixMilli(),
+		to: time.UnixMilli(d.to).In(zone).AddDate(years, 0, 0).UnixMilli()}
 }
 
 // otherYear is what a span counts in another year than the one that was guessed.
@@ -130,7 +132,8 @@ func number(s string) int {
 			}
 		}
 	}
-	n, digit := 0, 0
+	n := 0
+	digit := 0
 	for _, r := range s {
 		if r == '十' {
 			n += 10 * max(digit, 1)
@@ -182,8 +185,10 @@ var (
 const weekdayNames = `monday|tuesday|wednesday|thursday|friday|saturday|sunday`
 
 // daysOff says how far a single word is from today.
-var daysOff = map[string]int{"the day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "this morning": 0,
-	"this afternoon": 0, "this evening": 0, "tomorrow": 1, "the day after tomorrow": 2, "大前天": -3, "前天": -2, "昨天": -1, "昨晚": -1, "昨日": -1,
+var daysOff = map[string]int{"the day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0,
+	"tonight": 0, "this morning": 0,
+	"this afternoon": 0, "this evening": 0, "tomorrow": 1, "the day after tomorrow": 2, "大前天": -3, "前天": -2, "昨天": -1,
+	"昨晚": -1, "昨日": -1,
 	"今天": 0, "今晚": 0, "今早": 0, "今日": 0, "明天": 1, "明晚": 1, "明日": 1, "后天": 2, "後天": 2, "一昨日": -2, "おととい": -2, "きのう": -1,
 	"明後日": 2, "그저께": -2, "어제": -1, "오늘": 0, "내일": 1, "모레": 2}
 
@@ -204,21 +209,24 @@ func relativeIn(text string, now time.Time) []days {
 		out = append(out, before(today, amount(m[1]+m[3]+m[5]), strings.ToLower(m[2]+m[4]+m[6])))
 	}
 	for _, m := range shifted.FindAllStringSubmatch(text, 4) {
-		by, unit := m[1]+m[3]+m[5]+m[7], m[2]+m[8]
+		by := m[1] + m[3] + m[5] + m[7]
+		unit := m[2] + m[8]
 		switch {
 		case m[3] != "":
 			unit = "week" + m[4]
 		case m[5] != "":
 			unit = "month"
 		case m[6] != "":
-			by, unit = m[6][:len("先")], map[string]string{"週": "week", "月": "month"}[m[6][len("先"):]]
+			by = m[6][:len("先")]
+			unit = map[string]string{"週": "week", "月": "month"}[m[6][len("先"):]]
 		}
 		out = append(out, shift(today, steps[strings.ToLower(by)], strings.ToLower(unit)))
 	}
 	return out
 }
 
-var steps = map[string]int{"last": -1, "past": -1, "next": 1, "coming": 1, "上上": -2, "上": -1, "下": 1, "下下": 2, "先": -1, "来": 1, "지난": -1, "다음": 1}
+var steps = map[string]int{"last": -1, "past": -1, "next": 1, "coming": 1, "上上": -2, "上": -1, "下": 1, "下下": 2, "先": -1,
+	"来": 1, "지난": -1, "다음": 1}
 
 // amount reads how many, 3 for a few.
 func amount(s string) int {

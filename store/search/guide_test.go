@@ -42,8 +42,9 @@ func TestGuideToWeights(t *testing.T) {
 // TestGuideToQuestions: what the guide calls a question is one, and what it calls a look-up is
 // none.
 func TestGuideToQuestions(t *testing.T) {
-	for text, question := range map[string]bool{"what did Anna say about the garden?": true, "billing page march price": true,
-		"Anna garden?": true, "the garden": true, "谁 说 过": true, "when": true,
+	for text, question := range map[string]bool{"what did Anna say about the garden?": true,
+		"billing page march price": true,
+		"Anna garden?":             true, "the garden": true, "谁 说 过": true, "when": true,
 		"garden": false, "Anna garden fence": false, "花园 围栏": false} {
 		if kindOf(text).question != question {
 			t.Errorf("%q: a question is %v", text, !question)

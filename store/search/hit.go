@@ -32,7 +32,8 @@ type shown struct {
 }
 
 // hits fills in the best from skip on, as many as requested, and says how far it read.
-func (s *searching) hits(ctx context.Context, f found, skip int, q scrollback.SearchQuery) ([]scrollback.Hit, int, error) {
+func (s *searching) hits(ctx context.Context, f found, skip int,
+	q scrollback.SearchQuery) ([]scrollback.Hit, int, error) {
 	fill := &filling{s, f, q, map[scrollback.ConversationID]driver.Head{}, map[scrollback.SegmentID]scrollback.Segment{}}
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
 	var chosen []shown
@@ -94,7 +95,8 @@ func (l *filling) see(ctx context.Context, c *Candidate) (shown, bool, error) {
 		}
 	}
 	place := driver.PlaceOf(l.f.scope.numbers[c.Message.Branch], c.Message.Seq)
-	if out.on = l.f.scope.on(out.head.Branch.ID, place); !out.on && out.heir == nil && c.Message.ConversationID != out.head.ID {
+	if out.on = l.f.scope.on(out.head.Branch.ID, place); !out.on && out.heir == nil &&
+		c.Message.ConversationID != out.head.ID {
 		// Of an ancestor that is purged or in the trash, only what is inherited exists.
 		switch of, err := l.head(ctx, c.Message.ConversationID); {
 		case scrollback.CodeOf(err) == scrollback.NotFound, err == nil && of.DeletedAt != 0:
@@ -130,8 +132,9 @@ func (l *filling) head(ctx context.Context, id scrollback.ConversationID) (drive
 func (l *filling) hit(c shown) scrollback.Hit {
 	m := c.Message
 	text := strings.TrimSpace(c.text)
-	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
-		Content: passage(text, l.f.Query, Characters(l.q)), Score: math.Round(c.Score*1000) / 1000,
+	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role,
+		CreatedAt: m.CreatedAt,
+		Content:   passage(text, l.f.Query, Characters(l.q)), Score: math.Round(c.Score*1000) / 1000,
 		OnPath: c.on}
 	if c.heir != nil {
 		h.ConversationID = c.heir.Heir
@@ -156,11 +159,14 @@ func (l *filling) hit(c shown) scrollback.Hit {
 
 // folded is what stands for a message in its window, if something does.
 func folded(c shown) (scrollback.ViewItem, bool) {
-	v, seq := c.head.Branch.View, c.Message.Seq
+	v := c.head.Branch.View
+	seq := c.Message.Seq
 	if !c.on || seq > v.Boundary {
 		return scrollback.ViewItem{}, false
 	}
-	i := slices.IndexFunc(v.Segments, func(item scrollback.ViewItem) bool { return item.FirstSeq <= seq && seq <= item.LastSeq })
+	i := slices.IndexFunc(v.Segments, func(item scrollback.ViewItem) bool {
+		return item.FirstSeq <= seq && seq <= item.LastSeq
+	})
 	if i < 0 {
 		return scrollback.ViewItem{}, false
 	}
@@ -237,7 +243,8 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 		if around == 0 || c.best >= scrollback.SearchNear {
 			continue
 		}
-		m, of := c.Message, c.Message.Branch
+		m := c.Message
+		of := c.Message.Branch
 		if c.heir != nil {
 			of = c.heir.Through
 		}
@@ -248,10 +255,12 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 		if err != nil {
 			return nil, err
 		}
-		from, to := max(1, m.Seq-around), min(m.Seq+around, own.HeadSeq)
+		from := max(1, m.Seq-around)
+		to := min(m.Seq+around, own.HeadSeq)
 		near, err := l.d.Read.Messages(ctx, driver.MessageQuery{Branch: own.ID, From: from, To: to})
 		if err == nil && int64(len(near)) != to-from+1 {
-			err = scrollback.Errorf(scrollback.Internal, "search.Run", "the path of branch %s has gaps around message %d", own.ID, m.Seq)
+			err = scrollback.Errorf(scrollback.Internal, "search.Run", "the path of branch %s has gaps around message %d",
+				own.ID, m.Seq)
 		}
 		if err != nil {
 			return nil, err
@@ -264,7 +273,8 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 // inside reports whether none of the words is in what is said in a message: then they are
 // in a file or a result that it holds.
 func inside(m scrollback.Message, q terms.Query) bool {
-	holds, said := false, ""
+	holds := false
+	said := ""
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:

@@ -46,7 +46,8 @@ func kindOf(loose string) kind {
 
 // held is 1 if a message holds what a question of this kind asks for.
 func (k kind) held(m scrollback.Message, t traits) float64 {
-	return oneIf(k.shown && (t.shown || pictured(m.Parts)) || k.many && t.number || k.where && t.place || k.why && t.reason)
+	return oneIf(k.shown && (t.shown || pictured(m.Parts)) || k.many && t.number || k.where && t.place ||
+		k.why && t.reason)
 }
 
 func pictured(parts scrollback.Parts) bool {
@@ -60,7 +61,9 @@ func pictured(parts scrollback.Parts) bool {
 
 // asking is which part of the sentences of a text are questions.
 func asking(text string) float64 {
-	questions, all, said := 0, 0, false
+	questions := 0
+	all := 0
+	said := false
 	for _, r := range text {
 		switch r {
 		case '?', '？':
@@ -113,7 +116,8 @@ func saidBy(m scrollback.Message, text string) string {
 
 // names reports whether a question, in lower case, names a person.
 func names(question, person string) bool {
-	for _, part := range strings.FieldsFunc(strings.ToLower(person), func(r rune) bool { return r == ' ' || r == '_' || r == '.' || r == '-' }) {
+	for _, part := range strings.FieldsFunc(strings.ToLower(person),
+		func(r rune) bool { return r == ' ' || r == '_' || r == '.' || r == '-' }) {
 		if utf8.RuneCountInString(part) < 2 {
 			continue
 		}

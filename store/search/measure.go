@@ -29,7 +29,8 @@ type measured struct {
 
 // measure reads what BM25 takes around the messages at some places.
 func (p *posted) measure(ctx context.Context, o *scope, ms map[driver.Place]scrollback.Message) (*measured, error) {
-	s, m := o.s, &measured{p: p}
+	s := o.s
+	m := &measured{p: p}
 	for place := range ms {
 		m.places = append(m.places, o.window(place)...)
 	}
@@ -77,7 +78,8 @@ func (m *measured) common(ms map[driver.Place]scrollback.Message) {
 	var of []int
 	for i, skipped := range m.p.skipped {
 		if skipped {
-			want, of = append(want, m.p.terms[i]), append(of, i)
+			want = append(want, m.p.terms[i])
+			of = append(of, i)
 			m.counts[i] = make([]uint8, len(m.places))
 		}
 	}
@@ -106,7 +108,8 @@ func (m *measured) count(l driver.Postings) []uint8 {
 	for at, p := range m.places {
 		step := 1
 		for i+step < len(l.Places) && l.Places[i+step] < p { // gallop, then search between
-			i, step = i+step, 2*step
+			i += step
+			step = 2 * step
 		}
 		end := min(i+step+1, len(l.Places))
 		i += sort.Search(end-i, func(n int) bool { return l.Places[i+n] >= p })

@@ -55,7 +55,8 @@ func (k *picker) phrases(ctx context.Context) (picks, map[driver.Place]scrollbac
 		}
 		for _, c := range some {
 			if m, ok := ms[c.place]; ok && k.holds(ctx, m) {
-				out.best, read[c.place] = append(out.best, c), m
+				out.best = append(out.best, c)
+				read[c.place] = m
 			}
 		}
 	}
@@ -72,7 +73,9 @@ func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
 		}
 	}
 	q := k.filter
-	q.Within, q.Terms, q.Most = k.o.within, want, commonest
+	q.Within = k.o.within
+	q.Terms = want
+	q.Most = commonest
 	lists, err := k.look.Postings(ctx, q)
 	if err != nil {
 		return nil, err
@@ -85,7 +88,8 @@ func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
 		case l.Holding > commonest:
 			common = append(common, want[i])
 		case first:
-			found, first = l.Places, false
+			found = l.Places
+			first = false
 		default:
 			found = both(found, l.Places)
 		}
@@ -93,7 +97,8 @@ func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
 	if len(common) == 0 || !first && len(found) == 0 {
 		return found, nil
 	}
-	q.Terms, q.Most = common, 0
+	q.Terms = common
+	q.Most = 0
 	if !first {
 		q.Within = nil
 		for _, p := range found {
@@ -105,7 +110,8 @@ func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
 	}
 	for _, l := range lists {
 		if first {
-			found, first = l.Places, false
+			found = l.Places
+			first = false
 		} else {
 			found = both(found, l.Places)
 		}
@@ -124,7 +130,8 @@ func both(a, b []driver.Place) []driver.Place {
 			b = b[1:]
 		default:
 			out = append(out, a[0])
-			a, b = a[1:], b[1:]
+			a = a[1:]
+			b = b[1:]
 		}
 	}
 	return out

@@ -167,12 +167,14 @@ func (k *picker) top(events []event, most int) *top {
 	top := newTop(most)
 	at := 0 // in k.events, which has all of them
 	for _, e := range events {
-		if len(top.heap) == most && k.p.lean.own*k.p.weightOf(e.words)+(k.p.lean.two+k.p.lean.five)*k.p.total < top.heap[0].score {
+		if len(top.heap) == most && k.p.lean.own*k.p.weightOf(e.words)+
+			(k.p.lean.two+k.p.lean.five)*k.p.total < top.heap[0].score {
 			continue
 		}
 		for step := 1; k.events[at].place != e.place; {
 			if next := at + step; next < len(k.events) && k.events[next].place <= e.place {
-				at, step = next, 2*step
+				at = next
+				step = 2 * step
 			} else {
 				step = 1
 			}

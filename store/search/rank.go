@@ -50,7 +50,8 @@ func (j *judged) candidates(best []pick, ms map[driver.Place]scrollback.Message)
 		}
 		c := &Candidate{Message: m, text: Text(m.Parts), news: j.a.newest}
 		j.read[b.place] = c
-		all, places = append(all, c), append(places, b.place)
+		all = append(all, c)
+		places = append(places, b.place)
 	}
 	j.silence(all)
 	for i, c := range all {
@@ -148,7 +149,8 @@ func adjacent(a, b []int) bool {
 
 // cues are the features that come of who said it, when and how.
 func (j *judged) cues(c *Candidate) {
-	m, a := c.Message, j.a
+	m := c.Message
+	a := j.a
 	text := c.text[:min(len(c.text), cueBytes)]
 	said := saidBy(m, text)
 	switch {
@@ -209,7 +211,8 @@ func (j *judged) reply(c *Candidate, place driver.Place) {
 		return
 	}
 	before := j.read[at]
-	if before == nil || !asks(before.text) || before.Message.Role == c.Message.Role && before.Message.Name == c.Message.Name {
+	if before == nil || !asks(before.text) ||
+		before.Message.Role == c.Message.Role && before.Message.Name == c.Message.Name {
 		return
 	}
 	c.Reply = before.Share

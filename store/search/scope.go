@@ -45,11 +45,13 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 // scopeWithin is the scope of some lines.
 func (s *searching) scopeWithin(lines []driver.Line) *scope {
 	o := s.scopeOn(nil, false, nil)
-	o.within, o.whole = []driver.Run{}, true
+	o.within = []driver.Run{}
+	o.whole = true
 	for _, l := range lines {
 		o.know(l)
 		if l.Head >= l.First {
-			o.within = append(o.within, driver.Run{First: driver.PlaceOf(l.Number, l.First), Last: driver.PlaceOf(l.Number, l.Head)})
+			o.within = append(o.within, driver.Run{First: driver.PlaceOf(l.Number, l.First),
+				Last: driver.PlaceOf(l.Number, l.Head)})
 			o.messages += l.Head - l.First + 1
 		}
 	}
@@ -61,7 +63,8 @@ func (s *searching) scopeWithin(lines []driver.Line) *scope {
 // as far as they are of some projects. There may be thousands: they are read as they are
 // needed, and words weigh what they weigh everywhere.
 func (s *searching) scopeOn(numbers []int64, only bool, projects []string) *scope {
-	o := &scope{s: s, projects: projects, among: numbers, but: !only, lines: map[int64]*driver.Line{}, numbers: map[scrollback.BranchID]int64{}}
+	o := &scope{s: s, projects: projects, among: numbers, but: !only, lines: map[int64]*driver.Line{},
+		numbers: map[scrollback.BranchID]int64{}}
 	if only {
 		o.within = []driver.Run{}
 		for _, n := range numbers {
@@ -85,7 +88,8 @@ func (s *searching) letThrough(ctx context.Context, lines []driver.Line, project
 }
 
 func (o *scope) know(l driver.Line) {
-	o.lines[l.Number], o.numbers[l.Branch] = &l, l.Number
+	o.lines[l.Number] = &l
+	o.numbers[l.Branch] = l.Number
 }
 
 func comparePlaces(a, b driver.Place) int {
@@ -110,7 +114,8 @@ func (o *scope) learn(ctx context.Context, numbers []int64) error {
 	found := map[int64]driver.Line{}
 	if !o.whole {
 		var err error
-		there := slices.DeleteFunc(slices.Clone(numbers), func(n int64) bool { _, among := slices.BinarySearch(o.among, n); return among == o.but })
+		there := slices.DeleteFunc(slices.Clone(numbers),
+			func(n int64) bool { _, among := slices.BinarySearch(o.among, n); return among == o.but })
 		if found, err = o.s.look.Lines(ctx, driver.LineQuery{Numbers: there, Projects: o.projects}); err != nil {
 			return err
 		}

@@ -58,7 +58,8 @@ func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (s
 		return out, err
 	}
 	if out.Truncated = !f.all; f.all {
-		out.Total, out.Conversations = len(f.best), f.conversations()
+		out.Total = len(f.best)
+		out.Conversations = f.conversations()
 	}
 	skip := min(max(q.Offset, 0), len(f.best))
 	var read int
@@ -68,7 +69,8 @@ func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (s
 	}
 	if q.Order == scrollback.OrderTime {
 		slices.SortFunc(out.Hits, func(a, b scrollback.Hit) int {
-			return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.MessageID, b.MessageID))
+			return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Seq, b.Seq),
+				cmp.Compare(a.MessageID, b.MessageID))
 		})
 	}
 	return out, err
@@ -95,7 +97,8 @@ func (s *searching) ranked(ctx context.Context, q scrollback.SearchQuery, now ti
 		return f, err
 	}
 	Rank(f.best, s.w)
-	f.best, f.all = append(here.best, f.best...), here.all && f.all
+	f.best = append(here.best, f.best...)
+	f.all = here.all && f.all
 	for _, l := range here.scope.lines { // hits of either are looked at from here
 		if l != nil {
 			f.scope.know(*l)
@@ -130,7 +133,8 @@ func (s *searching) find(ctx context.Context, q scrollback.SearchQuery, now time
 }
 
 // findIn is find in a scope.
-func (s *searching) findIn(ctx context.Context, q scrollback.SearchQuery, now time.Time, o *scope) (f found, err error) {
+func (s *searching) findIn(ctx context.Context, q scrollback.SearchQuery, now time.Time,
+	o *scope) (f found, err error) {
 	f.scope = o
 	if f.ask, err = readAsk(q.Query, now); err != nil {
 		return f, err

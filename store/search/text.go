@@ -80,7 +80,8 @@ func Characters(q scrollback.SearchQuery) int {
 	if q.Passage > 0 {
 		return q.Passage
 	}
-	return min(max(hitsCharacters/cmp.Or(max(q.Limit, 0), scrollback.SearchDefault), hitCharacters), scrollback.HitContentMax)
+	return min(max(hitsCharacters/cmp.Or(max(q.Limit, 0), scrollback.SearchDefault), hitCharacters),
+		scrollback.HitContentMax)
 }
 
 // passage is text, or if it is longer the n characters that hold the most different query
@@ -118,16 +119,23 @@ func stretch(text string, q terms.Query, n int) (string, [][2]int) {
 		}
 		return len(all) < 1000
 	})
-	best, bestCount, bestSpan := 0, 0, 0 // the shortest with the most terms
+	// the shortest with the most terms
+	best := 0
+	bestCount := 0
+	bestSpan := 0
 	for i := range all {
-		seen, span := map[int]bool{}, 0
+		seen := map[int]bool{}
+		span := 0
 		for j := i; j < len(all) && all[j].to-all[i].from <= n-n/4; j++ {
 			if !seen[all[j].term] {
-				seen[all[j].term], span = true, all[j].to-all[i].from
+				seen[all[j].term] = true
+				span = all[j].to - all[i].from
 			}
 		}
 		if len(seen) > bestCount || len(seen) == bestCount && span < bestSpan {
-			best, bestCount, bestSpan = i, len(seen), span
+			best = i
+			bestCount = len(seen)
+			bestSpan = span
 		}
 	}
 	from := 0

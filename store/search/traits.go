@@ -55,9 +55,11 @@ var wordTraits = func() map[string]trait {
 // denseTraits are words of scripts without spaces, with simplified characters.
 var denseTraits = map[trait][]string{
 	isSelf: {"我", "咱", "私", "僕", "俺", "나는", "내가", "저는", "제가", "우리"},
-	isTime: {"昨", "前天", "今天", "今早", "今晚", "今年", "今日", "明天", "明日", "明年", "后天", "后日", "上周", "上个", "上星期", "上礼拜", "上月", "下周", "下个", "下星期", "下月",
+	isTime: {"昨", "前天", "今天", "今早", "今晚", "今年", "今日", "明天", "明日", "明年", "后天", "后日", "上周", "上个", "上星期", "上礼拜", "上月", "下周",
+		"下个", "下星期", "下月",
 		"这周", "本周", "星期", "周末", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "去年", "前年", "年前", "月前", "天前", "周前", "最近", "小时候",
-		"月", "号", "日", "点", "先周", "先月", "来周", "来月", "来年", "おととい", "きのう", "어제", "오늘", "내일", "작년", "지난", "다음", "전에", "그저께", "모레", "올해", "내년"},
+		"月", "号", "日", "点", "先周", "先月", "来周", "来月", "来年", "おととい", "きのう", "어제", "오늘", "내일", "작년", "지난", "다음", "전에", "그저께",
+		"모레", "올해", "내년"},
 	isNumber: {"一", "二", "两", "三", "四", "五", "六", "七", "八", "九", "十", "百", "千", "半"},
 	isReason: {"因为", "由于", "所以", "为了", "ので", "から", "때문", "니까"},
 	isShown:  {"照片", "图片", "画", "写真", "사진"},
@@ -102,19 +104,22 @@ type scanner struct {
 
 // run reports whether there are letters of other scripts.
 func (s *scanner) run(text string) (dense bool) {
-	from, digits := -1, false
+	from := -1
+	digits := false
 	for i := 0; i <= len(text); i++ {
 		c := byte(' ')
 		if i < len(text) {
 			c = text[i]
 		}
-		letter, digit := c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9'
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		digit := c >= '0' && c <= '9'
 		if from >= 0 && (!letter && !digit || letter && digits) {
 			s.end(text, from, i, digits)
 			from = -1
 		}
 		if (letter || digit) && from < 0 {
-			from, digits = i, digit
+			from = i
+			digits = digit
 		}
 		dense = dense || c >= utf8.RuneSelf
 	}
@@ -129,7 +134,8 @@ func (s *scanner) end(text string, from, to int, digits bool) {
 		if y := text[from:to]; len(y) == 4 && (y[:2] == "19" || y[:2] == "20") {
 			s.timeAt(from)
 		}
-		s.was, s.digits = 0, true
+		s.was = 0
+		s.digits = true
 		return
 	}
 	if s.was&leadsPlace != 0 && text[from] >= 'A' && text[from] <= 'Z' {
@@ -142,8 +148,10 @@ func (s *scanner) end(text string, from, to int, digits bool) {
 		}
 		is = wordTraits[string(s.word[:to-from])]
 	}
-	t.self, t.number = t.self || is&isSelf != 0, t.number || is&isNumber != 0
-	t.reason, t.shown = t.reason || is&isReason != 0, t.shown || is&isShown != 0
+	t.self = t.self || is&isSelf != 0
+	t.number = t.number || is&isNumber != 0
+	t.reason = t.reason || is&isReason != 0
+	t.shown = t.shown || is&isShown != 0
 	if is&isTime != 0 && (text[from:to] != "may" && text[from:to] != "fall" && text[from:to] != "march") ||
 		is&isUnit != 0 && (s.digits || s.was&(isNumber|isArticle) != 0) {
 		s.timeAt(from)
@@ -151,7 +159,8 @@ func (s *scanner) end(text string, from, to int, digits bool) {
 	if is&isArticle != 0 && s.was&leadsPlace != 0 { // in the Alps
 		is |= leadsPlace
 	}
-	s.was, s.digits = is, false
+	s.was = is
+	s.digits = false
 }
 
 func (s *scanner) timeAt(i int) {
@@ -170,7 +179,8 @@ func (t traits) spokenTimes(text string) []string {
 		return []string{text}
 	}
 	var out []string
-	from, to := -1, -1
+	from := -1
+	to := -1
 	for _, i := range t.times {
 		if a, b := max(0, i-before), min(len(text), i+after); from >= 0 && a <= to {
 			to = b
@@ -178,7 +188,8 @@ func (t traits) spokenTimes(text string) []string {
 			if from >= 0 {
 				out = append(out, text[from:to])
 			}
-			from, to = a, b
+			from = a
+			to = b
 		}
 	}
 	return append(out, text[from:to])

@@ -36,13 +36,16 @@ type Weights Features
 
 // DefaultWeights are those that a search takes. They were learned: docs/RECALL.md says how.
 func DefaultWeights() Weights {
-	return Weights{Own: 0.17, Near2: 0.15, Near5: 0.12, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.54, Together: 0.56, Speaker: 2.4,
-		Person: 0.4, FirstSelf: 1.6, Asks: -1, Date: 5, Time: 4.2, Kind: 0.62, Reply: 2.2, Standing: 2.4, Newest: 1.5, Session: 0.19}
+	return Weights{Own: 0.17, Near2: 0.15, Near5: 0.12, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.54, Together: 0.56,
+		Speaker: 2.4,
+		Person:  0.4, FirstSelf: 1.6, Asks: -1, Date: 5, Time: 4.2, Kind: 0.62, Reply: 2.2, Standing: 2.4, Newest: 1.5,
+		Session: 0.19}
 }
 
 // FeatureNames are the features in the order of [Features.Values].
 func FeatureNames() []string {
-	return []string{"own", "near2", "near5", "share", "count", "beside", "rarest", "together", "speaker", "person", "first", "asks", "date",
+	return []string{"own", "near2", "near5", "share", "count", "beside", "rarest", "together", "speaker", "person",
+		"first", "asks", "date",
 		"time", "kind", "reply", "standing", "newest", "session"}
 }
 
@@ -67,14 +70,17 @@ func WeightsOf(values []float64) Weights {
 }
 
 func (f *Features) fields() []*float64 {
-	return []*float64{&f.Own, &f.Near2, &f.Near5, &f.Share, &f.Count, &f.Beside, &f.Rarest, &f.Together, &f.Speaker, &f.Person, &f.FirstSelf,
+	return []*float64{&f.Own, &f.Near2, &f.Near5, &f.Share, &f.Count, &f.Beside, &f.Rarest, &f.Together, &f.Speaker,
+		&f.Person, &f.FirstSelf,
 		&f.Asks, &f.Date, &f.Time, &f.Kind, &f.Reply, &f.Standing, &f.Newest, &f.Session}
 }
 
 // score is the weighted sum without Newest and Session, which depend on other messages.
 func (f *Features) score(w *Weights) float64 {
-	return w.Own*f.Own + w.Near2*f.Near2 + w.Near5*f.Near5 + w.Share*f.Share + w.Count*f.Count + w.Beside*f.Beside + w.Rarest*f.Rarest +
-		w.Together*f.Together + w.Speaker*f.Speaker + w.Person*f.Person + w.FirstSelf*f.FirstSelf + w.Asks*f.Asks + w.Date*f.Date +
+	return w.Own*f.Own + w.Near2*f.Near2 + w.Near5*f.Near5 + w.Share*f.Share + w.Count*f.Count + w.Beside*f.Beside +
+		w.Rarest*f.Rarest +
+		w.Together*f.Together + w.Speaker*f.Speaker + w.Person*f.Person + w.FirstSelf*f.FirstSelf + w.Asks*f.Asks +
+		w.Date*f.Date +
 		w.Time*f.Time + w.Kind*f.Kind + w.Reply*f.Reply + w.Standing*f.Standing
 }
 

@@ -88,7 +88,9 @@ func (s *searching) read(ctx context.Context, a *ask, o *scope) (*posted, error)
 		}
 		lists = append(lists, more...)
 	}
-	p.terms, p.lists, p.skipped = a.Any, lists, make([]bool, len(lists))
+	p.terms = a.Any
+	p.lists = lists
+	p.skipped = make([]bool, len(lists))
 	p.weigh(a, o, s.documents())
 	p.lean = lean{s.w.Own, s.w.Near2, s.w.Near5}
 	if p.total > 0 {
@@ -125,7 +127,8 @@ func (s *searching) readCommon(ctx context.Context, p *posted, o *scope, most in
 		}
 		left -= p.lists[i].Holding
 		rare += len(got[0].Places)
-		p.lists[i], p.skipped[i] = got[0], false
+		p.lists[i] = got[0]
+		p.skipped[i] = false
 	}
 	return nil
 }
@@ -136,11 +139,14 @@ func (s *searching) documents() int64 { return max(s.look.State.Documents, 1) }
 // weigh gives each term and each word its weight. In a conversation a word is as rare as it
 // is there; else as in the whole store.
 func (p *posted) weigh(a *ask, o *scope, documents int64) {
-	p.weights, p.words = make([]float64, len(p.lists)), make([]float64, a.Words)
+	p.weights = make([]float64, len(p.lists))
+	p.words = make([]float64, a.Words)
 	for i, l := range p.lists {
-		n, of := l.Holding, documents
+		n := l.Holding
+		of := documents
 		if o.whole && (o.messages <= placesMax/8 || n <= commonest) {
-			n, of = int64(len(l.Places)), o.messages
+			n = int64(len(l.Places))
+			of = o.messages
 		}
 		if n == 0 {
 			continue
@@ -164,7 +170,8 @@ func (p *posted) weigh(a *ask, o *scope, documents int64) {
 
 // sum adds up the words.
 func (p *posted) sum() {
-	p.total, p.rarest = 0, 0
+	p.total = 0
+	p.rarest = 0
 	most := slices.Max(append(p.words, 0))
 	for i, w := range p.words {
 		p.total += w
@@ -203,10 +210,12 @@ func (p *posted) events(a *ask) []event {
 		rest := out
 		for _, at := range l.Places {
 			for len(rest) > 0 && rest[0].place < at {
-				next, rest = append(next, rest[0]), rest[1:]
+				next = append(next, rest[0])
+				rest = rest[1:]
 			}
 			if len(rest) > 0 && rest[0].place == at {
-				next, rest = append(next, event{place: at, words: rest[0].words | mask}), rest[1:]
+				next = append(next, event{place: at, words: rest[0].words | mask})
+				rest = rest[1:]
 			} else {
 				next = append(next, event{place: at, words: mask})
 			}

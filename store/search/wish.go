@@ -32,7 +32,8 @@ const (
 // wished are messages of people with words of wishes, the best of them first: those with
 // rare ones, and with words of the question around.
 func (k *picker) wished(ctx context.Context) ([]pick, error) {
-	q := driver.PostingQuery{Terms: wishTerms, Within: k.o.within, Role: scrollback.RoleUser, From: k.filter.From, To: k.filter.To, Most: wishPlaces}
+	q := driver.PostingQuery{Terms: wishTerms, Within: k.o.within, Role: scrollback.RoleUser, From: k.filter.From,
+		To: k.filter.To, Most: wishPlaces}
 	if k.filter.Role != "" && k.filter.Role != q.Role {
 		return nil, nil
 	}
@@ -72,7 +73,8 @@ func withWishes(best picks, wished []pick) picks {
 	}
 	wished = slices.DeleteFunc(wished, func(c pick) bool { return there[c.place] })
 	if over := len(best.best) + len(wished) - picked; over > 0 {
-		best.best, best.all = best.best[:len(best.best)-over], false
+		best.best = best.best[:len(best.best)-over]
+		best.all = false
 	}
 	best.best = append(best.best, wished...)
 	return best

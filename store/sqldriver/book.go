@@ -12,11 +12,13 @@ import (
 
 // enter books calls: each by itself, in the sums of its day, and in what is known about
 // its model.
-func enter(ctx context.Context, tx *sqlrow.Session, project string, records []scrollback.UsageRecord, learn driver.Learn) error {
+func enter(ctx context.Context, tx *sqlrow.Session, project string, records []scrollback.UsageRecord,
+	learn driver.Learn) error {
 	for _, u := range records {
 		err := tx.Run(ctx, sqlrow.InsertUse,
 			u.Conversation, u.TurnID, u.Model, u.Purpose, u.RequestID, u.At, u.InputTokens, u.CachedTokens,
-			u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.Cost, u.Currency, u.Estimated, project, u.TotalTokens, u.Key)
+			u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.Cost, u.Currency, u.Estimated, project, u.TotalTokens,
+			u.Key)
 		if err != nil {
 			return err
 		}
@@ -152,7 +154,8 @@ func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollbac
 func (db book) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
 	const sums = `SELECT coalesce(sum(CAST(total_tokens AS DOUBLE PRECISION)), 0),
 		coalesce(sum(CASE WHEN currency = $1 THEN CAST(cost AS DOUBLE PRECISION) END), 0) FROM `
-	query, args := sums+`usage_days WHERE day = $2 AND project = $3`, []any{q.Currency, q.Day, q.Project}
+	query := sums + `usage_days WHERE day = $2 AND project = $3`
+	args := []any{q.Currency, q.Day, q.Project}
 	if q.Key != "" {
 		query = sums + `usage_records WHERE key_id = $2 AND key_id <> '' AND at >= $3 AND at < $4`
 		args = []any{q.Currency, q.Key, q.Day * scrollback.DayMS, (q.Day + 1) * scrollback.DayMS}

@@ -21,8 +21,10 @@ func insertBranch(ctx context.Context, tx *sqlrow.Session, b scrollback.Branch) 
 	if err != nil {
 		return err
 	}
-	v := []any{b.ID, b.Conversation, b.Parent, b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view, b.ViewVersion, b.UpdatedAt}
-	return tx.Put(ctx, sqlrow.Branches.At(v[0]), v, `INSERT INTO branches (`+sqlrow.BranchColumns+`, n) VALUES (`+sqlrow.Marks(12)+`)`, append(v, n)...)
+	v := []any{b.ID, b.Conversation, b.Parent, b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view,
+		b.ViewVersion, b.UpdatedAt}
+	return tx.Put(ctx, sqlrow.Branches.At(v[0]), v,
+		`INSERT INTO branches (`+sqlrow.BranchColumns+`, n) VALUES (`+sqlrow.Marks(12)+`)`, append(v, n)...)
 }
 
 func loadBranch(ctx context.Context, s *sqlrow.Session, id scrollback.BranchID, b *scrollback.Branch) error {
@@ -47,7 +49,8 @@ func (db reader) Branches(ctx context.Context, id scrollback.ConversationID) ([]
 
 func branchesOf(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	var out []scrollback.Branch
-	err := s.Rows(ctx, collectBranches(&out), `SELECT `+sqlrow.BranchColumns+` FROM branches WHERE conversation_id = $1 ORDER BY id`, id)
+	err := s.Rows(ctx, collectBranches(&out),
+		`SELECT `+sqlrow.BranchColumns+` FROM branches WHERE conversation_id = $1 ORDER BY id`, id)
 	return out, err
 }
 
@@ -61,12 +64,14 @@ func collectBranches(out *[]scrollback.Branch) func(sqlrow.Scanner) error {
 // leave completes a branch from the message at which it leaves its parent, and returns
 // the parent's conversation.
 func leave(ctx context.Context, tx *sqlrow.Session, b *scrollback.Branch) (of scrollback.ConversationID, err error) {
-	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
+	b.HeadSeq = b.AtSeq
+	b.Sum = scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {
 		return b.Conversation, nil
 	}
 	var m scrollback.Message
-	err = tx.Row(ctx, sqlrow.ScanMessage(&m), `SELECT `+sqlrow.MessageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.Parent, b.AtSeq)
+	err = tx.Row(ctx, sqlrow.ScanMessage(&m),
+		`SELECT `+sqlrow.MessageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.Parent, b.AtSeq)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = scrollback.Errorf(scrollback.NotFound, "sqldriver", "branch %s has no message %d of its own", b.Parent, b.AtSeq)
 	}
@@ -132,7 +137,8 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 		if err := w.leaveOut(ctx, to.View.Without); err != nil { // one that is there may have left out others
 			return err
 		}
-		w.c.Branch, w.edited = w.b.ID, true
+		w.c.Branch = w.b.ID
+		w.edited = true
 		if w.c.LastTurn, err = w.turnAt(ctx, w.b); err != nil {
 			return err
 		}
@@ -161,8 +167,10 @@ func (w *logWriter) reachable(ctx context.Context, to *scrollback.Branch) error 
 
 // destination is the branch that a rewind leads to: one that is already there, or to,
 // which is then stored.
-func (w *logWriter) destination(ctx context.Context, to scrollback.Branch, now int64) (there scrollback.Branch, err error) {
-	err = w.tx.Row(ctx, sqlrow.ScanBranch(&there), `SELECT `+sqlrow.BranchColumns+` FROM branches WHERE id = $1 AND conversation_id = $2 AND head_seq = $3`,
+func (w *logWriter) destination(ctx context.Context, to scrollback.Branch,
+	now int64) (there scrollback.Branch, err error) {
+	err = w.tx.Row(ctx, sqlrow.ScanBranch(&there),
+		`SELECT `+sqlrow.BranchColumns+` FROM branches WHERE id = $1 AND conversation_id = $2 AND head_seq = $3`,
 		to.Parent, w.c.ID, to.AtSeq)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = w.tx.Row(ctx, sqlrow.ScanBranch(&there), `SELECT `+sqlrow.BranchColumns+` FROM branches

@@ -15,12 +15,14 @@ import (
 )
 
 // Create implements [driver.Log].
-func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+func (db log) Create(ctx context.Context, c scrollback.Conversation,
+	b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	const op = "sqldriver.Create"
 	var stored sqlrow.Conversation
 	created := false
 	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
-		stored, created = sqlrow.Conversation{}, false
+		stored = sqlrow.Conversation{}
+		created = false
 		err := loadRow(ctx, tx, c.ID, &stored)
 		if err == nil && stored.PurgedAt != 0 {
 			err = scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", c.ID)
@@ -31,8 +33,10 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		if err := forks(ctx, tx, c, &b); err != nil {
 			return err
 		}
-		stored, created = sqlrow.Conversation{Conversation: c}, true
-		stored.Branch, stored.Messages = b.ID, b.HeadSeq
+		stored = sqlrow.Conversation{Conversation: c}
+		created = true
+		stored.Branch = b.ID
+		stored.Messages = b.HeadSeq
 		if err := insertConversation(ctx, tx, &stored); err != nil {
 			return err
 		}
@@ -49,14 +53,17 @@ func insertConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conve
 	if err != nil {
 		return err
 	}
-	if err := tx.Put(ctx, sqlrow.Conversations.At(v[0]), v, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(26)+`)`, v...); err != nil || c.PurgedAt != 0 {
+	if err := tx.Put(ctx, sqlrow.Conversations.At(v[0]), v,
+		`INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(26)+`)`, v...); err != nil ||
+		c.PurgedAt != 0 {
 		return err
 	}
 	return sqlfeed.Record(ctx, tx, driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
 }
 
 // Patch implements [driver.Log].
-func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	var c sqlrow.Conversation
 	var refusal error
 	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, tx *sqlrow.Session) error {
@@ -88,15 +95,22 @@ func editConversation(c *sqlrow.Conversation, edit func(*scrollback.Conversation
 		was.AgentOf = new(*was.AgentOf)
 	}
 	err := edit(&c.Conversation)
-	c.ID, c.Branch, c.Messages, c.Version = was.ID, was.Branch, was.Messages, was.Version
-	c.Parent, c.Ancestors, c.CreatedAt, c.PurgedAt = was.Parent, was.Ancestors, was.CreatedAt, was.PurgedAt
+	c.ID = was.ID
+	c.Branch = was.Branch
+	c.Messages = was.Messages
+	c.Version = was.Version
+	c.Parent = was.Parent
+	c.Ancestors = was.Ancestors
+	c.CreatedAt = was.CreatedAt
+	c.PurgedAt = was.PurgedAt
 	c.AgentOf = was.AgentOf
 	return err
 }
 
 // storeConversation stores all that may ever change of a conversation, as a commit.
 func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conversation, now int64) error {
-	c.Version, c.UpdatedAt = c.Version+1, now
+	c.Version += 1
+	c.UpdatedAt = now
 	v, err := c.Values()
 	if err != nil {
 		return err
@@ -114,7 +128,8 @@ func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 
 // touchConversation stores what every commit changes of a conversation.
 func touchConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conversation, now int64) error {
-	c.Version, c.UpdatedAt = c.Version+1, now
+	c.Version += 1
+	c.UpdatedAt = now
 	change := sqlrow.Change{12: c.Version, 14: c.Messages, 15: c.LastTurn, 17: c.UpdatedAt}
 	err := tx.Patch(ctx, sqlrow.Conversations.At(c.ID), change,
 		`UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
@@ -126,7 +141,8 @@ func touchConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 }
 
 // loadConversation reads a conversation that was not purged.
-func loadConversation(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *sqlrow.Conversation) error {
+func loadConversation(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID,
+	c *sqlrow.Conversation) error {
 	err := loadRow(ctx, s, id, c)
 	if err == nil && c.PurgedAt != 0 {
 		err = noConversation(id)
@@ -148,7 +164,8 @@ func noConversation(id scrollback.ConversationID) error {
 }
 
 // loadHead reads a conversation and its current branch.
-func loadHead(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *sqlrow.Conversation, b *scrollback.Branch) error {
+func loadHead(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *sqlrow.Conversation,
+	b *scrollback.Branch) error {
 	if err := loadConversation(ctx, s, id, c); err != nil {
 		return err
 	}
@@ -197,9 +214,11 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	case q.AgentOf == nil:
 		which = `deleted_at = 0 AND agent_of = ''`
 	}
-	pins := map[bool]string{true: ` AND settings LIKE '{"pinned":true%'`}[q.Pinned] // their first field, as they are stored
+	// their first field, as they are stored
+	pins := map[bool]string{true: ` AND settings LIKE '{"pinned":true%'`}[q.Pinned]
 	page := func(which string, of ...any) error {
-		also, args := "", append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)
+		also := ""
+		args := append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)
 		if q.AgentOf != nil {
 			also, args = sqlrow.Among(q.Projects, args)
 		}

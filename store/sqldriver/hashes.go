@@ -100,14 +100,16 @@ func (h *hashing) step(ctx context.Context) error {
 		}
 	}
 	if h.at.conversation != "" {
-		found, err := h.next(ctx, &h.at.branch, `SELECT id FROM branches WHERE conversation_id = $1 AND id > $2 ORDER BY id LIMIT 1`,
+		found, err := h.next(ctx, &h.at.branch,
+			`SELECT id FROM branches WHERE conversation_id = $1 AND id > $2 ORDER BY id LIMIT 1`,
 			h.at.conversation, h.at.branch)
 		if err != nil || found {
 			return err
 		}
 	}
 	h.at.branch = ""
-	found, err := h.next(ctx, &h.at.conversation, `SELECT id FROM conversations WHERE id > $1 ORDER BY id LIMIT 1`, h.at.conversation)
+	found, err := h.next(ctx, &h.at.conversation, `SELECT id FROM conversations WHERE id > $1 ORDER BY id LIMIT 1`,
+		h.at.conversation)
 	h.at.ended = err == nil && !found
 	return err
 }
@@ -115,7 +117,8 @@ func (h *hashing) step(ctx context.Context) error {
 // next moves to the id that a query finds, and to the beginning of what it names.
 func (h *hashing) next(ctx context.Context, to any, query string, args ...any) (found bool, err error) {
 	err = h.db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
-		found, h.at.seq = true, 0
+		found = true
+		h.at.seq = 0
 		return r.Scan(to)
 	}, query, args...)
 	return found, err
@@ -145,7 +148,8 @@ func (h *hashing) read(ctx context.Context) (n int, err error) {
 			last = max(last, seq)
 		}
 		return nil
-	}, `SELECT `+sqlrow.StoredColumns+` FROM messages WHERE branch = $1 AND seq > $2 ORDER BY seq LIMIT $3`, h.at.branch, h.at.seq, h.left)
+	}, `SELECT `+sqlrow.StoredColumns+` FROM messages WHERE branch = $1 AND seq > $2 ORDER BY seq LIMIT $3`, h.at.branch,
+		h.at.seq, h.left)
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
@@ -160,8 +164,10 @@ func (h *hashing) read(ctx context.Context) (n int, err error) {
 		if one.Branch != h.at.branch {
 			continue // it is damaged already; the doctor says so
 		}
-		if k := len(h.runs) - 1; k >= 0 && h.runs[k].branch == one.Branch && h.runs[k].last+1 == one.Seq && one.Seq-h.runs[k].first < hashRun {
-			h.runs[k].last, h.runs[k].hashes = one.Seq, append(h.runs[k].hashes, one.Hash...)
+		if k := len(h.runs) - 1; k >= 0 && h.runs[k].branch == one.Branch && h.runs[k].last+1 == one.Seq &&
+			one.Seq-h.runs[k].first < hashRun {
+			h.runs[k].last = one.Seq
+			h.runs[k].hashes = append(h.runs[k].hashes, one.Hash...)
 			continue
 		}
 		h.runs = append(h.runs, newHashes{h.at.conversation, one.Branch, one.Seq, one.Seq, one.Hash})

@@ -50,7 +50,8 @@ func (r mending) view(ctx context.Context, v driver.MendView) error {
 	if err != nil {
 		return err
 	}
-	res, err := r.tx.Exec(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1 AND view_version = $3`,
+	res, err := r.tx.Exec(ctx,
+		`UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1 AND view_version = $3`,
 		v.Branch, view, v.IfViewVersion)
 	if err != nil {
 		return err
@@ -71,7 +72,9 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 			err = r.tx.Run(ctx, `DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
 				AND EXISTS (SELECT 1 FROM branches b WHERE b.id = turns.branch))`, s.Turn)
 			if err == nil {
-				err = r.tx.Run(ctx, `DELETE FROM turn_steps WHERE turn_id = $1 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_steps.turn_id)`, s.Turn)
+				err = r.tx.Run(ctx,
+					`DELETE FROM turn_steps WHERE turn_id = $1 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_steps.turn_id)`,
+					s.Turn)
 			}
 		case s.Receipt != 0:
 			err = r.tx.Run(ctx, `DELETE FROM receipts WHERE n = $1
@@ -90,7 +93,9 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)
 				AND EXISTS (SELECT 1 FROM artifacts a WHERE a.id = mentions.artifact))`, s.Conversation, s.Artifact)
 		default:
-			err = r.tx.Run(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, s.Artifact)
+			err = r.tx.Run(ctx,
+				`DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`,
+				s.Artifact)
 		}
 		if err != nil {
 			return err
@@ -113,7 +118,8 @@ func (r mending) lease(ctx context.Context, m driver.Mend) error {
 		return err
 	}
 	if w.c.LastTurn != t.ID {
-		t.State, t.EndedAt = scrollback.TurnInterrupted, r.now
+		t.State = scrollback.TurnInterrupted
+		t.EndedAt = r.now
 		return storeTurn(ctx, r.tx, &t)
 	}
 	if _, err := w.settle(ctx, r.now, m.Salvage); err != nil {
@@ -159,7 +165,8 @@ func (r mending) usage(ctx context.Context, m driver.MendUsage) error {
 				broken = append(broken, e)
 			}
 			return nil
-		}, sqlrow.Entries+` WHERE u.at >= $1 AND u.at < $2 AND u.model = $3 ORDER BY u.at, u.n`, m.Day*scrollback.DayMS, (m.Day+1)*scrollback.DayMS, m.Model)
+		}, sqlrow.Entries+` WHERE u.at >= $1 AND u.at < $2 AND u.model = $3 ORDER BY u.at, u.n`, m.Day*scrollback.DayMS,
+			(m.Day+1)*scrollback.DayMS, m.Model)
 	}
 	if err == nil && !found {
 		err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Mend", "no usage of model %s on day %d", m.Model, m.Day)
@@ -168,7 +175,8 @@ func (r mending) usage(ctx context.Context, m driver.MendUsage) error {
 		if err == nil {
 			err = r.tx.Run(ctx, `UPDATE usage_records SET input_tokens = $2, cached_tokens = $3, cache_write_tokens = $4, output_tokens = $5, reasoning_tokens = $6,
 				total_tokens = CASE WHEN total_tokens IS NULL THEN NULL ELSE $7 END, cost = $8, currency = $9, estimated = $10 WHERE n = $1`,
-				e.N, e.InputTokens, e.CachedTokens, e.CacheWriteTokens, e.OutputTokens, e.ReasoningTokens, e.TotalTokens, e.Cost, e.Currency, e.Estimated)
+				e.N, e.InputTokens, e.CachedTokens, e.CacheWriteTokens, e.OutputTokens, e.ReasoningTokens, e.TotalTokens, e.Cost,
+				e.Currency, e.Estimated)
 		}
 	}
 	all := account.Judge()

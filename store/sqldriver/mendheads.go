@@ -30,7 +30,8 @@ func (r mending) heads(ctx context.Context, id scrollback.ConversationID) error 
 		return nil
 	}
 	was := c
-	if err := r.current(ctx, &c, branches); err != nil || was.Branch == c.Branch && was.Messages == c.Messages && was.LastTurn == c.LastTurn {
+	if err := r.current(ctx, &c, branches); err != nil ||
+		was.Branch == c.Branch && was.Messages == c.Messages && was.LastTurn == c.LastTurn {
 		return err
 	}
 	return storeConversation(ctx, r.tx, &c, r.now)
@@ -51,7 +52,8 @@ func (r mending) current(ctx context.Context, c *sqlrow.Conversation, branches [
 	if c.Branch != b.ID || scrollback.CodeOf(err) == scrollback.NotFound {
 		c.LastTurn, err = (&logWriter{tx: r.tx}).turnAt(ctx, b)
 	}
-	c.Branch, c.Messages = b.ID, b.HeadSeq
+	c.Branch = b.ID
+	c.Messages = b.HeadSeq
 	return err
 }
 
@@ -80,7 +82,10 @@ func (r mending) conversation(ctx context.Context, m *driver.Recover) error {
 	}
 	if lost {
 		c = sqlrow.Conversation{Conversation: m.As}
-		c.ID, c.CreatedAt, c.UpdatedAt, c.Version = m.Conversation, r.now, r.now, 1
+		c.ID = m.Conversation
+		c.CreatedAt = r.now
+		c.UpdatedAt = r.now
+		c.Version = 1
 	}
 	if err := r.ancestors(ctx, &c, branches); err != nil {
 		return err
@@ -128,10 +133,12 @@ func (r mending) readable(ctx context.Context, id scrollback.ConversationID) err
 	for _, column := range []struct {
 		name, empty string
 		into        any
-	}{{"roots", "[]", &c.Roots}, {"settings", "{}", &c.Settings}, {"pinned_seqs", "[]", &c.PinnedSeqs}, {"meta", "{}", &meta},
+	}{{"roots", "[]", &c.Roots}, {"settings", "{}", &c.Settings}, {"pinned_seqs", "[]", &c.PinnedSeqs},
+		{"meta", "{}", &meta},
 		{"parent", "", &c.Parent}, {"ancestors", "", &c.Ancestors}, {"environment", "", &c.Environment}} {
 		var text string
-		err := r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&text) }, `SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
+		err := r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&text) },
+			`SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
 		if err != nil {
 			return err
 		}
@@ -177,7 +184,8 @@ func (r mending) head(ctx context.Context, b *scrollback.Branch) error {
 			return err
 		}
 	} else {
-		is.HeadSeq, is.Sum = end[0].seq, end[0].sum
+		is.HeadSeq = end[0].seq
+		is.Sum = end[0].sum
 		if is.HeadSeq == b.HeadSeq && len(end) > 1 && end[1].seq == is.HeadSeq-1 && end[1].sum.Add(end[0].own) != is.Sum {
 			return nil // it may be the message that is wrong
 		}
@@ -186,7 +194,8 @@ func (r mending) head(ctx context.Context, b *scrollback.Branch) error {
 		return nil
 	}
 	*b = is
-	return r.tx.Run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5 WHERE id = $1`,
+	return r.tx.Run(ctx,
+		`UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5 WHERE id = $1`,
 		b.ID, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images)
 }
 
@@ -201,7 +210,8 @@ type beginning struct {
 func (r mending) beginning(ctx context.Context, id scrollback.BranchID) (out beginning, err error) {
 	var own, sum scrollback.Weight
 	err = r.tx.Row(ctx, func(row sqlrow.Scanner) error {
-		return row.Scan(&out.conversation, &out.seq, &out.at, &own.Tokens, &own.Bytes, &own.Images, &sum.Tokens, &sum.Bytes, &sum.Images)
+		return row.Scan(&out.conversation, &out.seq, &out.at, &own.Tokens, &own.Bytes, &own.Images, &sum.Tokens, &sum.Bytes,
+			&sum.Images)
 	}, `SELECT conversation_id, seq, created_at, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images FROM messages
 		WHERE branch = $1 AND seq > 0 ORDER BY seq LIMIT 1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -258,7 +268,8 @@ func (r mending) branch(ctx context.Context, id scrollback.BranchID) error {
 }
 
 // parent finds the only branch that one with this beginning can have left.
-func (r mending) parent(ctx context.Context, b scrollback.Branch, first beginning) (found scrollback.BranchID, err error) {
+func (r mending) parent(ctx context.Context, b scrollback.Branch,
+	first beginning) (found scrollback.BranchID, err error) {
 	if b.AtSeq == 0 {
 		return "", nil
 	}
@@ -280,7 +291,8 @@ func (r mending) parent(ctx context.Context, b scrollback.Branch, first beginnin
 			case err != nil:
 				return "", err
 			case ok && found != "":
-				return "", scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "branch %s may have left %s or %s", b.ID, found, p.ID)
+				return "", scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "branch %s may have left %s or %s", b.ID, found,
+					p.ID)
 			case ok:
 				found = p.ID
 			}

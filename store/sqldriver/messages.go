@@ -61,7 +61,10 @@ func (w *logWriter) append(ctx context.Context, entries []written) ([]scrollback
 		w.b.HeadSeq++
 		w.b.Sum = w.b.Sum.Add(m.Weight)
 		w.grew = true
-		m.ConversationID, m.Branch, m.Seq, m.Sum = w.c.ID, w.b.ID, w.b.HeadSeq, w.b.Sum
+		m.ConversationID = w.c.ID
+		m.Branch = w.b.ID
+		m.Seq = w.b.HeadSeq
+		m.Sum = w.b.Sum
 		v := sqlrow.MessageValues(&m, e.parts, e.usage)
 		hash, err := e.body.At(v)
 		if err != nil {
@@ -98,7 +101,8 @@ func (w *logWriter) store(ctx context.Context, now int64) error {
 	if !w.grew {
 		return nil
 	}
-	w.b.UpdatedAt, w.grew = now, false
+	w.b.UpdatedAt = now
+	w.grew = false
 	change := sqlrow.Change{4: w.b.HeadSeq, 5: w.b.Sum.Tokens, 6: w.b.Sum.Bytes, 7: w.b.Sum.Images, 10: now}
 	return w.tx.Patch(ctx, sqlrow.Branches.At(w.b.ID), change,
 		`UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, updated_at = $6 WHERE id = $1`,

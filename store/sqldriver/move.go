@@ -45,7 +45,8 @@ func (j *adopting) conflict(format string, args ...any) error {
 func (j *adopting) conversation(ctx context.Context) error {
 	err := loadRow(ctx, j.tx, j.Conversation.ID, &j.c)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
-		j.c, j.hidden = sqlrow.Conversation{Conversation: driver.Hidden(j.Conversation, j.Now)}, true
+		j.c = sqlrow.Conversation{Conversation: driver.Hidden(j.Conversation, j.Now)}
+		j.hidden = true
 		return insertConversation(ctx, j.tx, &j.c)
 	}
 	switch {
@@ -98,7 +99,9 @@ func (j *adopting) branches(ctx context.Context) error {
 		err := loadBranch(ctx, j.tx, b.ID, &b)
 		switch {
 		case scrollback.CodeOf(err) == scrollback.NotFound:
-			b.Conversation, b.View, b.ViewVersion = j.c.ID, scrollback.View{}, 0
+			b.Conversation = j.c.ID
+			b.View = scrollback.View{}
+			b.ViewVersion = 0
 			of, err := leave(ctx, j.tx, &b)
 			if err == nil {
 				err = inherits("sqldriver.Adopt", j.c.Conversation, of)
@@ -117,7 +120,8 @@ func (j *adopting) branches(ctx context.Context) error {
 		if b.HeadSeq != g.IfHead {
 			return j.conflict("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
 		}
-		j.b, j.grown[b.ID] = b, j.grown[b.ID] || len(g.Entries) > 0
+		j.b = b
+		j.grown[b.ID] = j.grown[b.ID] || len(g.Entries) > 0
 		entries, err := write(g.Entries)
 		if err == nil {
 			_, err = j.append(ctx, entries)
@@ -202,11 +206,13 @@ func (j *adopting) folds(ctx context.Context) error {
 			return err
 		}
 		var col sqlrow.Columns
-		receipt, before := col.JSON(f.Receipt), col.JSON(f.Before)
+		receipt := col.JSON(f.Receipt)
+		before := col.JSON(f.Before)
 		if col.Err != nil {
 			return col.Err
 		}
-		undone, n := int64(0), int64(0)
+		undone := int64(0)
+		n := int64(0)
 		if f.Undone {
 			undone = j.Now
 		}
@@ -236,9 +242,13 @@ func (j *adopting) end(ctx context.Context) error {
 		return nil
 	}
 	if j.hidden { // visible from here on
-		version, ancestors := j.c.Version, j.c.Ancestors
+		version := j.c.Version
+		ancestors := j.c.Ancestors
 		j.c = sqlrow.Conversation{Conversation: j.Conversation}
-		j.c.Version, j.c.Ancestors, j.c.DeletedAt, j.c.PurgedAt = version, ancestors, 0, 0
+		j.c.Version = version
+		j.c.Ancestors = ancestors
+		j.c.DeletedAt = 0
+		j.c.PurgedAt = 0
 	}
 	if j.Current != "" {
 		j.c.Branch = j.Current
@@ -285,7 +295,8 @@ func (j *adopting) left(ctx context.Context) error {
 }
 
 // Folds implements [driver.Move].
-func (db move) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
+func (db move) Folds(ctx context.Context, id scrollback.ConversationID,
+	skip, limit int) ([]scrollback.StoredReceipt, error) {
 	var out []scrollback.StoredReceipt
 	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		var f scrollback.StoredReceipt
@@ -298,7 +309,8 @@ func (db move) Folds(ctx context.Context, id scrollback.ConversationID, skip, li
 		col.Parse(before, &f.Before)
 		out = append(out, f)
 		return col.Err
-	}, `SELECT branch, receipt, view_before, segments > 0, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n LIMIT $2 OFFSET $3`, id, limit, skip)
+	},
+		`SELECT branch, receipt, view_before, segments > 0, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n LIMIT $2 OFFSET $3`, id, limit, skip)
 	return out, db.wrap("sqldriver.Folds", err)
 }
 
@@ -306,7 +318,8 @@ func (db move) Folds(ctx context.Context, id scrollback.ConversationID, skip, li
 func (db move) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	for _, id := range ids {
 		var taken bool
-		err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&taken) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
+		err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&taken) },
+			`SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
 		if err != nil || taken {
 			return id, db.wrap("sqldriver.Taken", err)
 		}

@@ -57,10 +57,12 @@ func (db projects) Get(ctx context.Context, name string) (scrollback.Project, er
 }
 
 // Put implements [driver.Projects].
-func (db projects) Put(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (p scrollback.Project, err error) {
+func (db projects) Put(ctx context.Context, name string, now int64,
+	edit func(*scrollback.Project) error) (p scrollback.Project, err error) {
 	var refusal error
 	err = db.write(ctx, "sqldriver.PutProject", func(ctx context.Context, tx *sqlrow.Session) error {
-		p, refusal = scrollback.Project{}, nil
+		p = scrollback.Project{}
+		refusal = nil
 		if err := tx.Alone(ctx, "project "+name); err != nil {
 			return err
 		}
@@ -73,7 +75,11 @@ func (db projects) Put(ctx context.Context, name string, now int64, edit func(*s
 		if refusal = edit(&p); refusal != nil {
 			return refusal
 		}
-		p.Name, p.Conversations, p.Version, p.CreatedAt, p.UpdatedAt = name, 0, was.Version+1, cmp.Or(was.CreatedAt, now), now
+		p.Name = name
+		p.Conversations = 0
+		p.Version = was.Version + 1
+		p.CreatedAt = cmp.Or(was.CreatedAt, now)
+		p.UpdatedAt = now
 		v, err := sqlrow.ProjectValues(&p)
 		if err != nil {
 			return err
@@ -129,9 +135,11 @@ func (db log) Entitle(ctx context.Context, e driver.Entitle) (moved bool, err er
 		case !moved:
 			return nil
 		case e.Title == "":
-			return tx.Patch(ctx, sqlrow.Conversations.At(c.ID), sqlrow.Change{22: e.To}, `UPDATE conversations SET title_by = $2 WHERE id = $1`, c.ID, e.To)
+			return tx.Patch(ctx, sqlrow.Conversations.At(c.ID), sqlrow.Change{22: e.To},
+				`UPDATE conversations SET title_by = $2 WHERE id = $1`, c.ID, e.To)
 		}
-		c.Title, c.TitleBy = e.Title, e.To
+		c.Title = e.Title
+		c.TitleBy = e.To
 		return storeConversation(ctx, tx, &c, e.Now)
 	})
 	return moved && err == nil, err

@@ -91,9 +91,12 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 			return scrollback.Errorf(scrollback.Conflict, op, "a turn is open in conversation %s", j.c.ID)
 		}
 	}
-	j.c.Conversation = scrollback.Conversation{ID: j.c.ID, Project: j.c.Project, Parent: j.c.Parent, Ancestors: j.c.Ancestors, Version: j.c.Version,
-		Branch: j.c.Branch, Messages: j.c.Messages, CreatedAt: j.c.CreatedAt, DeletedAt: now, Roots: []string{}, PinnedSeqs: []int64{}}
-	j.c.LastTurn, j.c.PurgedAt = "", -now
+	j.c.Conversation = scrollback.Conversation{ID: j.c.ID, Project: j.c.Project, Parent: j.c.Parent,
+		Ancestors: j.c.Ancestors, Version: j.c.Version,
+		Branch: j.c.Branch, Messages: j.c.Messages, CreatedAt: j.c.CreatedAt, DeletedAt: now, Roots: []string{},
+		PinnedSeqs: []int64{}}
+	j.c.LastTurn = ""
+	j.c.PurgedAt = -now
 	if err := storeConversation(ctx, j.tx, &j.c, now); err != nil {
 		return err
 	}
@@ -137,10 +140,12 @@ func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
 func (j *purging) finish(ctx context.Context, now int64) error {
 	for _, b := range j.branches {
 		kept := j.kept[b.ID]
-		if err := j.tx.Run(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID, b.ID, kept); err != nil {
+		if err := j.tx.Run(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID,
+			b.ID, kept); err != nil {
 			return err
 		}
-		if err := j.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND branch = $2 AND seq > $3`, j.c.ID, b.ID, kept); err != nil {
+		if err := j.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND branch = $2 AND seq > $3`, j.c.ID,
+			b.ID, kept); err != nil {
 			return err
 		}
 		if err := j.trim(ctx, b, now); err != nil {
@@ -179,7 +184,8 @@ func (j *purging) trim(ctx context.Context, b scrollback.Branch, now int64) erro
 		return j.tx.Run(ctx, `DELETE FROM branches WHERE id = $1`, b.ID)
 	}
 	var last scrollback.Message
-	err := j.tx.Row(ctx, sqlrow.ScanMessage(&last), `SELECT `+sqlrow.MessageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.ID, kept)
+	err := j.tx.Row(ctx, sqlrow.ScanMessage(&last),
+		`SELECT `+sqlrow.MessageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.ID, kept)
 	if err != nil {
 		return err
 	}
@@ -226,7 +232,8 @@ func (j *purging) loosen(ctx context.Context) error {
 		if err := j.tx.Hold(ctx, `SELECT id FROM artifacts WHERE id = $1`, id); err != nil {
 			return err
 		}
-		res, err := j.tx.Exec(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, id)
+		res, err := j.tx.Exec(ctx,
+			`DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, id)
 		if err != nil {
 			return err
 		}

@@ -25,15 +25,18 @@ func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentioned
 }
 
 // InsertArtifact stores an artifact that may be there, and stays as long as the transaction does.
-var InsertArtifact = `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (` + sqlrow.Marks(5) + `) ON CONFLICT DO NOTHING`
+var InsertArtifact = `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (` + sqlrow.Marks(5) +
+	`) ON CONFLICT DO NOTHING`
 
-func insertArtifact(ctx context.Context, tx *sqlrow.Session, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+func insertArtifact(ctx context.Context, tx *sqlrow.Session, a scrollback.Artifact,
+	mentionedBy scrollback.ConversationID) error {
 	err := tx.Run(ctx, InsertArtifact,
 		a.ID, a.MediaType, a.Name, a.Size, a.CreatedAt)
 	if err != nil || mentionedBy == "" {
 		return err
 	}
-	return tx.Run(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES (`+sqlrow.Marks(4)+`) ON CONFLICT DO NOTHING`,
+	return tx.Run(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES (`+sqlrow.Marks(4)+
+		`) ON CONFLICT DO NOTHING`,
 		mentionedBy, a.ID, a.Name, a.CreatedAt)
 }
 
@@ -60,19 +63,22 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 			return err
 		}
 		if w.b.ViewVersion != c.IfViewVersion {
-			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Commit", "the view of branch %s changed meanwhile", c.Branch)
+			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Commit", "the view of branch %s changed meanwhile",
+				c.Branch)
 		}
 		for i := range c.Segments {
 			v, err := sqlrow.SegmentValues(&c.Segments[i])
 			if err != nil {
 				return err
 			}
-			if err := tx.Run(ctx, `INSERT INTO segments (`+sqlrow.SegmentColumns+`) VALUES (`+sqlrow.Marks(22)+`)`, v...); err != nil {
+			if err := tx.Run(ctx, `INSERT INTO segments (`+sqlrow.SegmentColumns+`) VALUES (`+sqlrow.Marks(22)+`)`,
+				v...); err != nil {
 				return err
 			}
 		}
 		var col sqlrow.Columns
-		receipt, before := col.JSON(c.Receipt), col.JSON(w.b.View)
+		receipt := col.JSON(c.Receipt)
+		before := col.JSON(w.b.View)
 		if col.Err != nil {
 			return col.Err
 		}
@@ -109,7 +115,8 @@ func (w *logWriter) show(ctx context.Context, v scrollback.View) error {
 	w.b.View = v
 	w.b.ViewVersion++
 	change := sqlrow.Change{8: view, 9: w.b.ViewVersion}
-	return w.tx.Patch(ctx, sqlrow.Branches.At(w.b.ID), change, `UPDATE branches SET view = $2, view_version = $3 WHERE id = $1`,
+	return w.tx.Patch(ctx, sqlrow.Branches.At(w.b.ID), change,
+		`UPDATE branches SET view = $2, view_version = $3 WHERE id = $1`,
 		w.b.ID, view, w.b.ViewVersion)
 }
 
@@ -171,7 +178,8 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	out := make([]scrollback.Segment, len(ids))
 	for i, id := range ids {
-		err := db.Read.Row(ctx, sqlrow.ScanSegment(&out[i]), `SELECT `+sqlrow.SegmentColumns+` FROM segments WHERE id = $1`, id)
+		err := db.Read.Row(ctx, sqlrow.ScanSegment(&out[i]), `SELECT `+sqlrow.SegmentColumns+` FROM segments WHERE id = $1`,
+			id)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Segments", "no segment %s", id)
 		}
@@ -193,7 +201,8 @@ func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Rec
 			return err
 		}
 		if r.IfViewVersion != w.b.ViewVersion {
-			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Refold", "the view of branch %s changed meanwhile", r.Branch)
+			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Refold", "the view of branch %s changed meanwhile",
+				r.Branch)
 		}
 		f, err := sqlrow.Redo(ctx, tx, r)
 		if err != nil {

@@ -106,10 +106,13 @@ func New(d Database) *driver.Driver {
 		clock = time.Now
 	}
 	keys := sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
-	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Clock: clock, Settled: db.settled}
+	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Clock: clock,
+		Settled: db.settled}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
-		Feed: feed{db}, Projects: projects{db}, Origins: sqlorigin.Origins(keys), Claims: sqlclaim.Claims(keys), Ready: db.ready, Clock: d.Clock, Close: db.close}
+		Index: index, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db}, Keys: keys,
+		Limits: sqlaccess.Limits(keys),
+		Feed:   feed{db}, Projects: projects{db}, Origins: sqlorigin.Origins(keys), Claims: sqlclaim.Claims(keys),
+		Ready: db.ready, Clock: d.Clock, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -158,7 +161,8 @@ func (db *database) ready(ctx context.Context) error {
 	number := func(n *int64) func(sqlrow.Scanner) error {
 		return func(r sqlrow.Scanner) error { return r.Scan(n) }
 	}
-	was, is := int64(-1), int64(0)
+	was := int64(-1)
+	is := int64(0)
 	if db.Writer != nil {
 		err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
 			if err := tx.Row(ctx, number(&was), db.Dialect.Probe); err != nil {
@@ -184,7 +188,8 @@ func (db *database) ready(ctx context.Context) error {
 }
 
 // write runs fn in a transaction and returns when it is durable.
-func (db *database) write(ctx context.Context, op string, fn func(ctx context.Context, tx *sqlrow.Session) error) error {
+func (db *database) write(ctx context.Context, op string,
+	fn func(ctx context.Context, tx *sqlrow.Session) error) error {
 	if db.Writer == nil {
 		return scrollback.Errorf(scrollback.Refused, op, "this scrollback can only be read: nothing was changed")
 	}
@@ -255,7 +260,8 @@ func (db *database) wrap(op string, err error) error {
 		return err
 	}
 	if to := db.Dialect.Moving(err); to != "" {
-		return scrollback.Errorf(scrollback.Unavailable, op, "this store is being moved to %s; here it can only be read", to).Because(scrollback.ErrMoving)
+		return scrollback.Errorf(scrollback.Unavailable, op, "this store is being moved to %s; here it can only be read",
+			to).Because(scrollback.ErrMoving)
 	}
 	code := db.Dialect.Classify(err)
 	if code == scrollback.Internal && db.closed.Load() {

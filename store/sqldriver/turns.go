@@ -61,16 +61,22 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 			return err
 		}
 		t := b.Turn
-		t.Branch, t.Seq, t.LastSeq, t.State = w.b.ID, w.b.HeadSeq, w.b.HeadSeq, scrollback.TurnOpen
+		t.Branch = w.b.ID
+		t.Seq = w.b.HeadSeq
+		t.LastSeq = w.b.HeadSeq
+		t.State = scrollback.TurnOpen
 		v, err := sqlrow.TurnValues(&t)
 		if err != nil {
 			return err
 		}
-		if err := tx.Put(ctx, sqlrow.Turns.At(v[0]), v, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
+		if err := tx.Put(ctx, sqlrow.Turns.At(v[0]), v,
+			`INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
 			return err
 		}
 		w.c.LastTurn = t.ID
-		w.c.News.Turn, w.c.News.State, w.c.News.Kinds = t.ID, t.State, w.c.News.Kinds|driver.KindTurned
+		w.c.News.Turn = t.ID
+		w.c.News.State = t.State
+		w.c.News.Kinds = w.c.News.Kinds | driver.KindTurned
 		out.Turn = t
 		if err := w.close(ctx, b.Now); err != nil {
 			return err
@@ -113,7 +119,8 @@ func (w *logWriter) edit(edit func(*scrollback.Conversation)) {
 }
 
 // settle returns the newest turn, after closing it if its owner is gone.
-func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollback.Turn) []driver.Entry) (*scrollback.Turn, error) {
+func (w *logWriter) settle(ctx context.Context, now int64,
+	salvage func(scrollback.Turn) []driver.Entry) (*scrollback.Turn, error) {
 	if w.c.LastTurn == "" {
 		return nil, nil
 	}
@@ -125,7 +132,9 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 		return &last, nil
 	}
 	if driver.Holds(last, now) {
-		return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "conversation %s is still being answered; if that program was killed, it can be asked again within 15 seconds", w.c.ID)
+		return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver",
+			"conversation %s is still being answered; if that program was killed, it can be asked again within 15 seconds",
+			w.c.ID)
 	}
 	var entries []driver.Entry
 	if salvage != nil {
@@ -137,9 +146,12 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 		if err != nil {
 			return nil, err
 		}
-		last.Reply, last.LastSeq = driver.Reply(last.Reply, entries), driver.LastSeq(last.LastSeq, w.b.HeadSeq, entries)
+		last.Reply = driver.Reply(last.Reply, entries)
+		last.LastSeq = driver.LastSeq(last.LastSeq, w.b.HeadSeq, entries)
 	}
-	last.State, last.EndedAt, last.Draft = scrollback.TurnInterrupted, now, scrollback.Draft{}
+	last.State = scrollback.TurnInterrupted
+	last.EndedAt = now
+	last.Draft = scrollback.Draft{}
 	w.c.News = driver.Changed{} // that is told here
 	if err := sqlfeed.Record(ctx, w.tx, driver.Closed(last, w.c.Project, len(entries), w.b.HeadSeq)); err != nil {
 		return nil, err
@@ -170,7 +182,8 @@ func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) 
 			return err
 		}
 		change[20] = meta
-		return tx.Patch(ctx, sqlrow.Turns.At(s.Turn), change, `UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`,
+		return tx.Patch(ctx, sqlrow.Turns.At(s.Turn), change,
+			`UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`,
 			s.Turn, draft, s.LeaseUntil, meta)
 	})
 	return stop, err
@@ -183,7 +196,8 @@ func loadOwned(ctx context.Context, tx *sqlrow.Session, id scrollback.TurnID, ow
 		return err
 	}
 	if err != nil || t.Owner != owner || t.State != scrollback.TurnOpen {
-		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s belongs to another owner", id).Because(scrollback.ErrLostLease)
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s belongs to another owner",
+			id).Because(scrollback.ErrLostLease)
 	}
 	return nil
 }
@@ -212,9 +226,14 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		if out.Messages, err = w.append(ctx, entries); err != nil {
 			return err
 		}
-		t.Reply, t.LastSeq = driver.Reply(t.Reply, f.Entries), driver.LastSeq(t.LastSeq, w.b.HeadSeq, f.Entries)
-		t.State, t.OpenCalls, t.FinishReason, t.Failure = f.State, f.OpenCalls, f.FinishReason, f.Failure
-		t.Draft, t.LeaseUntil = scrollback.Draft{}, f.LeaseUntil
+		t.Reply = driver.Reply(t.Reply, f.Entries)
+		t.LastSeq = driver.LastSeq(t.LastSeq, w.b.HeadSeq, f.Entries)
+		t.State = f.State
+		t.OpenCalls = f.OpenCalls
+		t.FinishReason = f.FinishReason
+		t.Failure = f.Failure
+		t.Draft = scrollback.Draft{}
+		t.LeaseUntil = f.LeaseUntil
 		if f.Window != nil {
 			t.Window = f.Window
 		}
@@ -224,7 +243,8 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		}
 		if t.State != scrollback.TurnOpen {
 			t.EndedAt = f.Now
-			w.c.News.State, w.c.News.Kinds = t.State, w.c.News.Kinds|driver.KindTurned
+			w.c.News.State = t.State
+			w.c.News.Kinds = w.c.News.Kinds | driver.KindTurned
 		}
 		if err := storeStep(ctx, tx, &t, sent.InTurn()); err != nil {
 			return err
@@ -283,7 +303,8 @@ func storeStep(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn, sent
 	query := `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
 		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11, meta = $12`
 	if sent != "" {
-		query, args = query+`, sent = $13`, append(args, sent)
+		query = query + `, sent = $13`
+		args = append(args, sent)
 	}
 	return tx.Put(ctx, sqlrow.Turns.At(v[0]), v, query+` WHERE id = $1`, args...)
 }

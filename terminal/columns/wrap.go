@@ -33,7 +33,8 @@ func Wrap(line string, width int) []string {
 	line = strings.ReplaceAll(line, "\t", tab)
 	var rows []string
 	var row strings.Builder
-	used, state := 0, -1
+	used := 0
+	state := -1
 	end := func() {
 		rows = append(rows, strings.TrimRight(row.String(), " "))
 		row.Reset()
@@ -106,16 +107,19 @@ func Crop(row string, width int) string {
 // BreaksBefore is how many times a terminal of a width breaks a row before a column. Behind
 // the end of the row, the cursor stands in the last piece of it.
 func BreaksBefore(row string, x, width int) (breaks int) {
-	at, used := 0, 0
+	at := 0
+	used := 0
 	for g := range characters(Unstyled(row)) {
 		if at >= max(x, 1) {
 			break
 		}
 		n := Width(g)
 		if used+n > width {
-			breaks, used = breaks+1, 0
+			breaks += 1
+			used = 0
 		}
-		at, used = at+n, used+n
+		at += n
+		used += n
 	}
 	if at == x && used == width && Width(Unstyled(row)) > x {
 		breaks++ // the character at x begins the next piece

@@ -33,7 +33,9 @@ func (p page) cut(spans []span, width int) []string {
 			for _, r := range strings.ReplaceAll(columns.Plain(s.text), "\t", "    ") {
 				w := columns.Width(string(r))
 				if used+w > width {
-					out, row, used = append(out, p.drawn(row)), nil, 0
+					out = append(out, p.drawn(row))
+					row = nil
+					used = 0
 				}
 				if n := len(row); n > 0 && row[n-1].style == s.style {
 					row[n-1].text += string(r)

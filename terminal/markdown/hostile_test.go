@@ -10,9 +10,12 @@ import (
 )
 
 var hostile = []string{
-	"[", "![", "*a ", "**a_ ", "_a*", "`", "<", "<!--", "](", "[a](", "> ", ">", "- ", "$", "$$", "|", "|-", "&", "&#", "\\",
-	"~~a ", "~", "[^a]", "[a]: <b>\n", "[a]", "[a][", "a\n=\n", "\t", "<a ", "$\\frac{", "http://a.", "<http://a", "`` ` ", "* * ",
-	"1. ", "- [ ] ", "|a|b|\n|-|-|\n", "a\n", "- a\n", "\n", "a|", "</", "<?", "<![CDATA[", "*", "**", "***a", "_", "!", "\u200b",
+	"[", "![", "*a ", "**a_ ", "_a*", "`", "<", "<!--", "](", "[a](", "> ", ">", "- ", "$", "$$", "|", "|-", "&", "&#",
+	"\\",
+	"~~a ", "~", "[^a]", "[a]: <b>\n", "[a]", "[a][", "a\n=\n", "\t", "<a ", "$\\frac{", "http://a.", "<http://a", "`` ` ",
+	"* * ",
+	"1. ", "- [ ] ", "|a|b|\n|-|-|\n", "a\n", "- a\n", "\n", "a|", "</", "<?", "<![CDATA[", "*", "**", "***a", "_", "!",
+	"\u200b",
 	"\\(", "```\n", "~~~", "#", "# ",
 }
 
@@ -22,7 +25,8 @@ func TestHardTextsAreShownInTime(t *testing.T) {
 	show := func(unit string, size int) {
 		source := strings.Repeat(unit, size/len(unit))
 		began := time.Now()
-		Look{Width: 80, Color: true}.rowsWithin(source, highlight.NewBudget(highlight.TextTime), guarded.New(1, 50*time.Millisecond))
+		Look{Width: 80, Color: true}.rowsWithin(source, highlight.NewBudget(highlight.TextTime),
+			guarded.New(1, 50*time.Millisecond))
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%d of %q took %v", size, unit, took)
 		}

@@ -112,7 +112,8 @@ func (p page) piece(n ast.Node, in style) []span {
 	case *ast.Link:
 		return p.address(p.inline(n, in.with(underline)), string(n.Destination), in)
 	case *ast.Image:
-		return append([]span{{"!", in}}, p.address(append(append([]span{{"[", in}}, p.inline(n, in)...), span{"]", in}), string(n.Destination), in)...)
+		return append([]span{{"!", in}}, p.address(append(append([]span{{"[", in}}, p.inline(n, in)...), span{"]", in}),
+			string(n.Destination), in)...)
 	case *ast.RawHTML:
 		var b strings.Builder
 		for i := range n.Segments.Len() {

@@ -205,7 +205,8 @@ func (p page) rows(line []span, width int) []string {
 			styles = append(styles, s.style)
 		}
 	}
-	chars, at := []rune(plain.String()), 0
+	chars := []rune(plain.String())
+	at := 0
 	var out []string
 	for _, row := range columns.Wrap(plain.String(), width) {
 		var cut []span

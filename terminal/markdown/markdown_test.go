@@ -44,7 +44,8 @@ func TestStreamIsTheWhole(t *testing.T) {
 		var pieces []string
 		for rest := []rune(text); len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
-			pieces, rest = append(pieces, string(rest[:n])), rest[n:]
+			pieces = append(pieces, string(rest[:n]))
+			rest = rest[n:]
 		}
 		if got, want := streamed(look, pieces...), look.Rows(text); !slices.Equal(got, want) {
 			t.Fatalf("%q became\n%s\nnot\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -123,7 +124,8 @@ func TestNothingIsLost(t *testing.T) {
 // Formulas stand as they were written, within lines, in blocks, lists and quotes.
 func TestFormulas(t *testing.T) {
 	for _, source := range []string{
-		`so \(a\,b\) and \[x \\ y\] and $\{1\}$`, "$$\n\\begin{pmatrix} a & b \\\\\nc & *d* \\end{pmatrix}\n$$", "\\[\n= x_1 + *y*\n- z_2\n\\]",
+		`so \(a\,b\) and \[x \\ y\] and $\{1\}$`, "$$\n\\begin{pmatrix} a & b \\\\\nc & *d* \\end{pmatrix}\n$$",
+		"\\[\n= x_1 + *y*\n- z_2\n\\]",
 		`$f(x)=x^2 \tag{1}$`, "costs $5 a month, or $50 a year",
 	} {
 		for _, look := range []Look{{72, false}, {72, true}} {

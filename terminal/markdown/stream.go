@@ -36,7 +36,9 @@ func (s *Stream) Write(b []byte) (int, error) {
 // End closes the open block: the text is over. Another may follow.
 func (s *Stream) End() {
 	s.done(s.pending)
-	s.pending, s.shown, s.light = "", false, nil
+	s.pending = ""
+	s.shown = false
+	s.light = nil
 	s.Open("")
 }
 
@@ -97,7 +99,8 @@ func (b *blocks) line(line string, next int) {
 	text := strings.TrimLeft(line, " ")
 	indent := len(line) - len(text)
 	if strings.HasPrefix(text, "\t") {
-		text, indent = strings.TrimLeft(text, " \t"), 4
+		text = strings.TrimLeft(text, " \t")
+		indent = 4
 	}
 	blank := text == ""
 	switch {
@@ -115,7 +118,8 @@ func (b *blocks) line(line string, next int) {
 		blank = false
 	case !blank:
 		if b.blank && indent < 2 && !(b.list && marker.MatchString(line)) {
-			b.end, b.list = b.at, false
+			b.end = b.at
+			b.list = false
 		}
 		if b.formula == "" {
 			b.begin(line, text, indent, next)
@@ -127,7 +131,9 @@ func (b *blocks) line(line string, next int) {
 	if blank {
 		b.formula = ""
 	}
-	b.blank, b.at, b.tags = blank, next, b.tags && !blank
+	b.blank = blank
+	b.at = next
+	b.tags = b.tags && !blank
 }
 
 // within looks at whether a line begins a formula of several lines, or ends one.
@@ -153,7 +159,8 @@ func (b *blocks) begin(line, text string, indent, next int) {
 		b.lost = isFence || rawHTML.MatchString(text)
 		b.list = b.list || marker.MatchString(line)
 	case isFence:
-		b.fence, b.indent = text[:len(text)-len(strings.TrimLeft(text, text[:1]))], indent
+		b.fence = text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
+		b.indent = indent
 		b.list = b.list && indent >= 2
 	case rule.MatchString(line):
 		b.list = b.list && indent >= 2

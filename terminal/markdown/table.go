@@ -95,7 +95,8 @@ func total(widths []int) (n int) {
 
 // tableRow is one row of a table, as high as its highest cell.
 func (p page) tableRow(row [][]span, widths []int, align []east.Alignment) []string {
-	cells, height := make([][]string, len(widths)), 1
+	cells := make([][]string, len(widths))
+	height := 1
 	for i := range min(len(row), len(widths)) {
 		cells[i] = p.wrapped(row[i], widths[i])
 		height = max(height, len(cells[i]))

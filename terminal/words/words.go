@@ -140,7 +140,8 @@ func (t ReferenceTexts) Translate(stored string) string {
 			if m := regexp.MustCompile(pattern).FindStringSubmatch(s); m != nil {
 				parts := m[1:]
 				out[i] = verb.ReplaceAllStringFunc(format, func(string) (part string) {
-					part, parts = parts[0], parts[1:]
+					part = parts[0]
+					parts = parts[1:]
 					return part
 				})
 				break

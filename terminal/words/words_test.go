@@ -51,9 +51,11 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	compare(reflect.ValueOf(English), reflect.ValueOf(Chinese))
-	for _, r := range []scrollback.CompactionResult{scrollback.ResultCompacted, scrollback.ResultNoop, scrollback.ResultInflated,
+	for _, r := range []scrollback.CompactionResult{scrollback.ResultCompacted, scrollback.ResultNoop,
+		scrollback.ResultInflated,
 		scrollback.ResultEmptySummary, scrollback.ResultModelError, scrollback.ResultConflict} {
-		if a, b := English.Result(r), Chinese.Result(r); a == string(r) && r != scrollback.ResultCompacted || b == string(r) || a == b {
+		if a, b := English.Result(r), Chinese.Result(r); a == string(r) && r != scrollback.ResultCompacted ||
+			b == string(r) || a == b {
 			t.Errorf("%s: %q and %q", r, a, b)
 		}
 	}

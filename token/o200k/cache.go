@@ -40,7 +40,8 @@ func (c *cache) get(piece string, h uint64) int {
 
 // put remembers a piece, if it is not the first time: what is seen once costs no memory.
 func (c *cache) put(piece string, h uint64, count int) {
-	at, mark := place(h), uint32(h)|1
+	at := place(h)
+	mark := uint32(h) | 1
 	if c.passed[at].Swap(mark) != mark {
 		return
 	}

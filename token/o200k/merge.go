@@ -20,17 +20,20 @@ func (v *vocabulary) scan(piece string) int {
 	var ranks [scanned + 1]uint32 // of each part with the one behind it
 	n := len(piece)               // parts that are left
 	for i := range n {
-		begins[i], ranks[i] = uint8(i), none
+		begins[i] = uint8(i)
+		ranks[i] = none
 		if i+1 < n {
 			ranks[i] = v.pairs[int(piece[i])<<8|int(piece[i+1])]
 		}
 	}
 	begins[n] = uint8(n)
 	for n > 1 {
-		least, at := uint32(none), 0
+		least := uint32(none)
+		at := 0
 		for i, rank := range ranks[:n-1] {
 			if rank < least {
-				least, at = rank, i
+				least = rank
+				at = i
 			}
 		}
 		if least == none {
@@ -66,7 +69,8 @@ type candidate uint64
 
 func (m *merging) count(v *vocabulary, piece string) int {
 	n := int32(len(piece))
-	m.parts, m.next = m.parts[:0], m.next[:0]
+	m.parts = m.parts[:0]
+	m.next = m.next[:0]
 	for i := range n {
 		p := part{before: i - 1, behind: i + 1, rank: none}
 		if i+1 < n {
@@ -123,7 +127,8 @@ func (m *merging) push(c candidate) {
 }
 
 func (m *merging) pop() candidate {
-	top, last := m.next[0], len(m.next)-1
+	top := m.next[0]
+	last := len(m.next) - 1
 	m.next[0] = m.next[last]
 	m.next = m.next[:last]
 	if last > 0 {

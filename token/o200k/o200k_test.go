@@ -38,7 +38,8 @@ type reference struct {
 }
 
 var both = sync.OnceValues(func() (*Counter, *reference) {
-	r := &reference{library: codec.NewO200kBase(), split: regexp2.MustCompile(pattern, regexp2.None), ranks: map[string]int{}}
+	r := &reference{library: codec.NewO200kBase(), split: regexp2.MustCompile(pattern, regexp2.None),
+		ranks: map[string]int{}}
 	for rank := range tokens {
 		r.ranks[decode(r.library, rank)] = rank
 	}
@@ -73,10 +74,12 @@ func (r *reference) tokens(piece string) int {
 		parts = append(parts, piece[i:i+1])
 	}
 	for {
-		least, at := len(r.ranks), -1
+		least := len(r.ranks)
+		at := -1
 		for i := range len(parts) - 1 {
 			if rank, ok := r.ranks[parts[i]+parts[i+1]]; ok && rank < least {
-				least, at = rank, i
+				least = rank
+				at = i
 			}
 		}
 		if at < 0 {
@@ -95,7 +98,8 @@ var differs = regexp.MustCompile(`\x7f|[\r\n][\t\v\f\x{85}\pZ]+[\r\n]`)
 func compare(t *testing.T, s string) {
 	t.Helper()
 	own, other := both()
-	want, split := 0, other.pieces(t, s)
+	want := 0
+	split := other.pieces(t, s)
 	if own := pieces(own, s); !slices.Equal(own, split) {
 		t.Fatalf("%q is split into %q, by the pattern into %q", s, own, split)
 	}
@@ -117,7 +121,8 @@ func compare(t *testing.T, s string) {
 func pieces(c *Counter, s string) (out []string) {
 	for s = string([]rune(s)); s != ""; {
 		end := c.classes.piece(s)
-		out, s = append(out, s[:end]), s[end:]
+		out = append(out, s[:end])
+		s = s[end:]
 	}
 	return out
 }
@@ -134,7 +139,8 @@ var seeds = []string{"", "a", "é", "\xff", "hello world", "你好，世界", "T
 	// numbers
 	"1 12 123 1234 12345678 ½² Ⅷ ٣٤٥٦ a1b2 1a", "१२३४",
 	// symbols, newlines and slashes behind them
-	"!! !a !!a ! a //\n/x !\n\n!\r\n// \n/a  !a", " !", " !\n", "…— “quoted”\n", "😀😀 😀", "\u0000\u0001a", "\u200d\ufe0f!\ufe0f",
+	"!! !a !!a ! a //\n/x !\n\n!\r\n// \n/a  !a", " !", " !\n", "…— “quoted”\n", "😀😀 😀", "\u0000\u0001a",
+	"\u200d\ufe0f!\ufe0f",
 	// white space
 	" ", "  ", "   a", "a   ", "a  b", "\n", "\n\n a", " \n ", " \n  a", "\r\n\r\n", "\t\ta", "\t\t1",
 	"  1", " 1", "a \n", "\n \n", "\n \n  \n\r x", "\u00a0\u00a0!", "\u00a0!", "\u2028a\u2028\n\u2028b", "\u0085a\v\f",
@@ -144,7 +150,8 @@ var seeds = []string{"", "a", "é", "\xff", "hello world", "你好，世界", "T
 	strings.Repeat("x9Qz", 50),
 	strings.Repeat("中文没有空格", 40), strings.Repeat("abcdefghij", 40), strings.Repeat(" ", 300),
 	strings.Repeat("=", 300),
-	strings.Repeat("A", 127), strings.Repeat("Z", 128), strings.Repeat("q", 129), strings.Repeat("\n", 200), strings.Repeat("🙂", 60),
+	strings.Repeat("A", 127), strings.Repeat("Z", 128), strings.Repeat("q", 129), strings.Repeat("\n", 200),
+	strings.Repeat("🙂", 60),
 }
 
 var update = flag.Bool("update", false, "write vocabulary.zst")
@@ -152,10 +159,12 @@ var update = flag.Bool("update", false, "write vocabulary.zst")
 // The vocabulary is the library's.
 func TestVocabulary(t *testing.T) {
 	library := codec.NewO200kBase()
-	lengths, text := make([]byte, 0, tokens), []byte(nil)
+	lengths := make([]byte, 0, tokens)
+	text := []byte(nil)
 	for rank := range tokens {
 		s := decode(library, rank)
-		lengths, text = append(lengths, byte(len(s))), append(text, s...)
+		lengths = append(lengths, byte(len(s)))
+		text = append(text, s...)
 	}
 	if s, err := library.Decode([]uint{tokens}); err == nil {
 		t.Errorf("token %d is %q: there are more", tokens, s)
@@ -259,14 +268,16 @@ func TestCountOfRandomTexts(t *testing.T) {
 func TestCountOfRealTexts(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var all []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "*/*.go", "*/testdata/*", "*/*/testdata/*", "*/*/testdata/*/*"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "*/*.go", "*/testdata/*", "*/*/testdata/*",
+		"*/*/testdata/*/*"} {
 		names, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, names...)
 	}
-	read, every := 0, testlength.Of(5, 1)
+	read := 0
+	every := testlength.Of(5, 1)
 	if testing.Short() {
 		every = 20
 	}

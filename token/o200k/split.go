@@ -46,7 +46,8 @@ func classify() *classes {
 			fill(rune(r.Lo), rune(r.Hi), rune(r.Stride), t.class)
 		}
 	}
-	out['\r'], out['\n'] = newline, newline
+	out['\r'] = newline
+	out['\n'] = newline
 	return out
 }
 
@@ -102,8 +103,10 @@ func (c *classes) piece(s string) int {
 // contraction. Letters without case are both: where no lower letter follows, the word ends
 // behind the last of them, and upper letters behind that are the next word.
 func (c *classes) word(s string, i int) int {
-	begin, both := i, 0
-	k, n := symbol, 0
+	begin := i
+	both := 0
+	k := symbol
+	n := 0
 	for ; i < len(s); i += n {
 		if k, n = c.at(s, i); k == either || k == mark {
 			both = i + n
@@ -181,7 +184,10 @@ func (c *classes) symbols(s string, i int) int {
 
 // blank is the end of the white space with which s begins.
 func (c *classes) blank(s string) int {
-	i, last, lines := 0, 0, 0 // last: where its last character begins
+	// last: where its last character begins
+	i := 0
+	last := 0
+	lines := 0
 	for i < len(s) {
 		k, n := c.at(s, i)
 		if k != space && k != newline {

@@ -60,9 +60,10 @@ func container(name string) error {
 	for _, w := range tree.Warnings {
 		all = errors.Join(all, fault(name, "%s", w.Short))
 	}
-	stages, _, err := instructions.Parse(tree.AST, linter.New(&linter.Config{Warn: func(rule, about, _, said string, at []parser.Range) {
-		all = errors.Join(all, fault(name, "%s: %s: %s %v", rule, about, said, at))
-	}}))
+	stages, _, err := instructions.Parse(tree.AST,
+		linter.New(&linter.Config{Warn: func(rule, about, _, said string, at []parser.Range) {
+			all = errors.Join(all, fault(name, "%s: %s: %s %v", rule, about, said, at))
+		}}))
 	if err != nil {
 		return errors.Join(all, fault(name, "%v", err))
 	}
@@ -79,14 +80,16 @@ func container(name string) error {
 		}
 	}
 	if !user || !health {
-		all = errors.Join(all, fault(name, "the program is to run as 65532 (%v) and to be asked by its own command (%v)", user, health))
+		all = errors.Join(all, fault(name, "the program is to run as 65532 (%v) and to be asked by its own command (%v)",
+			user, health))
 	}
 	return all
 }
 
 // services reads a compose file, with files for its secrets that need not be there.
 func services(name string) error {
-	options, err := cli.NewProjectOptions([]string{name}, cli.WithInterpolation(true), cli.WithConsistency(true), cli.WithNormalization(true))
+	options, err := cli.NewProjectOptions([]string{name}, cli.WithInterpolation(true), cli.WithConsistency(true),
+		cli.WithNormalization(true))
 	if err != nil {
 		return fault(name, "%v", err)
 	}
@@ -116,7 +119,8 @@ func addressed(name string, p *types.Project) error {
 			}
 			ranged := func(pool *types.IPAMPool) bool { return pool.IPRange != "" }
 			if !slices.ContainsFunc(p.Networks[network].Ipam.Config, ranged) {
-				all = errors.Join(all, fault(name, "%s: %s is not kept from the others of %s: ip_range is missing", s.Name, at.Ipv4Address, network))
+				all = errors.Join(all, fault(name, "%s: %s is not kept from the others of %s: ip_range is missing", s.Name,
+					at.Ipv4Address, network))
 			}
 		}
 	}
@@ -139,7 +143,8 @@ func hardened(name string, s types.ServiceConfig) error {
 	}
 	for key, value := range s.Environment {
 		lower := strings.ToLower(key)
-		if value != nil && *value != "" && (strings.Contains(lower, "password") || strings.Contains(lower, "secret_")) && !strings.HasSuffix(lower, "_file") {
+		if value != nil && *value != "" && (strings.Contains(lower, "password") || strings.Contains(lower, "secret_")) &&
+			!strings.HasSuffix(lower, "_file") {
 			all = errors.Join(all, fault(name, "%s: %s is a secret in the environment", s.Name, key))
 		}
 	}

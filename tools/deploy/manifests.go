@@ -30,7 +30,8 @@ type cluster struct {
 // manifests reads manifests of Kubernetes; a field that its types do not have is a fault.
 func manifests(files ...string) error {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{apps.AddToScheme, batch.AddToScheme, core.AddToScheme, networking.AddToScheme, policy.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{apps.AddToScheme, batch.AddToScheme, core.AddToScheme,
+		networking.AddToScheme, policy.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
@@ -61,7 +62,8 @@ func manifests(files ...string) error {
 func (c *cluster) take(o runtime.Object) {
 	switch o := o.(type) {
 	case *apps.Deployment:
-		c.deployment, c.pods = o, append(c.pods, o.Spec.Template)
+		c.deployment = o
+		c.pods = append(c.pods, o.Spec.Template)
 	case *batch.Job:
 		c.pods = append(c.pods, o.Spec.Template)
 	case *policy.PodDisruptionBudget:
@@ -98,7 +100,8 @@ func (c *cluster) check(name string) error {
 	wrong(rolling == nil || *rolling.MaxUnavailable != intstr.FromInt32(0), "an update leaves fewer servers than before")
 	wrong(c.budget.Spec.MinAvailable.IntVal >= *c.deployment.Spec.Replicas, "the budget lets no server be moved")
 	backend := c.ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service
-	wrong(backend.Name != c.service.Name || backend.Port.Name != c.service.Spec.Ports[0].Name, "the ingress leads to no service")
+	wrong(backend.Name != c.service.Name || backend.Port.Name != c.service.Spec.Ports[0].Name,
+		"the ingress leads to no service")
 	container := c.deployment.Spec.Template.Spec.Containers[0]
 	wrong(!slices.ContainsFunc(container.Ports, func(p core.ContainerPort) bool {
 		return p.Name == c.service.Spec.Ports[0].TargetPort.StrVal && p.ContainerPort == 7077
@@ -106,7 +109,8 @@ func (c *cluster) check(name string) error {
 	for _, p := range []*core.Probe{container.StartupProbe, container.LivenessProbe, container.ReadinessProbe} {
 		wrong(p == nil || p.HTTPGet.Port.StrVal != container.Ports[0].Name, "a probe asks no port")
 	}
-	wrong(container.ReadinessProbe.HTTPGet.Path != "/readyz" || container.LivenessProbe.HTTPGet.Path != "/livez", "a probe asks for something else")
+	wrong(container.ReadinessProbe.HTTPGet.Path != "/readyz" || container.LivenessProbe.HTTPGet.Path != "/livez",
+		"a probe asks for something else")
 	for _, p := range c.pods {
 		all = errors.Join(all, c.restricted(name, p.Spec))
 	}
@@ -132,7 +136,8 @@ func (c *cluster) restricted(name string, p core.PodSpec) error {
 	}
 	for _, k := range p.Containers {
 		s := k.SecurityContext
-		if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
+		if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem ||
+			!slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
 			all = errors.Join(all, fault(name, "%s may do more than it has to", k.Name))
 		}
 		for _, m := range k.VolumeMounts {

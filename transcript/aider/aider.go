@@ -95,7 +95,8 @@ func (Tool) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcript
 		}
 		at := max(0, info.ModTime().UnixMilli())
 		yield(transcript.Session{
-			ID: strings.ToValidUTF8(path.Base(name), "�"), Name: name, Bytes: info.Size(), Changed: at, Stamp: fmt.Sprintf("%d@%d", info.Size(), at),
+			ID: strings.ToValidUTF8(path.Base(name), "�"), Name: name, Bytes: info.Size(), Changed: at,
+			Stamp: fmt.Sprintf("%d@%d", info.Size(), at),
 		}, nil)
 	}
 }

@@ -28,7 +28,8 @@ func history(t *testing.T) fstest.MapFS {
 func TestTool(t *testing.T) {
 	tooltest.Run(t, tooltest.Case{Tool: aider.Tool{}, FS: history(t), Mutants: 1000})
 	plain := strings.ReplaceAll(string(history(t)[file].Data), "  \n", "\n") // as editors leave it
-	tooltest.Run(t, tooltest.Case{Tool: aider.Tool{}, FS: fstest.MapFS{"talk.md": {Data: []byte(plain[1:])}}, Name: "talk.md", Mutants: 300})
+	tooltest.Run(t, tooltest.Case{Tool: aider.Tool{}, FS: fstest.MapFS{"talk.md": {Data: []byte(plain[1:])}},
+		Name: "talk.md", Mutants: 300})
 }
 
 // script is what a history says at a moment after its last change, in ms.
@@ -77,13 +78,15 @@ func TestScript(t *testing.T) {
 		"end[banner:1]",
 	})
 	begun := time.Date(2026, 1, 5, 9, 30, 0, 0, time.Local).UnixMilli()
-	if e := all[0]; e.Origin.Folder != "/home/u/shop" || e.Conversation.CreatedAt != begun || e.Conversation.Model != "openai/gpt-4o" ||
+	if e := all[0]; e.Origin.Folder != "/home/u/shop" || e.Conversation.CreatedAt != begun ||
+		e.Conversation.Model != "openai/gpt-4o" ||
 		string(e.Conversation.Meta) != `{"aider":{"cwd":"/home/u/shop","version":"0.86.1"}}` {
 		t.Errorf("%+v, %+v", e.Conversation, e.Origin)
 	}
 	m := all[2].Message
 	if m.CreatedAt != begun || m.Model != "openai/gpt-4o" || m.Usage == nil || *m.Usage != (scrollback.Usage{
-		InputTokens: 5300, CachedTokens: 1100, OutputTokens: 212, TotalTokens: 5512, Cost: 0.02, Currency: "USD", Estimated: true,
+		InputTokens: 5300, CachedTokens: 1100, OutputTokens: 212, TotalTokens: 5512, Cost: 0.02, Currency: "USD",
+		Estimated: true,
 	}) {
 		t.Errorf("%+v, %+v", m, m.Usage)
 	}
@@ -131,15 +134,17 @@ func TestNUL(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, said)
 		}
 	}
-	if strings.Contains(said, "\x00") || !(aider.Tool{}).Sniff("talk.md", []byte("\x00\x00# aider chat started at 2026-01-05 09:30:00\n")) {
+	if strings.Contains(said, "\x00") || !(aider.Tool{}).Sniff("talk.md",
+		[]byte("\x00\x00# aider chat started at 2026-01-05 09:30:00\n")) {
 		t.Errorf("not without NUL bytes: %q", said)
 	}
 }
 
 func TestHomes(t *testing.T) {
-	m := transcript.Machine{System: "linux", Home: "/home/u", Folders: []string{"/work/a"}, Getenv: func(name string) string {
-		return map[string]string{"AIDER_CHAT_HISTORY_FILE": "/log/aider.md"}[name]
-	}}
+	m := transcript.Machine{System: "linux", Home: "/home/u", Folders: []string{"/work/a"},
+		Getenv: func(name string) string {
+			return map[string]string{"AIDER_CHAT_HISTORY_FILE": "/log/aider.md"}[name]
+		}}
 	same(t, aider.Tool{}.Homes(m), []string{"/log/aider.md", "/home/u/" + file, "/work/a/" + file})
 }
 

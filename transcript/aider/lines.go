@@ -137,8 +137,18 @@ func (r *reader) section(start string) {
 	if n := r.seen[name]; n > 1 {
 		r.source += fmt.Sprintf(" %d", n)
 	}
-	r.begun, r.told, r.asked, r.index, r.model, r.version, r.banner = 0, false, false, 0, "", "", 0
-	r.kind, r.buffer, r.blank, r.waiting, r.lastText = nobody, nil, false, nil, -1
+	r.begun = 0
+	r.told = false
+	r.asked = false
+	r.index = 0
+	r.model = ""
+	r.version = ""
+	r.banner = 0
+	r.kind = nobody
+	r.buffer = nil
+	r.blank = false
+	r.waiting = nil
+	r.lastText = -1
 	if at, err := time.ParseInLocation(time.DateTime, start, time.Local); err == nil && at.UnixMilli() > 0 {
 		r.begun = at.UnixMilli()
 	}
@@ -187,12 +197,14 @@ func (r *reader) line(s string) {
 	}
 	if who != r.kind || who == user && r.blank {
 		r.flush()
-		r.kind, r.from = who, r.at
+		r.kind = who
+		r.from = r.at
 		if who == user {
 			r.tell() // what came before is complete
 		}
 	}
-	r.asked, r.blank = true, false
+	r.asked = true
+	r.blank = false
 	if who == output && r.noted(words) {
 		return
 	}
@@ -208,9 +220,11 @@ func (r *reader) whose(s string) (kind, string) {
 	isMarked := strings.HasSuffix(s, "  ")
 	who := answer
 	if rest, ok := strings.CutPrefix(s, "#### "); ok {
-		who, bare = user, strings.TrimRight(rest, " \t")
+		who = user
+		bare = strings.TrimRight(rest, " \t")
 	} else if rest, ok := strings.CutPrefix(s, "> "); ok {
-		who, bare = output, strings.TrimRight(rest, " \t")
+		who = output
+		bare = strings.TrimRight(rest, " \t")
 	}
 	if who == answer {
 		return answer, s

@@ -43,10 +43,12 @@ func (r *reader) noted(words string) bool {
 		return false
 	}
 	u := scrollback.Usage{
-		InputTokens: count(m[1]), CacheWriteTokens: count(m[2]), CachedTokens: count(m[3]), OutputTokens: count(m[4]), Estimated: true,
+		InputTokens: count(m[1]), CacheWriteTokens: count(m[2]), CachedTokens: count(m[3]), OutputTokens: count(m[4]),
+		Estimated: true,
 	}
 	if cost, err := strconv.ParseFloat(m[5], 64); err == nil && cost > 0 && cost < scrollback.MaxCallCost {
-		u.Cost, u.Currency = cost, "USD"
+		u.Cost = cost
+		u.Currency = "USD"
 	}
 	u, _ = u.Checked() // it is rounded anyway
 	last.Usage = &u
@@ -57,9 +59,11 @@ func (r *reader) noted(words string) bool {
 func count(s string) int64 {
 	scale := 1.0
 	if rest, ok := strings.CutSuffix(s, "k"); ok {
-		s, scale = rest, 1000
+		s = rest
+		scale = 1000
 	} else if rest, ok := strings.CutSuffix(s, "M"); ok {
-		s, scale = rest, 1e6
+		s = rest
+		scale = 1e6
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || n < 0 || n*scale > scrollback.MaxCallTokens {
@@ -70,8 +74,10 @@ func count(s string) int64 {
 
 // flush makes a message of the lines that were read.
 func (r *reader) flush() {
-	lines, who := r.buffer, r.kind
-	r.buffer, r.kind = nil, nobody
+	lines := r.buffer
+	who := r.kind
+	r.buffer = nil
+	r.kind = nobody
 	text := strings.TrimSpace(strings.Join(lines, "\n"))
 	if text == "" {
 		return
@@ -79,7 +85,9 @@ func (r *reader) flush() {
 	m := scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Say(text), CreatedAt: r.begun}
 	switch who {
 	case answer:
-		m.Role, m.Model, m.Parts = scrollback.RoleAssistant, r.model, thought(text)
+		m.Role = scrollback.RoleAssistant
+		m.Model = r.model
+		m.Parts = thought(text)
 		r.lastText = len(r.waiting)
 	case output:
 		m.Role = scrollback.RoleTool
@@ -108,7 +116,8 @@ func thought(text string) scrollback.Parts {
 	if !found || !closed || strings.Trim(before, "- \n") != "" {
 		return scrollback.Say(text)
 	}
-	inner, after = strings.Trim(strings.TrimRight(inner, "- \n"), "\n"), strings.TrimSpace(after)
+	inner = strings.Trim(strings.TrimRight(inner, "- \n"), "\n")
+	after = strings.TrimSpace(after)
 	var ps scrollback.Parts
 	if inner != "" {
 		ps = append(ps, scrollback.Reasoning{Text: inner})
@@ -131,7 +140,8 @@ func (r *reader) tell() {
 		}
 		r.emit(e)
 	}
-	r.waiting, r.lastText = nil, -1
+	r.waiting = nil
+	r.lastText = -1
 }
 
 // mostTitle is how long a title may be, in characters.
@@ -159,6 +169,7 @@ func (r *reader) describe(prompt string) {
 		}
 	}
 	r.emit(transcript.Entry{
-		Line: r.from, Source: r.source, Conversation: c, Origin: &scrollback.Origin{ID: r.source, Folder: strings.ToValidUTF8(r.folder, "�")},
+		Line: r.from, Source: r.source, Conversation: c,
+		Origin: &scrollback.Origin{ID: r.source, Folder: strings.ToValidUTF8(r.folder, "�")},
 	})
 }

@@ -24,7 +24,8 @@ import (
 
 // Importers lists what can be read, in the order they are tried.
 func Importers() []transcript.Importer {
-	return []transcript.Importer{archived.Format{}, geminicli.Format{}, chatserver.Format{}, mtm.Format{}, ipynb.Format{}, jsonl.Format{}}
+	return []transcript.Importer{archived.Format{}, geminicli.Format{}, chatserver.Format{}, mtm.Format{}, ipynb.Format{},
+		jsonl.Format{}}
 }
 
 // Tools lists the programs whose conversations can be read where they keep them, in the
@@ -48,5 +49,6 @@ func Tools() []transcript.Tool {
 
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
-	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{}, codex.Tool{}}
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{},
+		codex.Tool{}}
 }

@@ -11,8 +11,8 @@
 // All of it has the shapes of our API. A message has the whole text of its tool results,
 // the bytes of its images and files as base64 in "data" (as far as they fit in
 // [MaxMessage]), and in "turns" what failed after it; what a turn has written that is no
-// message yet is one without a seq. Each message is there once, on a line of its own. They stand in the order of a walk through the tree of
-// branches that takes the current branch last at every fork: one whose seq is not higher
+// message yet is one without a seq. Each message is there once, on a line of its own. They stand in the order of a walk
+// through the tree of branches that takes the current branch last at every fork: one whose seq is not higher
 // than the one before it begins another branch, after the message of the current path
 // with the seq before it.
 //
@@ -234,9 +234,11 @@ func (f *file) field(name string) error {
 		if json.Unmarshal(raw, &c) != nil {
 			return f.bad("the conversation has the wrong shape")
 		}
-		f.source, f.head = string(c.ID), c.Messages
-		return f.emit(transcript.Entry{Line: f.d.Line(), Source: f.source, Conversation: &scrollback.Conversation{Title: c.Title, Project: c.Project,
-			Model: c.Model, Instructions: c.Instructions, Policy: c.Policy, Settings: c.Settings, Meta: c.Meta}})
+		f.source = string(c.ID)
+		f.head = c.Messages
+		return f.emit(transcript.Entry{Line: f.d.Line(), Source: f.source,
+			Conversation: &scrollback.Conversation{Title: c.Title, Project: c.Project,
+				Model: c.Model, Instructions: c.Instructions, Policy: c.Policy, Settings: c.Settings, Meta: c.Meta}})
 	}
 	return nil
 }
@@ -256,8 +258,9 @@ func (f *file) message(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return f.bad("a message of the wrong shape")
 	}
-	e := transcript.Entry{Line: f.d.Line(), Source: f.source, Message: scrollback.Message{ID: m.ID, Role: m.Role, Name: m.Name, Model: m.Model,
-		Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}}
+	e := transcript.Entry{Line: f.d.Line(), Source: f.source,
+		Message: scrollback.Message{ID: m.ID, Role: m.Role, Name: m.Name, Model: m.Model,
+			Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}}
 	if _, err := scrollback.ParseRole(string(m.Role)); err != nil {
 		return f.bad("%v", err)
 	}
@@ -274,7 +277,8 @@ func (f *file) message(raw json.RawMessage) error {
 	}
 	err := json.Unmarshal(m.Parts, &e.Message.Parts)
 	for i, p := range e.Message.Parts {
-		if r, ok := p.(scrollback.ToolResult); ok && r.Text != "" { // all of it: the artifact is made again where it is needed
+		// all of it: the artifact is made again where it is needed
+		if r, ok := p.(scrollback.ToolResult); ok && r.Text != "" {
 			r.Artifact = ""
 			e.Message.Parts[i] = r
 		}

@@ -46,7 +46,8 @@ func load(t interface{ Fatalf(string, ...any) }, r io.Reader) loaded {
 			}
 			out.path = out.path[:*e.Rewind:*e.Rewind]
 		default:
-			out.path, out.all = append(out.path, e), append(out.all, e)
+			out.path = append(out.path, e)
+			out.all = append(out.all, e)
 		}
 	}
 	return out
@@ -90,8 +91,12 @@ func write(t *testing.T) string {
 	for _, p := range archived.Pieces(branches, "trunk") {
 		for seq := p.From; seq <= p.To; seq++ {
 			m := said[p.Branch][seq]
-			m.ID, m.ConversationID, m.Branch, m.Seq = scrollback.MessageID(fmt.Sprint(p.Branch, seq)), id, p.Branch, seq
-			m.Status, m.CreatedAt = scrollback.StatusComplete, 1763700000000+seq
+			m.ID = scrollback.MessageID(fmt.Sprint(p.Branch, seq))
+			m.ConversationID = id
+			m.Branch = p.Branch
+			m.Seq = seq
+			m.Status = scrollback.StatusComplete
+			m.CreatedAt = 1763700000000 + seq
 			var failed []scrollback.TurnEntry
 			if m.Branch == "side" {
 				failed = []scrollback.TurnEntry{{TurnID: "t9", AfterSeq: 2, State: scrollback.TurnFailed}}
@@ -143,7 +148,8 @@ func TestGolden(t *testing.T) {
 	for _, r := range []io.Reader{bytes.NewReader(want), iotest.OneByteReader(bytes.NewReader(want))} {
 		out := load(t, r)
 		c := out.conversation
-		if c == nil || c.Title != "Keys & <locks> 钥匙" || len(c.Settings.Tools) != 1 || len(out.bad) > 0 || len(out.all) != 5 ||
+		if c == nil || c.Title != "Keys & <locks> 钥匙" || len(c.Settings.Tools) != 1 || len(out.bad) > 0 ||
+			len(out.all) != 5 ||
 			len(out.path) != 4 {
 			t.Fatalf("%+v, bad %v, %d messages, %d on the path", c, out.bad, len(out.all), len(out.path))
 		}
@@ -153,7 +159,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("the path is %+v", out.path)
 		}
 		side := out.all[1]
-		if says(out.all[1:2]) != "elsewhere" || side.Line != 6 || side.Message.Usage == nil || string(side.Message.Meta) != `{"a":"<b>"}` {
+		if says(out.all[1:2]) != "elsewhere" || side.Line != 6 || side.Message.Usage == nil ||
+			string(side.Message.Meta) != `{"a":"<b>"}` {
 			t.Errorf("the other branch is %+v (meta %s)", side, side.Message.Meta)
 		}
 	}
@@ -170,10 +177,12 @@ func TestPieces(t *testing.T) {
 			paths[""] = append(paths[""], fmt.Sprint("x", seq+1))
 		}
 		for i := range rapid.IntRange(1, 8).Draw(t, "branches") {
-			parent, at := scrollback.BranchID(""), inherited
+			parent := scrollback.BranchID("")
+			at := inherited
 			if i > 0 {
 				of := rapid.SampledFrom(append(slices.Clone(all), scrollback.Branch{HeadSeq: inherited})).Draw(t, "parent")
-				parent, at = of.ID, rapid.Int64Range(of.AtSeq, of.HeadSeq).Draw(t, "at")
+				parent = of.ID
+				at = rapid.Int64Range(of.AtSeq, of.HeadSeq).Draw(t, "at")
 			}
 			id := scrollback.BranchID(fmt.Sprint("b", i))
 			path := slices.Clone(paths[parent][:at])
@@ -212,7 +221,8 @@ func TestPieces(t *testing.T) {
 		if says(got.path) != strings.Join(paths[current.ID], " ") {
 			t.Fatalf("the path is %q, not %q", says(got.path), strings.Join(paths[current.ID], " "))
 		}
-		told, want := map[string]int{}, map[string]bool{}
+		told := map[string]int{}
+		want := map[string]bool{}
 		for _, e := range got.all {
 			told[e.Message.Parts.Text()]++
 		}
@@ -255,7 +265,8 @@ func TestBadArchives(t *testing.T) {
 		t.Errorf("torn in a message: %d messages, bad %v", len(out.all), out.bad)
 	}
 	newer := strings.Replace(whole, `"version":1`, `"version":2`, 1)
-	if out := load(t, strings.NewReader(newer)); len(out.all) != 0 || len(out.bad) != 1 || !strings.Contains(out.bad[0].Reason, "version 2") {
+	if out := load(t, strings.NewReader(newer)); len(out.all) != 0 || len(out.bad) != 1 ||
+		!strings.Contains(out.bad[0].Reason, "version 2") {
 		t.Errorf("of a newer version: %+v", out)
 	}
 	broken := strings.Replace(whole, `"role":"tool"`, `"role":"robot"`, 1)
@@ -288,7 +299,8 @@ func TestLeftOutBehindMessages(t *testing.T) {
 		t.Errorf("whole: without %v, bad %q", without, bad)
 	}
 	_, bad = read(text)
-	if len(bad) != 1 || bad[0] != "the file ends early: its branches are missing, and with them which messages requests leave out" {
+	if len(bad) != 1 ||
+		bad[0] != "the file ends early: its branches are missing, and with them which messages requests leave out" {
 		t.Errorf("cut: %q", bad)
 	}
 }
@@ -300,10 +312,14 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	const user = `{"role":"user",`
-	for _, s := range []string{string(b), "", "{", `{"archive":{"format":"scrollback","version":1},"messages":[]}`, `{"messages":7}`,
-		`{"messages":[` + user + `"seq":2,"parts":"x"},` + user + `"seq":1,"parts":"y"},` + user + `"parts":[]},` + user + `"seq":2}]}`,
-		`{"conversation":{"id":"x","messages":1},"messages":[` + user + `"seq":9223372036854775807,"parts":"x"},` + user + `"parts":"y"}]}`,
-		`{"conversation":7,"branches":7}`, `{"refs":[`, `{"messages":[` + user + `"seq":1,"parts":[{"type":"file","data":"?"}]}, 7, null]}`} {
+	for _, s := range []string{string(b), "", "{", `{"archive":{"format":"scrollback","version":1},"messages":[]}`,
+		`{"messages":7}`,
+		`{"messages":[` + user + `"seq":2,"parts":"x"},` + user + `"seq":1,"parts":"y"},` + user + `"parts":[]},` + user +
+			`"seq":2}]}`,
+		`{"conversation":{"id":"x","messages":1},"messages":[` + user + `"seq":9223372036854775807,"parts":"x"},` + user +
+			`"parts":"y"}]}`,
+		`{"conversation":7,"branches":7}`, `{"refs":[`,
+		`{"messages":[` + user + `"seq":1,"parts":[{"type":"file","data":"?"}]}, 7, null]}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, file string) {

@@ -27,7 +27,8 @@ func Pieces(branches []scrollback.Branch, current scrollback.BranchID) []Piece {
 		if _, ok := own[parent]; !ok {
 			parent = ""
 			if b.AtSeq > root.HeadSeq {
-				root.HeadSeq, t.heir = b.AtSeq, b.ID
+				root.HeadSeq = b.AtSeq
+				t.heir = b.ID
 			}
 		}
 		t.below[parent] = append(t.below[parent], b)

@@ -42,7 +42,8 @@ func (w *Writer) Begin(at int64, c scrollback.Conversation, branches []scrollbac
 
 // Message writes the next message and the turns that failed after it. attached opens the
 // bytes of a part, or returns nil for a part that has none.
-func (w *Writer) Message(m scrollback.Message, turns []scrollback.TurnEntry, attached func(i int) (io.ReadCloser, error)) error {
+func (w *Writer) Message(m scrollback.Message, turns []scrollback.TurnEntry,
+	attached func(i int) (io.ReadCloser, error)) error {
 	parts := m.Parts
 	w.begin()
 	head := w.marshal(message{Message: m, Seq: m.Seq, Turns: turns})

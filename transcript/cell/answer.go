@@ -23,7 +23,8 @@ func messagesOf(e transcript.Entry) []wire.Message {
 		}
 		switch p := p.(type) {
 		case scrollback.ToolResult:
-			out = append(out, wire.Message{Role: string(scrollback.RoleTool), ToolCallID: p.CallID, Content: wire.Content{text(p.Text)}})
+			out = append(out, wire.Message{Role: string(scrollback.RoleTool), ToolCallID: p.CallID,
+				Content: wire.Content{text(p.Text)}})
 		case scrollback.Image:
 			if last != nil {
 				last.Content = append(last.Content, ImagePart(p, e.Bytes[i]))
@@ -104,7 +105,8 @@ func Write(said []transcript.Entry) (messages []wire.Message, notes []note, err 
 	names := map[string]string{}
 	for _, e := range said {
 		if r := e.Message.Role; r != scrollback.RoleAssistant && r != scrollback.RoleTool {
-			return nil, nil, scrollback.Errorf(scrollback.Invalid, "transcript.SetInteraction", "an interaction has no message of role %q", r)
+			return nil, nil, scrollback.Errorf(scrollback.Invalid, "transcript.SetInteraction",
+				"an interaction has no message of role %q", r)
 		}
 		out := messagesOf(e)
 		var raws []json.RawMessage
@@ -120,7 +122,8 @@ func Write(said []transcript.Entry) (messages []wire.Message, notes []note, err 
 		if err != nil {
 			return nil, nil, err
 		}
-		messages, notes = append(messages, out...), append(notes, n)
+		messages = append(messages, out...)
+		notes = append(notes, n)
 	}
 	return messages, notes, nil
 }

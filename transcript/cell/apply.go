@@ -11,7 +11,13 @@ import (
 // apply is a message of which the file says e, as the note has it.
 func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
 	m := &e.Message
-	m.ID, m.Name, m.Model, m.Usage, m.Status, m.CreatedAt, m.Meta = n.ID, n.Name, n.Model, n.Usage, n.Status, n.CreatedAt, n.Meta
+	m.ID = n.ID
+	m.Name = n.Name
+	m.Model = n.Model
+	m.Usage = n.Usage
+	m.Status = n.Status
+	m.CreatedAt = n.CreatedAt
+	m.Meta = n.Meta
 	if m.CreatedAt < 0 {
 		return e, false
 	}
@@ -27,7 +33,8 @@ func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
 			return e, false
 		}
 		attached, err := transcript.Attached(n.Whole, parts)
-		m.Parts, e.Bytes = parts, attached
+		m.Parts = parts
+		e.Bytes = attached
 		return e, err == nil
 	case len(n.Parts) > 0:
 		parts, ok := patched(m.Parts, n.Parts)
@@ -53,7 +60,8 @@ func patched(ps scrollback.Parts, fields []map[string]json.RawMessage) (out scro
 			return nil, false
 		}
 		var around []string
-		if t, ok := p.(scrollback.Text); ok && t.Reference != nil && json.Unmarshal(fields[i]["around"], &around) == nil && len(around) == 2 {
+		if t, ok := p.(scrollback.Text); ok && t.Reference != nil && json.Unmarshal(fields[i]["around"], &around) == nil &&
+			len(around) == 2 {
 			if is[0]["text"], err = plain(around[0] + contentOf(t) + around[1]); err != nil {
 				return nil, false
 			}

@@ -38,7 +38,8 @@ func alike(was, now []transcript.Entry) (n int) {
 
 // Change is an interaction with what is said now: the messages that stay as the file has
 // them, new ones, and behind them those that could not be read.
-func (t Talk) Change(f splice.Form, depth int, said []transcript.Entry) (raws []json.RawMessage, kept int, notes []note, err error) {
+func (t Talk) Change(f splice.Form, depth int,
+	said []transcript.Entry) (raws []json.RawMessage, kept int, notes []note, err error) {
 	messages, notes, err := Write(said)
 	if err != nil {
 		return nil, 0, nil, err
@@ -57,7 +58,8 @@ func (t Talk) Change(f splice.Form, depth int, said []transcript.Entry) (raws []
 	at := 0
 	for i, e := range t.All {
 		if e.Bad != nil {
-			raws, notes = append(raws, t.Raw[at]), append(notes, note{})
+			raws = append(raws, t.Raw[at])
+			notes = append(notes, note{})
 		}
 		at += t.Of[i]
 	}

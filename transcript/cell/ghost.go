@@ -119,7 +119,8 @@ func contentOf(t scrollback.Text) string {
 
 func measured(ref *scrollback.Reference, content string) *scrollback.Reference {
 	sum := sha256.Sum256([]byte(content))
-	ref.SHA256, ref.Bytes = hex.EncodeToString(sum[:]), int64(len(content))
+	ref.SHA256 = hex.EncodeToString(sum[:])
+	ref.Bytes = int64(len(content))
 	return ref
 }
 
@@ -135,7 +136,8 @@ func GhostOf(references scrollback.Parts) *Ghost {
 		r := t.Reference
 		content := contentOf(t)
 		if r.Kind == scrollback.ReferenceTool {
-			key, args := r.Source, ""
+			key := r.Source
+			args := ""
 			if i := strings.IndexByte(key, '{'); i >= 0 {
 				key, args = key[:i], key[i:]
 			}

@@ -14,7 +14,9 @@ import (
 func Lift(c *transcript.Cell, attached func(name string) (mediaType string, b []byte, ok bool)) {
 	var out strings.Builder
 	all := places(c.Text)
-	end, taken, found := 0, namesIn(all), map[string]bool{}
+	end := 0
+	taken := namesIn(all)
+	found := map[string]bool{}
 	for _, p := range all {
 		if name, ok := strings.CutPrefix(p.URL, attachment); ok {
 			if found[name] {

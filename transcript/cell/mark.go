@@ -21,8 +21,10 @@ func places(s string) (out []place) {
 			return out
 		}
 		i += at
-		from, since := strings.LastIndex(s[done:i], "!["), done
-		at, done = i+2, i+2
+		from := strings.LastIndex(s[done:i], "![")
+		since := done
+		at = i + 2
+		done = i + 2
 		if from < 0 || strings.Contains(s[since+from+2:i], "]") {
 			continue
 		}

@@ -30,11 +30,13 @@ func Interaction(messages []json.RawMessage, notes []note) (said []transcript.En
 			}
 		}
 		if whole || n == 1 {
-			said, of = append(said, e), append(of, n)
+			said = append(said, e)
+			of = append(of, n)
 		} else { // they are no longer the message that the note was written for
 			for i := range n {
 				e, _ := readRun(messages[i:i+1], names)
-				said, of = append(said, e), append(of, 1)
+				said = append(said, e)
+				of = append(of, 1)
 			}
 		}
 		messages = messages[n:]

@@ -22,7 +22,8 @@ type note struct {
 	CreatedAt int64                `json:"created_at,omitempty"`
 	Meta      json.RawMessage      `json:"meta,omitempty"`
 	// Parts holds, for each part, the fields in which it differs from what the file says, or
-	// null, and for a reference what stands around its content; Whole all parts, with the bytes of attachments, where it says something else.
+	// null, and for a reference what stands around its content; Whole all parts, with the bytes of attachments, where it
+	// says something else.
 	Parts []map[string]json.RawMessage `json:"parts,omitempty"`
 	Whole json.RawMessage              `json:"whole,omitempty"`
 }
@@ -34,7 +35,8 @@ func (n *note) empty() bool {
 
 // noteOf is a note of all but what a message says.
 func noteOf(m scrollback.Message) note {
-	n := note{ID: m.ID, Name: m.Name, Model: m.Model, Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}
+	n := note{ID: m.ID, Name: m.Name, Model: m.Model, Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt,
+		Meta: m.Meta}
 	if n.Status == scrollback.StatusComplete {
 		n.Status = ""
 	}
@@ -47,7 +49,8 @@ func write(e, read transcript.Entry, messages int) (note, error) {
 	if messages != 1 {
 		n.Messages = messages
 	}
-	e.Message.Parts, read.Message.Parts = bare(e.Message.Parts), bare(read.Message.Parts)
+	e.Message.Parts = bare(e.Message.Parts)
+	read.Message.Parts = bare(read.Message.Parts)
 	var err error
 	if n.Parts, err = differences(read, e); err != nil {
 		return n, err

@@ -36,7 +36,8 @@ func unbrought(e transcript.Entry) transcript.Entry {
 	attached := map[int][]byte{}
 	for i, p := range e.Message.Parts {
 		if _, ok := p.(scrollback.Image); ok && i > 0 {
-			if t, ok := e.Message.Parts[i-1].(scrollback.Text); ok && t.Reference != nil && t.Reference.Kind == scrollback.ReferenceImage {
+			if t, ok := e.Message.Parts[i-1].(scrollback.Text); ok && t.Reference != nil &&
+				t.Reference.Kind == scrollback.ReferenceImage {
 				continue
 			}
 		}
@@ -45,7 +46,8 @@ func unbrought(e transcript.Entry) transcript.Entry {
 		}
 		parts = append(parts, p)
 	}
-	e.Message.Parts, e.Bytes = parts, attached
+	e.Message.Parts = parts
+	e.Bytes = attached
 	return e
 }
 
@@ -57,7 +59,9 @@ func looksAs(c, as transcript.Cell) bool {
 
 // looks are the texts and the images of a cell in their order, without names.
 func looks(c transcript.Cell) (out [][2]string) {
-	c.References, c.Images, c.Bytes = nil, slices.Clone(c.Images), maps.Clone(c.Bytes)
+	c.References = nil
+	c.Images = slices.Clone(c.Images)
+	c.Bytes = maps.Clone(c.Bytes)
 	Lift(&c, nil)
 	e := Parts(c)
 	for i, p := range e.Message.Parts {
@@ -98,7 +102,8 @@ type Group struct {
 func (g Group) Cell() transcript.Cell {
 	if g.Own != nil {
 		c := Of(*g.Own)
-		c.Markup, c.Interaction = c.Role != scrollback.RoleUser, g.Said
+		c.Markup = c.Role != scrollback.RoleUser
+		c.Interaction = g.Said
 		return c
 	}
 	c := transcript.Cell{Markup: true, Role: scrollback.RoleAssistant, Interaction: g.Said}
@@ -132,7 +137,8 @@ func Groups(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[Group, error] 
 			if (g.Own != nil || g.Said != nil) && !yield(g, nil) {
 				return
 			}
-			g, bytes = Group{Own: &e}, size(e)
+			g = Group{Own: &e}
+			bytes = size(e)
 			if speaks(e) {
 				g = Group{Said: []transcript.Entry{e}}
 			}
@@ -201,7 +207,8 @@ func Referring(e transcript.Entry) (out scrollback.Parts) {
 
 // SetOwn writes the references of a cell's own message into the cell's metadata, and makes
 // its note, which is nil if there is nothing to note.
-func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell, own transcript.Entry) (json.RawMessage, *note, error) {
+func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell,
+	own transcript.Entry) (json.RawMessage, *note, error) {
 	c.References = Referring(own)
 	ghost := GhostOf(c.References)
 	switch {

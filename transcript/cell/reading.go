@@ -29,7 +29,8 @@ func NewReading(t transcript.Tie, format string, line int, yield func(transcript
 	if r.source == "" {
 		r.source = t.ID
 	}
-	c := &scrollback.Conversation{Title: t.Title, Model: t.Model, Instructions: t.Instructions, Meta: ConversationMeta(t.Meta)}
+	c := &scrollback.Conversation{Title: t.Title, Model: t.Model, Instructions: t.Instructions,
+		Meta: ConversationMeta(t.Meta)}
 	if t.Conversation == "" {
 		c.Meta = foreign(t.Meta, format)
 	}
@@ -94,7 +95,8 @@ func (r *Reading) message(e transcript.Entry) {
 	if len(e.Message.Parts) == 0 {
 		e.Message.Parts = scrollback.Parts{} // an answer may say nothing
 	}
-	e.Line, e.Source = r.at, r.source
+	e.Line = r.at
+	e.Source = r.source
 	r.emit(e)
 }
 
@@ -102,7 +104,8 @@ func (r *Reading) message(e transcript.Entry) {
 func Broken(err error) transcript.Entry {
 	var at *splice.Fault
 	if errors.As(err, &at) {
-		return transcript.Entry{Bad: &transcript.Bad{Line: at.Line, Reason: fmt.Sprintf("column %d: %s", at.Column, at.Reason)}}
+		return transcript.Entry{Bad: &transcript.Bad{Line: at.Line,
+			Reason: fmt.Sprintf("column %d: %s", at.Column, at.Reason)}}
 	}
 	return transcript.Entry{Bad: &transcript.Bad{Line: 1, Reason: scrollback.Shown(err)}}
 }

@@ -32,10 +32,14 @@ func bare(ps scrollback.Parts) scrollback.Parts {
 	for i, p := range ps {
 		switch p := p.(type) {
 		case scrollback.Image:
-			p.Artifact, p.Width, p.Height, p.Size = "", 0, 0, 0
+			p.Artifact = ""
+			p.Width = 0
+			p.Height = 0
+			p.Size = 0
 			out[i] = p
 		case scrollback.File:
-			p.Artifact, p.Size = "", 0
+			p.Artifact = ""
+			p.Size = 0
 			out[i] = p
 		case scrollback.ToolResult:
 			p.Artifact = ""

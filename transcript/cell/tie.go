@@ -43,15 +43,18 @@ func (n Fields) Tie(meta json.RawMessage) (t transcript.Tie) {
 	if provider != "" && t.Model != "" && !strings.HasPrefix(t.Model, provider+"/") {
 		t.Model = provider + "/" + t.Model
 	}
-	t.Roots, t.Agents = idsOf(splice.Get(meta, "allowed_uris")), idsOf(splice.Get(meta, "sub_agents_list"))
+	t.Roots = idsOf(splice.Get(meta, "allowed_uris"))
+	t.Agents = idsOf(splice.Get(meta, "sub_agents_list"))
 	field := splice.Get(meta, OursField)
-	for name, to := range map[string]any{"id": &o.ID, "conversation": &o.Conversation, "model": &o.Model, "instructions": &o.Instructions,
-		"roots": &o.Roots, "agent_of": &o.AgentOf, "agents": &o.Agents} {
+	for name, to := range map[string]any{"id": &o.ID, "conversation": &o.Conversation, "model": &o.Model,
+		"instructions": &o.Instructions,
+		"roots":        &o.Roots, "agent_of": &o.AgentOf, "agents": &o.Agents} {
 		if raw := splice.Get(field, name); raw != nil {
 			_ = json.Unmarshal(raw, to) // one of the wrong type is not there
 		}
 	}
-	t.Conversation, t.Instructions = o.Conversation, o.Instructions
+	t.Conversation = o.Conversation
+	t.Instructions = o.Instructions
 	if t.ID == "" {
 		t.ID = o.ID
 	}
@@ -107,7 +110,8 @@ func (n Fields) tied(f splice.Form, meta json.RawMessage, t transcript.Tie) (jso
 	if was.Title == t.Title && was.Conversation == t.Conversation && slices.Equal(was.Agents, t.Agents) {
 		return meta, nil
 	}
-	object, field := orEmpty(meta), orEmpty(splice.Get(meta, OursField))
+	object := orEmpty(meta)
+	field := orEmpty(splice.Get(meta, OursField))
 	conversation, err := f.Marshal(t.Conversation, 3)
 	if err != nil {
 		return nil, err
@@ -182,7 +186,11 @@ func Restore(f splice.Form, meta, was json.RawMessage) json.RawMessage {
 func NewOurs(t transcript.Tie, foreign bool, meta json.RawMessage) any {
 	o := ours{Conversation: t.Conversation, Instructions: t.Instructions, Meta: meta}
 	if !foreign {
-		o.ID, o.Model, o.Roots, o.AgentOf, o.Agents = t.ID, t.Model, t.Roots, t.AgentOf, t.Agents
+		o.ID = t.ID
+		o.Model = t.Model
+		o.Roots = t.Roots
+		o.AgentOf = t.AgentOf
+		o.Agents = t.Agents
 	}
 	if raw, err := plain(o); err != nil || string(raw) == "{}" {
 		return nil

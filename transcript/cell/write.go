@@ -16,7 +16,8 @@ const MaxGroup = transcript.MaxLine
 
 // Export writes the cells that messages become into a file without items, one at a time.
 // add makes the items of a cell.
-func Export(w io.Writer, f *splice.File, entries iter.Seq2[transcript.Entry, error], add func(Group) ([]splice.Item, error)) error {
+func Export(w io.Writer, f *splice.File, entries iter.Seq2[transcript.Entry, error],
+	add func(Group) ([]splice.Item, error)) error {
 	out := bufio.NewWriter(w)
 	any := false
 	for g, err := range Groups(entries) {
@@ -69,6 +70,7 @@ func size(e transcript.Entry) (n int) {
 
 func errTooLong(seq int64) error {
 	return scrollback.Errorf(scrollback.Invalid, "cell.Export",
-		"message %d belongs to a cell of more than %d bytes, which no notebook can hold: export another format", seq, MaxGroup).
+		"message %d belongs to a cell of more than %d bytes, which no notebook can hold: export another format", seq,
+		MaxGroup).
 		Because(scrollback.ErrTooLarge)
 }

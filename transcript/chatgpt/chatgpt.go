@@ -146,7 +146,8 @@ func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) 
 		t.Leaf = exported.Newest(t.Nodes)
 	}
 	t.About = scrollback.Conversation{Title: c.Title, Model: first(c.Model, w.model),
-		CreatedAt: exported.Seconds(c.CreateTime), UpdatedAt: exported.Seconds(c.UpdateTime), Meta: exported.Meta(metaKey, c.about)}
+		CreatedAt: exported.Seconds(c.CreateTime), UpdatedAt: exported.Seconds(c.UpdateTime),
+		Meta: exported.Meta(metaKey, c.about)}
 	return t, nil
 }
 

@@ -32,7 +32,8 @@ type content struct {
 
 // known are the types of content that are read.
 var known = map[string]bool{
-	"text": true, "multimodal_text": true, "code": true, "execution_output": true, "thoughts": true, "reasoning_recap": true,
+	"text": true, "multimodal_text": true, "code": true, "execution_output": true, "thoughts": true,
+	"reasoning_recap":       true,
 	"user_editable_context": true, "model_editable_context": true, "tether_browsing_display": true, "tether_quote": true,
 	"sonic_webpage": true, "system_error": true, "computer_output": true, "citable_code_output": true,
 }
@@ -73,7 +74,8 @@ func (c *content) source() string {
 
 // say adds the parts of a message that its content makes.
 func (w *walker) say(e *transcript.Entry, m *message) {
-	c, ps := &m.Content, &e.Message.Parts
+	c := &m.Content
+	ps := &e.Message.Parts
 	switch c.Type {
 	case "text", "multimodal_text":
 	case "code":
@@ -175,7 +177,8 @@ func idOf(asset string) string {
 
 // asset adds the file that a pointer means, or mentions it.
 func (w *walker) asset(e *transcript.Entry, m *message, kind, asset string) {
-	id, name := idOf(asset), ""
+	id := idOf(asset)
+	name := ""
 	for _, a := range m.Metadata.Attachments {
 		if a.ID == id {
 			name = a.Name

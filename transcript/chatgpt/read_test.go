@@ -25,9 +25,11 @@ func file(content string) fs.FS {
 }
 
 // told are the messages of an export by their ids, and what describes its conversations.
-func told(t *testing.T, place fs.FS) (messages map[scrollback.MessageID]transcript.Entry, about map[string]transcript.Entry) {
+func told(t *testing.T, place fs.FS) (messages map[scrollback.MessageID]transcript.Entry,
+	about map[string]transcript.Entry) {
 	t.Helper()
-	messages, about = map[scrollback.MessageID]transcript.Entry{}, map[string]transcript.Entry{}
+	messages = map[scrollback.MessageID]transcript.Entry{}
+	about = map[string]transcript.Entry{}
 	for _, e := range tooltest.Entries(t, chatgpt.Tool{}, place) {
 		if e.Conversation != nil {
 			about[e.Source] = e
@@ -41,7 +43,8 @@ func told(t *testing.T, place fs.FS) (messages map[scrollback.MessageID]transcri
 func TestDetails(t *testing.T) {
 	messages, about := told(t, place)
 	if c := about["conv-a"]; c.Conversation.Model != "gpt-5" || c.Conversation.CreatedAt != 1767000000500 ||
-		c.Conversation.UpdatedAt != 1767000900250 || c.Origin.ID != "conv-a" || c.Origin.Root != "a-u1" || c.Conversation.Meta != nil {
+		c.Conversation.UpdatedAt != 1767000900250 || c.Origin.ID != "conv-a" || c.Origin.Root != "a-u1" ||
+		c.Conversation.Meta != nil {
 		t.Errorf("conv-a is %+v %+v", *c.Conversation, *c.Origin)
 	}
 	if c := about["conv-b"].Conversation; c.Title != "" || c.CreatedAt != 0 {
@@ -93,7 +96,8 @@ func TestZip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := tooltest.Entries(t, chatgpt.Tool{}, p.FS), tooltest.Entries(t, chatgpt.Tool{}, place)
+		got := tooltest.Entries(t, chatgpt.Tool{}, p.FS)
+		want := tooltest.Entries(t, chatgpt.Tool{}, place)
 		if a, b := encoded(t, got), encoded(t, want); a != b {
 			t.Errorf("the zip says\n%s\nthe folder\n%s", a, b)
 		}
@@ -152,7 +156,8 @@ func TestZipThatCannotBeRead(t *testing.T) {
 	}
 	p.FS = pack(0, true)
 	var failed error
-	for _, err := range (chatgpt.Tool{}).Read(t.Context(), p, transcript.Session{ID: "conversations.json", Name: "conversations.json"}) {
+	for _, err := range (chatgpt.Tool{}).Read(t.Context(), p,
+		transcript.Session{ID: "conversations.json", Name: "conversations.json"}) {
 		failed = err
 	}
 	if failed == nil || !strings.Contains(failed.Error(), "damaged") {
@@ -202,7 +207,8 @@ func TestLaterExports(t *testing.T) {
 		"user | THREE; assistant | four; end" {
 		t.Errorf("edited %s", got)
 	}
-	if got := script(t, exported("u2", nodes...)); got != "c: T; user | one; assistant | two; user | THREE; assistant | four; back to 2; "+
+	if got := script(t, exported("u2",
+		nodes...)); got != "c: T; user | one; assistant | two; user | THREE; assistant | four; back to 2; "+
 		"user | three; end" {
 		t.Errorf("gone back %s", got)
 	}
@@ -251,7 +257,8 @@ func (e *endless) Close() error                 { return nil }
 func TestStream(t *testing.T) {
 	e := &endless{}
 	n := 0
-	p, s := transcript.Place{FS: e}, transcript.Session{Name: "conversations.json"}
+	p := transcript.Place{FS: e}
+	s := transcript.Session{Name: "conversations.json"}
 	for entry, err := range (chatgpt.Tool{}).Read(t.Context(), p, s) {
 		if err != nil || entry.Bad != nil {
 			t.Fatal(err, entry.Bad)

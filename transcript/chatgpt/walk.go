@@ -88,7 +88,8 @@ func (w *walker) message(s *step, m *message, id string) (e transcript.Entry, ok
 	}
 	if len(e.Message.Parts) == 0 {
 		w.talk.Count("empty")
-		s.user, s.call = false, ""
+		s.user = false
+		s.call = ""
 		return e, false
 	}
 	e.Message.Meta = exported.Meta(metaKey, w.kept(id, m))
@@ -120,9 +121,11 @@ func (w *walker) kept(id string, m *message) any {
 
 // assistant makes what the model wrote: a call if it is for a tool.
 func (w *walker) assistant(s *step, e *transcript.Entry, m *message) {
-	e.Message.Role, e.Message.Model = scrollback.RoleAssistant, m.Metadata.Model
+	e.Message.Role = scrollback.RoleAssistant
+	e.Message.Model = m.Metadata.Model
 	if e.Message.Model != "" && e.Message.CreatedAt >= w.at {
-		w.model, w.at = e.Message.Model, e.Message.CreatedAt
+		w.model = e.Message.Model
+		w.at = e.Message.CreatedAt
 	}
 	if m.Status == "in_progress" || m.Metadata.Finish.Type == "interrupted" {
 		e.Message.Status = scrollback.StatusInterrupted
@@ -135,12 +138,14 @@ func (w *walker) assistant(s *step, e *transcript.Entry, m *message) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	s.call, s.callID = m.Recipient, string(e.Message.ID)
+	s.call = m.Recipient
+	s.callID = string(e.Message.ID)
 	name := "input"
 	if m.Content.Type == "code" {
 		name = "code"
 	}
-	e.Message.Parts = scrollback.Parts{scrollback.ToolCall{ID: s.callID, Name: s.call, Arguments: exported.Arguments([]byte(text), name)}}
+	e.Message.Parts = scrollback.Parts{scrollback.ToolCall{ID: s.callID, Name: s.call,
+		Arguments: exported.Arguments([]byte(text), name)}}
 }
 
 // tool makes what a tool wrote: the result of a call, and images beside it.
@@ -154,10 +159,12 @@ func (w *walker) tool(s *step, e *transcript.Entry, m *message) {
 		e.Message.Role = scrollback.RoleAssistant
 		return
 	}
-	e.Message.Role, s.answered = scrollback.RoleTool, call.callID
+	e.Message.Role = scrollback.RoleTool
+	s.answered = call.callID
 	result := scrollback.ToolResult{CallID: call.callID, Name: call.call, Text: e.Message.Parts.Text(),
 		IsError: m.Content.Type == "system_error" || strings.HasPrefix(m.Metadata.Ran.Status, "failed")}
-	parts, bytes := scrollback.Parts{result}, map[int][]byte{}
+	parts := scrollback.Parts{result}
+	bytes := map[int][]byte{}
 	for i, p := range e.Message.Parts {
 		if _, said := p.(scrollback.Text); said {
 			continue

@@ -45,7 +45,8 @@ func (Format) Name() string { return Name }
 // server writes them.
 func (Format) Sniff(head []byte) bool {
 	seen := transcript.Fields(head)
-	return seen["id"] && seen["messages"] && (seen["updatedAt"] || seen["createdAt"] || seen["summaryMessageCount"]) && !seen["sessionId"]
+	return seen["id"] && seen["messages"] && (seen["updatedAt"] || seen["createdAt"] || seen["summaryMessageCount"]) &&
+		!seen["sessionId"]
 }
 
 // fields are those of an object, in which what has been taken is no more.
@@ -154,7 +155,8 @@ func (f *file) field(name string) error {
 			if !ours {
 				return err
 			}
-			f.faults, damaged = append(f.faults, bad), errDamaged
+			f.faults = append(f.faults, bad)
+			damaged = errDamaged
 			if raw = transcript.Mend(f.d.Torn(), 1); raw == nil {
 				continue
 			}
@@ -210,7 +212,8 @@ func (f *file) tell() {
 		case marker:
 			markers = append(markers, l.raw)
 		default:
-			e.Line, e.Source = l.at, source
+			e.Line = l.at
+			e.Source = source
 			if len(markers) > 0 {
 				e.Message.Meta = withMarkers(e.Message.Meta, markers)
 				markers = nil
@@ -253,7 +256,8 @@ func read(raw json.RawMessage) (e transcript.Entry, marker bool, err error) {
 		return e, false, fmt.Errorf("this is not a message")
 	}
 	m := &e.Message
-	m.ID, m.CreatedAt = scrollback.MessageID(f.text("id")), f.time("timestamp")
+	m.ID = scrollback.MessageID(f.text("id"))
+	m.CreatedAt = f.time("timestamp")
 	if m.Role, err = scrollback.ParseRole(f.text("role")); err != nil {
 		return e, false, err
 	}
@@ -338,6 +342,7 @@ func usage(meta fields) *scrollback.Usage {
 	}
 	delete(meta, "usage")
 	whole := func(n float64) int64 { return int64(min(max(n, 0), scrollback.MaxCallTokens)) }
-	out := scrollback.Usage{InputTokens: whole(u.Prompt), OutputTokens: whole(u.Completion), TotalTokens: whole(u.Total), Estimated: u.Estimated}
+	out := scrollback.Usage{InputTokens: whole(u.Prompt), OutputTokens: whole(u.Completion), TotalTokens: whole(u.Total),
+		Estimated: u.Estimated}
 	return &out
 }

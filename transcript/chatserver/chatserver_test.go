@@ -43,7 +43,8 @@ func picture(t *testing.T, entries []transcript.Entry) string {
 		case e.Bad != nil:
 			v = e.Bad
 		case e.Conversation != nil:
-			v = map[string]any{"source": e.Source, "title": e.Conversation.Title, "model": e.Conversation.Model, "meta": e.Conversation.Meta}
+			v = map[string]any{"source": e.Source, "title": e.Conversation.Title, "model": e.Conversation.Model,
+				"meta": e.Conversation.Meta}
 		default:
 			m := e.Message
 			v = map[string]any{"line": e.Line, "id": m.ID, "role": m.Role, "parts": m.Parts, "model": m.Model, "usage": m.Usage,
@@ -88,7 +89,8 @@ func TestGolden(t *testing.T) {
 
 // What is no archive of this server is left to others.
 func TestSniff(t *testing.T) {
-	for _, s := range []string{"", "{", "[]", "7", `{"messages":[]}`, `{"model":"m","messages":[{"role":"user","content":"x"}]}`,
+	for _, s := range []string{"", "{", "[]", "7", `{"messages":[]}`,
+		`{"model":"m","messages":[{"role":"user","content":"x"}]}`,
 		`{"conversationId":"c","title":"t","messages":[]}`, `{"sessionId":"s","id":"x","updatedAt":1,"messages":[]}`,
 		`{"role":"user","content":"x"}`, `{"archive":{"format":"scrollback"},"id":"x","updatedAt":1}`} {
 		if (chatserver.Format{}).Sniff([]byte(s)) {
@@ -152,7 +154,8 @@ func FuzzRead(f *testing.F) {
 	for _, s := range []string{string(b), "", "{", `{"messages":7}`, `{"messages":[null,1,{}]}`,
 		`{"id":7,"messages":[{"role":"user","content":7}]}`,
 		`{"messages":[{"role":"system","meta":{"event":1}},{"role":"user","content":[{"type":"text","text":"x"}],"meta":[]}]}`,
-		`{"messages":[{"role":"user","content":"x","timestamp":-1,"attachments":[{"data":"?"}]}]}`, "\uFEFF{}", `{"messages":[{"role":"user"`} {
+		`{"messages":[{"role":"user","content":"x","timestamp":-1,"attachments":[{"data":"?"}]}]}`, "\uFEFF{}",
+		`{"messages":[{"role":"user"`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, file string) {
@@ -161,7 +164,8 @@ func FuzzRead(f *testing.F) {
 			if e.Bad != nil || e.Conversation != nil {
 				continue
 			}
-			if _, err := scrollback.ParseRole(string(e.Message.Role)); err != nil || len(e.Message.Parts) == 0 || e.Message.CreatedAt < 0 {
+			if _, err := scrollback.ParseRole(string(e.Message.Role)); err != nil || len(e.Message.Parts) == 0 ||
+				e.Message.CreatedAt < 0 {
 				t.Fatalf("entry %d: %+v", i, e)
 			}
 			for at := range e.Bytes {

@@ -46,14 +46,16 @@ func (Tool) Sniff(name string, head []byte) bool {
 		return false
 	}
 	seen := transcript.ItemFields(head)
-	return seen["chat_messages"] || strings.HasPrefix(name, "conversations") && seen["uuid"] && seen["name"] && seen["created_at"]
+	return seen["chat_messages"] || strings.HasPrefix(name, "conversations") && seen["uuid"] && seen["name"] &&
+		seen["created_at"]
 }
 
 // personal reports whether a file says who somebody is, and has no conversations.
 func personal(base string) bool { return base == "users.json" }
 
 func isConversations(base string) bool {
-	return strings.HasPrefix(base, "conversations") && (strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl"))
+	return strings.HasPrefix(base, "conversations") &&
+		(strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl"))
 }
 
 var format = exported.Format{Depth: 2, Sniff: Tool{}.Sniff, Named: isConversations, Never: personal, Talk: talk}
@@ -146,7 +148,8 @@ func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) 
 	if !r.has(t.Leaf) {
 		t.Leaf = exported.Newest(t.Nodes)
 	}
-	t.About = scrollback.Conversation{Title: c.Name, Model: c.Model, CreatedAt: exported.Moment(c.CreatedAt), UpdatedAt: exported.Moment(c.UpdatedAt)}
+	t.About = scrollback.Conversation{Title: c.Name, Model: c.Model, CreatedAt: exported.Moment(c.CreatedAt),
+		UpdatedAt: exported.Moment(c.UpdatedAt)}
 	if t.About.Model == "" {
 		t.About.Model = r.model
 	}

@@ -194,7 +194,8 @@ func (p *pieces) finish() {
 		return
 	}
 	p.model = cmp.Or(p.m.Model, p.model)
-	status, reason := scrollback.Status(""), p.m.StopReason
+	status := scrollback.Status("")
+	reason := p.m.StopReason
 	switch reason {
 	case "user_canceled":
 		status = scrollback.StatusInterrupted

@@ -15,7 +15,8 @@ import (
 const uuid = "00000000-1111-4000-8000-000000000"
 
 func TestDetails(t *testing.T) {
-	messages, about := map[string]transcript.Entry{}, map[string]transcript.Entry{}
+	messages := map[string]transcript.Entry{}
+	about := map[string]transcript.Entry{}
 	for _, e := range tooltest.Entries(t, claude.Tool{}, place) {
 		if e.Conversation != nil {
 			about[e.Source] = e
@@ -23,11 +24,14 @@ func TestDetails(t *testing.T) {
 			messages[e.Source+" "+string(e.Message.ID)] = e
 		}
 	}
-	bulk, dump := about[uuid+"100"], about[uuid+"500"]
-	if c := bulk.Conversation; c.Model != "" || c.CreatedAt != 1767348000000 || c.UpdatedAt != 1767351600000 || c.Meta != nil {
+	bulk := about[uuid+"100"]
+	dump := about[uuid+"500"]
+	if c := bulk.Conversation; c.Model != "" || c.CreatedAt != 1767348000000 || c.UpdatedAt != 1767351600000 ||
+		c.Meta != nil {
 		t.Errorf("an export is %+v", *c)
 	}
-	if c := dump.Conversation; c.Model != "claude-sonnet-4-5" || string(c.Meta) != `{"claude":{"project":"Games","is_starred":true}}` {
+	if c := dump.Conversation; c.Model != "claude-sonnet-4-5" ||
+		string(c.Meta) != `{"claude":{"project":"Games","is_starred":true}}` {
 		t.Errorf("a dump is %+v with %s", *c, c.Meta)
 	}
 	if o := bulk.Origin; o.ID != uuid+"100" || o.Root != uuid+"001" {
@@ -78,11 +82,13 @@ func TestNobodyAsksWhoYouAre(t *testing.T) {
 
 // A conversation cannot choose an attachment by anything but an id.
 func TestForeignNames(t *testing.T) {
-	for _, id := range []string{"users.json", "users", "../secret", "secret", "credentials-of-somebody-with-36-chars", ""} {
+	for _, id := range []string{"users.json", "users", "../secret", "secret", "credentials-of-somebody-with-36-chars",
+		""} {
 		files := fstest.MapFS{"secret": {Data: []byte("mine")}, "users.json": {Data: []byte("mine")},
 			"credentials-of-somebody-with-36-chars.txt": {Data: []byte("mine")},
-			"conversations.json": {Data: fmt.Appendf(nil, `[{"uuid":"c","chat_messages":[{"uuid":"m","sender":"human","text":"hi",`+
-				`"files":[{"file_name":"shown","file_uuid":%q}]}]}]`, id)}}
+			"conversations.json": {Data: fmt.Appendf(nil,
+				`[{"uuid":"c","chat_messages":[{"uuid":"m","sender":"human","text":"hi",`+
+					`"files":[{"file_name":"shown","file_uuid":%q}]}]}]`, id)}}
 		got := strings.Join(tooltest.Script(tooltest.Entries(t, claude.Tool{}, files)), "; ")
 		if got != "c:; user | hi | [file shown: not in the export]; end" {
 			t.Errorf("for %q it says %s", id, got)
@@ -100,9 +106,12 @@ func TestLeaves(t *testing.T) {
 	for _, c := range []struct{ at, more, want string }{
 		{"2026-01-01T00:00:03Z", "", "user | one; assistant | two; back to 1; assistant | new"},
 		{"2026-01-01T00:00:01Z", "", "user | one; assistant | new; back to 1; assistant | two"},
-		{"2026-01-01T00:00:03Z", `,"current_leaf_message_uuid":"2"`, "user | one; assistant | new; back to 1; assistant | two"},
-		{"2026-01-01T00:00:01Z", `,"current_leaf_message_uuid":"4"`, "user | one; assistant | two; back to 1; assistant | new"},
-		{"2026-01-01T00:00:03Z", `,"current_leaf_message_uuid":"gone"`, "user | one; assistant | two; back to 1; assistant | new"},
+		{"2026-01-01T00:00:03Z", `,"current_leaf_message_uuid":"2"`,
+			"user | one; assistant | new; back to 1; assistant | two"},
+		{"2026-01-01T00:00:01Z", `,"current_leaf_message_uuid":"4"`,
+			"user | one; assistant | two; back to 1; assistant | new"},
+		{"2026-01-01T00:00:03Z", `,"current_leaf_message_uuid":"gone"`,
+			"user | one; assistant | two; back to 1; assistant | new"},
 	} {
 		files := fstest.MapFS{"x.json": {Data: fmt.Appendf(nil, chat, c.at, c.more)}}
 		got := strings.Join(tooltest.Script(tooltest.Entries(t, claude.Tool{}, files)), "; ")

@@ -54,7 +54,9 @@ func (r *reading) children(beside string) (out []*agent) {
 		seen[path.Base(a.name)] = true
 		return again
 	})
-	slices.SortStableFunc(out, func(a, b *agent) int { return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.name, b.name)) })
+	slices.SortStableFunc(out, func(a, b *agent) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.name, b.name))
+	})
 	return out
 }
 
@@ -71,7 +73,10 @@ func (r *reading) introduce(name string) *agent {
 		raw, _ := io.ReadAll(io.LimitReader(f, maxMeta))
 		_ = json.Unmarshal([]byte(strings.ToValidUTF8(string(raw), "\uFFFD")), &meta)
 	}
-	a.kind, a.description, a.call, a.depth = meta.AgentType, meta.Description, meta.ToolUseID, max(meta.SpawnDepth, 1)
+	a.kind = meta.AgentType
+	a.description = meta.Description
+	a.call = meta.ToolUseID
+	a.depth = max(meta.SpawnDepth, 1)
 	if a.call == "" {
 		a.call = r.agents[strings.TrimSuffix(strings.TrimPrefix(path.Base(name), "agent-"), ".jsonl")]
 	}
@@ -116,7 +121,8 @@ func (t *telling) split() (out []*telling) {
 			if up == nil || !up.IsSidechain || up == top {
 				break
 			}
-			way, top = append(way, top.UUID), up
+			way = append(way, top.UUID)
+			top = up
 		}
 		sub := at[top.UUID]
 		if sub == nil {
@@ -129,7 +135,8 @@ func (t *telling) split() (out []*telling) {
 		}
 		sub.lines = append(sub.lines, l)
 	}
-	t.lines, t.lastAt = own, before
+	t.lines = own
+	t.lastAt = before
 	return out
 }
 
@@ -155,7 +162,8 @@ func (t *telling) requests() (out []*request) {
 			}
 			// Input of another shape says nothing.
 			_ = json.Unmarshal(c.Arguments, &input)
-			out = append(out, &request{id: c.ID, prompt: input.Prompt, kind: input.Kind, description: input.Description, line: l.n})
+			out = append(out, &request{id: c.ID, prompt: input.Prompt, kind: input.Kind, description: input.Description,
+				line: l.n})
 		}
 	}
 	return out
@@ -181,9 +189,12 @@ func (t *telling) inline(first *line, asked []*request) *telling {
 	a.of = &transcript.AgentOf{Source: t.source}
 	if from != nil {
 		from.taken = true
-		a.kind, a.description, a.call = from.kind, from.description, from.id
+		a.kind = from.kind
+		a.description = from.description
+		a.call = from.id
 		a.of.CallID = from.id
 	}
-	sub := &telling{reading: t.reading, source: t.source + "/" + first.UUID, name: t.name, beside: t.beside, agent: a, left: map[string]int{}, ids: t.ids}
+	sub := &telling{reading: t.reading, source: t.source + "/" + first.UUID, name: t.name, beside: t.beside, agent: a,
+		left: map[string]int{}, ids: t.ids}
 	return sub
 }

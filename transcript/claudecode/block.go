@@ -60,7 +60,8 @@ func shortened(text string) string {
 	if len(text) <= maxResult {
 		return text
 	}
-	head, tail := maxResult*2/3, len(text)-maxResult/3
+	head := maxResult * 2 / 3
+	tail := len(text) - maxResult/3
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
 	}
@@ -100,13 +101,16 @@ func attached(p scrollback.Part, data []byte) out {
 		switch {
 		case p.URL != "":
 			return out{Type: "image", Source: &source{Type: "url", URL: p.URL}}
-		case len(data) > 0 && len(data) <= maxImage && strings.Contains(" image/jpeg image/png image/gif image/webp ", " "+p.MediaType+" "):
-			return out{Type: "image", Source: &source{Type: "base64", MediaType: p.MediaType, Data: base64.StdEncoding.EncodeToString(data)}}
+		case len(data) > 0 && len(data) <= maxImage &&
+			strings.Contains(" image/jpeg image/png image/gif image/webp ", " "+p.MediaType+" "):
+			return out{Type: "image", Source: &source{Type: "base64", MediaType: p.MediaType,
+				Data: base64.StdEncoding.EncodeToString(data)}}
 		}
 	case scrollback.File:
 		switch {
 		case p.MediaType == "application/pdf" && len(data) > 0:
-			return out{Type: "document", Source: &source{Type: "base64", MediaType: p.MediaType, Data: base64.StdEncoding.EncodeToString(data)}, Title: p.Name}
+			return out{Type: "document", Source: &source{Type: "base64", MediaType: p.MediaType,
+				Data: base64.StdEncoding.EncodeToString(data)}, Title: p.Name}
 		case len(data) <= maxFile && strings.HasPrefix(p.MediaType, "text/") && utf8.Valid(data):
 			return out{Type: "text", Text: fmt.Sprintf("[file: %s]\n%s", p.Name, data)}
 		}

@@ -101,6 +101,7 @@ func sniff(head []byte) bool {
 // nodes are the types of lines that make the tree, and asides those of lines beside it.
 var (
 	nodes  = map[string]bool{"user": true, "assistant": true, "system": true, "attachment": true, "progress": true}
-	asides = map[string]bool{"queue-operation": true, "last-prompt": true, "mode": true, "permission-mode": true, "custom-title": true,
-		"ai-title": true, "agent-name": true, "agent-setting": true, "pr-link": true, "tag": true, "task-summary": true}
+	asides = map[string]bool{"queue-operation": true, "last-prompt": true, "mode": true, "permission-mode": true,
+		"custom-title": true,
+		"ai-title":     true, "agent-name": true, "agent-setting": true, "pr-link": true, "tag": true, "task-summary": true}
 )

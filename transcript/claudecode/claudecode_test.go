@@ -125,7 +125,8 @@ func TestRealFiles(t *testing.T) {
 	for name, want := range map[string]map[string]int{
 		"claude-code-2.1.197": {"conversations": 3, "agents": 1, "rewinds": 2, "user": 16, "assistant": 17, "tool": 6,
 			"calls": 6, "results": 6, "usage": 17, "compactions": 1, "longest": 108894, "left": 12},
-		"claude-code-1.0.100": {"conversations": 2, "agents": 1, "user": 3, "assistant": 5, "tool": 2, "calls": 2, "results": 2, "usage": 5,
+		"claude-code-1.0.100": {"conversations": 2, "agents": 1, "user": 3, "assistant": 5, "tool": 2, "calls": 2,
+			"results": 2, "usage": 5,
 			"longest": 73, "left": 1},
 	} {
 		t.Run(name, func(t *testing.T) {

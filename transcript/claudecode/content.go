@@ -82,11 +82,13 @@ func (t *telling) understand(l *line) {
 		t.user(l)
 	case l.Type == "assistant":
 		t.assistant(l)
-	case l.Type == "attachment" && l.Attachment.Type == "queued_command" && (l.Attachment.CommandMode == "" || l.Attachment.CommandMode == "prompt"):
+	case l.Type == "attachment" && l.Attachment.Type == "queued_command" &&
+		(l.Attachment.CommandMode == "" || l.Attachment.CommandMode == "prompt"):
 		l.queued = true
 		t.speech(l, l.Attachment.Prompt)
 	}
-	l.Message.Content, l.Attachment.Prompt = nil, nil
+	l.Message.Content = nil
+	l.Attachment.Prompt = nil
 }
 
 // user takes a line that the tool sent as a user's.
@@ -95,7 +97,8 @@ func (t *telling) user(l *line) {
 	case l.IsCompactSummary:
 		t.speech(l, l.Message.Content)
 		if l.kind == prompt {
-			l.kind, l.event = summary, ""
+			l.kind = summary
+			l.event = ""
 		}
 	case l.IsMeta:
 		t.leave("injected")
@@ -152,7 +155,8 @@ func (t *telling) assistant(l *line) {
 				l.pieces = append(l.pieces, piece{part: p})
 			}
 		case "tool_use", "server_tool_use":
-			call := scrollback.ToolCall{ID: cmp.Or(b.ID, fmt.Sprintf("%s/%d", l.UUID, i)), Name: cmp.Or(b.Name, "unknown"), Arguments: compacted(b.Input)}
+			call := scrollback.ToolCall{ID: cmp.Or(b.ID, fmt.Sprintf("%s/%d", l.UUID, i)), Name: cmp.Or(b.Name, "unknown"),
+				Arguments: compacted(b.Input)}
 			l.pieces = append(l.pieces, piece{part: call})
 		default:
 			if strings.HasSuffix(b.Type, "_tool_result") && b.ToolUseID != "" { // of a tool that the model's server runs
@@ -215,7 +219,8 @@ func (t *telling) attachment(b block) (piece, bool) {
 		t.leave("block")
 		return piece{}, false
 	}
-	if b.Type == "image" && b.Source.Type == "url" && (strings.HasPrefix(b.Source.URL, "https://") || strings.HasPrefix(b.Source.URL, "http://")) {
+	if b.Type == "image" && b.Source.Type == "url" &&
+		(strings.HasPrefix(b.Source.URL, "https://") || strings.HasPrefix(b.Source.URL, "http://")) {
 		return piece{part: scrollback.Image{URL: b.Source.URL, MediaType: b.Source.MediaType}}, true
 	}
 	var data []byte
@@ -234,7 +239,8 @@ func (t *telling) attachment(b block) (piece, bool) {
 	case b.Type == "image":
 		return piece{part: scrollback.Image{MediaType: b.Source.MediaType, Size: int64(len(data))}, data: data}, true
 	}
-	return piece{part: scrollback.File{MediaType: b.Source.MediaType, Name: b.Title, Size: int64(len(data))}, data: data}, true
+	return piece{part: scrollback.File{MediaType: b.Source.MediaType, Name: b.Title, Size: int64(len(data))},
+		data: data}, true
 }
 
 // compacted is JSON without white space; an object if there is none.

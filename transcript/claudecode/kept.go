@@ -35,7 +35,8 @@ func (t *telling) ours(l *line) bool {
 		l.kind = answer
 		return true
 	}
-	kinds := map[scrollback.Role]kind{scrollback.RoleUser: prompt, scrollback.RoleSystem: prompt, scrollback.RoleAssistant: answer, scrollback.RoleTool: result}
+	kinds := map[scrollback.Role]kind{scrollback.RoleUser: prompt, scrollback.RoleSystem: prompt,
+		scrollback.RoleAssistant: answer, scrollback.RoleTool: result}
 	var parts scrollback.Parts
 	if kinds[k.Role] == aside || json.Unmarshal(k.Content, &parts) != nil || len(parts) == 0 {
 		l.Scrollback = nil

@@ -199,7 +199,8 @@ func (l *line) target() string {
 // kindName is what a line is called that is left out.
 func (l *line) kindName() string {
 	name := strings.ReplaceAll(l.Type, "-", "_")
-	if len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+	if len(name) > 40 || strings.ContainsFunc(name,
+		func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
 		return "other"
 	}
 	return name

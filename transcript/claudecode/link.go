@@ -54,10 +54,13 @@ func (r *reply) ended(lines []*line) string {
 func link(lines []*line) *thread {
 	n := len(lines)
 	t := &thread{lines: lines, at: make(map[string]int, n), summed: map[int]int{}, sums: map[int]int{}, last: -1,
-		parent: make([]int, n), above: make([]int, n), lost: make([]bool, n), of: make([]int, n), link: make([]int, n), in: make([]int, n), hang: make([]int, n)}
+		parent: make([]int, n), above: make([]int, n), lost: make([]bool, n), of: make([]int, n), link: make([]int, n),
+		in: make([]int, n), hang: make([]int, n)}
 	for i, l := range lines {
 		t.at[l.UUID] = i
-		t.of[i], t.link[i], t.in[i] = -1, -1, -1
+		t.of[i] = -1
+		t.link[i] = -1
+		t.in[i] = -1
 	}
 	for i, l := range lines {
 		t.parent[i] = t.up(i, l)
@@ -103,7 +106,8 @@ func (t *thread) partial() {
 			at = t.parent[at]
 		}
 		if at >= 0 && t.lines[at].kind == notice && !t.lines[at].IsAPIErrorMessage && len(t.lines[at].pieces) > 0 {
-			t.lines[at].kind, t.lines[at].Message.Model = answer, ""
+			t.lines[at].kind = answer
+			t.lines[at].Message.Model = ""
 		}
 	}
 }
@@ -153,22 +157,28 @@ func (t *thread) group() {
 		if l.kind != answer || l.Message.ID == "" {
 			continue
 		}
-		if p := t.over(i); p >= 0 && t.lines[p].kind == answer && t.lines[p].Message.ID == l.Message.ID && sameRequest(t.lines[p], l) {
+		if p := t.over(i); p >= 0 && t.lines[p].kind == answer && t.lines[p].Message.ID == l.Message.ID &&
+			sameRequest(t.lines[p], l) {
 			before[i] = p
 		}
 	}
-	depth, seen := make([]int, len(t.lines)), make([]int, len(t.lines))
+	depth := make([]int, len(t.lines))
+	seen := make([]int, len(t.lines))
 	for i, l := range t.lines {
 		if l.kind != answer {
 			continue
 		}
-		first, n := i, 0
+		first := i
+		n := 0
 		for before[first] >= 0 && t.of[first] < 0 && seen[first] != i+1 {
 			seen[first] = i + 1
-			first, n = before[first], n+1
+			first = before[first]
+			n += 1
 		}
 		if seen[first] == i+1 { // a circle
-			before[i], first, n = -1, i, 0
+			before[i] = -1
+			first = i
+			n = 0
 		}
 		if t.of[first] < 0 {
 			t.of[first] = len(t.answers)
@@ -177,7 +187,8 @@ func (t *thread) group() {
 		r := t.of[first]
 		for at, d := i, depth[first]+n; at != first; at, d = before[at], d-1 {
 			if t.of[at] < 0 {
-				t.of[at], depth[at] = r, d
+				t.of[at] = r
+				depth[at] = d
 				t.answers[r].lines = append(t.answers[r].lines, at)
 			}
 		}
@@ -249,7 +260,8 @@ func (t *thread) gather() {
 			}
 			r := t.answers[a]
 			if t.link[i] < 0 {
-				t.link[i], t.in[i] = len(r.chain), a
+				t.link[i] = len(r.chain)
+				t.in[i] = a
 				r.chain = append(r.chain, i)
 			}
 			r.given[got.CallID] = t.link[i]

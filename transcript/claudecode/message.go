@@ -44,7 +44,8 @@ func (d *deal) nodes() []tree.Node {
 			n.Parent = d.lines[d.th.hang[i]].UUID
 		}
 		if d.holds(i) {
-			d.kept[i], d.of.held = true, true
+			d.kept[i] = true
+			d.of.held = true
 		} else if l.kind == answer {
 			n.Entries = d.answer(d.th.answers[d.th.of[i]])
 		} else {
@@ -106,7 +107,8 @@ func (d *deal) without(list []tree.Node) []tree.Node {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if id := d.lines[i].UUID; !gone[id] {
-			gone[id], d.kept[i] = true, true
+			gone[id] = true
+			d.kept[i] = true
 			todo = append(todo, below[i]...)
 		}
 	}
@@ -128,7 +130,8 @@ func (d *deal) leaf() int {
 // entry is a message at a line; a second one of the same line has an id that says so.
 func (d *deal) entry(i, n int, role scrollback.Role, pieces []piece) transcript.Entry {
 	l := d.lines[i]
-	e := transcript.Entry{Line: l.n, Message: scrollback.Message{ID: scrollback.MessageID(l.UUID), Role: role, CreatedAt: l.at}}
+	e := transcript.Entry{Line: l.n, Message: scrollback.Message{ID: scrollback.MessageID(l.UUID), Role: role,
+		CreatedAt: l.at}}
 	if n > 0 {
 		e.Message.ID = scrollback.MessageID(fmt.Sprintf("%s/%d", l.UUID, n))
 	}
@@ -196,8 +199,12 @@ func (d *deal) message(i int) []transcript.Entry {
 	var out []transcript.Entry
 	if l.Scrollback != nil {
 		e := d.entry(i, 0, l.Scrollback.Role, l.pieces)
-		e.Message.Name, e.Message.Model, e.Message.Status = l.Scrollback.Name, l.Scrollback.Model, l.Scrollback.Status
-		out, given, own = append(out, e), nil, nil
+		e.Message.Name = l.Scrollback.Name
+		e.Message.Model = l.Scrollback.Model
+		e.Message.Status = l.Scrollback.Status
+		out = append(out, e)
+		given = nil
+		own = nil
 	}
 	if len(given) > 0 {
 		out = append(out, d.entry(i, 0, scrollback.RoleTool, given))
@@ -259,7 +266,9 @@ func (d *deal) answer(r *reply) []transcript.Entry {
 	e := d.entry(r.head(), 0, scrollback.RoleAssistant, said)
 	e.Message.Model = model
 	if own := lines[r.head()].Scrollback; own != nil {
-		e.Message.Model, e.Message.Status, e.Message.Name = own.Model, own.Status, own.Name
+		e.Message.Model = own.Model
+		e.Message.Status = own.Status
+		e.Message.Name = own.Name
 	}
 	if spent != nil {
 		u, _ := scrollback.Usage{InputTokens: int64(spent.Input + spent.Read + spent.Write), CachedTokens: int64(spent.Read),

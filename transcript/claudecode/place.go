@@ -24,7 +24,8 @@ func (t *thread) place() {
 			if first, known := t.sums[at]; known {
 				at = first
 			}
-			t.summed[at], t.sums[i] = i, at
+			t.summed[at] = i
+			t.sums[i] = at
 		}
 	}
 }
@@ -92,7 +93,8 @@ func (t *thread) close() {
 		switch {
 		case l.kind == stopped:
 			if at := t.above[i]; at >= 0 && t.of[at] >= 0 {
-				t.answers[t.of[at]].stopped, t.answers[t.of[at]].closed = true, true
+				t.answers[t.of[at]].stopped = true
+				t.answers[t.of[at]].closed = true
 			} else if at >= 0 && t.in[at] >= 0 {
 				t.answers[t.in[at]].closed = true
 			}

@@ -94,10 +94,12 @@ func TestLiveAnswers(t *testing.T) {
 			`"message":` + message + "}\n"
 	}
 	user := node("user", "u1", "", `{"role":"user","content":"q"}`)
-	open := node("assistant", "a1", "u1", `{"id":"m","model":"claude-x","content":[{"type":"text","text":"one"}],"stop_reason":null}`)
+	open := node("assistant", "a1", "u1",
+		`{"id":"m","model":"claude-x","content":[{"type":"text","text":"one"}],"stop_reason":null}`)
 	ended := node("assistant", "a2", "a1",
 		`{"id":"m","model":"claude-x","content":[{"type":"tool_use","id":"c","name":"Look","input":{}}],"stop_reason":"tool_use"}`)
-	result := node("user", "r1", "a2", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"dark"}]}`)
+	result := node("user", "r1", "a2",
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"dark"}]}`)
 	next := node("assistant", "a3", "r1",
 		`{"id":"n","model":"claude-x","content":[{"type":"text","text":"It is dark."}],"stop_reason":"end_turn"}`)
 	stray := node("user", "u2", "u9", `{"role":"user","content":"x"}`)
@@ -108,10 +110,11 @@ func TestLiveAnswers(t *testing.T) {
 		after int64
 		want  string
 	}{
-		"a line without an end":             {user + open, second, "s:;user | q;end held"},
-		"nobody writes any more":            {user + open, hour, "s:;user | q;assistant | one;end"},
-		"the end was written just now":      {user + open + ended, now, "s:;user | q;end held"},
-		"the end was written":               {user + open + ended, second, "s:;user | q;assistant | one | calls c Look {};end"},
+		"a line without an end":        {user + open, second, "s:;user | q;end held"},
+		"nobody writes any more":       {user + open, hour, "s:;user | q;assistant | one;end"},
+		"the end was written just now": {user + open + ended, now, "s:;user | q;end held"},
+		"the end was written": {user + open + ended, second,
+			"s:;user | q;assistant | one | calls c Look {};end"},
 		"its result does not end an answer": {user + open + ended + result, now, "s:;user | q;end held"},
 		"something follows": {user + open + ended + result + next, now,
 			"s:;user | q;assistant | one | calls c Look {};tool | result of c Look: dark;end held"},
@@ -139,7 +142,8 @@ func TestDetails(t *testing.T) {
 				string(c.Meta) != `{"claude_code":{"cwd":"/home/u/harbour","git_branch":"west","version":"2.1.197"}}` {
 				t.Errorf("the conversation is %+v, %s", c, c.Meta)
 			}
-			if want := (scrollback.Origin{ID: e.Source, Root: "u1", Folder: "/home/u/harbour", GitBranch: "west"}); *e.Origin != want {
+			if want := (scrollback.Origin{ID: e.Source, Root: "u1", Folder: "/home/u/harbour",
+				GitBranch: "west"}); *e.Origin != want {
 				t.Errorf("the origin is %+v", *e.Origin)
 			}
 		}
@@ -148,7 +152,8 @@ func TestDetails(t *testing.T) {
 			metas = append(metas, string(m.ID)+" "+string(m.Meta))
 		}
 		if m.ID == "a1" {
-			want := scrollback.Usage{InputTokens: 330, CachedTokens: 300, CacheWriteTokens: 20, OutputTokens: 42, TotalTokens: 372}
+			want := scrollback.Usage{InputTokens: 330, CachedTokens: 300, CacheWriteTokens: 20, OutputTokens: 42,
+				TotalTokens: 372}
 			if m.Usage == nil || *m.Usage != want || m.Model != "claude-sonnet-4-5" || m.CreatedAt != 1767225603000 {
 				t.Errorf("the answer is %+v, its usage %+v", m, m.Usage)
 			}
@@ -157,7 +162,8 @@ func TestDetails(t *testing.T) {
 			}
 		}
 	}
-	want := []string{`x2 {"claude_code":{"queued":true}}`, `u2 {"claude_code":{"cwd":"/home/u/harbour/west","git_branch":"west"}}`,
+	want := []string{`x2 {"claude_code":{"queued":true}}`,
+		`u2 {"claude_code":{"cwd":"/home/u/harbour/west","git_branch":"west"}}`,
 		`a7 {"claude_code":{"stop_reason":"max_tokens"}}`}
 	if strings.Join(metas, "\n") != strings.Join(want, "\n") {
 		t.Errorf("beside messages: %q", metas)
@@ -198,7 +204,8 @@ func TestAttachments(t *testing.T) {
 			got = append(got, string(raw)+string(b))
 		}
 	}
-	for _, want := range []string{`"media_type":"image/png","size":8}` + "\x89PNG\r\n\x1a\n", `"name":"list.pdf","size":4}%PDF`} {
+	for _, want := range []string{`"media_type":"image/png","size":8}` + "\x89PNG\r\n\x1a\n",
+		`"name":"list.pdf","size":4}%PDF`} {
 		if !strings.Contains(strings.Join(got, "\n"), want) {
 			t.Errorf("there is no %q among %q", want, got)
 		}

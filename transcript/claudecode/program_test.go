@@ -59,7 +59,8 @@ func goOn(t *testing.T, c scrollback.Conversation, file []byte) (string, string)
 		t.Skip("SCROLLBACK_CLAUDE_CODE does not name the program: npm install @anthropic-ai/claude-code node, " +
 			"and give the path of node_modules/.bin/claude")
 	}
-	home, work := t.TempDir(), t.TempDir()
+	home := t.TempDir()
+	work := t.TempDir()
 	if real, err := filepath.EvalSymlinks(work); err == nil {
 		work = real
 	}
@@ -77,7 +78,8 @@ func goOn(t *testing.T, c scrollback.Conversation, file []byte) (string, string)
 	cmd.Dir = work
 	cmd.Env = []string{"HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
 		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=dummy",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")}
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
+		"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("It goes on.")) {
 		t.Fatalf("%v: %s", err, out)
@@ -96,9 +98,11 @@ func TestProgram(t *testing.T) {
 	sent, folder := goOn(t, c, export(t, c, entries))
 	at := 0
 	for _, want := range []string{
-		"Which ships are in the harbour? 港口", "I look at both piers.", `{"path":"/north"}`, `{"value":["/south"]}`, `Anna\nBerta`,
+		"Which ships are in the harbour? 港口", "I look at both piers.", `{"path":"/north"}`, `{"value":["/south"]}`,
+		`Anna\nBerta`,
 		"no such pier", `"is_error":true`,
-		"Anna and Berta.", "What is on this picture?", `"media_type":"image/png"`, "It is a do", "Never mind. Shoot one.", "shot_take",
+		"Anna and Berta.", "What is on this picture?", `"media_type":"image/png"`, "It is a do", "Never mind. Shoot one.",
+		"shot_take",
 		"one picture",
 		`"media_type":"image/png"`, "Now I wait.", "is a text of mine", "So it is.", "Clara", "long line 长", "bytes left out",
 		"That was long.", "go on",
@@ -123,8 +127,9 @@ func TestProgram(t *testing.T) {
 func TestProgramSummary(t *testing.T) {
 	c, entries := talk()
 	entries = entries[1:8]
-	entries = append(entries, summed(), transcript.Entry{Message: scrollback.Message{ID: "01a1fb8d-0000-7000-9000-0000000000f2",
-		Role: scrollback.RoleUser, Parts: scrollback.Say("After the summary."), CreatedAt: 1767225700000}})
+	entries = append(entries, summed(),
+		transcript.Entry{Message: scrollback.Message{ID: "01a1fb8d-0000-7000-9000-0000000000f2",
+			Role: scrollback.RoleUser, Parts: scrollback.Say("After the summary."), CreatedAt: 1767225700000}})
 	sent, folder := goOn(t, c, export(t, c, entries))
 	if strings.Contains(sent, "Which ships") || !strings.Contains(sent, "Two ships were seen.") ||
 		!strings.Contains(sent, "After the summary.") {

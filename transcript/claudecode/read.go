@@ -27,7 +27,8 @@ const (
 // sub-agents behind it.
 func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		r := &reading{ctx: ctx, files: p.FS, yield: yield, session: s.ID, file: s.Name, calls: map[string]string{}, told: map[string]bool{}, agents: map[string]string{},
+		r := &reading{ctx: ctx, files: p.FS, yield: yield, session: s.ID, file: s.Name, calls: map[string]string{},
+			told: map[string]bool{}, agents: map[string]string{},
 			live: p.Live(s), moving: p.Now-s.Changed < settles}
 		if err := r.all(); err != nil && !r.gone {
 			yield(transcript.Entry{}, err)
@@ -59,7 +60,8 @@ func (r *reading) emit(e transcript.Entry) {
 
 // all reads the session's file and those of its sub-agents.
 func (r *reading) all() error {
-	main := &telling{reading: r, source: r.session, name: r.file, beside: strings.TrimSuffix(r.file, ".jsonl"), left: map[string]int{}}
+	main := &telling{reading: r, source: r.session, name: r.file, beside: strings.TrimSuffix(r.file, ".jsonl"),
+		left: map[string]int{}}
 	if agentFile(path.Base(r.file)) { // its outputs are with its session's
 		session, _, _ := strings.Cut(r.session, "/")
 		main.beside = path.Join(path.Dir(r.file), session)
@@ -82,7 +84,8 @@ func (r *reading) all() error {
 		if r.gone {
 			return nil
 		}
-		t := &telling{reading: r, source: agentSource(r.session, a.name), name: a.name, beside: main.beside, left: map[string]int{}, agent: a}
+		t := &telling{reading: r, source: agentSource(r.session, a.name), name: a.name, beside: main.beside,
+			left: map[string]int{}, agent: a}
 		switch err := t.load(); {
 		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
 			continue
@@ -159,14 +162,16 @@ func (t *telling) take(l *line) {
 	switch {
 	case l.Type == "last-prompt":
 		if l.LeafUUID != "" {
-			t.last, t.lastAt = l.LeafUUID, len(t.lines)
+			t.last = l.LeafUUID
+			t.lastAt = len(t.lines)
 		}
 	case l.CustomTitle != "":
 		t.titles.given = l.CustomTitle
 	case l.AITitle != "":
 		t.titles.made = l.AITitle
 	case l.Type == "summary" && l.Summary != "":
-		t.titles.old, t.titles.leaf = l.Summary, l.LeafUUID
+		t.titles.old = l.Summary
+		t.titles.leaf = l.LeafUUID
 	}
 	switch {
 	case !l.node():
@@ -198,7 +203,8 @@ func (t *telling) take(l *line) {
 // session, or be an error that stood there.
 func (t *telling) title() string {
 	old := t.titles.old
-	if !t.ids[t.titles.leaf] || strings.HasPrefix(old, "API Error") || strings.HasPrefix(old, "Invalid API key") || strings.Contains(old, "/login") {
+	if !t.ids[t.titles.leaf] || strings.HasPrefix(old, "API Error") || strings.HasPrefix(old, "Invalid API key") ||
+		strings.Contains(old, "/login") {
 		old = ""
 	}
 	title := cmp.Or(t.titles.given, t.titles.made, old)
@@ -220,7 +226,8 @@ func (t *telling) tell() {
 		}
 	}
 	if at, known := th.at[t.last]; known {
-		th.last, th.lastAt = at, t.lastAt
+		th.last = at
+		th.lastAt = t.lastAt
 		if a := th.of[at]; a >= 0 && th.answers[a].ended(t.lines) != "" {
 			th.answers[a].closed = true
 		}
@@ -246,7 +253,8 @@ func (t *telling) tell() {
 		left = nil
 	}
 	t.emit(transcript.Entry{Source: t.source, End: &transcript.End{Held: t.held, Left: left}})
-	t.lines, t.ids = nil, nil
+	t.lines = nil
+	t.ids = nil
 }
 
 // describe yields what is known of the conversation as a whole.
@@ -266,7 +274,8 @@ func (t *telling) describe(entries iter.Seq[transcript.Entry]) {
 		}
 	}
 	for _, l := range t.lines {
-		o.Folder, o.GitBranch = cmp.Or(o.Folder, l.CWD), cmp.Or(l.GitBranch, o.GitBranch)
+		o.Folder = cmp.Or(o.Folder, l.CWD)
+		o.GitBranch = cmp.Or(l.GitBranch, o.GitBranch)
 		if l.kind == answer && l.Message.Model != "" {
 			c.Model = l.Message.Model
 		}

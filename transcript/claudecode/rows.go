@@ -33,8 +33,12 @@ func (w *writer) rows(e transcript.Entry) ([]row, error) {
 // answer that failed, thoughts that nobody signed.
 func (w *writer) unsent(m scrollback.Message) row {
 	r := w.row("system", w.uuid(m, 0), m.CreatedAt)
-	empty, no := "", false
-	r.Subtype, r.Content, r.Level, r.IsMeta = "scrollback", &empty, "info", &no
+	empty := ""
+	no := false
+	r.Subtype = "scrollback"
+	r.Content = &empty
+	r.Level = "info"
+	r.IsMeta = &no
 	return r
 }
 
@@ -66,11 +70,13 @@ func (w *writer) answer(e transcript.Entry) (list []row) {
 	}
 	var use *spent
 	if u := m.Usage; u != nil {
-		use = &spent{max(u.InputTokens-u.CachedTokens-u.CacheWriteTokens, 0), u.CacheWriteTokens, u.CachedTokens, u.OutputTokens}
+		use = &spent{max(u.InputTokens-u.CachedTokens-u.CacheWriteTokens, 0), u.CacheWriteTokens, u.CachedTokens,
+			u.OutputTokens}
 	} else {
 		use = &spent{}
 	}
-	id, model := "", m.Model
+	id := ""
+	model := m.Model
 	if model == "" {
 		model = "unknown"
 	}
@@ -106,8 +112,10 @@ func (w *writer) call(c scrollback.ToolCall) string {
 	for n := 0; !callShape.MatchString(id) || w.used[id]; n++ {
 		id = "toolu_" + digest(w.last, c.ID, strconv.Itoa(n))[:24]
 	}
-	w.used[id], w.open[c.ID] = true, true
-	w.ids[c.ID], w.names[c.ID] = id, c.Name
+	w.used[id] = true
+	w.open[c.ID] = true
+	w.ids[c.ID] = id
+	w.names[c.ID] = c.Name
 	return id
 }
 
@@ -185,7 +193,8 @@ func (w *writer) user(e transcript.Entry) []row {
 		case scrollback.Image, scrollback.File:
 			blocks = append(blocks, attached(p, e.Bytes[i]))
 		case scrollback.ToolResult:
-			blocks = append(blocks, out{Type: "text", Text: fmt.Sprintf("[result of %s]\n%s", toolName(p.Name), shortened(p.Text))})
+			blocks = append(blocks, out{Type: "text",
+				Text: fmt.Sprintf("[result of %s]\n%s", toolName(p.Name), shortened(p.Text))})
 		case scrollback.ToolCall, scrollback.Reasoning:
 		}
 	}
@@ -198,9 +207,15 @@ func (w *writer) user(e transcript.Entry) []row {
 	if kind.Compaction {
 		before := w.last
 		b := w.row("system", w.uuid(m, 1), m.CreatedAt)
-		text, no := "Conversation compacted", false
-		b.ParentUUID, b.Subtype, b.Content, b.Level, b.IsMeta = nil, boundary, &text, "info", &no
-		b.LogicalParentUUID, b.mark = before, true
+		text := "Conversation compacted"
+		no := false
+		b.ParentUUID = nil
+		b.Subtype = boundary
+		b.Content = &text
+		b.Level = "info"
+		b.IsMeta = &no
+		b.LogicalParentUUID = before
+		b.mark = true
 		b.Compact = map[string]any{"trigger": triggerOf(kind), "preTokens": 0}
 		list = append(list, b)
 	}
@@ -210,7 +225,8 @@ func (w *writer) user(e transcript.Entry) []row {
 		r.Message.Content = tagged(kind.Event, blocks[0].Text)
 		w.prompt = clipped(blocks[0].Text)
 	}
-	r.Summary, r.Transcript = kind.Compaction, kind.Compaction
+	r.Summary = kind.Compaction
+	r.Transcript = kind.Compaction
 	return append(list, r)
 }
 

@@ -200,7 +200,8 @@ func (t *telling) whole(text string) (all string, clipped bool) {
 	if !found || n < 3 || steps[n-2] != "tool-results" {
 		return text, false
 	}
-	for _, folder := range []string{t.beside, path.Join(path.Dir(t.beside), steps[n-3])} { // a fork names the session that it comes from
+	// a fork names the session that it comes from
+	for _, folder := range []string{t.beside, path.Join(path.Dir(t.beside), steps[n-3])} {
 		if all, ok := t.output(path.Join(folder, "tool-results", steps[n-1]), path.Dir(t.beside)); ok {
 			return all, false
 		}

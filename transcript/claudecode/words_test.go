@@ -66,9 +66,11 @@ func TestLinesInAnotherOrder(t *testing.T) {
 	const id = "c7000000-0000-4000-8000-0000000000a2"
 	var lines []string
 	for n := 1; n <= 6; n++ {
-		role, content := "user", any(fmt.Sprint("m", n))
+		role := "user"
+		content := any(fmt.Sprint("m", n))
 		if n%2 == 0 {
-			role, content = "assistant", []any{map[string]any{"type": "text", "text": content}}
+			role = "assistant"
+			content = []any{map[string]any{"type": "text", "text": content}}
 		}
 		var parent any
 		if n > 1 {
@@ -76,7 +78,8 @@ func TestLinesInAnotherOrder(t *testing.T) {
 		}
 		raw, err := json.Marshal(map[string]any{"uuid": fmt.Sprintf("00000000-0000-4000-8000-%012d", n), "sessionId": id,
 			"parentUuid": parent, "timestamp": fmt.Sprintf("2026-03-02T10:00:%02d.000Z", n), "type": role,
-			"message": map[string]any{"role": role, "id": fmt.Sprint("msg", n), "model": "m", "stop_reason": "end_turn", "content": content}})
+			"message": map[string]any{"role": role, "id": fmt.Sprint("msg", n), "model": "m", "stop_reason": "end_turn",
+				"content": content}})
 		if err != nil {
 			t.Fatal(err)
 		}

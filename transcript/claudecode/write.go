@@ -28,7 +28,8 @@ const written = "2.1.197"
 // Write implements transcript.Exporter: a session of JSON lines, whose id is the
 // conversation's. The tool looks for it by the name ID.jsonl in its folder of the project.
 func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	out := &writer{w: bufio.NewWriterSize(w, 64<<10), c: c, names: map[string]string{}, ids: map[string]string{}, open: map[string]bool{}, used: map[string]bool{}}
+	out := &writer{w: bufio.NewWriterSize(w, 64<<10), c: c, names: map[string]string{}, ids: map[string]string{},
+		open: map[string]bool{}, used: map[string]bool{}}
 	out.cwd, out.branch = origin(c)
 	for e, err := range entries {
 		if err != nil {
@@ -170,7 +171,8 @@ func (w *writer) message(e transcript.Entry) error {
 		return err
 	}
 	if !w.says(rows, e) {
-		content, err := transcript.Whole(transcript.Entry{Message: scrollback.Message{Parts: bare(e.Message.Parts)}, Bytes: e.Bytes})
+		content, err := transcript.Whole(transcript.Entry{Message: scrollback.Message{Parts: bare(e.Message.Parts)},
+			Bytes: e.Bytes})
 		if err != nil {
 			return err
 		}
@@ -225,7 +227,8 @@ func (w *writer) end() error {
 
 // says reports whether lines read as a message.
 func (w *writer) says(rows []row, e transcript.Entry) bool {
-	t := &telling{reading: &reading{calls: map[string]string{}, agents: map[string]string{}}, left: map[string]int{}, ids: map[string]bool{}}
+	t := &telling{reading: &reading{calls: map[string]string{}, agents: map[string]string{}}, left: map[string]int{},
+		ids: map[string]bool{}}
 	for _, r := range rows {
 		l, err := parse(encode(r))
 		if err != nil {
@@ -242,7 +245,8 @@ func (w *writer) says(rows []row, e transcript.Entry) bool {
 	if len(got) != 1 {
 		return false
 	}
-	a, b := got[0], e
+	a := got[0]
+	b := e
 	for i, p := range a.Message.Parts {
 		if r, ok := p.(scrollback.ToolResult); ok {
 			r.Name = w.names[r.CallID]
@@ -257,8 +261,10 @@ func same(a, b transcript.Entry) bool {
 	status := func(s scrollback.Status) scrollback.Status {
 		return scrollback.Status(strings.TrimSuffix(string(s), string(scrollback.StatusComplete)))
 	}
-	m, n := a.Message, b.Message
-	if m.Role != n.Role || m.Name != n.Name || m.Model != n.Model || m.CreatedAt != n.CreatedAt || status(m.Status) != status(n.Status) {
+	m := a.Message
+	n := b.Message
+	if m.Role != n.Role || m.Name != n.Name || m.Model != n.Model || m.CreatedAt != n.CreatedAt ||
+		status(m.Status) != status(n.Status) {
 		return false
 	}
 	x, errX := transcript.Whole(transcript.Entry{Message: scrollback.Message{Parts: bare(m.Parts)}, Bytes: a.Bytes})
@@ -272,10 +278,14 @@ func bare(ps scrollback.Parts) scrollback.Parts {
 	for i, p := range ps {
 		switch p := p.(type) {
 		case scrollback.Image:
-			p.Artifact, p.Width, p.Height, p.Size = "", 0, 0, 0
+			p.Artifact = ""
+			p.Width = 0
+			p.Height = 0
+			p.Size = 0
 			list[i] = p
 		case scrollback.File:
-			p.Artifact, p.Size = "", 0
+			p.Artifact = ""
+			p.Size = 0
 			list[i] = p
 		case scrollback.ToolCall:
 			p.Arguments = compacted(p.Arguments)

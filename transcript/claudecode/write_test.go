@@ -108,7 +108,8 @@ func TestExportAndBack(t *testing.T) {
 		t.Error("written again it differs")
 	}
 	for _, e := range tooltest.Entries(t, claudecode.Tool{}, fstest.MapFS{string(c.ID) + ".jsonl": {Data: file}}) {
-		if e.Conversation != nil && (e.Conversation.Title != c.Title || e.Origin.ID != string(c.ID) || e.Origin.Folder != "/home/u/harbour") {
+		if e.Conversation != nil && (e.Conversation.Title != c.Title || e.Origin.ID != string(c.ID) ||
+			e.Origin.Folder != "/home/u/harbour") {
 			t.Errorf("the conversation is %+v of %+v", e.Conversation, e.Origin)
 		}
 	}
@@ -117,13 +118,15 @@ func TestExportAndBack(t *testing.T) {
 // What was imported, and is exported, is what it was, with the marks that stand beside messages.
 func TestImportAndBack(t *testing.T) {
 	for _, name := range fixtures(t) {
-		for s := range (claudecode.Tool{}).Sessions(t.Context(), transcript.Place{FS: os.DirFS("testdata/" + name), Name: "."}) {
+		for s := range (claudecode.Tool{}).Sessions(t.Context(),
+			transcript.Place{FS: os.DirFS("testdata/" + name), Name: "."}) {
 			entries := path(t, os.DirFS("testdata/"+name), s.ID)
 			c := scrollback.Conversation{ID: "01a1fb8d-0000-7000-8000-00000000000d"}
 			got := back(t, c, export(t, c, entries))
 			compare(t, got, entries)
 			for i, e := range got {
-				was, is := string(entries[i].Message.Meta), string(e.Message.Meta)
+				was := string(entries[i].Message.Meta)
+				is := string(e.Message.Meta)
 				for _, mark := range []string{`"compaction":true`, `"event":"command"`, `"event":"bash"`, `"event":"bash_output"`} {
 					if strings.Contains(was, mark) != strings.Contains(is, mark) {
 						t.Errorf("%s: beside message %d stands %s, not %s", name, i, is, was)
@@ -152,7 +155,8 @@ func TestExportedLines(t *testing.T) {
 			if l.ParentUUID != parent {
 				t.Errorf("%s hangs on %q", l.UUID, l.ParentUUID)
 			}
-			parent, last = l.UUID, l.UUID
+			parent = l.UUID
+			last = l.UUID
 		}
 		leaf = l.LeafUUID
 		if l.Scrollback != nil {
@@ -205,14 +209,17 @@ func TestAnyTalkComesBack(t *testing.T) {
 func drawn(t *rapid.T) (scrollback.Part, []byte) {
 	one := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
 	text := one("text", "", " ", "hello", "two\nlines", "[Request interrupted by user]", "<command-name>/x</command-name>",
-		"<bash-input>ls</bash-input>", "a <system-reminder>b</system-reminder>", "<persisted-output>\nsaved to: /a/b/tool-results/c.txt",
+		"<bash-input>ls</bash-input>", "a <system-reminder>b</system-reminder>",
+		"<persisted-output>\nsaved to: /a/b/tool-results/c.txt",
 		"港口", `{"a":1}`)
 	id := one("call", "c1", "c2", "a b")
 	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
-		return scrollback.Reasoning{Text: text, Opaque: json.RawMessage(one("opaque", `{"signature":"s"}`, `{"redacted":"r"}`, `{"id":1}`))}, nil
+		return scrollback.Reasoning{Text: text,
+			Opaque: json.RawMessage(one("opaque", `{"signature":"s"}`, `{"redacted":"r"}`, `{"id":1}`))}, nil
 	case 1:
-		return scrollback.ToolCall{ID: id, Name: "look " + id, Arguments: json.RawMessage(one("arguments", `{}`, `{"a":1}`, `[1]`, `"x"`))}, nil
+		return scrollback.ToolCall{ID: id, Name: "look " + id,
+			Arguments: json.RawMessage(one("arguments", `{}`, `{"a":1}`, `[1]`, `"x"`))}, nil
 	case 2:
 		return scrollback.ToolResult{CallID: id, Name: "look " + id, Text: text, IsError: rapid.Bool().Draw(t, "error")}, nil
 	case 3:
@@ -251,13 +258,16 @@ var dot = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x0
 
 // talk is a conversation with all that can be written.
 func talk() (scrollback.Conversation, []transcript.Entry) {
-	c := scrollback.Conversation{ID: "01a1fb8d-0000-7000-8000-00000000000c", Title: "The harbour", Roots: []string{"/home/u/harbour"},
+	c := scrollback.Conversation{ID: "01a1fb8d-0000-7000-8000-00000000000c", Title: "The harbour",
+		Roots:     []string{"/home/u/harbour"},
 		CreatedAt: 1767225600000}
 	var out []transcript.Entry
 	add := func(role scrollback.Role, model string, parts ...scrollback.Part) *transcript.Entry {
 		n := len(out) + 1
-		out = append(out, transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("01a1fb8d-0000-7000-9000-%012d", n)),
-			Role: role, Model: model, Parts: parts, CreatedAt: 1767225600000 + int64(n)*1000}})
+		out = append(out,
+			transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("01a1fb8d-0000-7000-9000-%012d",
+				n)),
+				Role: role, Model: model, Parts: parts, CreatedAt: 1767225600000 + int64(n)*1000}})
 		return &out[n-1]
 	}
 	text := func(s string) scrollback.Part { return scrollback.Text{Text: s} }
@@ -274,17 +284,22 @@ func talk() (scrollback.Conversation, []transcript.Entry) {
 		call("call_1", "ls", `{"path":"/north"}`), call("call_1b", "ls", `["/south"]`))
 	add(tool, "", result("call_1", "ls", "Anna\nBerta"))
 	add(tool, "", scrollback.ToolResult{CallID: "call_1b", Name: "ls", Text: "no such pier", IsError: true})
-	add(model, "claude-sonnet-4-5", scrollback.Reasoning{Text: "Signed thought.", Opaque: json.RawMessage(`{"signature":"c2ln"}`)},
+	add(model, "claude-sonnet-4-5", scrollback.Reasoning{Text: "Signed thought.",
+		Opaque: json.RawMessage(`{"signature":"c2ln"}`)},
 		text("Anna and Berta."))
-	add(user, "", text("What is on this picture?"), scrollback.Image{MediaType: "image/png", Name: "dot.png"}).Bytes = map[int][]byte{1: dot}
+	add(user, "", text("What is on this picture?"),
+		scrollback.Image{MediaType: "image/png", Name: "dot.png"}).Bytes = map[int][]byte{1: dot}
 	add(model, "gpt-5", text("It is a do")).Message.Status = scrollback.StatusInterrupted
 	add(user, "", text("Never mind. Shoot one."))
 	add(model, "gpt-5", call("call_1", "shot.take", `{}`))
-	add(tool, "", result("call_1", "shot.take", "one picture"), scrollback.Image{MediaType: "image/png"}).Bytes = map[int][]byte{1: dot}
-	add(model, "gpt-5", text("Now I wait."), call("call_9", "wait", `{"s":1}`)).Message.Status = scrollback.StatusInterrupted
+	add(tool, "", result("call_1", "shot.take", "one picture"),
+		scrollback.Image{MediaType: "image/png"}).Bytes = map[int][]byte{1: dot}
+	add(model, "gpt-5", text("Now I wait."),
+		call("call_9", "wait", `{"s":1}`)).Message.Status = scrollback.StatusInterrupted
 	add(user, "", text("<command-name>/odd</command-name> is a text of mine"))
 	add(model, "", text("So it is."))
-	add(user, "", text("Read this."), scrollback.File{MediaType: "text/plain", Name: "list.txt"}).Bytes = map[int][]byte{1: []byte("Clara")}
+	add(user, "", text("Read this."), scrollback.File{MediaType: "text/plain",
+		Name: "list.txt"}).Bytes = map[int][]byte{1: []byte("Clara")}
 	add(model, "gpt-5", call("call_2", "cat", `{"n":1}`))
 	add(tool, "", result("call_2", "cat", strings.Repeat("long line 长 ", 20_000)))
 	add(model, "gpt-5", text("That was long."))
@@ -293,6 +308,8 @@ func talk() (scrollback.Conversation, []transcript.Entry) {
 
 // summed is the summary of a compaction, as an importer marks it.
 func summed() transcript.Entry {
-	return transcript.Entry{Message: scrollback.Message{ID: "01a1fb8d-0000-7000-9000-0000000000f1", Role: scrollback.RoleUser,
-		Parts: scrollback.Say("Two ships were seen."), CreatedAt: 1767225690000, Meta: json.RawMessage(`{"codex":{"compaction":true}}`)}}
+	return transcript.Entry{Message: scrollback.Message{ID: "01a1fb8d-0000-7000-9000-0000000000f1",
+		Role:  scrollback.RoleUser,
+		Parts: scrollback.Say("Two ships were seen."), CreatedAt: 1767225690000,
+		Meta: json.RawMessage(`{"codex":{"compaction":true}}`)}}
 }

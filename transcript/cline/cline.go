@@ -49,19 +49,22 @@ func (Tool) Name() string { return Name }
 
 // editors are the folders of the editors that such extensions run in.
 var editors = []string{
-	"Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders", "Cursor", "Windsurf", "Windsurf - Next", "Trae", "Kiro",
+	"Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders", "Cursor", "Windsurf", "Windsurf - Next",
+	"Trae", "Kiro",
 	"Antigravity", "Positron", "Void",
 }
 
 // servers are the folders of editors on a machine that is worked on from another one.
 var servers = []string{
-	".vscode-server", ".vscode-server-insiders", ".vscode-remote", ".cursor-server", ".windsurf-server", ".vscodium-server", ".trae-server",
+	".vscode-server", ".vscode-server-insiders", ".vscode-remote", ".cursor-server", ".windsurf-server",
+	".vscodium-server", ".trae-server",
 	".antigravity-server",
 }
 
 // extensions are the folders of the extensions.
 var extensions = []string{
-	"saoudrizwan.claude-dev", "saoudrizwan.cline-nightly", "rooveterinaryinc.roo-cline", "rooveterinaryinc.roo-code-nightly",
+	"saoudrizwan.claude-dev", "saoudrizwan.cline-nightly", "rooveterinaryinc.roo-cline",
+	"rooveterinaryinc.roo-code-nightly",
 }
 
 // Homes implements transcript.Tool.

@@ -141,15 +141,18 @@ func TestHeaders(t *testing.T) {
 		parent, call  string
 		created       int64
 	}{
-		{"editor", 0, "/home/u/shop", "claude-sonnet-4", `{"cline":{"cwd":"/home/u/shop","kind":"task"}}`, "", "", 1760000001000},
+		{"editor", 0, "/home/u/shop", "claude-sonnet-4", `{"cline":{"cwd":"/home/u/shop","kind":"task"}}`, "", "",
+			1760000001000},
 		{"editor", 1, "/home/u/shop", "", `{"cline":{"cwd":"/home/u/shop","kind":"task"}}`, "", "", 1760000100000},
 		{"roo", 0, "/home/u/roo", "",
 			`{"cline":{"cwd":"/home/u/roo","kind":"task","mode":"orchestrator","status":"delegated"}}`, "", "", 1760000000000},
 		{"roo", 1, "/home/u/roo", "",
-			`{"cline":{"cwd":"/home/u/roo","kind":"task","parent_task":"0199-parent"}}`, "0199-parent", "toolu_1", 1760000000002},
+			`{"cline":{"cwd":"/home/u/roo","kind":"task","parent_task":"0199-parent"}}`, "0199-parent", "toolu_1",
+			1760000000002},
 		{"cli", 0, "/home/u/cli", "gpt-5",
 			`{"cline":{"cwd":"/home/u/cli","kind":"session","provider":"openai","status":"completed"}}`, "", "", 1760000000000},
-		{"cli", 1, "/home/u/cli", "", `{"cline":{"cwd":"/home/u/cli","kind":"agent"}}`, "1760000000000_ab1cd", "t2", 1760000000001},
+		{"cli", 1, "/home/u/cli", "", `{"cline":{"cwd":"/home/u/cli","kind":"agent"}}`, "1760000000000_ab1cd", "t2",
+			1760000000001},
 	} {
 		var heads []transcript.Entry
 		for _, e := range entries(t, c.place) {
@@ -173,7 +176,8 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestDetails(t *testing.T) {
-	editor, cli := entries(t, "editor"), entries(t, "cli")
+	editor := entries(t, "editor")
+	cli := entries(t, "cli")
 	old := found(t, editor, "I will read it")
 	if old.Message.CreatedAt != 1760000001000 || old.Message.Usage == nil || *old.Message.Usage != (scrollback.Usage{
 		InputTokens: 110, CachedTokens: 100, OutputTokens: 5, TotalTokens: 115, Cost: 0.01, Currency: "USD",
@@ -181,7 +185,8 @@ func TestDetails(t *testing.T) {
 		t.Errorf("the page's times and counts are not those of %+v, %+v", old.Message, old.Message.Usage)
 	}
 	both := found(t, editor, "Both.").Message
-	if both.CreatedAt != 1760000200010 || both.Usage == nil || both.Usage.CacheWriteTokens != 40 || both.Usage.Cost != 0.04 {
+	if both.CreatedAt != 1760000200010 || both.Usage == nil || both.Usage.CacheWriteTokens != 40 ||
+		both.Usage.Cost != 0.04 {
 		t.Errorf("the page's times and counts are not those of %+v, %+v", both, both.Usage)
 	}
 	look := found(t, editor, "I look")
@@ -248,9 +253,11 @@ func TestHomes(t *testing.T) {
 			"/home/u/.vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline",
 		}},
 		"darwin": {map[string]string{"CLINE_DIR": "/x"}, []string{
-			"/home/u/Library/Application Support/Cursor/User/globalStorage/rooveterinaryinc.roo-cline", "/x/data", "/home/u/.cline/data",
+			"/home/u/Library/Application Support/Cursor/User/globalStorage/rooveterinaryinc.roo-cline", "/x/data",
+			"/home/u/.cline/data",
 		}},
-		"windows": {map[string]string{"APPDATA": `C:\Users\u\AppData\Roaming`, "CLINE_DATA_DIR": "/y", "CLINE_SESSION_DATA_DIR": "/z"}, []string{
+		"windows": {map[string]string{"APPDATA": `C:\Users\u\AppData\Roaming`, "CLINE_DATA_DIR": "/y",
+			"CLINE_SESSION_DATA_DIR": "/z"}, []string{
 			`C:\Users\u\AppData\Roaming/VSCodium/User/globalStorage/saoudrizwan.claude-dev`, "/y", "/z",
 		}},
 	} {
@@ -289,7 +296,8 @@ func TestPlaces(t *testing.T) {
 		return &fstest.MapFile{Data: []byte(`{"childIds":["` + id + `","../escape","missing","..","a/b",7]}`)}
 	}
 	for id, next := range map[string]string{"a": "b", "b": "a", "c": "c"} {
-		circle["tasks/"+id+"/api_conversation_history.json"] = &fstest.MapFile{Data: []byte(`[{"role":"user","content":"hello"}]`)}
+		circle["tasks/"+id+
+			"/api_conversation_history.json"] = &fstest.MapFile{Data: []byte(`[{"role":"user","content":"hello"}]`)}
 		circle["tasks/"+id+"/history_item.json"] = child(next)
 	}
 	for name, c := range map[string]struct {

@@ -136,7 +136,8 @@ func (t *talk) call(b map[string]json.RawMessage, i int) scrollback.ToolCall {
 
 // called remembers a call for its result.
 func (t *talk) called(call scrollback.ToolCall) {
-	t.calls[call.ID], t.open = call.Name, append(t.open, call.ID)
+	t.calls[call.ID] = call.Name
+	t.open = append(t.open, call.ID)
 	if call.Name == "new_task" {
 		t.handovers = append(t.handovers, call.ID)
 	}

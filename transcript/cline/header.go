@@ -21,7 +21,8 @@ type item struct {
 func itemOf(files fs.FS, dir string) item {
 	f := object(files, path.Join(dir, itemFile))
 	i := item{
-		ID: text(f["id"]), Task: text(f["task"]), Workspace: text(f["workspace"]), Mode: text(f["mode"]), Status: text(f["status"]),
+		ID: text(f["id"]), Task: text(f["task"]), Workspace: text(f["workspace"]), Mode: text(f["mode"]),
+		Status: text(f["status"]),
 		Parent: text(f["parentTaskId"]),
 	}
 	var children []json.RawMessage
@@ -178,7 +179,8 @@ func clockOf(files fs.FS, dir string) clock {
 			continue
 		}
 		told := fieldsOf(json.RawMessage(text(m["text"])))
-		r := request{moment(m["ts"]), usageOf(told["tokensIn"], told["tokensOut"], told["cacheReads"], told["cacheWrites"], told["cost"])}
+		r := request{moment(m["ts"]), usageOf(told["tokensIn"], told["tokensOut"], told["cacheReads"], told["cacheWrites"],
+			told["cost"])}
 		c.list = append(c.list, r)
 		var before int // the index of the message before the one that asks
 		if m["conversationHistoryIndex"] == nil || json.Unmarshal(m["conversationHistoryIndex"], &before) != nil {
@@ -187,7 +189,8 @@ func clockOf(files fs.FS, dir string) clock {
 		if was, again := c.by[before+1]; again {
 			r.at = was.at // it was tried again
 		}
-		c.by[before+1], c.last = r, max(c.last, before+1)
+		c.by[before+1] = r
+		c.last = max(c.last, before+1)
 	}
 	return c
 }
@@ -206,7 +209,8 @@ func usageOf(counts ...json.RawMessage) *scrollback.Usage {
 	}
 	count := func(f float64) int64 { return int64(min(f, scrollback.MaxCallTokens)) }
 	u := scrollback.Usage{
-		InputTokens: count(n[0] + n[2] + n[3]), OutputTokens: count(n[1]), CachedTokens: count(n[2]), CacheWriteTokens: count(n[3]), Cost: n[4],
+		InputTokens: count(n[0] + n[2] + n[3]), OutputTokens: count(n[1]), CachedTokens: count(n[2]),
+		CacheWriteTokens: count(n[3]), Cost: n[4],
 	}
 	if u.Cost > 0 {
 		u.Currency = "USD"

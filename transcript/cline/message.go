@@ -21,7 +21,8 @@ func (t *talk) element(raw json.RawMessage) bool {
 		m["content"] = json.RawMessage("[" + string(raw) + "]")
 	}
 	if m == nil || role != "user" && role != "assistant" && role != "tool" {
-		t.r.emit(transcript.Entry{Bad: &transcript.Bad{Line: t.line, Reason: fmt.Sprintf("message %d has no role that is known", t.index)}})
+		t.r.emit(transcript.Entry{Bad: &transcript.Bad{Line: t.line,
+			Reason: fmt.Sprintf("message %d has no role that is known", t.index)}})
 		return true
 	}
 	at, usage, ok := t.time(m, role)
@@ -52,9 +53,12 @@ func (t *talk) element(raw json.RawMessage) bool {
 		t.user(msg, m["content"])
 		return true
 	}
-	msg.Role, msg.Model, msg.Usage = scrollback.RoleAssistant, model(m), metrics(m, usage)
+	msg.Role = scrollback.RoleAssistant
+	msg.Model = model(m)
+	msg.Usage = metrics(m, usage)
 	if failed {
-		msg.Status, msg.Meta = scrollback.StatusFailed, meta(map[string]any{"error": true})
+		msg.Status = scrollback.StatusFailed
+		msg.Meta = meta(map[string]any{"error": true})
 	}
 	t.assistant(msg, m["content"])
 	return true
@@ -78,7 +82,9 @@ func (t *talk) time(m map[string]json.RawMessage, role string) (at int64, usage 
 	if role != "assistant" {
 		return t.last, nil, true
 	}
-	usage, t.request.usage = t.request.usage, nil // it is of one answer
+	// it is of one answer
+	usage = t.request.usage
+	t.request.usage = nil
 	return t.last, usage, true
 }
 
@@ -104,7 +110,8 @@ func metrics(m map[string]json.RawMessage, page *scrollback.Usage) *scrollback.U
 	if n := fieldsOf(f["tokens"]); n != nil {
 		return usageOf(uncached(n["prompt"], n["cached"], nil), n["completion"], n["cached"], nil, price)
 	}
-	read, written := f["cacheReadTokens"], f["cacheWriteTokens"]
+	read := f["cacheReadTokens"]
+	written := f["cacheWriteTokens"]
 	return usageOf(uncached(f["inputTokens"], read, written), f["outputTokens"], read, written, price)
 }
 

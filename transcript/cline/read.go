@@ -60,7 +60,9 @@ func (r *reader) tasks(dir string) {
 			t.agent = &transcript.AgentOf{Source: read[m.parent].source, CallID: read[m.parent].handed(path.Base(m.dir))}
 		}
 		t.children = m.item.Children
-		t.title, t.folder, t.conv.Model = m.item.Task, m.item.Workspace, modelOf(r.p.FS, m.dir)
+		t.title = m.item.Task
+		t.folder = m.item.Workspace
+		t.conv.Model = modelOf(r.p.FS, m.dir)
 		t.meta = map[string]any{"kind": "task", "mode": m.item.Mode, "status": m.item.Status, "parent_task": m.item.Parent}
 		t.clock = clockOf(r.p.FS, m.dir)
 		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < transcript.Latest {
@@ -105,7 +107,8 @@ func (r *reader) run(name string) {
 		if i < len(names) {
 			a.agent.CallID = t.started[names[i]]
 		}
-		a.folder, a.meta = t.folder, map[string]any{"kind": "agent"}
+		a.folder = t.folder
+		a.meta = map[string]any{"kind": "agent"}
 		if r.file(a, agent); r.gone {
 			return
 		}
@@ -114,7 +117,9 @@ func (r *reader) run(name string) {
 
 // headed takes what a run's manifest says.
 func (t *talk) headed(f map[string]json.RawMessage) {
-	t.title, t.folder, t.conv.Model = text(fieldsOf(f["metadata"])["title"]), text(f["cwd"]), text(f["model"])
+	t.title = text(fieldsOf(f["metadata"])["title"])
+	t.folder = text(f["cwd"])
+	t.conv.Model = text(f["model"])
 	if t.folder == "" {
 		t.folder = text(f["workspace_root"])
 	}
@@ -263,7 +268,9 @@ func (t *talk) begin() {
 	}
 	t.begun = true
 	c := t.conv
-	c.Title, c.CreatedAt, c.UpdatedAt = title(t.title), t.last, max(t.last, t.r.changed)
+	c.Title = title(t.title)
+	c.CreatedAt = t.last
+	c.UpdatedAt = max(t.last, t.r.changed)
 	if t.meta == nil {
 		t.meta = map[string]any{}
 	}

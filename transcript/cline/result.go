@@ -87,11 +87,13 @@ func (t *talk) queries(raw json.RawMessage, results *content) (words string, fai
 				said = query + "\n" + said
 			}
 			failed = string(b["success"]) == "false"
-			all, ok = append(all, said), true
+			all = append(all, said)
+			ok = true
 		case text(b["type"]) == "text":
 			words, _, left := stripped(text(b["text"]))
 			t.left["reminder"] += left
-			all, ok = append(all, words), true
+			all = append(all, words)
+			ok = true
 		case results.attach(b):
 			ok = true
 		}

@@ -204,7 +204,8 @@ func agents(files fs.FS, name string) (out []string) {
 		return nil
 	}
 	for _, e := range list {
-		if strings.HasPrefix(e.Name(), "agent_") && strings.HasSuffix(e.Name(), runSuffix) && !e.IsDir() && len(out) < mostAgents {
+		if strings.HasPrefix(e.Name(), "agent_") && strings.HasSuffix(e.Name(), runSuffix) && !e.IsDir() &&
+			len(out) < mostAgents {
 			out = append(out, path.Join(path.Dir(name), e.Name()))
 		}
 	}

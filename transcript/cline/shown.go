@@ -46,12 +46,14 @@ func (t *talk) shown(all []json.RawMessage) {
 	for _, raw := range all {
 		m := fieldsOf(raw)
 		words := strings.TrimSpace(text(m["text"]))
-		say, ask := text(m["say"]), text(m["ask"])
+		say := text(m["say"])
+		ask := text(m["ask"])
 		role := ""
 		switch {
 		case yes(m["partial"]) || words == "":
 		case say == "text" && first, say == "user_feedback":
-			role, first = "user", false
+			role = "user"
+			first = false
 		case say == "text", say == "completion_result", ask == "completion_result":
 			role = "assistant"
 		case ask == "followup":
@@ -70,7 +72,8 @@ func (t *talk) shown(all []json.RawMessage) {
 		if err != nil {
 			continue // texts always can
 		}
-		element, err := json.Marshal(map[string]json.RawMessage{"role": json.RawMessage(`"` + role + `"`), "content": said, "ts": m["ts"]})
+		element, err := json.Marshal(map[string]json.RawMessage{"role": json.RawMessage(`"` + role + `"`), "content": said,
+			"ts": m["ts"]})
 		if m["ts"] == nil || err != nil {
 			element, _ = json.Marshal(map[string]json.RawMessage{"role": json.RawMessage(`"` + role + `"`), "content": said})
 		}

@@ -13,7 +13,8 @@ import (
 
 // spokenTools are the tools that older assistants called by XML in their text.
 var spokenTools = []string{
-	"execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace",
+	"execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content",
+	"search_and_replace",
 	"search_files", "list_files", "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource",
 	"ask_followup_question", "attempt_completion", "plan_mode_respond", "plan_mode_response", "new_task", "switch_mode",
 	"fetch_instructions", "codebase_search", "update_todo_list", "web_fetch", "condense", "load_mcp_documentation",
@@ -21,14 +22,18 @@ var spokenTools = []string{
 
 // speaks adds the text of an assistant, and the call that it speaks, if any.
 func (t *talk) speaks(c *content, said string, i int) {
-	name, from, to := "", -1, 0
+	name := ""
+	from := -1
+	to := 0
 	for _, tool := range spokenTools {
 		at := strings.Index(said, "<"+tool+">")
 		if at < 0 || from >= 0 && at > from {
 			continue
 		}
 		if end := strings.LastIndex(said[at:], "</"+tool+">"); end >= 0 {
-			name, from, to = tool, at, at+end+len("</"+tool+">")
+			name = tool
+			from = at
+			to = at + end + len("</"+tool+">")
 		}
 	}
 	if from < 0 {
@@ -53,7 +58,8 @@ func arguments(body string) json.RawMessage {
 		if at == nil {
 			break
 		}
-		name, rest := body[at[2]:at[3]], body[at[1]:]
+		name := body[at[2]:at[3]]
+		rest := body[at[1]:]
 		end := strings.Index(rest, "</"+name+">")
 		if name == "content" || name == "diff" { // what is written may have tags itself
 			end = strings.LastIndex(rest, "</"+name+">")
@@ -132,7 +138,8 @@ func stripped(s string) (words, folder string, left int) {
 			}
 			inner, after, closed := strings.Cut(rest, "</"+name+">")
 			if !closed {
-				inner, after = rest, ""
+				inner = rest
+				after = ""
 			}
 			if m := place.FindStringSubmatch(inner); m != nil && len(m[1]) <= longestPlace && folder == "" {
 				folder = m[1]

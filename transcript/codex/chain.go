@@ -218,7 +218,10 @@ func (c *copies) take(l *line) bool {
 	for i := c.next; i < len(c.origin) && i < c.next+maxSkip; i++ {
 		if o := c.origin[i]; o.hash == h {
 			c.next = i + 1
-			l.at, l.thread, l.pos, l.shared = o.at, o.thread, o.pos, true
+			l.at = o.at
+			l.thread = o.thread
+			l.pos = o.pos
+			l.shared = true
 			return false
 		}
 	}

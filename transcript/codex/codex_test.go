@@ -56,7 +56,8 @@ func script(entries []transcript.Entry) string {
 		b.WriteString(line)
 		switch {
 		case e.Conversation != nil:
-			b.WriteString("\n\tmodel " + e.Conversation.Model + ", folder " + e.Origin.Folder + ", git branch " + e.Origin.GitBranch +
+			b.WriteString("\n\tmodel " + e.Conversation.Model + ", folder " + e.Origin.Folder + ", git branch " +
+				e.Origin.GitBranch +
 				", root " + e.Origin.Root + ", meta " + string(e.Conversation.Meta))
 			if e.Agent != nil {
 				b.WriteString("\n\tof " + e.Agent.Source + ", call " + e.Agent.CallID)
@@ -237,7 +238,8 @@ func TestForksShare(t *testing.T) {
 		{"fork", "019ca000-0023-7000-8000-0000000000aa", "019ca000-0025-7000-8000-0000000000aa", 4},
 		{"oldfork", "019ca000-0030-7000-8000-0000000000aa", "019ca000-0038-7000-8000-0000000000aa", 4},
 	} {
-		marks, roots := map[string][]string{}, map[string]string{}
+		marks := map[string][]string{}
+		roots := map[string]string{}
 		for _, e := range tooltest.Entries(t, codex.Tool{}, os.DirFS("testdata/"+c.fixture)) {
 			switch {
 			case e.Conversation != nil:
@@ -252,7 +254,8 @@ func TestForksShare(t *testing.T) {
 				marks[e.Source] = append(marks[e.Source], string(e.Message.ID)+" "+transcript.MarkOf(mark))
 			}
 		}
-		a, b := marks[c.origin], marks[c.fork]
+		a := marks[c.origin]
+		b := marks[c.fork]
 		same := 0
 		for same < len(a) && same < len(b) && a[same] == b[same] {
 			same++
@@ -337,8 +340,9 @@ func TestRightsAreMissing(t *testing.T) {
 func TestHeads(t *testing.T) {
 	const parent, child = "019ca000-0091-7000-8000-0000000000aa", "019ca000-0092-7000-8000-0000000000aa"
 	head := func(id, more string) *fstest.MapFile {
-		return &fstest.MapFile{Mode: 0o644, Data: []byte(`{"timestamp":"2026-03-01T12:00:00Z","type":"session_meta","payload":{"id":"` + id +
-			`","timestamp":"2026-03-01T12:00:00Z","cwd":"/","instructions":"be kind",` + more + "}}\n")}
+		return &fstest.MapFile{Mode: 0o644,
+			Data: []byte(`{"timestamp":"2026-03-01T12:00:00Z","type":"session_meta","payload":{"id":"` + id +
+				`","timestamp":"2026-03-01T12:00:00Z","cwd":"/","instructions":"be kind",` + more + "}}\n")}
 	}
 	files := fstest.MapFS{
 		"rollout-2026-03-01T12-00-00-" + parent + ".jsonl": head(parent, `"source":"cli"`),

@@ -105,7 +105,8 @@ func (t *teller) user(l *line, it item) {
 		if i < len(it.Said.Items) && it.Said.Items[i].Provenance.Type != "" {
 			typed = it.Said.Items[i].Provenance.Type == "user"
 		}
-		only, any = append(only, typed), any || typed
+		only = append(only, typed)
+		any = any || typed
 	}
 	if told && !any {
 		t.surroundings(it)
@@ -138,7 +139,8 @@ func (t *teller) saidBy(n node) {
 		t.leave("reminder")
 		return
 	}
-	t.pending, t.spare = nil, nil
+	t.pending = nil
+	t.spare = nil
 	t.add(n)
 	t.last = -1
 }
@@ -173,7 +175,8 @@ func (t *teller) injected(text string) bool {
 // peeled is a message without what the harness put into it, and whether there is talk beside that.
 func (n *node) peeled() (node, bool) {
 	out := *n
-	out.entry.Message.Parts, out.entry.Bytes = slices.Clone(n.entry.Message.Parts), maps.Clone(n.entry.Bytes)
+	out.entry.Message.Parts = slices.Clone(n.entry.Message.Parts)
+	out.entry.Bytes = maps.Clone(n.entry.Bytes)
 	for i := len(out.entry.Message.Parts) - 1; i >= 0; i-- {
 		p, ok := out.entry.Message.Parts[i].(scrollback.Text)
 		if !ok {

@@ -84,7 +84,11 @@ func (t *teller) event(l *line) error {
 		t.confirm(text)
 	case "task_started", "turn_started":
 		t.close()
-		t.turn, t.marked, t.open, t.asked, t.last = e.TurnID, true, true, false, -1
+		t.turn = e.TurnID
+		t.marked = true
+		t.open = true
+		t.asked = false
+		t.last = -1
 	case "task_complete", "turn_complete":
 		t.close()
 		t.open = false
@@ -201,7 +205,8 @@ func (t *teller) record(l *line) error {
 	if err := json.Unmarshal(l.payload, &v); err != nil {
 		return err
 	}
-	t.records, t.pending = true, nil
+	t.records = true
+	t.pending = nil
 	if u := v.Usage.own(); u != nil && !t.used(u) {
 		t.spare = u
 	}
@@ -230,9 +235,11 @@ func (t *teller) count(raw json.RawMessage) {
 	if t.known && t.total == v.Info.Total {
 		return
 	}
-	t.known, t.total = true, v.Info.Total
+	t.known = true
+	t.total = v.Info.Total
 	if u := v.Info.Last.own(); u != nil && !t.used(u) {
-		t.pending, t.spare = u, u
+		t.pending = u
+		t.spare = u
 	}
 }
 

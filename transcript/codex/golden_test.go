@@ -22,13 +22,22 @@ import (
 func counts(entries []transcript.Entry) []string {
 	var out []string
 	var roles map[scrollback.Role]int
-	calls, failed, images, used, thoughts := 0, 0, 0, 0, 0
+	calls := 0
+	failed := 0
+	images := 0
+	used := 0
+	thoughts := 0
 	rewinds := 0
 	for _, e := range entries {
 		switch {
 		case e.Conversation != nil:
 			roles = map[scrollback.Role]int{}
-			calls, failed, images, used, thoughts, rewinds = 0, 0, 0, 0, 0, 0
+			calls = 0
+			failed = 0
+			images = 0
+			used = 0
+			thoughts = 0
+			rewinds = 0
 		case e.Rewind != nil:
 			rewinds++
 		case e.End != nil:

@@ -72,10 +72,12 @@ func parseHead(raw json.RawMessage) head {
 		return head{}
 	}
 	h = head{}
-	for _, key := range []string{"id", "session_id", "forked_from_id", "parent_thread_id", "timestamp", "cwd", "originator",
+	for _, key := range []string{"id", "session_id", "forked_from_id", "parent_thread_id", "timestamp", "cwd",
+		"originator",
 		"cli_version", "model_provider", "agent_nickname", "agent_role", "source", "git", "history_base"} {
 		one := h
-		if fields[key] != nil && json.Unmarshal(transcript.Object(map[string]json.RawMessage{key: fields[key]}), &one) == nil {
+		if fields[key] != nil && json.Unmarshal(transcript.Object(map[string]json.RawMessage{key: fields[key]}),
+			&one) == nil {
 			h = one
 		}
 	}

@@ -43,7 +43,8 @@ func TestThreadsMadeOfOtherSessions(t *testing.T) {
 				continue
 			}
 			meta := string(e.Conversation.Meta)
-			marked := strings.Contains(meta, `"copy_of":{`) && strings.Contains(meta, `"session":"11111111-2222-4333-8444-555555555555"`)
+			marked := strings.Contains(meta, `"copy_of":{`) &&
+				strings.Contains(meta, `"session":"11111111-2222-4333-8444-555555555555"`)
 			if e.Copy != c.copied || marked != c.copied || e.Conversation.Title != c.title {
 				t.Errorf("%s: copy %v, title %q, meta %s", name, e.Copy, e.Conversation.Title, meta)
 			}
@@ -65,7 +66,8 @@ func TestThreadsMadeOfOtherSessions(t *testing.T) {
 		return all
 	}
 	before := stamp()
-	files["external_agent_session_imports.json"] = &fstest.MapFile{Mode: 0o644, Data: []byte(`{"records":[` + record("") + `]}`)}
+	files["external_agent_session_imports.json"] = &fstest.MapFile{Mode: 0o644,
+		Data: []byte(`{"records":[` + record("") + `]}`)}
 	if after := stamp(); len(before) != 1 || before[0] == after[0] {
 		t.Errorf("the stamps were %v and are %v", before, after)
 	}

@@ -85,7 +85,8 @@ func (t *teller) item(l *line) error {
 		t.reasoning(l, it)
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "mcp_call":
 		t.call(l, it)
-	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output", "mcp_tool_call_output":
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output",
+		"mcp_tool_call_output":
 		t.result(l, it)
 	case "image_generation_call":
 		t.drawn(l, it)
@@ -126,8 +127,11 @@ func (t *teller) said(l *line, it item) {
 // answering is the answer that an item belongs to.
 func (t *teller) answering(l *line, it item) *answer {
 	if t.answer == nil {
-		t.answer = &answer{node: l.message(it.ID, scrollback.RoleAssistant, nil), status: scrollback.StatusComplete, usage: t.pending}
-		t.pending, t.spare, t.aloud = nil, nil, nil
+		t.answer = &answer{node: l.message(it.ID, scrollback.RoleAssistant, nil), status: scrollback.StatusComplete,
+			usage: t.pending}
+		t.pending = nil
+		t.spare = nil
+		t.aloud = nil
 	}
 	return t.answer
 }
@@ -153,7 +157,9 @@ func (t *teller) close() {
 		a.entry.Bytes = moved
 	}
 	t.aloud = nil
-	m.Model, m.Usage, m.Status = t.model, a.usage, a.status
+	m.Model = t.model
+	m.Usage = a.usage
+	m.Status = a.status
 	if a.kinds != nil {
 		a.note("kinds", a.kinds)
 	}
@@ -203,14 +209,17 @@ func (t *teller) call(l *line, it item) {
 	if id == "" {
 		id = l.id()
 	}
-	name, args := it.Name, document(it.Arguments)
+	name := it.Name
+	args := document(it.Arguments)
 	switch it.Type {
 	case "custom_tool_call":
 		args = transcript.Object(map[string]json.RawMessage{"input": textual(it.Input)})
 	case "local_shell_call":
-		name, args = "local_shell", document(it.Action)
+		name = "local_shell"
+		args = document(it.Action)
 	case "web_search_call":
-		name, args = "web_search", document(it.Action)
+		name = "web_search"
+		args = document(it.Action)
 	case "tool_search_call":
 		name = "tool_search"
 	}

@@ -128,7 +128,8 @@ func eachLine(r io.Reader, packed bool, do func(line) bool) error {
 			l.at = began
 		}
 		if first {
-			began, first = l.at, false
+			began = l.at
+			first = false
 		}
 		if !do(l) {
 			return nil
@@ -154,7 +155,10 @@ func parseLine(raw []byte, first bool) line {
 		l.bad = why(err)
 		return l
 	}
-	l.at, l.kind, l.payload, l.summary = transcript.Stamp(v.Timestamp), v.Type, v.Payload, v.Metadata.Summary
+	l.at = transcript.Stamp(v.Timestamp)
+	l.kind = v.Type
+	l.payload = v.Payload
+	l.summary = v.Metadata.Summary
 	if v.Ordinal != nil && *v.Ordinal >= 0 {
 		l.ordinal = *v.Ordinal
 	}

@@ -48,7 +48,9 @@ func (t *teller) own(l *line, o *ours) error {
 	}
 	n := l.message("", m.Role, t.tools.told(parts))
 	n.entry.Bytes = data
-	n.entry.Message.Name, n.entry.Message.Model, n.entry.Message.Status = m.Name, m.Model, m.Status
+	n.entry.Message.Name = m.Name
+	n.entry.Message.Model = m.Model
+	n.entry.Message.Status = m.Status
 	if !n.sound() {
 		return errNotOurs
 	}
@@ -57,7 +59,8 @@ func (t *teller) own(l *line, o *ours) error {
 	if t.pending != nil && m.Role == scrollback.RoleAssistant {
 		n.entry.Message.Usage = t.pending
 	}
-	t.pending, t.spare = nil, nil
+	t.pending = nil
+	t.spare = nil
 	t.add(n)
 	if m.Role != scrollback.RoleAssistant {
 		t.last = -1
@@ -117,7 +120,8 @@ func (n *node) sound() bool {
 func (w *writer) reads(lines []line, e transcript.Entry) bool {
 	t := newTeller(w.id)
 	t.begin()
-	t.head.Originator, t.model = originator, w.model
+	t.head.Originator = originator
+	t.model = w.model
 	for id, name := range w.said {
 		t.tools.names[id] = name
 	}

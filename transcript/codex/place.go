@@ -128,7 +128,8 @@ func rollout(name string, e fs.DirEntry) *file {
 
 // named takes what a file's name says, as [rolloutName] finds it.
 func (f *file) named(m []string) {
-	f.thread, f.begun = strings.ToLower(m[2]), m[1]
+	f.thread = strings.ToLower(m[2])
+	f.begun = m[1]
 	f.id = cmp.Or(strings.ToLower(strings.TrimPrefix(m[3], "_")), f.thread)
 	if f.copy = m[4] + m[5]; f.copy != "" {
 		f.id += f.copy // what goes on from the thread goes on from the tool's own file
@@ -189,7 +190,8 @@ type threads struct {
 // arrange groups files by thread. A thread whose parent is not among them, or that started
 // itself, has none.
 func arrange(fsys fs.FS, all []*file) *threads {
-	t := &threads{ids: map[string]*file{}, files: map[string][]*file{}, below: map[string][]string{}, above: map[string]string{}}
+	t := &threads{ids: map[string]*file{}, files: map[string][]*file{}, below: map[string][]string{},
+		above: map[string]string{}}
 	for _, f := range all {
 		t.ids[f.id] = f
 		if t.files[f.thread] == nil {
@@ -227,7 +229,8 @@ func (t *threads) family(id string) []string {
 func inOrder(fsys fs.FS, files []*file) []*file {
 	out := slices.Clone(files)
 	slices.SortStableFunc(out, func(a, b *file) int {
-		x, y := a.know(fsys).time(), b.know(fsys).time()
+		x := a.know(fsys).time()
+		y := b.know(fsys).time()
 		switch {
 		case (a.copy == "") != (b.copy == "") && a.copy != "":
 			return -1

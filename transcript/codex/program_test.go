@@ -71,7 +71,8 @@ func goOn(t *testing.T, c scrollback.Conversation, list []transcript.Entry) (sen
 	}
 	cmd := exec.CommandContext(t.Context(), program, "exec", "--skip-git-repo-check", "resume", string(c.ID), "go on")
 	cmd.Dir = t.TempDir()
-	cmd.Env = []string{"HOME=" + home, "CODEX_HOME=" + home, "HERE_KEY=none", "PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")}
+	cmd.Env = []string{"HOME=" + home, "CODEX_HOME=" + home, "HERE_KEY=none",
+		"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("It goes on.")) {
 		t.Fatalf("%v: %s", err, out)
@@ -111,7 +112,8 @@ func TestProgram(t *testing.T) {
 	var got []string
 	for _, raw := range sent {
 		line := short(raw)
-		if own := strings.HasPrefix(line, "message developer") && !strings.Contains(line, "verse"); !own && !strings.Contains(line, "<cwd>") {
+		if own := strings.HasPrefix(line, "message developer") && !strings.Contains(line, "verse"); !own &&
+			!strings.Contains(line, "<cwd>") {
 			got = append(got, line)
 		}
 	}

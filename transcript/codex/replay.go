@@ -26,7 +26,9 @@ func (r *reader) ownTalk(f *file, c *copies) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	younger, shares := false, false // what the rest of the file says about ids without a time
+	// what the rest of the file says about ids without a time
+	younger := false
+	shares := false
 	for _, t := range turns {
 		younger = younger || c.self.age(t.id) > 0
 		shares = shares || parents[t.id]
@@ -61,7 +63,8 @@ func repeats(said []string, spoken map[string]bool) bool {
 
 // spoken are the turns of a thread by id, and what was said in them.
 func (r *reader) spoken(thread string) (ids, said map[string]bool, err error) {
-	ids, said = map[string]bool{}, map[string]bool{}
+	ids = map[string]bool{}
+	said = map[string]bool{}
 	under, err := r.fileOf(thread)
 	if err != nil || under == nil {
 		return ids, said, err

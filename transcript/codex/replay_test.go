@@ -25,13 +25,15 @@ func TestCopiedTurnsWithRandomIDs(t *testing.T) {
 	begin := func(id string) string { return record("event_msg", `{"type":"task_started","turn_id":"`+id+`"}`) }
 	said := func(role, text string) string {
 		kind := map[string]string{"user": "input_text", "assistant": "output_text"}[role]
-		out := record("response_item", `{"type":"message","role":"`+role+`","content":[{"type":"`+kind+`","text":"`+text+`"}]}`)
+		out := record("response_item", `{"type":"message","role":"`+role+`","content":[{"type":"`+kind+`","text":"`+text+
+			`"}]}`)
 		if role == "user" {
 			out += record("event_msg", `{"type":"user_message","message":"`+text+`"}`)
 		}
 		return out
 	}
-	sub := head(child, `,"parent_thread_id":"`+parent+`"`) + head(parent, "") + begin(before) + said("user", "Ask a helper")
+	sub := head(child, `,"parent_thread_id":"`+parent+`"`) + head(parent, "") + begin(before) +
+		said("user", "Ask a helper")
 	work := record("turn_context", `{"turn_id":"`+own+`","cwd":"/"}`) + said("user", "count bees") + said("assistant", "7")
 	above := head(parent, "") + begin(before) + said("user", "Ask a helper") + said("assistant", "Done")
 	more := begin("16fd2706-8baf-433b-82eb-8c7fada847da") + said("user", "And then?")
@@ -43,8 +45,9 @@ func TestCopiedTurnsWithRandomIDs(t *testing.T) {
 		"the parent is not there":       {"", sub + begin(own) + work},
 		"it is asked the same":          {above, sub + begin(own) + strings.Replace(work, "count bees", "Ask a helper", 2)},
 		"several turns":                 {above + more, sub + more + begin(own) + work},
-		"several turns, other ids":      {above + more, another + strings.ReplaceAll(more, "16fd2706", "26fd2706") + begin(own) + work},
-		"the parent went on":            {above + more, sub + begin(own) + work},
+		"several turns, other ids": {above + more,
+			another + strings.ReplaceAll(more, "16fd2706", "26fd2706") + begin(own) + work},
+		"the parent went on": {above + more, sub + begin(own) + work},
 		"turns under another name": {strings.ReplaceAll(above, "task_started", "turn_started"),
 			strings.ReplaceAll(sub+begin(own)+work, "task_started", "turn_started")},
 		"ids in capitals": {above, strings.Replace(sub, before, strings.ToUpper(before), 1) + begin(own) + work},

@@ -42,7 +42,8 @@ func promptOf(t *testing.T, event bool, elements ...string) fstest.MapFS {
 	}
 	done := []any{map[string]any{"type": "output_text", "text": "Done"}}
 	line("response_item", map[string]any{"type": "message", "role": "assistant", "content": done})
-	return fstest.MapFS{"sessions/2026/03/01/rollout-2026-03-01T12-00-00-" + thread + ".jsonl": {Mode: 0o644, Data: []byte(out)}}
+	return fstest.MapFS{"sessions/2026/03/01/rollout-2026-03-01T12-00-00-" + thread + ".jsonl": {Mode: 0o644,
+		Data: []byte(out)}}
 }
 
 // What an editor or the app puts before a prompt is no talk; the prompt is, whatever it says.

@@ -30,13 +30,16 @@ func (t *teller) kept(l *line, c compaction) error {
 	if t.talk.cur >= 0 && len(t.talk.nodes) != t.rewritten {
 		return nil // the lines before are there
 	}
-	any, known := false, t.talk.said() // of an earlier compaction, which this one goes on from
+	// of an earlier compaction, which this one goes on from
+	any := false
+	known := t.talk.said()
 	for i, raw := range c.History {
 		var it item
 		if json.Unmarshal(raw, &it) != nil || it.Type != "message" || it.Role != "user" {
 			continue
 		}
-		one := &line{n: l.n, thread: l.thread, pos: l.pos, shared: l.shared, ordinal: l.ordinal, kind: "response_item", payload: raw}
+		one := &line{n: l.n, thread: l.thread, pos: l.pos, shared: l.shared, ordinal: l.ordinal, kind: "response_item",
+			payload: raw}
 		sum := sha256.Sum256(raw)
 		if it.ID == "" {
 			it.ID = fmt.Sprintf("%s/%d.%d-%s", l.thread, l.pos, i, hex.EncodeToString(sum[:4]))
@@ -49,16 +52,20 @@ func (t *teller) kept(l *line, c compaction) error {
 		}
 		n := &t.talk.nodes[t.talk.cur]
 		text := n.entry.Message.Parts.Text()
-		if strings.HasPrefix(text, summaryBegins) || c.Message != "" && strings.TrimSpace(text) == strings.TrimSpace(c.Message) {
-			n.dropped, t.talk.cur = true, before
+		if strings.HasPrefix(text, summaryBegins) ||
+			c.Message != "" && strings.TrimSpace(text) == strings.TrimSpace(c.Message) {
+			n.dropped = true
+			t.talk.cur = before
 			continue
 		}
 		if known[text] > 0 {
 			known[text]--
-			n.dropped, t.talk.cur = true, before
+			n.dropped = true
+			t.talk.cur = before
 			continue
 		}
-		n.entry.Gap, any = true, true
+		n.entry.Gap = true
+		any = true
 		n.note("kept", true)
 	}
 	if !any {

@@ -23,15 +23,18 @@ func TestRewrittenByCompactions(t *testing.T) {
 		return record("compacted", `{"message":"`+summary+`","replacement_history":[`+strings.Join(history, ",")+`]}`)
 	}
 	head := record("session_meta", `{"id":"`+thread+`","timestamp":"2026-03-01T12:00:00.000Z","cwd":"/"}`)
-	after := record("response_item", said("c")) + record("response_item", `{"type":"message","role":"assistant","content":"d"}`)
+	after := record("response_item", said("c")) +
+		record("response_item", `{"type":"message","role":"assistant","content":"d"}`)
 	for name, c := range map[string]struct{ file, want string }{
 		"one":            {compacted("", said("a"), said("b")) + after, "abcd"},
 		"a string":       {compacted("", `{"type":"message","role":"user","content":"a"}`, said("b")) + after, "abcd"},
 		"two":            {compacted("", said("a")) + compacted("", said("a"), said("b")) + after, "abcd"},
 		"the same twice": {compacted("", said("a"), said("a"), said("b")) + after, "aabcd"},
 		"with a summary": {compacted("S", said("a")) + compacted("", said("a"), said("b")) + after, "aSbcd"},
-		"later":          {compacted("", said("a"), said("b")) + after + compacted("", said("a"), said("b"), said("c")), "abcd"},
-		"in an envelope": {compacted("", said(`# Context from my IDE setup:\n\n## My request for Codex:\na`), said("b")) + after, "abcd"},
+		"later": {compacted("", said("a"), said("b")) + after + compacted("", said("a"), said("b"), said("c")),
+			"abcd"},
+		"in an envelope": {compacted("", said(`# Context from my IDE setup:\n\n## My request for Codex:\na`), said("b")) +
+			after, "abcd"},
 	} {
 		files := fstest.MapFS{"rollout-2026-03-01T12-00-00-" + thread + ".jsonl": {Mode: 0o644, Data: []byte(head + c.file)}}
 		got := ""

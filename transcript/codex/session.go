@@ -36,7 +36,9 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 				return
 			}
 		}
-		t, named, made := arrange(p.FS, all), names(p.FS), copiesNear(p)
+		t := arrange(p.FS, all)
+		named := names(p.FS)
+		made := copiesNear(p)
 		for _, id := range t.order {
 			if t.above[id] == "" && !yield(t.session(p.FS, id, named, made), nil) {
 				return
@@ -87,8 +89,10 @@ func (r *reader) session(s transcript.Session) error {
 		if err != nil {
 			return err
 		}
-		r.near = &threads{ids: map[string]*file{f.id: f}, files: map[string][]*file{f.thread: {f}}, above: map[string]string{}, below: map[string][]string{}}
-		s.ID, r.alone = f.thread, true
+		r.near = &threads{ids: map[string]*file{f.id: f}, files: map[string][]*file{f.thread: {f}},
+			above: map[string]string{}, below: map[string][]string{}}
+		s.ID = f.thread
+		r.alone = true
 	} else {
 		if err := r.look(s); err != nil {
 			return err
@@ -212,7 +216,8 @@ func (r *reader) newestCopyLast(files []*file) ([]*file, error) {
 		return files, nil
 	}
 	own := files[len(files)-1]
-	best, newest := len(files)-1, int64(-1)
+	best := len(files) - 1
+	newest := int64(-1)
 	for i, f := range slices.Backward(files) {
 		if f != own && strings.TrimSuffix(f.id, f.copy) != strings.TrimSuffix(own.id, own.copy) {
 			continue // a revert's
@@ -225,7 +230,8 @@ func (r *reader) newestCopyLast(files []*file) ([]*file, error) {
 			return nil, err
 		}
 		if at > newest {
-			best, newest = i, at
+			best = i
+			newest = at
 		}
 	}
 	last := files[best]

@@ -22,15 +22,18 @@ func TestSyncConflicts(t *testing.T) {
 	}
 	say := func(minute int, role, text string) string {
 		kind := map[string]string{"user": "input_text", "assistant": "output_text"}[role]
-		return record(minute, "response_item", fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":%q,"text":%q}]}`, role, kind, text))
+		return record(minute, "response_item",
+			fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":%q,"text":%q}]}`, role, kind, text))
 	}
 	begin := record(0, "session_meta", `{"id":"`+thread+`","timestamp":"2026-01-02T00:00:00.000Z","cwd":"/w"}`) +
 		say(1, "user", "one") + say(2, "assistant", "two")
 	name := "sessions/2026/01/02/rollout-2026-01-02T00-00-00-" + thread
 	for _, c := range []struct{ what, own, copied, path, all string }{
-		{"an older copy", begin + say(3, "user", "three") + say(4, "assistant", "four"), begin, "one two three four", "one two three four"},
+		{"an older copy", begin + say(3, "user", "three") + say(4, "assistant", "four"), begin, "one two three four",
+			"one two three four"},
 		{"the same", begin, begin, "one two", "one two"},
-		{"a copy that went on", begin, begin + say(3, "user", "three") + say(4, "assistant", "four"), "one two three four", "one two three four"},
+		{"a copy that went on", begin, begin + say(3, "user", "three") + say(4, "assistant", "four"), "one two three four",
+			"one two three four"},
 		{"both, the own later", begin + say(5, "user", "five") + say(6, "assistant", "six"),
 			begin + say(3, "user", "three") + say(4, "assistant", "four"),
 			"one two five six", "one two three four five six"},
@@ -57,7 +60,8 @@ func TestSyncConflicts(t *testing.T) {
 				case e.Rewind != nil:
 					path = path[:*e.Rewind]
 				case e.Conversation == nil && e.End == nil:
-					path, all = append(path, e.Message.Parts.Text()), append(all, e.Message.Parts.Text())
+					path = append(path, e.Message.Parts.Text())
+					all = append(all, e.Message.Parts.Text())
 				}
 			}
 		}
@@ -70,8 +74,10 @@ func TestSyncConflicts(t *testing.T) {
 // A packed rollout that is longer than what is read of one says so, behind what was read.
 func TestUnpackedBound(t *testing.T) {
 	text := `{"timestamp":"2026-01-02T00:00:00.000Z","type":"session_meta","payload":{"id":"x"}}` + "\n"
-	for left, want := range map[int64]string{int64(len(text)): "", int64(len(text)) - 4: errUnpacked.Error(), int64(len(text)) + 9: ""} {
-		got, lines := "", 0
+	for left, want := range map[int64]string{int64(len(text)): "", int64(len(text)) - 4: errUnpacked.Error(),
+		int64(len(text)) + 9: ""} {
+		got := ""
+		lines := 0
 		err := eachLine(&bounded{bytes.NewReader([]byte(text)), left}, true, func(l line) bool {
 			lines++
 			got = l.bad

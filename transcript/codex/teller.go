@@ -50,7 +50,8 @@ type route struct {
 }
 
 func newTeller(thread string) *teller {
-	return &teller{thread: thread, talk: branches{at: map[place]int{}}, left: map[string]int{}, tools: calls{started: map[string]string{}}}
+	return &teller{thread: thread, talk: branches{at: map[place]int{}}, left: map[string]int{},
+		tools: calls{started: map[string]string{}}}
 }
 
 // leave counts what is not talk, where its own rollout is told.
@@ -64,7 +65,8 @@ func (t *teller) leave(kind string) {
 func (t *teller) begin() {
 	t.talk.cur = -1
 	t.route = &route{last: -1}
-	t.tools = calls{started: t.tools.started, names: map[string]string{}, runs: map[string]run{}, results: map[string]bool{}}
+	t.tools = calls{started: t.tools.started, names: map[string]string{}, runs: map[string]run{},
+		results: map[string]bool{}}
 }
 
 // finish ends a path. An answer that may still grow is held back; in a turn that nobody goes
@@ -77,7 +79,8 @@ func (t *teller) finish(current, live bool) {
 	switch {
 	case t.answer == nil:
 	case current && live:
-		t.answer, t.held = nil, true
+		t.answer = nil
+		t.held = true
 	default:
 		if t.marked && t.open {
 			t.answer.status = scrollback.StatusInterrupted
@@ -97,9 +100,11 @@ func (t *teller) add(n node) {
 		t.changed = ""
 	}
 	if t.gap {
-		n.entry.Gap, t.gap = true, false
+		n.entry.Gap = true
+		t.gap = false
 	}
-	n.turn, t.asked = t.turn, true
+	n.turn = t.turn
+	t.asked = true
 	t.talk.grow(n)
 	t.updated = max(t.updated, n.entry.Message.CreatedAt)
 	if n.entry.Message.Role == scrollback.RoleAssistant {
@@ -145,7 +150,8 @@ func (t *teller) meta(l *line) {
 	}
 	t.head = h
 	if h.Cwd != "" {
-		t.folder, t.cwd = h.Cwd, h.Cwd
+		t.folder = h.Cwd
+		t.cwd = h.Cwd
 	}
 }
 
@@ -195,7 +201,9 @@ func (t *teller) compacted(l *line) error {
 		text := n.entry.Message.Parts.Text()
 		if n.entry.Message.Role == scrollback.RoleAssistant && n.turn == t.turn && len(n.entry.Message.Parts.Calls()) == 0 &&
 			text != "" && strings.HasSuffix(c.Message, text) {
-			n.dropped, t.talk.cur, t.last = true, n.parent, -1
+			n.dropped = true
+			t.talk.cur = n.parent
+			t.last = -1
 			t.leave("compaction")
 			t.spare = n.entry.Message.Usage
 		}
@@ -205,7 +213,8 @@ func (t *teller) compacted(l *line) error {
 	if t.spare != nil {
 		n.note("usage", t.spare) // of the call that made it
 	}
-	t.spare, t.pending = nil, nil
+	t.spare = nil
+	t.pending = nil
 	t.add(n)
 	return nil
 }

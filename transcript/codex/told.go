@@ -58,7 +58,8 @@ func (r *reader) tell(t *teller) {
 	}
 	r.emit(first)
 	if r.live && t.talk.copy() { // a fork that is being written, perhaps
-		t.talk, t.held = branches{cur: -1}, true
+		t.talk = branches{cur: -1}
+		t.held = true
 	}
 	for e := range t.talk.entries(source) {
 		if r.emit(e); r.gone {

@@ -71,7 +71,8 @@ func TestUnpackedToItsEnd(t *testing.T) {
 	if n, bad, err := read(files, int64(len(text))); n != 5000 || bad != "" || err != nil {
 		t.Errorf("exactly as long as is read: %d lines, %q, %v", n, bad, err)
 	}
-	if n, bad, err := read(files, int64(len(text)/2)); n > 2501 || !strings.Contains(bad, "unpacks to more than") || err != nil {
+	if n, bad, err := read(files, int64(len(text)/2)); n > 2501 || !strings.Contains(bad, "unpacks to more than") ||
+		err != nil {
 		t.Errorf("longer than is read: %d lines, %q, %v", n, bad, err)
 	}
 	if n, bad, err := read(brokenDisk{files, 40}, 0); bad != "" || !errors.Is(err, errDisk) {

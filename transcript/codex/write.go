@@ -19,7 +19,8 @@ import (
 // Write implements transcript.Exporter: a rollout that the tool resumes by the conversation's
 // id. Reasoning is shown there, and not sent; what the tool has no item for is a text.
 func (Tool) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	out := &writer{w: bufio.NewWriterSize(w, 64<<10), at: c.CreatedAt, names: map[string]string{}, said: map[string]string{}, id: string(c.ID)}
+	out := &writer{w: bufio.NewWriterSize(w, 64<<10), at: c.CreatedAt, names: map[string]string{},
+		said: map[string]string{}, id: string(c.ID)}
 	out.header(c)
 	out.flush()
 	for e, err := range entries {
@@ -82,7 +83,8 @@ func (w *writer) whole(e transcript.Entry) {
 	var lines []line
 	first := -1
 	for i, l := range w.group {
-		lines = append(lines, line{n: i + 2, thread: w.id, pos: i + 2, at: w.at, ordinal: -1, kind: l.kind, payload: transcript.Object(l.payload)})
+		lines = append(lines, line{n: i + 2, thread: w.id, pos: i + 2, at: w.at, ordinal: -1, kind: l.kind,
+			payload: transcript.Object(l.payload)})
 		if first < 0 && l.kind == "response_item" {
 			first = i
 		}
@@ -189,7 +191,8 @@ func (w *writer) message(e transcript.Entry) {
 	if m.CreatedAt != 0 {
 		w.at = m.CreatedAt
 	}
-	k, summary := keptIn(m.Meta), summarizes(m)
+	k := keptIn(m.Meta)
+	summary := summarizes(m)
 	defer w.flush()
 	switch {
 	case summary:
@@ -226,8 +229,9 @@ func (w *writer) answer(e transcript.Entry, k kept) {
 	m := e.Message
 	if m.Model != "" && m.Model != w.model {
 		w.model = m.Model
-		w.line("turn_context", fields{"cwd": w.cwd, "approval_policy": "on-request", "sandbox_policy": fields{"type": "read-only"},
-			"model": m.Model, "summary": "auto"})
+		w.line("turn_context", fields{"cwd": w.cwd, "approval_policy": "on-request",
+			"sandbox_policy": fields{"type": "read-only"},
+			"model":          m.Model, "summary": "auto"})
 	}
 	var thought []string
 	for i, p := range m.Parts {
@@ -384,7 +388,8 @@ func (w *writer) element(e transcript.Entry, i int, kind string) []fields {
 		if p.Name != "" && !strings.ContainsAny(p.Name, "[]>\"") {
 			open = "<image name=[" + p.Name + "]>"
 		}
-		return []fields{{"type": kind, "text": open}, {"type": "input_image", "image_url": url}, {"type": kind, "text": "</image>"}}
+		return []fields{{"type": kind, "text": open}, {"type": "input_image", "image_url": url},
+			{"type": kind, "text": "</image>"}}
 	case scrollback.File:
 		data := e.Bytes[i]
 		if len(data) > maxFile || len(data) == 0 || !utf8.Valid(data) {

@@ -108,8 +108,9 @@ func TestWrittenReadsTheSame(t *testing.T) {
 // everything is a conversation of ours with all that there can be.
 func everything(t *testing.T) (scrollback.Conversation, []transcript.Entry) {
 	t.Helper()
-	c := scrollback.Conversation{ID: "01a20000-0000-7000-8000-0000000000e1", Title: "All <of> it", CreatedAt: 1772359200000,
-		Roots: []string{"/home/eve"}}
+	c := scrollback.Conversation{ID: "01a20000-0000-7000-8000-0000000000e1", Title: "All <of> it",
+		CreatedAt: 1772359200000,
+		Roots:     []string{"/home/eve"}}
 	at := int64(1772359200000)
 	message := func(role scrollback.Role, parts ...scrollback.Part) (e transcript.Entry) {
 		at += 1500
@@ -125,18 +126,22 @@ func everything(t *testing.T) (scrollback.Conversation, []transcript.Entry) {
 	answer.Message.Model = "some-other/model"
 	answer.Message.Usage = &scrollback.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15}
 	stopped := message(scrollback.RoleAssistant, scrollback.Text{Text: "I was say"})
-	stopped.Message.Model, stopped.Message.Status = "some-other/model", scrollback.StatusInterrupted
+	stopped.Message.Model = "some-other/model"
+	stopped.Message.Status = scrollback.StatusInterrupted
 	return c, []transcript.Entry{picture, answer,
-		message(scrollback.RoleTool, scrollback.ToolResult{CallID: "c1", Name: "read_file", Text: "no such file", IsError: true}),
+		message(scrollback.RoleTool, scrollback.ToolResult{CallID: "c1", Name: "read_file", Text: "no such file",
+			IsError: true}),
 		message(scrollback.RoleTool, scrollback.ToolResult{CallID: "c2", Name: "shed_list", Text: "a rake"}),
 		stopped, message(scrollback.RoleUser, scrollback.Text{Text: "<environment_context>mine</environment_context>"}),
 		message(scrollback.RoleSystem, scrollback.Text{Text: "From now on in verse"}),
-		message(scrollback.RoleAssistant, scrollback.Text{Text: "One"}, scrollback.Reasoning{Text: "two"}, scrollback.Text{Text: "three"},
+		message(scrollback.RoleAssistant, scrollback.Text{Text: "One"}, scrollback.Reasoning{Text: "two"},
+			scrollback.Text{Text: "three"},
 			scrollback.ToolCall{ID: "c3", Name: "a", Arguments: json.RawMessage(`{}`)},
 			scrollback.ToolCall{ID: "c4", Name: "b.c", Arguments: json.RawMessage(`{}`)}),
 		message(scrollback.RoleTool, scrollback.ToolResult{CallID: "c3", Name: "a", Text: "A"},
 			scrollback.ToolResult{CallID: "c4", Name: "b.c", Text: "B"}),
-		message(scrollback.RoleAssistant, scrollback.Text{Text: "Twice"}), message(scrollback.RoleAssistant, scrollback.Text{Text: "in a row"}),
+		message(scrollback.RoleAssistant, scrollback.Text{Text: "Twice"}),
+		message(scrollback.RoleAssistant, scrollback.Text{Text: "in a row"}),
 		message(scrollback.RoleAssistant, scrollback.Reasoning{Text: "only thoughts"}),
 		message(scrollback.RoleUser, scrollback.Text{Text: "a"}, scrollback.Text{Text: "b"}),
 	}
@@ -164,8 +169,10 @@ func TestOursReadsTheSame(t *testing.T) {
 // is a text; read here, it is what it was.
 func TestItems(t *testing.T) {
 	c, list := everything(t)
-	list[1].Message.Parts = scrollback.Parts{scrollback.ToolCall{ID: "c1", Name: "shed.list 道具", Arguments: json.RawMessage(`{"a":1}`)}}
-	list[0].Message.Parts = scrollback.Parts{scrollback.File{MediaType: "text/csv", Name: "beds.csv"}, scrollback.File{Name: "z.bin", Size: 3}}
+	list[1].Message.Parts = scrollback.Parts{scrollback.ToolCall{ID: "c1", Name: "shed.list 道具",
+		Arguments: json.RawMessage(`{"a":1}`)}}
+	list[0].Message.Parts = scrollback.Parts{scrollback.File{MediaType: "text/csv", Name: "beds.csv"},
+		scrollback.File{Name: "z.bin", Size: 3}}
 	list[0].Bytes = map[int][]byte{0: []byte("rose,1\n"), 1: {0xff, 0xfe, 0}}
 	files := rollout(t, c, list[:2])
 	_, got := thread(tooltest.Entries(t, codex.Tool{}, files))
@@ -173,7 +180,8 @@ func TestItems(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, f := range files {
-		for _, want := range []string{`"name":"shed_list___"`, `"text":"[file beds.csv]\nrose,1\n"`, `"text":"[file z.bin, 3 bytes]"`} {
+		for _, want := range []string{`"name":"shed_list___"`, `"text":"[file beds.csv]\nrose,1\n"`,
+			`"text":"[file z.bin, 3 bytes]"`} {
 			if !strings.Contains(string(f.Data), want) {
 				t.Errorf("%s is not in\n%s", want, f.Data)
 			}
@@ -186,7 +194,8 @@ func TestSummaries(t *testing.T) {
 	c, list := everything(t)
 	list = list[len(list)-1:]
 	list[0].Message.Parts = scrollback.Say("So far: roses")
-	for meta, want := range map[string]bool{`{"codex":{"compaction":true}}`: true, `{"some_tool":{"x":1,"compaction":true}}`: true,
+	for meta, want := range map[string]bool{`{"codex":{"compaction":true}}`: true,
+		`{"some_tool":{"x":1,"compaction":true}}`:                 true,
 		`{"some_tool":{"compaction":false},"other":"compaction"}`: false, "": false} {
 		list[0].Message.Meta = json.RawMessage(meta)
 		for _, f := range rollout(t, c, list) {

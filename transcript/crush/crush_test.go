@@ -45,7 +45,8 @@ func put(session, id, role string, parts ...string) string {
 		model = "m-1"
 	}
 	return fmt.Sprintf("INSERT INTO messages VALUES ('%s', '%s', '%s', '[%s]', '%s', %d, %d, NULL, 'acme', 0) "+
-		"ON CONFLICT (id) DO UPDATE SET parts = excluded.parts", id, session, role, strings.Join(parts, ","), model, second, second)
+		"ON CONFLICT (id) DO UPDATE SET parts = excluded.parts", id, session, role, strings.Join(parts, ","), model, second,
+		second)
 }
 
 func part(kind, data string) string { return `{"type":"` + kind + `","data":` + data + `}` }
@@ -62,19 +63,23 @@ func result(id, name, content string) string {
 }
 
 func history() []string {
-	png := part("tool_result", `{"tool_call_id":"c3","name":"view","content":"Loaded","data":"iVBORw==","mime_type":"image/png"}`)
+	png := part("tool_result",
+		`{"tool_call_id":"c3","name":"view","content":"Loaded","data":"iVBORw==","mime_type":"image/png"}`)
 	return append(slices.Clone(tables), ses("s1", "", "Fruit"),
 		put("s1", "z1", "user", text("list"), finish("stop")),
 		put("s1", "a1", "assistant"),
 		put("s1", "a1", "assistant", part("reasoning", `{"thinking":"hm","signature":"x"}`)),
-		put("s1", "a1", "assistant", part("reasoning", `{"thinking":"hm"}`), text("I look"), call("c1", "bash", `{"command":"ls x"}`)),
-		put("s1", "a1", "assistant", part("reasoning", `{"thinking":"hm"}`), text("I look"), call("c1", "bash", `{"command":"ls x"}`),
+		put("s1", "a1", "assistant", part("reasoning", `{"thinking":"hm"}`), text("I look"),
+			call("c1", "bash", `{"command":"ls x"}`)),
+		put("s1", "a1", "assistant", part("reasoning", `{"thinking":"hm"}`), text("I look"),
+			call("c1", "bash", `{"command":"ls x"}`),
 			call("c3", "view", "{}"), finish("tool_use")),
 		put("s1", "t1", "tool", result("c1", "bash", "\nls: no x\n\nExit code 2\n\n<cwd>/work/app</cwd>"), finish("stop")),
 		put("s1", "t3", "tool", png, finish("stop")),
 		put("s1", "a2", "assistant", text("there")),
 		put("s1", "a2", "assistant", text("there is none"), finish("end_turn")),
-		put("s1", "u2", "user", text("ask"), part("binary", `{"Path":"dot.png","MIMEType":"image/png","Data":"iVBORw=="}`), finish("stop")),
+		put("s1", "u2", "user", text("ask"), part("binary", `{"Path":"dot.png","MIMEType":"image/png","Data":"iVBORw=="}`),
+			finish("stop")),
 		put("s1", "a3", "assistant", call("c2", "agent", `{"prompt":"look"}`)),
 		ses("title-s1", "s1", "Generate a title"), put("title-s1", "tt", "user", text("make a title"), finish("stop")),
 		put("s1", "a3", "assistant", call("c2", "agent", `{"prompt":"look"}`), finish("tool_use")),
@@ -109,7 +114,8 @@ func TestHistory(t *testing.T) {
 		"s1: Fruit", "user | list", `assistant | thinks hm | I look | calls c1 bash {"command":"ls x"} | calls c3 view {}`,
 		"tool | error of c1 bash: ⏎ls: no x⏎⏎Exit code 2", "tool | result of c3 view: Loaded | image image/png .",
 		"assistant | there is none", "user | ask | image image/png dot.png", `assistant | calls c2 agent {"prompt":"look"}`,
-		"tool | result of c2 agent: seen it", "assistant | it was seen", "user | fail", "user | slow", "assistant (interrupted) | one, tw",
+		"tool | result of c2 agent: seen it", "assistant | it was seen", "user | fail", "user | slow",
+		"assistant (interrupted) | one, tw",
 		"assistant | what was said", "user | go on", `assistant (interrupted) | half of | calls c9 bash {"input":"{\"comm"}`,
 		"end[error without an answer:1]", "a3$$c2: Look", "user | look", "assistant | seen it", "end",
 	}
@@ -120,7 +126,8 @@ func TestHistory(t *testing.T) {
 		if d := cmp.Diff(want, tooltest.Script(entries)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
-		if o, c := entries[0].Origin, entries[0].Conversation; o.Folder != p.Path || c.Model != "m-1" || c.CreatedAt != second*1000 {
+		if o, c := entries[0].Origin, entries[0].Conversation; o.Folder != p.Path || c.Model != "m-1" ||
+			c.CreatedAt != second*1000 {
 			t.Errorf("%+v %+v", o, c)
 		}
 		if a := entries[17].Agent; a == nil || *a != (transcript.AgentOf{Source: "s1", CallID: "c2"}) {
@@ -148,7 +155,8 @@ func TestFolders(t *testing.T) {
 	if got := folder(); got != "/work/app" {
 		t.Errorf("by what a command says: %q", got)
 	}
-	noted := fmt.Sprintf(`{"projects":[{"path":"/work/noted","data_dir":%q},{"path":"/x"}]}`, filepath.Join(p.Path, "elsewhere"))
+	noted := fmt.Sprintf(`{"projects":[{"path":"/work/noted","data_dir":%q},{"path":"/x"}]}`,
+		filepath.Join(p.Path, "elsewhere"))
 	if err := os.WriteFile(filepath.Join(p.Path, "elsewhere", "projects.json"), []byte(noted), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +177,8 @@ func TestFolders(t *testing.T) {
 	if d := cmp.Diff([]string{"/a/.crush", "/b/.crush"}, crush.Tool{}.Homes(m)); d != "" {
 		t.Error(d)
 	}
-	if !(crush.Tool{}).Sniff("crush.db", []byte("SQLite format 3\x00")) || (crush.Tool{}).Sniff("crush.db", []byte("other")) {
+	if !(crush.Tool{}).Sniff("crush.db", []byte("SQLite format 3\x00")) ||
+		(crush.Tool{}).Sniff("crush.db", []byte("other")) {
 		t.Error("a database is not known by how it begins")
 	}
 }
@@ -215,7 +224,9 @@ func TestGolden(t *testing.T) {
 		t.Skip("the files of the real program are not here")
 	}
 	entries := foreigntest.Read(t, crush.Tool{}, transcript.Place{FS: os.DirFS(at), Name: ".", Path: at}, false)
-	roles, images, longest := map[string]int{}, 0, 0
+	roles := map[string]int{}
+	images := 0
+	longest := 0
 	for _, e := range entries {
 		if e.Message.Role != "" {
 			roles[e.Source[:4]+" "+string(e.Message.Role)+" "+string(e.Message.Status)]++

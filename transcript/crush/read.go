@@ -232,7 +232,8 @@ func (w *writer) conversation(c *conversation, kept []*row, of *transcript.Agent
 		}
 	}
 	out.Meta = transcript.Object(map[string]any{metaKey: meta})
-	w.emit(transcript.Entry{Source: c.id, Conversation: out, Agent: of, Origin: &scrollback.Origin{ID: c.id, Folder: w.folder}})
+	w.emit(transcript.Entry{Source: c.id, Conversation: out, Agent: of,
+		Origin: &scrollback.Origin{ID: c.id, Folder: w.folder}})
 	t := &teller{left: map[string]int{}, names: map[string]string{}}
 	for _, r := range kept {
 		if r.bad != "" {

@@ -40,7 +40,9 @@ func list(ctx context.Context, p transcript.Place, name string) (out []transcrip
 			for _, id := range family {
 				one := f.all[id]
 				fmt.Fprintf(sum, "%s %d %d %d %d %d;", id, one.updated, one.rows, one.newest, one.last, one.bytes)
-				rows, s.Bytes, s.Changed = rows+one.rows, s.Bytes+one.bytes, max(s.Changed, one.updated, one.newest)
+				rows += one.rows
+				s.Bytes += one.bytes
+				s.Changed = max(s.Changed, one.updated, one.newest)
 			}
 			if s.Stamp = fmt.Sprintf("%x", sum.Sum(nil)[:16]); rows > 0 {
 				out = append(out, s)
@@ -79,7 +81,8 @@ func (f *forest) family(id string) []string {
 func gather(db *foreign.DB) (*forest, error) {
 	f := &forest{all: map[string]*head{}}
 	var ids []string
-	for r, err := range db.Rows("SELECT id, title, created_at, updated_at, " + db.Or("sessions", "parent_session_id", "NULL") +
+	for r, err := range db.Rows("SELECT id, title, created_at, updated_at, " +
+		db.Or("sessions", "parent_session_id", "NULL") +
 		" FROM sessions ORDER BY created_at, rowid") {
 		if err != nil {
 			return nil, err
@@ -89,7 +92,8 @@ func gather(db *foreign.DB) (*forest, error) {
 		if h.id == "" || f.all[h.id] != nil || h.id == "title-"+h.parent {
 			continue // the last asked for a title, and is not talk
 		}
-		ids, f.all[h.id] = append(ids, h.id), h
+		ids = append(ids, h.id)
+		f.all[h.id] = h
 	}
 	f.families = tree.Families(ids, func(id string) string { return f.all[id].parent })
 	return f, nil
@@ -102,13 +106,17 @@ func (f *forest) count(db *foreign.DB) error {
 	if db.Has("messages", "updated_at") {
 		updated = "updated_at"
 	}
-	for r, err := range db.Rows("SELECT session_id, count(*) AS n, max(" + updated + ") AS u, max(rowid) AS r, sum(octet_length(parts)) AS b " +
+	for r, err := range db.Rows("SELECT session_id, count(*) AS n, max(" + updated +
+		") AS u, max(rowid) AS r, sum(octet_length(parts)) AS b " +
 		"FROM messages GROUP BY session_id") {
 		if err != nil {
 			return err
 		}
 		if h := f.all[r.Text("session_id")]; h != nil {
-			h.rows, h.newest, h.last, h.bytes = r.Int("n"), transcript.Millis(r.Int("u")), r.Int("r"), max(r.Int("b"), 0)
+			h.rows = r.Int("n")
+			h.newest = transcript.Millis(r.Int("u"))
+			h.last = r.Int("r")
+			h.bytes = max(r.Int("b"), 0)
 		}
 	}
 	return nil

@@ -25,7 +25,8 @@ func (t *teller) entry(r *row) (e transcript.Entry) {
 		t.left["message of role "+cmp.Or(strings.ToValidUTF8(r.role, "\uFFFD"), "none")]++
 		return e
 	}
-	e.Message = scrollback.Message{ID: scrollback.MessageID(r.id), Role: role, CreatedAt: r.created, Status: scrollback.StatusComplete}
+	e.Message = scrollback.Message{ID: scrollback.MessageID(r.id), Role: role, CreatedAt: r.created,
+		Status: scrollback.StatusComplete}
 	for i, p := range r.parts {
 		t.part(&e, p, fmt.Sprintf("%s#%d", r.id, i))
 	}
@@ -63,7 +64,8 @@ func (t *teller) part(e *transcript.Entry, p part, id string) {
 	case "tool_result":
 		name := cmp.Or(t.names[d.ToolCallID], d.Name, "unknown")
 		text := mark.ReplaceAllString(d.Content, "")
-		add(scrollback.ToolResult{CallID: cmp.Or(d.ToolCallID, id), Name: name, Text: text, IsError: d.IsError || name == "bash" && failed(text)})
+		add(scrollback.ToolResult{CallID: cmp.Or(d.ToolCallID, id), Name: name, Text: text,
+			IsError: d.IsError || name == "bash" && failed(text)})
 		if d.Data != "" && !attach(e, d.Data, d.Mime, "") {
 			t.left["attachment that is not base64"]++
 		}
@@ -124,7 +126,8 @@ func arguments(input string) json.RawMessage {
 
 // ending is how an answer ended.
 func (r *row) ending() (scrollback.Status, json.RawMessage) {
-	status, f := scrollback.StatusComplete, r.finish()
+	status := scrollback.StatusComplete
+	f := r.finish()
 	kept := struct {
 		Compaction  bool   `json:"compaction,omitempty"`
 		Interrupted bool   `json:"interrupted,omitempty"`
@@ -133,7 +136,8 @@ func (r *row) ending() (scrollback.Status, json.RawMessage) {
 	}{Compaction: r.summary}
 	switch {
 	case f == nil || f.Reason == "canceled":
-		status, kept.Interrupted = scrollback.StatusInterrupted, true
+		status = scrollback.StatusInterrupted
+		kept.Interrupted = true
 	case f.Reason == "error":
 		status = scrollback.StatusFailed
 		kept.Error = strings.TrimSuffix(f.Message+": "+f.Details, ": ")

@@ -66,7 +66,8 @@ func isID(id string) bool {
 			return false
 		}
 	}
-	return len(id) == 36 && strings.Count(id, "-") == 4 || len(id) > 7 && (strings.HasPrefix(id, "file-") || strings.HasPrefix(id, "file_"))
+	return len(id) == 36 && strings.Count(id, "-") == 4 ||
+		len(id) > 7 && (strings.HasPrefix(id, "file-") || strings.HasPrefix(id, "file_"))
 }
 
 const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -144,8 +145,10 @@ func imageType(b []byte) (string, bool) {
 
 // fileTypes are the types of files by how their names end.
 var fileTypes = map[string]string{
-	".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/markdown", ".csv": "text/csv", ".json": "application/json",
-	".html": "text/html", ".wav": "audio/wav", ".mp3": "audio/mpeg", ".m4a": "audio/mp4", ".mp4": "video/mp4", ".svg": "image/svg+xml",
+	".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/markdown", ".csv": "text/csv",
+	".json": "application/json",
+	".html": "text/html", ".wav": "audio/wav", ".mp3": "audio/mpeg", ".m4a": "audio/mp4", ".mp4": "video/mp4",
+	".svg": "image/svg+xml",
 }
 
 func fileType(name string) string {

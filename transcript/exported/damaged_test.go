@@ -61,11 +61,13 @@ func TestDamagedExports(t *testing.T) {
 			"cut in the last": {file[:strings.Index(file, "say c-2")+3], []string{"c-2", "c-3"}, "early"},
 			"cut in a middle": {file[:strings.Index(file, "say b-2")+3],
 				[]string{"b-2", "b-3", "b-4", "b-5", "c-0", "c-1", "c-2", "c-3"}, "early"},
-			"a message":          {strings.Replace(file, `say b-2 end"`, `say b-2 end`, 1), []string{"b-2"}, "bytes"},
-			"zeros":              {strings.Replace(file, `say b-2 end"`, strings.Repeat("\x00", 12), 1), []string{"b-2"}, "bytes"},
+			"a message": {strings.Replace(file, `say b-2 end"`, `say b-2 end`, 1), []string{"b-2"}, "bytes"},
+			"zeros": {strings.Replace(file, `say b-2 end"`, strings.Repeat("\x00", 12), 1), []string{"b-2"},
+				"bytes"},
 			"a bracket too many": {strings.Replace(file, `say b-2 end"`, `say b-2 end"}]`, 1), c.bracket, ""},
 		} {
-			got := strings.Join(tooltest.Script(tooltest.Entries(t, c.tool, fstest.MapFS{"export.json": {Data: []byte(d.file)}})), "\n")
+			got := strings.Join(tooltest.Script(tooltest.Entries(t, c.tool,
+				fstest.MapFS{"export.json": {Data: []byte(d.file)}})), "\n")
 			for _, id := range []string{"a", "b", "c"} {
 				for i := range map[string]int{"a": 4, "b": 6, "c": 4}[id] {
 					m := fmt.Sprintf("%s-%d", id, i)

@@ -92,7 +92,8 @@ func (t *Talk) Entries() iter.Seq[transcript.Entry] {
 		for e := range tree.Entries(t.ID, t.Nodes, t.Leaf) {
 			if !described {
 				about := t.About
-				if !yield(transcript.Entry{Source: t.ID, Conversation: &about, Origin: &scrollback.Origin{ID: t.ID, Root: string(e.Message.ID)}}) {
+				if !yield(transcript.Entry{Source: t.ID, Conversation: &about,
+					Origin: &scrollback.Origin{ID: t.ID, Root: string(e.Message.ID)}}) {
 					return
 				}
 				described = true
@@ -116,7 +117,8 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 			return
 		}
 		defer func() { _ = file.Close() }()
-		seen, assets := map[string]bool{}, Beside(p, s.Name)
+		seen := map[string]bool{}
+		assets := Beside(p, s.Name)
 		first := true
 		for item, err := range items(file) {
 			if err == nil {
@@ -164,7 +166,8 @@ func (f Format) tell(it item, assets *Assets, seen map[string]bool, yield func(t
 
 // salvaged yields what is whole of a file that is one damaged item, and reports whether it is
 // that and has some.
-func (f Format) salvaged(p transcript.Place, s transcript.Session, assets *Assets, yield func(transcript.Entry, error) bool) bool {
+func (f Format) salvaged(p transcript.Place, s transcript.Session, assets *Assets,
+	yield func(transcript.Entry, error) bool) bool {
 	if len(f.Lists) == 0 {
 		return false
 	}
@@ -173,7 +176,8 @@ func (f Format) salvaged(p transcript.Place, s transcript.Session, assets *Asset
 		return false // what was read already counts
 	}
 	defer func() { _ = file.Close() }()
-	d, fields := transcript.NewDocument(file, MaxTalk), map[string]any{}
+	d := transcript.NewDocument(file, MaxTalk)
+	fields := map[string]any{}
 	var faults []transcript.Bad
 	for len(faults) == 0 { // nothing can be read behind the first list that is damaged
 		name, err := d.Next()

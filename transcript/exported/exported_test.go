@@ -17,14 +17,16 @@ import (
 )
 
 func TestTimes(t *testing.T) {
-	for s, want := range map[float64]int64{0: 0, -5: 0, 1767000000.25: 1767000000250, 1767000000250: 1767000000250, 1e300: 0,
+	for s, want := range map[float64]int64{0: 0, -5: 0, 1767000000.25: 1767000000250, 1767000000250: 1767000000250,
+		1e300:       0,
 		math.Inf(1): 0, math.NaN(): 0, 253402300799999: 253402300799999, 253402300800000: 0} {
 		if got := exported.Seconds(s); got != want {
 			t.Errorf("%v s is %d, want %d", s, got, want)
 		}
 	}
-	for s, want := range map[string]int64{"2026-01-02T10:00:00.5Z": 1767348000500, "2026-01-02T11:00:00+01:00": 1767348000000,
-		"2026-01-02 10:00:00.250": 1767348000250, "2026-01-02T10:00:00.123456": 1767348000123, "": 0, "yesterday": 0,
+	for s, want := range map[string]int64{"2026-01-02T10:00:00.5Z": 1767348000500,
+		"2026-01-02T11:00:00+01:00": 1767348000000,
+		"2026-01-02 10:00:00.250":   1767348000250, "2026-01-02T10:00:00.123456": 1767348000123, "": 0, "yesterday": 0,
 		"0001-01-01T00:00:00Z": 0} {
 		if got := exported.Moment(s); got != want {
 			t.Errorf("%s is %d, want %d", s, got, want)
@@ -34,9 +36,11 @@ func TestTimes(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	for raw, want := range map[string]string{
-		`{"a": 1}`: `{"a":1}`, `"{\"a\": 1}"`: `{"a":1}`, `print(1)`: `{"input":"print(1)"}`, `"print(1)"`: `{"input":"print(1)"}`,
-		`[1,2]`: `{"input":"[1,2]"}`, ``: `{}`, `null`: `{}`, `""`: `{}`, "{\"a\": \"\xff\"}": `{"a":"` + "\uFFFD" + `"}`,
-		`{"a": `: `{"input":"{\"a\":"}`,
+		`{"a": 1}`: `{"a":1}`, `"{\"a\": 1}"`: `{"a":1}`, `print(1)`: `{"input":"print(1)"}`,
+		`"print(1)"`: `{"input":"print(1)"}`,
+		`[1,2]`:      `{"input":"[1,2]"}`, ``: `{}`, `null`: `{}`, `""`: `{}`,
+		"{\"a\": \"\xff\"}": `{"a":"` + "\uFFFD" + `"}`,
+		`{"a": `:            `{"input":"{\"a\":"}`,
 	} {
 		if got := string(exported.Arguments([]byte(raw), "input")); got != want {
 			t.Errorf("%q becomes %s, want %s", raw, got, want)
@@ -52,10 +56,13 @@ func TestOrder(t *testing.T) {
 		nodes []exported.Linked
 		want  string
 	}{
-		"by children":                 {[]exported.Linked{link("b", "r", "", 2), link("a", "r", "", 1), link("r", "", "b a", 0)}, "r< b<r a<r"},
-		"a child that is not listed":  {[]exported.Linked{link("b", "r", "", 2), link("a", "r", "", 1), link("r", "", "b", 0)}, "r< b<r a<r"},
+		"by children": {[]exported.Linked{link("b", "r", "", 2), link("a", "r", "", 1),
+			link("r", "", "b a", 0)}, "r< b<r a<r"},
+		"a child that is not listed": {[]exported.Linked{link("b", "r", "", 2), link("a", "r", "", 1),
+			link("r", "", "b", 0)}, "r< b<r a<r"},
 		"a parent who alone knows it": {[]exported.Linked{link("a", "", "", 1), link("r", "", "a", 2)}, "r< a<r"},
-		"another's child":             {[]exported.Linked{link("a", "r", "", 1), link("r", "", "", 0), link("x", "", "a", 2)}, "r< a<r x<"},
+		"another's child": {[]exported.Linked{link("a", "r", "", 1), link("r", "", "", 0), link("x", "", "a", 2)},
+			"r< a<r x<"},
 		"a circle":                    {[]exported.Linked{link("a", "b", "b", 1), link("b", "a", "a", 2)}, "a<b b<a"},
 		"children that are not there": {[]exported.Linked{link("a", "", "gone a", 1)}, "a<a"},
 	} {
@@ -73,7 +80,8 @@ func TestNewest(t *testing.T) {
 	say := func(at int64) []transcript.Entry {
 		return []transcript.Entry{{Message: scrollback.Message{CreatedAt: at}}}
 	}
-	nodes := []tree.Node{{ID: "a", Entries: say(1)}, {ID: "b", Parent: "a", Entries: say(9)}, {ID: "e", Parent: "b"}, {ID: "f", Parent: "e"},
+	nodes := []tree.Node{{ID: "a", Entries: say(1)}, {ID: "b", Parent: "a", Entries: say(9)}, {ID: "e", Parent: "b"},
+		{ID: "f", Parent: "e"},
 		{ID: "c", Parent: "a", Entries: say(5)}}
 	if got := exported.Newest(nodes); got != "f" {
 		t.Errorf("the newest is %s: what is empty counts as what is above it", got)
@@ -87,7 +95,8 @@ func TestNewest(t *testing.T) {
 }
 
 func TestDataURL(t *testing.T) {
-	for address, want := range map[string]string{"data:image/png;base64,aGk=": "hi", "data:text/plain,a%20b": "a b", "data:;base64,%%": "",
+	for address, want := range map[string]string{"data:image/png;base64,aGk=": "hi", "data:text/plain,a%20b": "a b",
+		"data:;base64,%%":        "",
 		"https://example.com/,x": "", "data:image/png;base64,": ""} {
 		b, ok := exported.DataURL(address)
 		if string(b) != want || ok != (want != "") {
@@ -111,7 +120,8 @@ var format = exported.Format{
 
 func said(t *testing.T, files fs.FS) string {
 	t.Helper()
-	p, out := transcript.Place{FS: files, Name: "."}, []string{}
+	p := transcript.Place{FS: files, Name: "."}
+	out := []string{}
 	for s, err := range format.Sessions(t.Context(), p) {
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +163,8 @@ func TestWhereFilesAre(t *testing.T) {
 	one := func(id string) *fstest.MapFile {
 		return &fstest.MapFile{Data: fmt.Appendf(nil, `[{"id":%q,"text":"x"}]`, id)}
 	}
-	got := said(t, fstest.MapFS{"b.json": one("b"), "a/a.JSONL": one("a"), ".hidden.json": one("h"), ".git/x.json": one("g"),
+	got := said(t, fstest.MapFS{"b.json": one("b"), "a/a.JSONL": one("a"), ".hidden.json": one("h"),
+		".git/x.json":     one("g"),
 		"__MACOSX/b.json": one("m"), "c.txt": one("c"), "1/2/3/4/d.json": one("d"), "1/2/3/4/5/e.json": one("e")})
 	if want := "d 1: x; a 1: x; b 1: x"; got != want {
 		t.Errorf("what is found is %s, want %s", got, want)

@@ -56,7 +56,8 @@ func (f Format) session(p transcript.Place, name string, d fs.DirEntry) (transcr
 	if err != nil {
 		return s, false // it was removed meanwhile
 	}
-	s.Bytes, s.Changed = info.Size(), min(max(info.ModTime().UnixMilli(), 0), transcript.Latest)
+	s.Bytes = info.Size()
+	s.Changed = min(max(info.ModTime().UnixMilli(), 0), transcript.Latest)
 	s.Stamp = fmt.Sprintf("%d-%d", s.Bytes, s.Changed)
 	head, err := beginning(p.FS, name)
 	switch {

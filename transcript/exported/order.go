@@ -39,13 +39,15 @@ func Order(nodes []Linked) []tree.Node {
 	for up, n := range nodes {
 		for _, child := range n.Children {
 			if i, known := at[child]; known && nodes[i].Parent == n.ID && !listed[i] {
-				below[up], listed[i] = append(below[up], i), true
+				below[up] = append(below[up], i)
+				listed[i] = true
 			}
 		}
 	}
 	for i, n := range nodes {
 		if up, known := at[n.Parent]; known && n.Parent != "" && !listed[i] {
-			below[up], listed[i] = append(below[up], i), true
+			below[up] = append(below[up], i)
+			listed[i] = true
 		}
 	}
 	out := make([]tree.Node, 0, len(nodes))
@@ -77,9 +79,11 @@ func Order(nodes []Linked) []tree.Node {
 // Newest is the id of the node below the newest message that none follows; of several with
 // one time the last. Empty if there is none.
 func Newest(nodes []tree.Node) (id string) {
-	at, parents := make(map[string]int, len(nodes)), make(map[string]bool, len(nodes))
+	at := make(map[string]int, len(nodes))
+	parents := make(map[string]bool, len(nodes))
 	for i, n := range nodes {
-		at[n.ID], parents[n.Parent] = i, true
+		at[n.ID] = i
+		parents[n.Parent] = true
 	}
 	asked := make([]bool, len(nodes)) // by a leaf before: it has told the same
 	var newest int64 = -1
@@ -99,7 +103,8 @@ func Newest(nodes []tree.Node) (id string) {
 			}
 		}
 		if when >= newest {
-			id, newest = n.ID, when
+			id = n.ID
+			newest = when
 		}
 	}
 	return id

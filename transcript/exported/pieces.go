@@ -34,7 +34,8 @@ func (p *Pieces) on(role scrollback.Role) *transcript.Entry {
 	if n := len(p.Entries); n > 0 {
 		id = fmt.Sprintf("%s#%d", id, n+1)
 	}
-	p.Entries = append(p.Entries, transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(id), Role: role, CreatedAt: p.At}})
+	p.Entries = append(p.Entries, transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(id), Role: role,
+		CreatedAt: p.At}})
 	return &p.Entries[len(p.Entries)-1]
 }
 
@@ -89,7 +90,8 @@ func (p *Pieces) Result(callID, tool, text string, failed bool) {
 	}
 	found.answered = true
 	e := p.on(scrollback.RoleTool)
-	e.Message.Parts = append(e.Message.Parts, scrollback.ToolResult{CallID: found.id, Name: found.name, Text: text, IsError: failed})
+	e.Message.Parts = append(e.Message.Parts,
+		scrollback.ToolResult{CallID: found.id, Name: found.name, Text: text, IsError: failed})
 }
 
 // Answer adds what the newest call returned.

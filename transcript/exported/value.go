@@ -58,7 +58,8 @@ func Seconds(s float64) int64 {
 
 // Moment is a time in ISO 8601, as Unix ms; 0 for none.
 func Moment(s string) int64 {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999-07:00", "2006-01-02 15:04:05.999999999"} {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999",
+		"2006-01-02 15:04:05.999999999-07:00", "2006-01-02 15:04:05.999999999"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			if ms := t.UnixMilli(); ms > 0 && ms <= transcript.Latest {
 				return ms

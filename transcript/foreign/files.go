@@ -145,7 +145,8 @@ func look(path string) (s state, err error) {
 		_, _ = head(path+"-shm", s.filled[4:], 128)
 	}
 	if s.file, err = os.Stat(path); err == nil {
-		s.size, s.changed = s.file.Size(), s.file.ModTime()
+		s.size = s.file.Size()
+		s.changed = s.file.ModTime()
 	}
 	return s, err
 }

@@ -251,7 +251,8 @@ func TestAToolIsNotHeldUp(t *testing.T) {
 	calls := 0
 	var got []string
 	err := foreign.Read(t.Context(), path, func(db *foreign.DB) error {
-		calls, got = calls+1, nil
+		calls += 1
+		got = nil
 		for row, err := range db.Rows("SELECT x FROM t") {
 			if err != nil {
 				return err
@@ -289,7 +290,8 @@ func TestDatabasesThatNobodyHasOpen(t *testing.T) {
 }
 
 func TestAFolderThatMayOnlyBeRead(t *testing.T) {
-	held, dir := t.TempDir(), t.TempDir()
+	held := t.TempDir()
+	dir := t.TempDir()
 	r := start(t, filepath.Join(held, "a.db"), append([]string{"PRAGMA journal_mode=WAL"}, filled...)...)
 	defer r.run("SELECT 1")
 	for _, part := range []string{"", "-wal"} { // without the index: a folder that was copied
@@ -390,7 +392,8 @@ func TestWhileAToolWrites(t *testing.T) {
 				case a < newest:
 					t.Fatalf("older than before: %d after %d", a, newest)
 				default:
-					good, newest = good+1, a
+					good += 1
+					newest = a
 				}
 			}
 			if good == 0 {
@@ -414,7 +417,8 @@ func changed(path string) {
 
 func TestLogsThatEndAnywhere(t *testing.T) {
 	dir := t.TempDir()
-	r := start(t, filepath.Join(dir, "a.db"), "PRAGMA page_size=512", "PRAGMA journal_mode=WAL", "PRAGMA wal_autocheckpoint=0",
+	r := start(t, filepath.Join(dir, "a.db"), "PRAGMA page_size=512", "PRAGMA journal_mode=WAL",
+		"PRAGMA wal_autocheckpoint=0",
 		"CREATE TABLE t (x TEXT)")
 	for i := range 12 {
 		r.run(fmt.Sprintf("INSERT INTO t VALUES (printf('%%%dd', %d))", 1+i*100, i))
@@ -429,7 +433,8 @@ func TestLogsThatEndAnywhere(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for cut := 0; cut <= len(whole); cut += 67 {
-		theirs, ours := filepath.Join(t.TempDir(), "b.db"), filepath.Join(t.TempDir(), "b.db")
+		theirs := filepath.Join(t.TempDir(), "b.db")
+		ours := filepath.Join(t.TempDir(), "b.db")
 		wal := slices.Clone(whole[:cut])
 		if cut%2 == 1 && cut > 100 {
 			wal[cut-80] ^= 0x10 // a bit is wrong
@@ -449,7 +454,8 @@ func TestLogsThatEndAnywhere(t *testing.T) {
 		got, err := texts(ours)
 		have := len(got)
 		if errors.Is(err, foreign.ErrUnknown) {
-			have, err = -1, nil
+			have = -1
+			err = nil
 		}
 		if err != nil || have != want {
 			t.Fatalf("a log of %d of %d bytes: %d rows and %v, SQLite itself finds %d", cut, len(whole), have, err, want)
@@ -475,7 +481,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 		damaged[i] = byte(i)
 	}
 	newer := slices.Clone(good)
-	newer[18], newer[19] = 3, 3
+	newer[18] = 3
+	newer[19] = 3
 	for name, b := range map[string][]byte{
 		"empty.db": nil, "text.db": []byte(strings.Repeat("not a database\n", 100)), "damaged.db": damaged, "newer.db": newer,
 		"cut.db": good[:4096+100], "short.db": good[:60],
@@ -486,10 +493,13 @@ func TestWhatCannotBeRead(t *testing.T) {
 	}
 	build(t, at("other.db"), "CREATE TABLE u (x TEXT)")
 	build(t, at("lacks.db"), "CREATE TABLE t (y TEXT)")
-	build(t, at("view.db"), "CREATE VIEW t AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n) SELECT x FROM n")
+	build(t, at("view.db"),
+		"CREATE VIEW t AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n) SELECT x FROM n")
 	for name, want := range map[string]error{
-		"missing.db": fs.ErrNotExist, "empty.db": foreign.ErrNot, "text.db": foreign.ErrNot, "short.db": foreign.ErrNot, ".": foreign.ErrNot,
-		"damaged.db": foreign.ErrDamaged, "cut.db": foreign.ErrDamaged, "newer.db": foreign.ErrUnknown, "other.db": foreign.ErrUnknown,
+		"missing.db": fs.ErrNotExist, "empty.db": foreign.ErrNot, "text.db": foreign.ErrNot, "short.db": foreign.ErrNot,
+		".":          foreign.ErrNot,
+		"damaged.db": foreign.ErrDamaged, "cut.db": foreign.ErrDamaged, "newer.db": foreign.ErrUnknown,
+		"other.db": foreign.ErrUnknown,
 		"lacks.db": foreign.ErrUnknown, "view.db": foreign.ErrUnknown,
 	} {
 		if _, err := texts(at(name)); !errors.Is(err, want) {
@@ -497,7 +507,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 		}
 	}
 	_, err = texts(at("lacks.db"))
-	if want := "it has no column x in table t; known are those of the test"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "it has no column x in table t; known are those of the test"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("a missing column: %v", err)
 	}
 	if os.Getuid() > 0 {
@@ -521,7 +532,8 @@ func TestValues(t *testing.T) {
 				return err
 			}
 			rows++
-			got := []any{r.Int("i"), r.Float("f"), r.Text("s"), r.Text("b"), r.Null("n"), r.Text("n"), r.Null("gone"), r.Null("other"),
+			got := []any{r.Int("i"), r.Float("f"), r.Text("s"), r.Text("b"), r.Null("n"), r.Text("n"), r.Null("gone"),
+				r.Null("other"),
 				r.Float("i"), r.Text("i"), r.Int("w"), db.Version(), db.Has("T", "I", "gone"), db.Has("T", "I")}
 			want := []any{int64(1764000000123), 1.5, "äöü", "abc\uFFFD", true, "", true, true,
 				1764000000123.0, "1764000000123", int64(1767323045000), int64(17), false, true}

@@ -119,7 +119,8 @@ func (b *builder) calls(list []toolCall) []scrollback.ToolCall {
 			if c.ID == "" {
 				call.ID = have.ID
 			}
-			have.ID, used[i] = call.ID, true
+			have.ID = call.ID
+			used[i] = true
 			b.parts[i] = have
 		}
 		out[k] = call
@@ -135,7 +136,8 @@ func (r *record) resultOf(c toolCall) []part {
 		return own
 	}
 	own := ownResult(c.Result.parts, c)
-	if answers := slices.DeleteFunc(slices.Clone(c.Result.parts), func(p part) bool { return p.FunctionResponse == nil }); len(answers) < 2 || own == nil {
+	if answers := slices.DeleteFunc(slices.Clone(c.Result.parts),
+		func(p part) bool { return p.FunctionResponse == nil }); len(answers) < 2 || own == nil {
 		return c.Result.parts
 	}
 	return own

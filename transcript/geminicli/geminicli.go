@@ -57,7 +57,8 @@ func (Format) Sniff(head []byte) bool {
 	if json.Unmarshal(line, &first) == nil && len(first) > 0 {
 		return first["sessionId"] != nil && first["type"] == nil || isHistory(first["history"]) && first["role"] == nil
 	}
-	return bytes.Contains(head, []byte(`"sessionId"`)) && !bytes.Contains(head, []byte(`"parentUuid"`)) || bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`)) && bytes.Contains(head, []byte(`"parts"`))
+	return bytes.Contains(head, []byte(`"sessionId"`)) && !bytes.Contains(head, []byte(`"parentUuid"`)) ||
+		bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`)) && bytes.Contains(head, []byte(`"parts"`))
 }
 
 // isHistory reports whether a value is a list of what was said as the API has it: other programs
@@ -106,7 +107,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	for {
 		piece, err := in.ReadSlice('\n')
 		if len(line)+len(piece) > transcript.MaxLine {
-			long, line = true, nil
+			long = true
+			line = nil
 		} else if !long {
 			line = append(line, piece...)
 		}
@@ -171,9 +173,12 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 		}
 		s.long = len(whole) > s.most
 		if all := append(bytes.Clone(line), whole...); json.Unmarshal(all, &fields) == nil {
-			line, err = all, nil
+			line = all
+			err = nil
 		} else if all = bytes.TrimSpace(all); bytes.HasPrefix(all, []byte("[")) && json.Valid(all) {
-			fields, err = map[string]json.RawMessage{"history": all}, nil // a checkpoint of old versions is its turns alone
+			// a checkpoint of old versions is its turns alone
+			fields = map[string]json.RawMessage{"history": all}
+			err = nil
 		} else if s.mended(all) {
 			return true
 		} else {
@@ -205,7 +210,8 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 // mended takes what is whole of a damaged document, and reports whether it is one.
 func (s *session) mended(all []byte) bool {
 	d := transcript.NewDocument(bytes.NewReader(all), transcript.MaxLine)
-	header, read := map[string]json.RawMessage{}, false
+	header := map[string]json.RawMessage{}
+	read := false
 	var damaged []transcript.Bad
 	for {
 		name, err := d.Next()
@@ -284,7 +290,8 @@ func (s *session) set(raw json.RawMessage) {
 			return
 		}
 		was := s.path
-		s.path, s.at = nil, map[string]int{}
+		s.path = nil
+		s.at = map[string]int{}
 		s.records(messages)
 		for i := 0; i < len(was) && i < len(s.path) && was[i].same(s.path[i]); i++ {
 			s.path[i] = was[i] // the beginning that stayed is the same one

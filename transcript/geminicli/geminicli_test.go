@@ -53,7 +53,8 @@ func load(t interface {
 			}
 			out.path = out.path[:*e.Rewind:*e.Rewind]
 		default:
-			out.path, out.all = append(out.path, e), append(out.all, e)
+			out.path = append(out.path, e)
+			out.all = append(out.all, e)
 		}
 	}
 	return out
@@ -244,17 +245,21 @@ func TestSessions(t *testing.T) {
 	}
 	for _, c := range []struct{ name, file, path, all string }{
 		{"compressed", header + user("a", "one") + user("b", "two") + user("c", "three") +
-			`{"$set":{"messages":[{"id":"x","type":"user","content":"summary"},{"id":"c2","type":"user","content":"three"}]}}` + "\n" +
+			`{"$set":{"messages":[{"id":"x","type":"user","content":"summary"},{"id":"c2","type":"user","content":"three"}]}}` +
+			"\n" +
 			user("d", "four"),
 			"u:summary | u:three | u:four", "u:one | u:two | u:three | u:summary | u:three | u:four"},
 		{"set to its own beginning", header + user("a", "one") + user("b", "two") +
 			`{"$set":{"messages":[{"id":"a","type":"user","content":"one"}]}}` + "\n" + user("d", "four"),
 			"u:one | u:four", "u:one | u:two | u:four"},
-		{"back twice", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n" + user("c", "three") + `{"$rewindTo":"a"}` +
+		{"back twice", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n" + user("c", "three") +
+			`{"$rewindTo":"a"}` +
 			"\n" + user("d", "four"),
 			"u:four", "u:one | u:two | u:three | u:four"},
-		{"back at the end", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n", "u:one", "u:one | u:two"},
-		{"replaced after it was told", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n" + user("a", "ONE"), "u:ONE",
+		{"back at the end", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n", "u:one",
+			"u:one | u:two"},
+		{"replaced after it was told", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n" +
+			user("a", "ONE"), "u:ONE",
 			"u:one | u:two | u:ONE"},
 		{"a header in the middle", header + user("a", "one") + header + user("b", "two"), "u:one | u:two", "u:one | u:two"},
 		{"crlf and bom", "\uFEFF" + strings.ReplaceAll(header+"\n"+user("a", "one"), "\n", "\r\n"), "u:one", "u:one"},
@@ -277,7 +282,8 @@ func TestSessions(t *testing.T) {
 	if short(torn.path) != "u:one | u:two" || len(torn.bad) != 2 || torn.bad[0].Line != 1 || torn.bad[1].Line != 3 {
 		t.Errorf("behind a torn header %s, bad %+v", short(torn.path), torn.bad)
 	}
-	many := load(t, header+`{"id":"a","type":"gemini","content":"x","toolCalls":[`+strings.Repeat(`{"id":"c"},`, 10_000)+`{"id":"c"}]}`+"\n"+
+	many := load(t, header+`{"id":"a","type":"gemini","content":"x","toolCalls":[`+strings.Repeat(`{"id":"c"},`, 10_000)+
+		`{"id":"c"}]}`+"\n"+
 		user("b", "two"))
 	if short(many.path) != "u:two" || len(many.bad) != 1 || !strings.Contains(many.bad[0].Reason, "10001 parts or calls") {
 		t.Errorf("with too many calls %s, bad %+v", short(many.path), many.bad)
@@ -297,7 +303,8 @@ func TestSessions(t *testing.T) {
 		t.Errorf("a checkpoint of old versions gave %s, bad %+v", short(old.path), old.bad)
 	}
 	for _, no := range []string{``, `{"role":"user","content":"x"}`, `{"conversation":{}}`, `[1]`, `text`,
-		`{"type":"mode","mode":"normal","sessionId":"of Claude Code"}`, `{"parentUuid":null,"sessionId":"of Claude Code","message":{"cut`} {
+		`{"type":"mode","mode":"normal","sessionId":"of Claude Code"}`,
+		`{"parentUuid":null,"sessionId":"of Claude Code","message":{"cut`} {
 		if (geminicli.Format{}).Sniff([]byte(no)) {
 			t.Errorf("%q is taken for a session", no)
 		}
@@ -330,7 +337,8 @@ func TestCallsWithoutID(t *testing.T) {
 			if err := json.Compact(&parts, turn.Parts); err != nil {
 				t.Fatal(err)
 			}
-			session += fmt.Sprintf(`{"id":"%d","type":"%s","content":%s}`+"\n", i, map[string]string{"user": "user", "model": "gemini"}[turn.Role],
+			session += fmt.Sprintf(`{"id":"%d","type":"%s","content":%s}`+"\n", i,
+				map[string]string{"user": "user", "model": "gemini"}[turn.Role],
 				parts.String())
 		}
 		for _, file := range []string{checkpoint, session} {
@@ -393,27 +401,31 @@ func said(entries []transcript.Entry) []transcript.Entry {
 		if len(e.Bytes) == 0 {
 			e.Bytes = nil
 		}
-		out = append(out, transcript.Entry{Bytes: e.Bytes, Message: scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model,
-			Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}})
+		out = append(out, transcript.Entry{Bytes: e.Bytes,
+			Message: scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model,
+				Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}})
 	}
 	return out
 }
 
 // What is written is read again: any conversation of ours comes back as it was.
 func TestExportAndBack(t *testing.T) {
-	texts := rapid.SampledFrom([]string{"hello", "你好", "/help", "", "  ", "<session_context>", "two\nlines", "\u2028 </s>", "?"})
+	texts := rapid.SampledFrom([]string{"hello", "你好", "/help", "", "  ", "<session_context>", "two\nlines", "\u2028 </s>",
+		"?"})
 	ids := rapid.SampledFrom([]string{"c1", "c2", "c3"})
 	rapid.Check(t, func(t *rapid.T) {
 		var in []transcript.Entry
 		for i := range rapid.IntRange(0, 12).Draw(t, "messages") {
 			e := transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("m", i)),
 				CreatedAt: 1_767_225_600_000 + int64(i)*1000,
-				Role:      rapid.SampledFrom([]scrollback.Role{"user", "user", "assistant", "assistant", "tool", "system"}).Draw(t, "role"),
-				Status:    rapid.SampledFrom([]scrollback.Status{"complete", "complete", "complete", "interrupted"}).Draw(t, "status"),
-				Model:     rapid.SampledFrom([]string{"", "gemini/gemini-2.5-pro", "deepseek/x", "offline"}).Draw(t, "model")}}
+				Role: rapid.SampledFrom([]scrollback.Role{"user", "user", "assistant", "assistant", "tool", "system"}).Draw(t,
+					"role"),
+				Status: rapid.SampledFrom([]scrollback.Status{"complete", "complete", "complete", "interrupted"}).Draw(t, "status"),
+				Model:  rapid.SampledFrom([]string{"", "gemini/gemini-2.5-pro", "deepseek/x", "offline"}).Draw(t, "model")}}
 			m := &e.Message
 			if rapid.IntRange(0, 5).Draw(t, "extras") == 0 {
-				m.Name, m.Meta = "n", json.RawMessage(`{"a":1}`)
+				m.Name = "n"
+				m.Meta = json.RawMessage(`{"a":1}`)
 				m.Usage = &scrollback.Usage{InputTokens: 5, OutputTokens: 7, ReasoningTokens: 2, TotalTokens: 12,
 					Cost: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "cost")}
 			}
@@ -425,10 +437,12 @@ func TestExportAndBack(t *testing.T) {
 				case 2:
 					m.Parts = append(m.Parts, scrollback.Reasoning{Text: texts.Draw(t, "thought"), Opaque: opaque})
 				case 3:
-					m.Parts = append(m.Parts, scrollback.ToolCall{ID: ids.Draw(t, "call"), Name: "f", Arguments: json.RawMessage(`{"n":1.50}`),
-						Opaque: opaque})
+					m.Parts = append(m.Parts, scrollback.ToolCall{ID: ids.Draw(t, "call"), Name: "f",
+						Arguments: json.RawMessage(`{"n":1.50}`),
+						Opaque:    opaque})
 				case 4, 5:
-					m.Parts = append(m.Parts, scrollback.ToolResult{CallID: ids.Draw(t, "result"), Name: "f", Text: texts.Draw(t, "output"),
+					m.Parts = append(m.Parts, scrollback.ToolResult{CallID: ids.Draw(t, "result"), Name: "f",
+						Text:    texts.Draw(t, "output"),
 						IsError: rapid.Bool().Draw(t, "error")})
 				case 6:
 					if e.Bytes == nil {
@@ -470,7 +484,8 @@ func TestFileAndBack(t *testing.T) {
 		`{"id":"z","type":"user","content":"/quit"}`,
 	}
 	first := load(t, header+strings.Join(lines, "\n")+"\n")
-	out := strings.Split(strings.TrimSpace(write(t, scrollback.Conversation{ID: "other", Meta: first.conversation.Meta}, first.path)), "\n")
+	out := strings.Split(strings.TrimSpace(write(t, scrollback.Conversation{ID: "other", Meta: first.conversation.Meta},
+		first.path)), "\n")
 	want := slices.DeleteFunc(append([]string{strings.TrimSpace(header)}, lines...), func(line string) bool {
 		return strings.HasPrefix(line, `{"id":"u"`) // the tool would send a result that stands twice twice
 	})
@@ -500,12 +515,14 @@ func parsed(t *testing.T, line string) any {
 
 func TestFiles(t *testing.T) {
 	home := fstest.MapFS{}
-	for _, name := range []string{"abc/chats/session-1.jsonl", "abc/chats/p/sub.jsonl", "abc/chats/old.json", "abc/checkpoint-a%20b.json",
+	for _, name := range []string{"abc/chats/session-1.jsonl", "abc/chats/p/sub.jsonl", "abc/chats/old.json",
+		"abc/checkpoint-a%20b.json",
 		"abc/logs.json", "abc/chats/x.txt", "top.jsonl", "abc/other/session.jsonl"} {
 		home[geminicli.Folder+"/"+name] = &fstest.MapFile{}
 	}
 	got, err := geminicli.Files(home)
-	want := []string{"abc/chats/old.json", "abc/chats/p/sub.jsonl", "abc/chats/session-1.jsonl", "abc/checkpoint-a%20b.json"}
+	want := []string{"abc/chats/old.json", "abc/chats/p/sub.jsonl", "abc/chats/session-1.jsonl",
+		"abc/checkpoint-a%20b.json"}
 	for i := range want {
 		want[i] = geminicli.Folder + "/" + want[i]
 	}
@@ -523,7 +540,8 @@ func FuzzRead(f *testing.F) {
 	for _, c := range []string{"", header, header + `{"id":"a","type":"user","content":"x"}` + "\n" + `{"$rewindTo":"a"}`,
 		`{"history":[{"role":"user","parts":[{"text":"x"}]}]}`,
 		header + `{"$set":{"messages":[{"id":"a","type":"gemini","content":[{"functionCall":{"name":"f"}}]}]}}`,
-		header + `{"id":"a","type":"user","content":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}],"scrollback":[{"role":"user",` +
+		header +
+			`{"id":"a","type":"user","content":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}],"scrollback":[{"role":"user",` +
 			`"parts":"x","data":{"0":"AA=="}}]}`} {
 		f.Add(c)
 	}
@@ -585,10 +603,13 @@ func TestSignaturesAreWritten(t *testing.T) {
 		scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"ZW1wdHk","text":true}`)},
 	}
 	var out bytes.Buffer
-	err := (geminicli.Format{}).Write(&out, scrollback.Conversation{ID: "c"}, func(yield func(transcript.Entry, error) bool) {
-		_ = yield(transcript.Entry{Message: scrollback.Message{ID: "1", Role: scrollback.RoleUser, Parts: scrollback.Say("q")}}, nil) &&
-			yield(transcript.Entry{Message: scrollback.Message{ID: "2", Role: scrollback.RoleAssistant, Model: "gemini/g", Parts: answer}}, nil)
-	})
+	err := (geminicli.Format{}).Write(&out, scrollback.Conversation{ID: "c"},
+		func(yield func(transcript.Entry, error) bool) {
+			_ = yield(transcript.Entry{Message: scrollback.Message{ID: "1", Role: scrollback.RoleUser,
+				Parts: scrollback.Say("q")}}, nil) &&
+				yield(transcript.Entry{Message: scrollback.Message{ID: "2", Role: scrollback.RoleAssistant, Model: "gemini/g",
+					Parts: answer}}, nil)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,23 +23,26 @@ func TestLongDocument(t *testing.T) {
 	}
 	b.WriteString("\n]}")
 	for _, most := range []int{b.Len(), b.Len() / 2} {
-		said, bad := 0, []string{}
-		s := &session{most: most, header: map[string]json.RawMessage{}, at: map[string]int{}, yield: func(e transcript.Entry, err error) bool {
-			if err != nil {
-				t.Error(err)
-			}
-			if e.Bad != nil {
-				bad = append(bad, e.Bad.Reason)
-			}
-			if len(e.Message.Parts) > 0 {
-				said++
-			}
-			return true
-		}}
+		said := 0
+		bad := []string{}
+		s := &session{most: most, header: map[string]json.RawMessage{}, at: map[string]int{},
+			yield: func(e transcript.Entry, err error) bool {
+				if err != nil {
+					t.Error(err)
+				}
+				if e.Bad != nil {
+					bad = append(bad, e.Bad.Reason)
+				}
+				if len(e.Message.Parts) > 0 {
+					said++
+				}
+				return true
+			}}
 		s.lines(bufio.NewReader(strings.NewReader(b.String())))
 		s.end()
 		whole := most == b.Len()
-		if whole != (said == 20 && len(bad) == 0) || !whole && (said == 0 || len(bad) != 1 || !strings.Contains(bad[0], "longer than")) {
+		if whole != (said == 20 && len(bad) == 0) ||
+			!whole && (said == 0 || len(bad) != 1 || !strings.Contains(bad[0], "longer than")) {
 			t.Errorf("of %d bytes: %d messages, %q", most, said, bad)
 		}
 	}

@@ -36,9 +36,11 @@ func (r *record) messages(place string, given *answers) []transcript.Entry {
 		}
 	}
 	b.add(r.spoken())
-	answer := scrollback.Message{ID: scrollback.MessageID(r.ID), Role: scrollback.RoleAssistant, CreatedAt: when(r.Timestamp), Model: model(r.Model)}
+	answer := scrollback.Message{ID: scrollback.MessageID(r.ID), Role: scrollback.RoleAssistant,
+		CreatedAt: when(r.Timestamp), Model: model(r.Model)}
 	if t := r.Tokens; t != nil {
-		answer.Usage = &scrollback.Usage{InputTokens: t.Input, CachedTokens: t.Cached, OutputTokens: t.Output + t.Thoughts, ReasoningTokens: t.Thoughts}
+		answer.Usage = &scrollback.Usage{InputTokens: t.Input, CachedTokens: t.Cached, OutputTokens: t.Output + t.Thoughts,
+			ReasoningTokens: t.Thoughts}
 		answer.Usage.TotalTokens = answer.Usage.InputTokens + answer.Usage.OutputTokens
 	}
 	var results scrollback.Parts
@@ -54,7 +56,8 @@ func (r *record) messages(place string, given *answers) []transcript.Entry {
 			continue
 		}
 		text, failed := resultText(parts)
-		results = append(results, scrollback.ToolResult{CallID: calls[k].ID, Name: calls[k].Name, Text: text, IsError: failed || c.Status == "error"})
+		results = append(results, scrollback.ToolResult{CallID: calls[k].ID, Name: calls[k].Name, Text: text,
+			IsError: failed || c.Status == "error"})
 		at = max(at, when(c.Timestamp))
 	}
 	answer.Parts = b.parts
@@ -63,7 +66,8 @@ func (r *record) messages(place string, given *answers) []transcript.Entry {
 	}
 	out := []transcript.Entry{{Message: answer, Bytes: b.bytes}}
 	if len(results) > 0 {
-		out = append(out, transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleTool, CreatedAt: at, Parts: results}})
+		out = append(out, transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleTool, CreatedAt: at,
+			Parts: results}})
 	}
 	return out
 }
@@ -146,7 +150,8 @@ func (r *record) named() (out []scrollback.ToolCall) {
 func ours(list []message) []transcript.Entry {
 	var out []transcript.Entry
 	for _, m := range list {
-		e := transcript.Entry{Message: scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model, Usage: m.Usage,
+		e := transcript.Entry{Message: scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model,
+			Usage:  m.Usage,
 			Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}}
 		for key, data := range m.Data {
 			if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(m.Parts) {
@@ -174,7 +179,8 @@ type builder struct {
 func (b *builder) add(c content) {
 	for i, p := range c.parts {
 		opaque := p.ThoughtSignature
-		if p.FunctionCall != nil && p.FunctionCall.ID == "" || p.FunctionCall == nil && p.FunctionResponse != nil && p.FunctionResponse.ID == "" {
+		if p.FunctionCall != nil && p.FunctionCall.ID == "" ||
+			p.FunctionCall == nil && p.FunctionResponse != nil && p.FunctionResponse.ID == "" {
 			if b.bare == nil {
 				b.bare = map[int]bool{}
 			}
@@ -182,11 +188,13 @@ func (b *builder) add(c content) {
 		}
 		switch {
 		case p.FunctionCall != nil:
-			call := scrollback.ToolCall{ID: b.callID(p.FunctionCall.ID, i), Name: p.FunctionCall.Name, Arguments: arguments(p.FunctionCall.Args), Opaque: opaque}
+			call := scrollback.ToolCall{ID: b.callID(p.FunctionCall.ID, i), Name: p.FunctionCall.Name,
+				Arguments: arguments(p.FunctionCall.Args), Opaque: opaque}
 			b.parts = append(b.parts, call)
 		case p.FunctionResponse != nil:
 			text, failed := responseText(p.FunctionResponse.Response)
-			b.parts = append(b.parts, scrollback.ToolResult{CallID: b.callID(p.FunctionResponse.ID, i), Name: p.FunctionResponse.Name,
+			b.parts = append(b.parts, scrollback.ToolResult{CallID: b.callID(p.FunctionResponse.ID, i),
+				Name: p.FunctionResponse.Name,
 				Text: text, IsError: failed, Opaque: opaque})
 		case p.InlineData != nil:
 			b.attach(*p.InlineData, opaque)
@@ -255,7 +263,8 @@ func resultText(parts []part) (string, bool) {
 		switch {
 		case p.FunctionResponse != nil:
 			text, bad := responseText(p.FunctionResponse.Response)
-			pieces, failed = append(pieces, text), failed || bad
+			pieces = append(pieces, text)
+			failed = failed || bad
 		case p.Text != nil:
 			pieces = append(pieces, *p.Text)
 		case p.FileData != nil:
@@ -301,7 +310,8 @@ func (s *session) checkpoint(fields map[string]json.RawMessage) {
 		return
 	}
 	delete(fields, "history")
-	s.emit(transcript.Entry{Conversation: &scrollback.Conversation{Meta: transcript.Object(map[string]any{metaKey: map[string]any{"checkpoint": fields}})}})
+	meta := transcript.Object(map[string]any{metaKey: map[string]any{"checkpoint": fields}})
+	s.emit(transcript.Entry{Conversation: &scrollback.Conversation{Meta: meta}})
 	given := &answers{}
 	var open []scrollback.ToolCall // calls without an id that wait for their result
 	for i, turn := range history {
@@ -330,7 +340,8 @@ func pair(rec *record, i int, open *[]scrollback.ToolCall) {
 		case p.FunctionCall != nil && p.FunctionCall.ID == "":
 			c := *p.FunctionCall
 			c.ID = fmt.Sprintf("call_%d_%d", i, k)
-			p.FunctionCall, *open = &c, append(*open, scrollback.ToolCall{ID: c.ID, Name: c.Name})
+			p.FunctionCall = &c
+			*open = append(*open, scrollback.ToolCall{ID: c.ID, Name: c.Name})
 		case p.FunctionResponse != nil && p.FunctionResponse.ID == "" && len(*open) > 0:
 			r := *p.FunctionResponse
 			at := max(0, slices.IndexFunc(*open, func(c scrollback.ToolCall) bool { return c.Name == r.Name }))

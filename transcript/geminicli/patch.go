@@ -66,7 +66,8 @@ func diffObjects(a, b []field, depth int) json.RawMessage {
 		i := slices.IndexFunc(a, f.sameKey)
 		switch {
 		case i < 0:
-			inside, added = append(inside, field{f.key, writeObject([]field{{`"v"`, f.value}})}), append(added, f.key)
+			inside = append(inside, field{f.key, writeObject([]field{{`"v"`, f.value}})})
+			added = append(added, f.key)
 		default:
 			if p := diffAt(a[i].value, f.value, depth-1); p != nil {
 				inside = append(inside, field{f.key, p})
@@ -113,7 +114,8 @@ func apply(v, patch json.RawMessage) (json.RawMessage, error) {
 	for _, f := range patches {
 		i := slices.IndexFunc(fields, f.sameKey)
 		if i < 0 {
-			i, fields = len(fields), append(fields, field{f.key, nil})
+			i = len(fields)
+			fields = append(fields, field{f.key, nil})
 		}
 		value, err := apply(fields[i].value, f.value)
 		if err != nil || value == nil {
@@ -131,7 +133,8 @@ func apply(v, patch json.RawMessage) (json.RawMessage, error) {
 	var sorted []field
 	for _, key := range keys {
 		if i := slices.IndexFunc(fields, field{key: string(key)}.sameKey); i >= 0 {
-			sorted, fields = append(sorted, fields[i]), slices.Delete(fields, i, i+1)
+			sorted = append(sorted, fields[i])
+			fields = slices.Delete(fields, i, i+1)
 		}
 	}
 	return writeObject(append(sorted, fields...)), nil
@@ -205,7 +208,8 @@ func splitJSON(raw json.RawMessage, open byte) ([]json.RawMessage, bool) {
 		return nil, false
 	}
 	out := []json.RawMessage{}
-	depth, from := 0, 1
+	depth := 0
+	from := 1
 	for i := 1; i < len(raw)-1; i++ {
 		switch raw[i] {
 		case '"':
@@ -216,7 +220,8 @@ func splitJSON(raw json.RawMessage, open byte) ([]json.RawMessage, bool) {
 			depth--
 		case ',':
 			if depth == 0 {
-				out, from = append(out, raw[from:i]), i+1
+				out = append(out, raw[from:i])
+				from = i + 1
 			}
 		}
 	}

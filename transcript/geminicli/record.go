@@ -106,7 +106,8 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	case b[0] == '"':
 		var text string
 		err := json.Unmarshal(b, &text)
-		c.parts, c.plain = []part{{Text: &text}}, true
+		c.parts = []part{{Text: &text}}
+		c.plain = true
 		return err
 	case b[0] == '[':
 		var list []json.RawMessage
@@ -281,9 +282,11 @@ func unitsOf(path []*record) (units []unit, asides []json.RawMessage) {
 func (u unit) entries(source string) []transcript.Entry {
 	out := u.messages
 	for i := range out {
-		out[i].Source, out[i].Line = source, u.rec.line
+		out[i].Source = source
+		out[i].Line = u.rec.line
 	}
-	first, last := &out[0].Message, &out[len(out)-1].Message
+	first := &out[0].Message
+	last := &out[len(out)-1].Message
 	kept := keptMeta{ID: u.rec.ID, Ours: len(u.rec.Ours) > 0, Before: u.before, After: u.after, Patch: u.rec.patch(out)}
 	if u.rec.placed() {
 		kept.Place = u.place
@@ -291,7 +294,8 @@ func (u unit) entries(source string) []transcript.Entry {
 	if first != last && (kept.Patch != nil || kept.Place != "") {
 		// A record that grew since it was read first brings its last message only.
 		last.Meta = withMeta(last.Meta, keptMeta{Patch: kept.Patch, Place: kept.Place})
-		kept.Patch, kept.Place = nil, ""
+		kept.Patch = nil
+		kept.Place = ""
 	}
 	first.Meta = withMeta(first.Meta, kept)
 	return out

@@ -31,10 +31,12 @@ func canonical(group []transcript.Entry) record {
 	m := group[0].Message
 	rec := record{ID: string(m.ID), Timestamp: stamp(m.CreatedAt), Type: "user"}
 	if m.Role == scrollback.RoleAssistant {
-		rec.Type, rec.Model = "gemini", strings.TrimPrefix(m.Model, modelPrefix)
+		rec.Type = "gemini"
+		rec.Model = strings.TrimPrefix(m.Model, modelPrefix)
 		if u := m.Usage; u != nil {
-			rec.Tokens = &tokens{Input: u.InputTokens, Output: u.OutputTokens - u.ReasoningTokens, Cached: u.CachedTokens, Thoughts: u.ReasoningTokens,
-				Total: u.InputTokens + u.OutputTokens}
+			rec.Tokens = &tokens{Input: u.InputTokens, Output: u.OutputTokens - u.ReasoningTokens, Cached: u.CachedTokens,
+				Thoughts: u.ReasoningTokens,
+				Total:    u.InputTokens + u.OutputTokens}
 		}
 	}
 	for _, e := range group {
@@ -46,7 +48,8 @@ func canonical(group []transcript.Entry) record {
 	if slices.ContainsFunc(c.parts, func(p part) bool { return p.Thought }) && !slices.ContainsFunc(c.parts, calls) {
 		rec.repeatCalls()
 	}
-	c.plain = rec.Type == "gemini" && (len(c.parts) == 0 || len(c.parts) == 1 && c.parts[0].Text != nil && c.parts[0].ThoughtSignature == nil && !c.parts[0].Thought)
+	c.plain = rec.Type == "gemini" && (len(c.parts) == 0 ||
+		len(c.parts) == 1 && c.parts[0].Text != nil && c.parts[0].ThoughtSignature == nil && !c.parts[0].Thought)
 	return rec
 }
 
@@ -54,7 +57,8 @@ func canonical(group []transcript.Entry) record {
 func (r *record) put(p scrollback.Part, data []byte, at int64) {
 	add := func(q part) { r.Content.parts = append(r.Content.parts, q) }
 	attach := func(mediaType string, o scrollback.Opaque) {
-		add(part{InlineData: &inlineData{MimeType: mediaType, Data: base64.StdEncoding.EncodeToString(data)}, ThoughtSignature: r.signature(o)})
+		add(part{InlineData: &inlineData{MimeType: mediaType, Data: base64.StdEncoding.EncodeToString(data)},
+			ThoughtSignature: r.signature(o)})
 	}
 	switch p := p.(type) {
 	case scrollback.Text:
@@ -64,7 +68,8 @@ func (r *record) put(p scrollback.Part, data []byte, at int64) {
 		if r.Type == "gemini" && sign == nil && len(r.Content.parts) == 0 {
 			subject, description, two := strings.Cut(p.Text, "\n")
 			if !two {
-				subject, description = "", p.Text
+				subject = ""
+				description = p.Text
 			}
 			r.Thoughts = append(r.Thoughts, thought{Subject: subject, Description: description, Timestamp: r.Timestamp})
 			return
@@ -120,10 +125,12 @@ func (r *record) call(p scrollback.ToolCall) {
 		if sign != nil && !said {
 			r.repeatCalls()
 		}
-		r.ToolCalls = append(r.ToolCalls, toolCall{ID: p.ID, Name: p.Name, Args: p.Arguments, Status: "cancelled", Timestamp: r.Timestamp})
+		r.ToolCalls = append(r.ToolCalls, toolCall{ID: p.ID, Name: p.Name, Args: p.Arguments, Status: "cancelled",
+			Timestamp: r.Timestamp})
 	}
 	if r.Type != "gemini" || sign != nil || said {
-		r.Content.parts = append(r.Content.parts, part{FunctionCall: &functionCall{ID: p.ID, Name: p.Name, Args: p.Arguments}, ThoughtSignature: sign})
+		r.Content.parts = append(r.Content.parts,
+			part{FunctionCall: &functionCall{ID: p.ID, Name: p.Name, Args: p.Arguments}, ThoughtSignature: sign})
 	}
 }
 
@@ -153,7 +160,9 @@ func (r *record) result(p scrollback.ToolResult, at int64) {
 		return
 	}
 	c := &r.ToolCalls[i]
-	c.Result, c.Status, c.Timestamp = content{parts: []part{answer}}, "success", stamp(at)
+	c.Result = content{parts: []part{answer}}
+	c.Status = "success"
+	c.Timestamp = stamp(at)
 	if p.IsError {
 		c.Status = "error"
 	}
@@ -165,7 +174,8 @@ func response(id, name, text string, failed bool) part {
 	if failed {
 		key = "error"
 	}
-	return part{FunctionResponse: &functionResponse{ID: id, Name: name, Response: transcript.Object(map[string]string{key: text})}}
+	return part{FunctionResponse: &functionResponse{ID: id, Name: name,
+		Response: transcript.Object(map[string]string{key: text})}}
 }
 
 // What stands for what the tool has no place for.
@@ -238,12 +248,15 @@ func (w *writer) fitCalls(r *record) {
 		}
 		for k := range c.Result.parts {
 			if f := c.Result.parts[k].FunctionResponse; f != nil {
-				f.ID, f.Name = c.ID, c.Name
+				f.ID = c.ID
+				f.Name = c.Name
 			}
 		}
 		for ; next < len(said); next++ {
 			if f := said[next].FunctionCall; f != nil {
-				f.ID, f.Name, f.Args = c.ID, c.Name, c.Args
+				f.ID = c.ID
+				f.Name = c.Name
+				f.Args = c.Args
 				next++
 				break
 			}

@@ -58,7 +58,8 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 			if err != nil {
 				s.Bad = reason(err)
 			} else {
-				s.Bytes, s.Changed = info.Size(), info.ModTime().UnixMilli()
+				s.Bytes = info.Size()
+				s.Changed = info.ModTime().UnixMilli()
 				s.Stamp = fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano())
 			}
 			if !yield(s, nil) {
@@ -157,7 +158,8 @@ func (r *reading) take(e transcript.Entry, err error) bool {
 		e.Source = r.session.Name // a checkpoint has no id
 	}
 	if e.Conversation != nil {
-		r.began, r.source = true, e.Source
+		r.began = true
+		r.source = e.Source
 		e.Origin = &scrollback.Origin{ID: e.Source, Folder: r.folder(e.Conversation.Meta)}
 		return r.yield(e, nil)
 	}

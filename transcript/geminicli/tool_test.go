@@ -53,9 +53,13 @@ func TestToolHoldsBack(t *testing.T) {
 		text     string
 		messages int
 		held     bool
-	}{{begun + prompt + called, 1, true}, {begun + prompt + answered + told[:20], 1, true}, {begun + prompt + answered + told, 4, false}} {
+	}{{begun + prompt + called, 1, true}, {begun + prompt + answered + told[:20], 1, true},
+		{begun + prompt + answered + told, 4, false}} {
 		p := transcript.Place{FS: place(c.text), Name: ".", Path: "/home/u", Now: 1000}
-		n, held, folder, bad := 0, false, "", 0
+		n := 0
+		held := false
+		folder := ""
+		bad := 0
 		for s, err := range (geminicli.Tool{}).Sessions(t.Context(), p) {
 			if err != nil {
 				t.Fatal(err)

@@ -93,13 +93,15 @@ func (w *writer) header(c scrollback.Conversation) error {
 		root = c.Roots[0]
 	}
 	sum := sha256.Sum256([]byte(root))
-	fields := map[string]any{"sessionId": string(c.ID), "projectHash": hex.EncodeToString(sum[:]), "startTime": stamp(c.CreatedAt), "lastUpdated": stamp(c.UpdatedAt), "kind": "main"}
+	fields := map[string]any{"sessionId": string(c.ID), "projectHash": hex.EncodeToString(sum[:]),
+		"startTime": stamp(c.CreatedAt), "lastUpdated": stamp(c.UpdatedAt), "kind": "main"}
 	if len(meta.Kept.Header) > 0 {
 		delete(fields, "kind")
 	}
 	for key, value := range meta.Kept.Header {
 		// A fork is another session than the one that was imported.
-		if text := bytes.Trim(value, `"`); len(text) > 0 && string(value) != "null" && (key != "sessionId" || c.Parent == nil) {
+		if text := bytes.Trim(value, `"`); len(text) > 0 && string(value) != "null" &&
+			(key != "sessionId" || c.Parent == nil) {
 			fields[key] = value
 		}
 	}
@@ -193,7 +195,8 @@ func asRead(group []transcript.Entry, id string) (json.RawMessage, error) {
 			continue
 		}
 		got := back.messages(kept.Place, &answers{})
-		if reads(got, group) || kept.Place == "" && back.placed() && (unit{messages: got}).says(unit{rec: back, messages: group}) {
+		if reads(got, group) || kept.Place == "" && back.placed() &&
+			(unit{messages: got}).says(unit{rec: back, messages: group}) {
 			return patched, nil
 		}
 	}
@@ -227,7 +230,8 @@ func (w *writer) asTold(group []transcript.Entry, id string) (json.RawMessage, e
 func asMessage(e transcript.Entry) message {
 	m := e.Message
 	_, meta := ourMeta(m.Meta)
-	out := message{Role: m.Role, Name: m.Name, Parts: transcript.Bare(m.Parts), Model: m.Model, Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: meta}
+	out := message{Role: m.Role, Name: m.Name, Parts: transcript.Bare(m.Parts), Model: m.Model, Usage: m.Usage,
+		Status: m.Status, CreatedAt: m.CreatedAt, Meta: meta}
 	for i, data := range e.Bytes {
 		if out.Data == nil {
 			out.Data = map[string][]byte{}
@@ -243,7 +247,8 @@ func reads(got, want []transcript.Entry) bool {
 		return false
 	}
 	for i := range got {
-		a, b := asMessage(got[i]), asMessage(want[i])
+		a := asMessage(got[i])
+		b := asMessage(want[i])
 		if b.Status == scrollback.StatusComplete {
 			b.Status = ""
 		}

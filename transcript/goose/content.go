@@ -117,7 +117,8 @@ func (t *teller) entries(r *row) []transcript.Entry {
 	var out []transcript.Entry
 	add := func(id string, role scrollback.Role, s said) {
 		if len(s.parts) > 0 {
-			m := scrollback.Message{ID: scrollback.MessageID(id), Role: role, Parts: s.parts, CreatedAt: r.created, Status: scrollback.StatusComplete}
+			m := scrollback.Message{ID: scrollback.MessageID(id), Role: role, Parts: s.parts, CreatedAt: r.created,
+				Status: scrollback.StatusComplete}
 			if r.summary {
 				m.Meta = json.RawMessage(`{"` + metaKey + `":{"compaction":true}}`)
 			}
@@ -139,7 +140,8 @@ func (t *teller) call(c content, r *row) scrollback.ToolCall {
 		Arguments json.RawMessage `json:"arguments"`
 	}
 	_ = json.Unmarshal(c.ToolCall.Value, &v)
-	call := scrollback.ToolCall{ID: cmp.Or(c.ID, r.identity), Name: cmp.Or(v.Name, "unknown"), Arguments: json.RawMessage("{}")}
+	call := scrollback.ToolCall{ID: cmp.Or(c.ID, r.identity), Name: cmp.Or(v.Name, "unknown"),
+		Arguments: json.RawMessage("{}")}
 	var b bytes.Buffer
 	if len(v.Arguments) > 0 && json.Compact(&b, v.Arguments) == nil {
 		call.Arguments = b.Bytes()
@@ -154,7 +156,8 @@ func (t *teller) call(c content, r *row) scrollback.ToolCall {
 // result is what a tool returned. Of texts that are made for somebody, those for the model
 // count, if there are any.
 func (t *teller) result(s *said, c content, r *row) {
-	out := scrollback.ToolResult{CallID: cmp.Or(c.ID, r.identity), IsError: c.ToolResult.Status == "error", Text: c.ToolResult.Error}
+	out := scrollback.ToolResult{CallID: cmp.Or(c.ID, r.identity), IsError: c.ToolResult.Status == "error",
+		Text: c.ToolResult.Error}
 	out.Name = cmp.Or(t.names[out.CallID], "unknown")
 	var v struct {
 		Content json.RawMessage `json:"content"`
@@ -162,7 +165,8 @@ func (t *teller) result(s *said, c content, r *row) {
 	}
 	list := c.ToolResult.Value
 	if json.Unmarshal(list, &v) == nil && len(v.Content) > 0 {
-		list, out.IsError = v.Content, out.IsError || v.IsError
+		list = v.Content
+		out.IsError = out.IsError || v.IsError
 	}
 	all, err := pieces(list)
 	if err != nil && len(list) > 0 {

@@ -21,7 +21,8 @@ func (c *conversation) entries() iter.Seq[transcript.Entry] {
 		if c.above != "" {
 			of = &transcript.AgentOf{Source: c.above}
 		}
-		if !yield(transcript.Entry{Source: c.source, Conversation: out, Agent: of, Origin: &scrollback.Origin{ID: c.source, Folder: c.folder}}) {
+		if !yield(transcript.Entry{Source: c.source, Conversation: out, Agent: of,
+			Origin: &scrollback.Origin{ID: c.source, Folder: c.folder}}) {
 			return
 		}
 		for _, b := range c.bad {

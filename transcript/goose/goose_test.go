@@ -32,9 +32,11 @@ var tables = []string{
 const second = 1764000000
 
 func ses(id, parent, made string) string {
-	up, kind := "NULL", "user"
+	up := "NULL"
+	kind := "user"
 	if parent != "" {
-		up, kind = "'"+parent+"'", "sub_agent"
+		up = "'" + parent + "'"
+		kind = "sub_agent"
 	}
 	return fmt.Sprintf("INSERT INTO sessions VALUES ('%s', 'Name of %s', 'd', '%s', '/work/app', '%s', '%s', 'acme', "+
 		`'{"model_name":"m-1","context_limit":1}', %s, NULL)`, id, id, kind, made, made, up)
@@ -97,7 +99,8 @@ func history() []string {
 		ses("20260102_2", "20260102_1", made), put("20260102_2", "user", (second+6)*1000, all, text("look")),
 		put("20260102_2", "assistant", (second+6)*1000, all, text("seen")))
 	return append(out, put("20260102_1", "assistant", (second+7)*1000, all,
-		`{"type":"toolRequest","id":"c2","toolCall":{"status":"error","error":"no such tool"}}`, `{"type":"systemNotification","msg":"x"}`),
+		`{"type":"toolRequest","id":"c2","toolCall":{"status":"error","error":"no such tool"}}`,
+		`{"type":"systemNotification","msg":"x"}`),
 		put("20260102_1", "user", (second+8)*1000, all,
 			`{"type":"toolResponse","id":"c2","toolResult":{"status":"error","error":"no such tool"}}`))
 }
@@ -127,7 +130,8 @@ func plain(entries []transcript.Entry) []string {
 func TestHistory(t *testing.T) {
 	want := []string{
 		"20260102_1: Name of 20260102_1", "user | list", `assistant | thinks hm | I look | calls c1 shell {"command":"ls"}`,
-		"tool | result of c1 shell: a b⏎A B | image image/png .", "assistant | two", "user | and now", "user | they looked at a and b",
+		"tool | result of c1 shell: a b⏎A B | image image/png .", "assistant | two", "user | and now",
+		"user | they looked at a and b",
 		"assistant | it is done", "assistant | calls c2 unknown {}", "tool | error of c2 unknown: no such tool",
 		"end[call that was not understood:1 continuation:1 copy for the model:2 result for the screen:1 systemNotification:1]",
 		"20260102_2: Name of 20260102_2", "user | look", "assistant | seen", "end",
@@ -140,7 +144,8 @@ func TestHistory(t *testing.T) {
 		if d := cmp.Diff(want, plain(entries)); d != "" {
 			t.Fatalf("%s: %s", name, d)
 		}
-		if c := entries[0]; c.Origin.Folder != "/work/app" || c.Conversation.Model != "m-1" || c.Conversation.CreatedAt != 1767323045000 {
+		if c := entries[0]; c.Origin.Folder != "/work/app" || c.Conversation.Model != "m-1" ||
+			c.Conversation.CreatedAt != 1767323045000 {
 			t.Errorf("%+v %+v", c.Origin, c.Conversation)
 		}
 		if a := entries[11].Agent; a == nil || a.Source != entries[0].Source {
@@ -186,10 +191,13 @@ func TestEqualMessages(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
-	s := append(slices.Clone(tables), ses("20260102_1", "", made), put("20260102_1", "user", (second+2)*1000, all, text("third")),
-		put("20260102_1", "user", second+1, all, text("second")), put("20260102_1", "user", second*1000+1, all, text("first")))
+	s := append(slices.Clone(tables), ses("20260102_1", "", made),
+		put("20260102_1", "user", (second+2)*1000, all, text("third")),
+		put("20260102_1", "user", second+1, all, text("second")),
+		put("20260102_1", "user", second*1000+1, all, text("first")))
 	got := plain(foreigntest.Read(t, goose.Tool{}, place(t, "sessions.db", s...), false))
-	if d := cmp.Diff([]string{"20260102_1: Name of 20260102_1", "user | first", "user | second", "user | third", "end"}, got); d != "" {
+	if d := cmp.Diff([]string{"20260102_1: Name of 20260102_1", "user | first", "user | second", "user | third", "end"},
+		got); d != "" {
 		t.Error(d)
 	}
 }
@@ -207,14 +215,16 @@ not JSON
 func TestOlderFiles(t *testing.T) {
 	p := place(t, "sessions.db", append(slices.Clone(tables), ses("20250615_120000", "", made),
 		put("20250615_120000", "user", second, all, text("in the database")))...)
-	for name, text := range map[string]string{"20250615_120000.jsonl": jsonl, "20250616_120000.jsonl": jsonl, "notes.jsonl": "{}\n"} {
+	for name, text := range map[string]string{"20250615_120000.jsonl": jsonl, "20250616_120000.jsonl": jsonl,
+		"notes.jsonl": "{}\n"} {
 		if err := os.WriteFile(filepath.Join(p.Path, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := []string{
 		"20250615_120000: Name of 20250615_120000", "user | in the database", "end", "20250616_120000: Old talk", "",
-		"user | old question", `assistant | calls c1 shell {"a":1}`, "tool | result of c1 shell: ok", "assistant | old answer", "end",
+		"user | old question", `assistant | calls c1 shell {"a":1}`, "tool | result of c1 shell: ok",
+		"assistant | old answer", "end",
 	}
 	got := plain(foreigntest.Read(t, goose.Tool{}, p, false))
 	if strings.HasPrefix(got[4], "bad 5: malformed JSON") {
@@ -228,22 +238,26 @@ func TestOlderFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Name = "20250616_120000.jsonl"
-	live, rest := plain(foreigntest.Read(t, goose.Tool{}, p, true)), plain(foreigntest.Read(t, goose.Tool{}, p, false))
+	live := plain(foreigntest.Read(t, goose.Tool{}, p, true))
+	rest := plain(foreigntest.Read(t, goose.Tool{}, p, false))
 	if live[len(live)-1] != "end held" || !strings.HasPrefix(rest[2], "bad 7") || rest[len(rest)-1] != "end" {
 		t.Errorf("%q\n%q", live, rest)
 	}
 }
 
 func TestThreads(t *testing.T) {
-	s := append(slices.Clone(tables), ses("20260102_1", "", made), ses("20260102_2", "", made), "UPDATE sessions SET thread_id = 'th'",
+	s := append(slices.Clone(tables), ses("20260102_1", "", made), ses("20260102_2", "", made),
+		"UPDATE sessions SET thread_id = 'th'",
 		"CREATE TABLE thread_messages (id INTEGER PRIMARY KEY, thread_id TEXT, session_id TEXT, message_id TEXT, role TEXT, "+
 			"content_json TEXT, created_timestamp INTEGER, metadata_json TEXT)")
 	for i, words := range []string{"in a thread", "and more"} {
-		s = append(s, fmt.Sprintf("INSERT INTO thread_messages VALUES (%d, 'th', '20260102_1', NULL, 'user', '[%s]', %d, '{}')",
-			i, text(words), second))
+		s = append(s,
+			fmt.Sprintf("INSERT INTO thread_messages VALUES (%d, 'th', '20260102_1', NULL, 'user', '[%s]', %d, '{}')",
+				i, text(words), second))
 	}
 	got := plain(foreigntest.Read(t, goose.Tool{}, place(t, "sessions.db", s...), false))
-	if d := cmp.Diff([]string{"20260102_1: Name of 20260102_1", "user | in a thread", "user | and more", "end"}, got); d != "" {
+	if d := cmp.Diff([]string{"20260102_1: Name of 20260102_1", "user | in a thread", "user | and more", "end"},
+		got); d != "" {
 		t.Error(d)
 	}
 }
@@ -260,7 +274,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 		put("b", "robot", 1, all, text("y")), put("b", "user", 1, all, "7", `{"type":"text","text":7}`),
 		"UPDATE messages SET content_json = 'torn' WHERE role = 'robot'",
 		put("b", "user", 9e17, all, `{"type":"toolResponse","id":"c","toolResult":{"status":"success","value":"odd"}}`))
-	want := []string{"a: Name of a", "user | x", "end", "b: Name of b", `bad 0: message 2: the role "robot"`, "tool | result of c unknown: ",
+	want := []string{"a: Name of a", "user | x", "end", "b: Name of b", `bad 0: message 2: the role "robot"`,
+		"tool | result of c unknown: ",
 		"end[empty message:1 result of an unknown shape:1 unknown :1 unknown text:1]"}
 	script := plain(foreigntest.Read(t, goose.Tool{}, place(t, "sessions.db", s...), false))
 	slices.Sort(script)
@@ -272,10 +287,12 @@ func TestWhatCannotBeRead(t *testing.T) {
 
 func TestSuite(t *testing.T) {
 	t.Run("Files", func(t *testing.T) {
-		tooltest.Run(t, tooltest.Case{Tool: goose.Tool{}, FS: fstest.MapFS{"20250615_120000.jsonl": {Data: []byte(jsonl)}}, Mutants: 1000})
+		tooltest.Run(t, tooltest.Case{Tool: goose.Tool{}, FS: fstest.MapFS{"20250615_120000.jsonl": {Data: []byte(jsonl)}},
+			Mutants: 1000})
 	})
 	t.Run("Database", func(t *testing.T) {
-		tooltest.Run(t, tooltest.Case{Tool: goose.Tool{}, FS: place(t, "sessions.db", history()...).FS, Disk: true, Mutants: 120})
+		tooltest.Run(t, tooltest.Case{Tool: goose.Tool{}, FS: place(t, "sessions.db", history()...).FS, Disk: true,
+			Mutants: 120})
 	})
 }
 
@@ -301,7 +318,8 @@ func TestHomesAndSniff(t *testing.T) {
 			t.Errorf("%s is not known", name)
 		}
 	}
-	for name, head := range map[string]string{"other.db": "SQLite format 3\x00", "a.jsonl": `{"role":"user"}`, "sessions.db": "text"} {
+	for name, head := range map[string]string{"other.db": "SQLite format 3\x00", "a.jsonl": `{"role":"user"}`,
+		"sessions.db": "text"} {
 		if (goose.Tool{}).Sniff(name, []byte(head)) {
 			t.Errorf("%s is taken for the tool's", name)
 		}

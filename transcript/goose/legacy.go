@@ -56,7 +56,8 @@ func (c *conversation) line(line []byte, n int) {
 		return
 	}
 	if l.Role == "" && l.Folder != nil {
-		c.folder, c.title = strings.ToValidUTF8(*l.Folder, "\uFFFD"), strings.ToValidUTF8(l.Description, "\uFFFD")
+		c.folder = strings.ToValidUTF8(*l.Folder, "\uFFFD")
+		c.title = strings.ToValidUTF8(l.Description, "\uFFFD")
 		return
 	}
 	at, _ := l.Created.Int64() // a message without a time has none

@@ -110,7 +110,8 @@ func (c *conversation) load(db *foreign.DB) error {
 	if err := c.take(db, "messages", "session_id", c.id); err != nil {
 		return err
 	}
-	if len(c.rows) == 0 && c.thread != "" && db.Has("thread_messages", "id", "thread_id", "role", "content_json", "created_timestamp") {
+	if len(c.rows) == 0 && c.thread != "" &&
+		db.Has("thread_messages", "id", "thread_id", "role", "content_json", "created_timestamp") {
 		first := "" // of the sessions that have nothing but the thread, which is told once
 		for r, err := range db.Rows("SELECT id FROM sessions s WHERE thread_id = ? AND NOT EXISTS (SELECT 1 FROM messages "+
 			"WHERE session_id = s.id) ORDER BY "+field(db, "sessions", "created_at")+", id LIMIT 1", c.thread) {
@@ -125,7 +126,9 @@ func (c *conversation) load(db *foreign.DB) error {
 			}
 		}
 	}
-	slices.SortStableFunc(c.rows, func(a, b *row) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.order, b.order)) })
+	slices.SortStableFunc(c.rows, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.order, b.order))
+	})
 	c.arrange()
 	return nil
 }
@@ -165,7 +168,8 @@ func (c *conversation) add(role string, raw, metadata []byte, r *row) {
 		return
 	}
 	_ = json.Unmarshal(metadata, &flags) // without it, everybody sees it
-	r.forUser, r.forModel = flags.User == nil || *flags.User, flags.Model == nil || *flags.Model
+	r.forUser = flags.User == nil || *flags.User
+	r.forModel = flags.Model == nil || *flags.Model
 	r.role = role
 	var plain bytes.Buffer
 	if json.Compact(&plain, raw) != nil {
@@ -203,7 +207,8 @@ func (r *row) goesOn() bool {
 		return false
 	}
 	text := r.text()
-	return strings.HasPrefix(text, "Your context was compacted") || strings.HasPrefix(text, "The previous message contains a summary")
+	return strings.HasPrefix(text, "Your context was compacted") ||
+		strings.HasPrefix(text, "The previous message contains a summary")
 }
 
 // moment is a time of the database, in UTC, in Unix ms; 0 for none.

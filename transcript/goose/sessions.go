@@ -23,7 +23,8 @@ func need(db *foreign.DB) error {
 }
 
 // list lists the conversations of a database that are not a sub-agent's, and notes all ids.
-func list(ctx context.Context, p transcript.Place, name string, seen map[string]bool) (out []transcript.Session, err error) {
+func list(ctx context.Context, p transcript.Place, name string,
+	seen map[string]bool) (out []transcript.Session, err error) {
 	err = foreign.Read(ctx, filepath.Join(p.Path, filepath.FromSlash(name)), func(db *foreign.DB) error {
 		out = nil
 		clear(seen)
@@ -39,11 +40,14 @@ func list(ctx context.Context, p transcript.Place, name string, seen map[string]
 		}
 		for _, family := range f.families {
 			s := transcript.Session{ID: f.all[family[0]].identity(), Name: name}
-			sum, rows := sha256.New(), int64(0)
+			sum := sha256.New()
+			rows := int64(0)
 			for _, id := range family {
 				h := f.all[id]
 				fmt.Fprintf(sum, "%s %s;", id, h.stamp)
-				rows, s.Bytes, s.Changed = rows+h.rows, s.Bytes+h.bytes, max(s.Changed, h.updated, h.newest)
+				rows += h.rows
+				s.Bytes += h.bytes
+				s.Changed = max(s.Changed, h.updated, h.newest)
 			}
 			if s.Stamp = fmt.Sprintf("%x", sum.Sum(nil)[:16]); rows > 0 {
 				out = append(out, s)
@@ -90,24 +94,32 @@ func gather(db *foreign.DB) (*forest, error) {
 		"parent_session_id", "thread_id"} {
 		fields = append(fields, db.Or("sessions", c, "NULL"))
 	}
-	created, updated := "NULL", "NULL"
+	created := "NULL"
+	updated := "NULL"
 	if db.Has("sessions", "created_at", "updated_at") {
-		created, updated = "created_at", "updated_at"
+		created = "created_at"
+		updated = "updated_at"
 	}
 	var ids []string
-	for r, err := range db.Rows("SELECT id, CAST(" + created + " AS TEXT) AS made, CAST(" + updated + " AS TEXT) AS changed, " +
+	for r, err := range db.Rows("SELECT id, CAST(" + created + " AS TEXT) AS made, CAST(" + updated +
+		" AS TEXT) AS changed, " +
 		strings.Join(fields, ", ") + " FROM sessions ORDER BY " + created + ", id") {
 		if err != nil {
 			return nil, err
 		}
-		h := &head{id: r.Text("id"), made: r.Text("made"), title: cmp.Or(r.Text("name"), r.Text("description")), kind: r.Text("session_type"),
-			folder: r.Text("working_dir"), provider: r.Text("provider_name"), parent: r.Text("parent_session_id"), thread: r.Text("thread_id")}
+		h := &head{id: r.Text("id"), made: r.Text("made"), title: cmp.Or(r.Text("name"), r.Text("description")),
+			kind:   r.Text("session_type"),
+			folder: r.Text("working_dir"), provider: r.Text("provider_name"), parent: r.Text("parent_session_id"),
+			thread: r.Text("thread_id")}
 		if h.id == "" || f.all[h.id] != nil {
 			continue
 		}
-		h.created, h.updated = moment(h.made), moment(r.Text("changed"))
-		h.model, h.stamp = modelOf(r.Text("model_config_json")), r.Text("changed")
-		ids, f.all[h.id] = append(ids, h.id), h
+		h.created = moment(h.made)
+		h.updated = moment(r.Text("changed"))
+		h.model = modelOf(r.Text("model_config_json"))
+		h.stamp = r.Text("changed")
+		ids = append(ids, h.id)
+		f.all[h.id] = h
 	}
 	f.ids = ids
 	f.families = tree.Families(ids, func(id string) string { return f.all[id].parent })
@@ -119,12 +131,15 @@ func gather(db *foreign.DB) (*forest, error) {
 func (f *forest) count(db *foreign.DB) error {
 	const sums = "count(*) AS n, max(id) AS high, max(created_timestamp) AS t, sum(octet_length(content_json)) AS b, "
 	visible := func(table string) string { return "sum(octet_length(" + field(db, table, "metadata_json") + ")) AS m" }
-	for r, err := range db.Rows("SELECT session_id, " + sums + visible("messages") + " FROM messages GROUP BY session_id") {
+	for r, err := range db.Rows("SELECT session_id, " + sums + visible("messages") +
+		" FROM messages GROUP BY session_id") {
 		if err != nil {
 			return err
 		}
 		if h := f.all[r.Text("session_id")]; h != nil {
-			h.rows, h.bytes, h.newest = r.Int("n"), max(r.Int("b"), 0), transcript.Millis(r.Int("t"))
+			h.rows = r.Int("n")
+			h.bytes = max(r.Int("b"), 0)
+			h.newest = transcript.Millis(r.Int("t"))
 			h.stamp += fmt.Sprintf(" %d %d %d %d", h.rows, r.Int("high"), h.bytes, r.Int("m"))
 		}
 	}
@@ -132,7 +147,8 @@ func (f *forest) count(db *foreign.DB) error {
 		return nil
 	}
 	threads := map[string]foreign.Row{}
-	for r, err := range db.Rows("SELECT thread_id, " + sums + visible("thread_messages") + " FROM thread_messages GROUP BY thread_id") {
+	for r, err := range db.Rows("SELECT thread_id, " + sums + visible("thread_messages") +
+		" FROM thread_messages GROUP BY thread_id") {
 		if err != nil {
 			return err
 		}
@@ -145,7 +161,9 @@ func (f *forest) count(db *foreign.DB) error {
 			continue // what a session has of its own is what it says
 		}
 		delete(threads, h.thread) // which is told once
-		h.rows, h.bytes, h.newest = r.Int("n"), max(r.Int("b"), 0), transcript.Millis(r.Int("t"))
+		h.rows = r.Int("n")
+		h.bytes = max(r.Int("b"), 0)
+		h.newest = transcript.Millis(r.Int("t"))
 		h.stamp += fmt.Sprintf(" thread %d %d %d %d", h.rows, r.Int("high"), h.bytes, r.Int("m"))
 	}
 	return nil

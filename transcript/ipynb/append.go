@@ -43,13 +43,16 @@ func (n *notebook) append(c transcript.Cell, own *transcript.Entry) error {
 	text := c.Text
 	switch {
 	case c.Role == scrollback.RoleSystem:
-		w.Type, text = "markdown", cell.SystemPrefix+text
+		w.Type = "markdown"
+		text = cell.SystemPrefix + text
 	case c.Markup || c.Role != scrollback.RoleUser:
 		w.Type = "markdown"
 	}
 	if w.Type == "code" {
 		null := json.RawMessage("null")
-		w.Count, w.Outputs, text = &null, &[]string{}, cell.Inline(c)
+		w.Count = &null
+		w.Outputs = &[]string{}
+		text = cell.Inline(c)
 	} else {
 		for i, p := range c.Images {
 			if w.Attachments == nil {
@@ -88,7 +91,8 @@ func (n *notebook) append(c transcript.Cell, own *transcript.Entry) error {
 	if err != nil {
 		return err
 	}
-	made.Raw, made.read = n.file.Set(made.Raw, cellDepth, "metadata", meta), nil
+	made.Raw = n.file.Set(made.Raw, cellDepth, "metadata", meta)
+	made.read = nil
 	if made.kind == "code" && len(c.Interaction) > 0 {
 		return n.show(made, cell.Newest(c.Interaction))
 	}

@@ -49,7 +49,8 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	if meta, err = n.said(meta, o, raws); err != nil {
 		return err
 	}
-	c.Raw, c.read = n.file.Set(c.Raw, cellDepth, "metadata", meta), nil
+	c.Raw = n.file.Set(c.Raw, cellDepth, "metadata", meta)
+	c.read = nil
 	if c.kind == "code" {
 		return n.show(c, cell.Newest(rest))
 	}
@@ -91,7 +92,8 @@ func (n *notebook) show(c *item, answer string) error {
 	case answer == "":
 		outputs = slices.Delete(outputs, at, at+1)
 	default:
-		raw, err := n.file.Marshal(output{map[string][]string{"text/markdown": split(answer), "text/plain": split(answer)}, map[string]bool{cell.OursField: true}, "display_data"},
+		raw, err := n.file.Marshal(output{map[string][]string{"text/markdown": split(answer), "text/plain": split(answer)},
+			map[string]bool{cell.OursField: true}, "display_data"},
 			metaDepth+1)
 		if err != nil {
 			return err
@@ -125,7 +127,8 @@ func (n *notebook) SetStale(i int, stale bool) error {
 	o.Stale = stale
 	meta, err := cell.SetOurs(n.file.Form, was, o)
 	if err == nil && !bytes.Equal(was, meta) {
-		c.Raw, c.read = n.file.Set(c.Raw, cellDepth, "metadata", meta), nil
+		c.Raw = n.file.Set(c.Raw, cellDepth, "metadata", meta)
+		c.read = nil
 	}
 	return err
 }

@@ -49,7 +49,8 @@ func empty(t transcript.Tie, meta json.RawMessage) *notebook {
 	raw, err := form.Marshal(m, 1)
 	if err == nil {
 		raw = cell.Restore(form, raw, splice.Get(meta, Name))
-		raw = slices.Concat([]byte("{\n \"cells\": [],\n \"metadata\": "), raw, []byte(",\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n"))
+		raw = slices.Concat([]byte("{\n \"cells\": [],\n \"metadata\": "), raw,
+			[]byte(",\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n"))
 		var n *notebook
 		if n, err = open(raw); err == nil {
 			return n
@@ -121,7 +122,9 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 		}
 		last := n.items[len(n.items)-1]
 		n.dropped += len(n.items) - 1
-		n.items, n.cells = []*item{{}}, nil // what is written is not needed any more
+		// what is written is not needed any more
+		n.items = []*item{{}}
+		n.cells = nil
 		return []splice.Item{last.Item}, nil
 	})
 }

@@ -82,7 +82,8 @@ func open(b []byte) (*notebook, error) {
 		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open", "the notebook cannot be read: %w", err)
 	}
 	if major := splice.Get(f.Shell, "nbformat"); major != nil && string(major) != "4" {
-		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open", "only notebooks of nbformat 4 can be read, this one says %.20s", major)
+		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open",
+			"only notebooks of nbformat 4 can be read, this one says %.20s", major)
 	}
 	n := &notebook{file: f, ids: map[string]bool{}}
 	for _, it := range list {

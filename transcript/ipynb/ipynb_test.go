@@ -16,7 +16,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/notebooktest"
 )
 
-var kind = notebooktest.Kind{Importer: ipynb.Format{}, Exporter: ipynb.Format{}, Open: ipynb.Open, New: ipynb.New, List: "cells"}
+var kind = notebooktest.Kind{Importer: ipynb.Format{}, Exporter: ipynb.Format{}, Open: ipynb.Open, New: ipynb.New,
+	List: "cells"}
 
 func TestNotebook(t *testing.T) { notebooktest.Run(t, kind) }
 
@@ -69,7 +70,8 @@ func TestMadeByNbformat(t *testing.T) {
 			texts = append(texts, fmt.Sprintf("%s %v %s", c.Role, c.Markup, c.Text))
 		}
 		want := []string{"user true # Title\n\n![a.png](attachment:a.png) and ![b c](attachment:b%20c.png)\n",
-			"user false import math\nmath.pi # é钥匙 <b>", "system true Be brief.", "user false What is this? ![x](attachment:none.png)",
+			"user false import math\nmath.pi # é钥匙 <b>", "system true Be brief.",
+			"user false What is this? ![x](attachment:none.png)",
 			"assistant true an answer of its own", "user false "}
 		if !slices.Equal(texts, want) {
 			t.Fatalf("%q", texts)
@@ -106,9 +108,11 @@ func onlyTheSpan(t *testing.T, file []byte) {
 		t.Fatal(err)
 	}
 	got := n.Bytes()
-	from, to := bytes.Index(file, []byte(`"execution":`)), bytes.Index(file, []byte(`"raw"`))
+	from := bytes.Index(file, []byte(`"execution":`))
+	to := bytes.Index(file, []byte(`"raw"`))
 	tail := bytes.LastIndex(file[:to], []byte(`"source": [`))
-	if !bytes.HasPrefix(got, file[:from]) || !bytes.HasSuffix(got, file[tail:]) || !bytes.Contains(got, []byte(`"evalue": "no"`)) {
+	if !bytes.HasPrefix(got, file[:from]) || !bytes.HasSuffix(got, file[tail:]) ||
+		!bytes.Contains(got, []byte(`"evalue": "no"`)) {
 		t.Errorf("more than the cell changed:\n%s", got)
 	}
 	again := open(t, got)
@@ -199,10 +203,12 @@ func python(t *testing.T) string {
 // What is written is valid, and nbformat reads it as it is: changed notebooks of every
 // version, and new ones in which everything occurs.
 func TestValid(t *testing.T) {
-	with, dir := python(t), t.TempDir()
+	with := python(t)
+	dir := t.TempDir()
 	run := func(args ...string) {
 		t.Helper()
-		if out, err := exec.Command(with, append([]string{"../../.ci/notebooks.py"}, args...)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(with, append([]string{"../../.ci/notebooks.py"},
+			args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
@@ -225,7 +231,8 @@ func TestValid(t *testing.T) {
 		if err := n.SetTie(transcript.Tie{Conversation: "c", Title: "T", Agents: []string{"a"}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Append(transcript.Cell{Markup: true, Text: "![p](attachment:p.png)", Bytes: map[int][]byte{0: notebooktest.PNG},
+		if _, err := n.Append(transcript.Cell{Markup: true, Text: "![p](attachment:p.png)",
+			Bytes:  map[int][]byte{0: notebooktest.PNG},
 			Images: []scrollback.Image{{Name: "p.png", MediaType: "image/png"}}}); err != nil {
 			t.Fatal(err)
 		}

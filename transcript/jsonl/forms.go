@@ -15,8 +15,10 @@ import (
 
 // roles are what others call a role.
 var roles = map[string]scrollback.Role{
-	"model": scrollback.RoleAssistant, "gpt": scrollback.RoleAssistant, "chatgpt": scrollback.RoleAssistant, "bot": scrollback.RoleAssistant,
-	"ai": scrollback.RoleAssistant, "human": scrollback.RoleUser, "developer": scrollback.RoleSystem, "function": scrollback.RoleTool,
+	"model": scrollback.RoleAssistant, "gpt": scrollback.RoleAssistant, "chatgpt": scrollback.RoleAssistant,
+	"bot": scrollback.RoleAssistant,
+	"ai":  scrollback.RoleAssistant, "human": scrollback.RoleUser, "developer": scrollback.RoleSystem,
+	"function":    scrollback.RoleTool,
 	"observation": scrollback.RoleTool,
 }
 
@@ -65,7 +67,8 @@ func sniffForms(head []byte) bool {
 		for {
 			name, err := d.Next()
 			if err != nil {
-				return seen["prompt"] && (seen["completion"] || seen["response"]) || seen["instruction"] && (seen["output"] || seen["response"]) ||
+				return seen["prompt"] && (seen["completion"] || seen["response"]) ||
+					seen["instruction"] && (seen["output"] || seen["response"]) ||
 					seen["question"] && seen["answer"]
 			}
 			seen[name] = true
@@ -164,7 +167,8 @@ func forms(raw json.RawMessage, talks *int) []form {
 	}
 	id := text("id", "conversation_id")
 	out := talk(id, list)
-	about := &scrollback.Conversation{Title: text("title"), Instructions: cmp.Or(text("system", "instructions"), systemOf(object))}
+	about := &scrollback.Conversation{Title: text("title"),
+		Instructions: cmp.Or(text("system", "instructions"), systemOf(object))}
 	if about.Title != "" || about.Instructions != "" {
 		out = append([]form{{entry: transcript.Entry{Source: out[0].source, Conversation: about}}}, out...)
 	}
@@ -181,9 +185,11 @@ func pairOf(object map[string]json.RawMessage) []json.RawMessage {
 		}
 		return s
 	}
-	for _, names := range [][3]string{{"prompt", "completion"}, {"prompt", "response"}, {"instruction", "output", "input"}, {"instruction", "response", "context"},
+	for _, names := range [][3]string{{"prompt", "completion"}, {"prompt", "response"}, {"instruction", "output", "input"},
+		{"instruction", "response", "context"},
 		{"question", "answer"}} {
-		asked, answer := text(names[0]), text(names[1])
+		asked := text(names[0])
+		answer := text(names[1])
 		if strings.TrimSpace(asked) == "" || strings.TrimSpace(answer) == "" {
 			continue
 		}
@@ -332,10 +338,12 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 		var texts []string
 		for _, raw := range list {
 			part, plain := partOf(raw)
-			parts, texts = append(parts, part), append(texts, plain)
+			parts = append(parts, part)
+			texts = append(texts, plain)
 		}
 		if s.CallID != "" && role == scrollback.RoleTool {
-			return json.Marshal([]any{map[string]any{"type": "tool_result", "call_id": s.CallID, "name": s.Name, "text": strings.Join(texts, "")}})
+			return json.Marshal([]any{map[string]any{"type": "tool_result", "call_id": s.CallID, "name": s.Name,
+				"text": strings.Join(texts, "")}})
 		}
 	default:
 		return given, nil // the parts say what is wrong with it
@@ -345,7 +353,8 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 		if list != nil {
 			opaque = kept(map[string]any{"details": list})
 		}
-		parts = append([]any{partly(map[string]any{"type": "reasoning", "text": cmp.Or(s.Reasoning, s.Thoughts)}, opaque)}, parts...)
+		parts = append([]any{partly(map[string]any{"type": "reasoning", "text": cmp.Or(s.Reasoning, s.Thoughts)}, opaque)},
+			parts...)
 	}
 	if s.Refusal != "" {
 		parts = append(parts, map[string]any{"type": "text", "text": s.Refusal})
@@ -354,7 +363,8 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 		if c.ID == "" {
 			c.ID = fmt.Sprintf("call_%d", i)
 		}
-		call := map[string]any{"type": "tool_call", "id": c.ID, "name": c.Function.Name, "arguments": arguments(c.Function.Arguments)}
+		call := map[string]any{"type": "tool_call", "id": c.ID, "name": c.Function.Name,
+			"arguments": arguments(c.Function.Arguments)}
 		parts = append(parts, partly(call, kept(c.beside)))
 	}
 	if parts == nil {
@@ -450,7 +460,8 @@ func partOf(raw json.RawMessage) (part any, plain string) {
 		return partly(map[string]any{"type": "tool_call", "id": cmp.Or(p.Call.ID, "call_"+p.Call.Name), "name": p.Call.Name,
 			"arguments": arguments(p.Call.Args)}, p.Signed), ""
 	case p.Type == "" && p.Answer != nil:
-		return map[string]any{"type": "tool_result", "call_id": cmp.Or(p.Answer.ID, "call_"+p.Answer.Name), "name": p.Answer.Name,
+		return map[string]any{"type": "tool_result", "call_id": cmp.Or(p.Answer.ID, "call_"+p.Answer.Name),
+			"name": p.Answer.Name,
 			"text": answered(p.Answer.Response)}, ""
 	case p.Type == "" && len(p.Signed) > 0 && string(p.Signed) != "null" && len(p.Text) == 0:
 		return spoken("", p.Thought, p.Signed), ""

@@ -100,10 +100,12 @@ func TestForms(t *testing.T) {
 // What a request tells a model for all of it is kept, in whichever form it stands, and so are the
 // times of messages under the names that others give them.
 func TestInstructionsAndTimes(t *testing.T) {
-	for _, about := range []string{`"system":"Be brief."`, `"system":[{"type":"text","text":"Be brief."}]`, `"system":[{"text":"Be brief."}]`,
+	for _, about := range []string{`"system":"Be brief."`, `"system":[{"type":"text","text":"Be brief."}]`,
+		`"system":[{"text":"Be brief."}]`,
 		`"systemInstruction":{"parts":[{"text":"Be brief."}]}`, `"instructions":"Be brief."`} {
 		told := ""
-		for e, err := range (jsonl.Format{}).Read(strings.NewReader(`{` + about + `,"messages":[{"role":"user","content":"one"}]}`)) {
+		for e, err := range (jsonl.Format{}).Read(strings.NewReader(`{` + about +
+			`,"messages":[{"role":"user","content":"one"}]}`)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,14 +181,16 @@ func TestPayloads(t *testing.T) {
 func TestMessagesWithoutContent(t *testing.T) {
 	for _, empty := range []string{`"content":null`, `"content":""`, `"content":" \n"`, `"content":[]`,
 		`"content":[{"type":"text","text":""}]`,
-		`"content":[{"type":"text","text":null}]`, `"parts":null`, `"parts":[]`, `"content":null,"status":"complete"`, `"name":"a"`} {
+		`"content":[{"type":"text","text":null}]`, `"parts":null`, `"parts":[]`, `"content":null,"status":"complete"`,
+		`"name":"a"`} {
 		one := `{"role":"user",` + empty + `}`
 		for form, file := range map[string]string{
 			"lines": `{"role":"user","content":"a"}` + "\n" + one + "\n" + `{"role":"assistant","content":"b"}` + "\n",
 			"list":  `[{"role":"user","content":"a"},` + one + `,{"role":"assistant","content":"b"}]`,
 			"talk":  `{"messages":[{"role":"user","content":"a"},` + one + `,{"role":"assistant","content":"b"}]}`,
 		} {
-			said, bad := "", 0
+			said := ""
+			bad := 0
 			for e, err := range (jsonl.Format{}).Read(strings.NewReader(file)) {
 				switch {
 				case err != nil:

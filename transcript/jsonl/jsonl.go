@@ -7,8 +7,8 @@
 // "conversation_id" on each line. An image or file part may carry its bytes as
 // base64 in "data"; a tool result carries its whole text. The forms in which others write
 // messages as JSON are read too: lists of messages, objects with "messages" as they are sent to
-// a model or trained on, ShareGPT's "conversations", and OpenAI's and Anthropic's parts. An export says in "turns" which
-// turns after a message failed, and why; nobody reads that in again.
+// a model or trained on, ShareGPT's "conversations", and OpenAI's and Anthropic's parts. An export says in "turns"
+// which turns after a message failed, and why; nobody reads that in again.
 //
 // It may not know the store or the network.
 package jsonl
@@ -116,7 +116,9 @@ type header struct {
 // Read implements transcript.Importer.
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		in, source, talks := transcript.NewRecords(r), "", 0
+		in := transcript.NewRecords(r)
+		source := ""
+		talks := 0
 		for {
 			rec, err := in.Next()
 			if transcript.Ended(err) {

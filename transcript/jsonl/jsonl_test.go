@@ -36,9 +36,10 @@ func read(t *testing.T, file string) (c scrollback.Conversation, out []transcrip
 
 // Half a line at the end, and lines that are none, are named; the others count.
 func TestBadLines(t *testing.T) {
-	_, out, bad := read(t, "\uFEFF{\"role\":\"user\",\"content\":\"one\"}\r\n\r\n{\"role\":\"robot\"}\n{\"role\":\"user\","+
-		"\"content\":[{\"type\":\"image\",\"media_type\":\"image/png\",\"data\":\"?\"}]}\n{\"role\":\"assistant\",\"content\":\"two\"}"+
-		"\n{\"role\":\"us")
+	_, out, bad := read(t,
+		"\uFEFF{\"role\":\"user\",\"content\":\"one\"}\r\n\r\n{\"role\":\"robot\"}\n{\"role\":\"user\","+
+			"\"content\":[{\"type\":\"image\",\"media_type\":\"image/png\",\"data\":\"?\"}]}\n{\"role\":\"assistant\",\"content\":\"two\"}"+
+			"\n{\"role\":\"us")
 	if len(out) != 2 || len(bad) != 3 || bad[0].Line != 3 || bad[1].Line != 4 || bad[2].Line != 6 {
 		t.Errorf("%d messages, bad %+v", len(out), bad)
 	}
@@ -47,8 +48,9 @@ func TestBadLines(t *testing.T) {
 // Whatever a file holds, it is read to its end, each line once, and what was read is
 // written and read again as it was.
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"", "\n\n", `{"role":"user","content":"x"}`, `{"conversation":{"id":"a","title":"t","meta":{"k":1}}}` + "\n" +
-		`{"role":"assistant","content":[{"type":"text","text":"y"}],"created_at":"2026-01-01T00:00:00Z","usage":{"input_tokens":3}}`,
+	for _, s := range []string{"", "\n\n", `{"role":"user","content":"x"}`,
+		`{"conversation":{"id":"a","title":"t","meta":{"k":1}}}` + "\n" +
+			`{"role":"assistant","content":[{"type":"text","text":"y"}],"created_at":"2026-01-01T00:00:00Z","usage":{"input_tokens":3}}`,
 		`{"role":"tool","content":[{"type":"tool_result","call_id":"c","name":"n","text":"t","is_error":true}],"created_at":1}`,
 		`{"role":"user","content":[{"type":"file","name":"n","media_type":"text/plain","data":"eA=="}],"conversation_id":"z"}`,
 		`{"role":"user","content":null}`, `[1]`, `{"role":"user","content":7}`, "{\"role\":\"user\",\"content\":\"\xff\"}"} {
@@ -72,10 +74,12 @@ func FuzzRead(f *testing.F) {
 		}
 		_, again, bad := read(t, out.String())
 		for i := range first {
-			first[i].Line, first[i].Source = 0, ""
+			first[i].Line = 0
+			first[i].Source = ""
 		}
 		for i := range again {
-			again[i].Line, again[i].Source = 0, ""
+			again[i].Line = 0
+			again[i].Source = ""
 		}
 		if d := cmp.Diff(first, again, cmpopts.EquateEmpty()); d != "" || len(bad) > 0 {
 			t.Fatalf("bad %v; written and read again (-was +is):\n%s", bad, d)

@@ -36,7 +36,8 @@ func TestDamage(t *testing.T) {
 	fsys := fstest.MapFS{"talk.json": {Data: []byte(`{"conversationId":"c","title":"t","messages":[` +
 		`{"messageId":"m1","parentMessageId":"0","isCreatedByUser":true,"text":"one","createdAt":"2024-01-01T00:00:01Z"},` +
 		`{"messageId":"m2","parentMessageId":"m1","isCreatedByUser":false,"text":"two","createdAt":"2024-01-01T00:00:02Z","content":[{"ty` +
-		"\x00\x00" + `{"messageId":"m3","parentMessageId":"m2","isCreatedByUser":true,"text":"three","createdAt":"2024-01-01T00:00:03Z"},` +
+		"\x00\x00" +
+		`{"messageId":"m3","parentMessageId":"m2","isCreatedByUser":true,"text":"three","createdAt":"2024-01-01T00:00:03Z"},` +
 		`{"messageId":"m4","parentMessageId":"m3","isCreatedByUser":false,"text":"four","createdAt":"2024-01-01T00:00:04Z"}]}`)}}
 	got := tooltest.Script(tooltest.Entries(t, librechat.Tool{}, fsys))
 	var said []string

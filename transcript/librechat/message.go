@@ -12,7 +12,8 @@ import (
 
 // message makes the messages of one of the file.
 func (r *reader) message(m *message) []transcript.Entry {
-	p := &pieces{reader: r, Pieces: exported.Pieces{ID: m.ID, Role: scrollback.RoleAssistant, At: exported.Moment(m.CreatedAt)}}
+	p := &pieces{reader: r, Pieces: exported.Pieces{ID: m.ID, Role: scrollback.RoleAssistant,
+		At: exported.Moment(m.CreatedAt)}}
 	if m.byUser() {
 		p.Role = scrollback.RoleUser
 	}
@@ -43,7 +44,8 @@ func (r *reader) message(m *message) []transcript.Entry {
 	if m.Model != "" {
 		r.model = m.Model
 	}
-	status, finish := scrollback.Status(""), m.Finish
+	status := scrollback.Status("")
+	finish := m.Finish
 	switch {
 	case m.Error:
 		status = scrollback.StatusFailed
@@ -156,7 +158,9 @@ func (p *pieces) part(raw json.RawMessage) {
 
 // call adds a call of a tool, and what it returned.
 func (p *pieces) call(c *toolCall) {
-	name, args, output := cmp.Or(c.Name, c.Function.Name, c.Type), c.Args, c.Output
+	name := cmp.Or(c.Name, c.Function.Name, c.Type)
+	args := c.Args
+	output := c.Output
 	if len(args) == 0 {
 		args = c.Function.Args
 	}

@@ -24,14 +24,16 @@ func full() transcript.Entry {
 		Source:       "s",
 		Conversation: &scrollback.Conversation{Title: said, Instructions: said, Meta: object, Model: "m"},
 		Origin:       &scrollback.Origin{ID: "o", Folder: "/home/me/" + said, GitBranch: "feature/" + key},
-		Message: scrollback.Message{ID: "1", Role: scrollback.RoleAssistant, Name: said, Meta: object, Parts: scrollback.Parts{
-			scrollback.Text{Text: said, Opaque: object, Reference: &scrollback.Reference{Mark: said, Source: said, Note: said, Error: said}},
-			scrollback.Reasoning{Text: said, Opaque: object},
-			scrollback.ToolCall{ID: "c", Name: "sh", Arguments: object, Opaque: object},
-			scrollback.ToolResult{CallID: "c", Name: "sh", Text: said, Opaque: object},
-			scrollback.Image{Name: said, URL: "https://host/?x=" + key, Opaque: object},
-			scrollback.File{Name: said, Opaque: object},
-		}},
+		Message: scrollback.Message{ID: "1", Role: scrollback.RoleAssistant, Name: said, Meta: object,
+			Parts: scrollback.Parts{
+				scrollback.Text{Text: said, Opaque: object,
+					Reference: &scrollback.Reference{Mark: said, Source: said, Note: said, Error: said}},
+				scrollback.Reasoning{Text: said, Opaque: object},
+				scrollback.ToolCall{ID: "c", Name: "sh", Arguments: object, Opaque: object},
+				scrollback.ToolResult{CallID: "c", Name: "sh", Text: said, Opaque: object},
+				scrollback.Image{Name: said, URL: "https://host/?x=" + key, Opaque: object},
+				scrollback.File{Name: said, Opaque: object},
+			}},
 		Bytes: map[int][]byte{4: []byte("\x89PNG\x00" + key), 5: []byte(`{"token": "` + key + `"}`)},
 		Turns: []scrollback.TurnEntry{{
 			Content: said, Reasoning: said, ToolCalls: []scrollback.ToolCall{{Arguments: object, Opaque: object}},
@@ -42,7 +44,8 @@ func full() transcript.Entry {
 }
 
 func TestEntry(t *testing.T) {
-	e, kept := full(), full()
+	e := full()
+	kept := full()
 	was := e // shares all that is behind pointers
 	n := mask.Entry(&e)
 	if n != 31 {
@@ -89,7 +92,8 @@ func TestEntry(t *testing.T) {
 func TestOtherEncodings(t *testing.T) {
 	e := transcript.Entry{
 		Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{
-			scrollback.File{MediaType: "text/plain", Name: "a.txt"}, scrollback.File{MediaType: "application/octet-stream", Name: "b"}}},
+			scrollback.File{MediaType: "text/plain", Name: "a.txt"},
+			scrollback.File{MediaType: "application/octet-stream", Name: "b"}}},
 		Bytes: map[int][]byte{0: []byte("caf\xe9 " + key), 1: []byte("\xff\xfe" + key)},
 	}
 	n := mask.Entry(&e)
@@ -105,7 +109,8 @@ func TestNothing(t *testing.T) {
 	for _, e := range []transcript.Entry{
 		{}, {Source: "s", End: &transcript.End{}},
 		{Source: "s", Message: scrollback.Message{Role: "user", Parts: scrollback.Say("hello")}},
-		{Message: scrollback.Message{Parts: scrollback.Parts{scrollback.Reasoning{Text: "x", Opaque: json.RawMessage(`{"s":"y"}`)}}}},
+		{Message: scrollback.Message{Parts: scrollback.Parts{scrollback.Reasoning{Text: "x",
+			Opaque: json.RawMessage(`{"s":"y"}`)}}}},
 	} {
 		was := e
 		if n := mask.Entry(&e); n != 0 || !reflect.DeepEqual(was, e) {

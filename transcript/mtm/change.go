@@ -60,9 +60,11 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	}
 	if g.role == scrollback.RoleAssistant {
 		run[0].Lead = g.head.Lead
-		g.head, run = run[0], run[1:]
+		g.head = run[0]
+		run = run[1:]
 	}
-	g.run, g.read = run, nil
+	g.run = run
+	g.read = nil
 	return n.setMeta(g, meta, o)
 }
 

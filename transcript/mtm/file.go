@@ -42,8 +42,9 @@ type metadata struct {
 func New(t transcript.Tie) transcript.Notebook { return empty(t, scrollback.Conversation{}) }
 
 func empty(t transcript.Tie, c scrollback.Conversation) *notebook {
-	m := metadata{UUID: t.ID, Name: t.Title, AllowedURIs: append([]string{}, t.Roots...), Model: t.Model, ContextItems: []any{},
-		Agents: t.Agents, Ours: cell.NewOurs(t, true, c.Meta)}
+	m := metadata{UUID: t.ID, Name: t.Title, AllowedURIs: append([]string{}, t.Roots...), Model: t.Model,
+		ContextItems: []any{},
+		Agents:       t.Agents, Ours: cell.NewOurs(t, true, c.Meta)}
 	if t.AgentOf != "" {
 		m.Parent = &t.AgentOf
 	}
@@ -119,7 +120,9 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 			return nil, err
 		}
 		last := n.groups[len(n.groups)-1]
-		n.groups, n.cells = []*group{{role: last.role}}, nil // what is written is not needed any more
+		// what is written is not needed any more
+		n.groups = []*group{{role: last.role}}
+		n.cells = nil
 		return append([]splice.Item{last.head}, last.run...), nil
 	})
 }

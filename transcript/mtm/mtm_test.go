@@ -18,7 +18,8 @@ import (
 )
 
 var (
-	kind   = notebooktest.Kind{Importer: mtm.Format{}, Exporter: mtm.Format{}, Open: mtm.Open, New: mtm.New, List: "context"}
+	kind = notebooktest.Kind{Importer: mtm.Format{}, Exporter: mtm.Format{}, Open: mtm.Open, New: mtm.New,
+		List: "context"}
 	update = flag.Bool("update", false, "rewrite the golden files")
 )
 
@@ -107,7 +108,8 @@ func TestEveryField(t *testing.T) {
 	if err := json.Compact(&compact, file); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range [][]byte{file, append([]byte("\uFEFF"), bytes.ReplaceAll(file, []byte("\n"), []byte("\r\n"))...), compact.Bytes(),
+	for _, file := range [][]byte{file, append([]byte("\uFEFF"), bytes.ReplaceAll(file, []byte("\n"), []byte("\r\n"))...),
+		compact.Bytes(),
 		bytes.ReplaceAll(file, []byte("  "), []byte("\t")), bytes.TrimSpace(file)} {
 		onlyTheSpan(t, file)
 	}

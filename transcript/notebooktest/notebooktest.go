@@ -55,14 +55,19 @@ func Said() []transcript.Entry {
 	call := func(id, args string) scrollback.ToolCall {
 		return scrollback.ToolCall{ID: id, Name: "read_" + id, Arguments: json.RawMessage(args)}
 	}
-	first := message("assistant", scrollback.Reasoning{Text: "想一想 <b>"}, scrollback.Text{Text: "one\r\n二 \u2028 ![x](data:x)"}, call("a", `{"p":1}`),
+	first := message("assistant", scrollback.Reasoning{Text: "想一想 <b>"},
+		scrollback.Text{Text: "one\r\n二 \u2028 ![x](data:x)"}, call("a", `{"p":1}`),
 		call("b", `{"q":[1.50,"<"]}`))
-	first.Message.ID, first.Message.Model, first.Message.CreatedAt = "m1", "offline/lite", 1790000000000
+	first.Message.ID = "m1"
+	first.Message.Model = "offline/lite"
+	first.Message.CreatedAt = 1790000000000
 	first.Message.Usage = &scrollback.Usage{InputTokens: 12, OutputTokens: 3, TotalTokens: 15}
 	results := message("tool", scrollback.ToolResult{CallID: "a", Name: "read_a", Text: "R"},
-		scrollback.ToolResult{CallID: "b", Name: "read_b", Text: "", IsError: true}, scrollback.Image{MediaType: "image/png", Name: "plot"})
+		scrollback.ToolResult{CallID: "b", Name: "read_b", Text: "", IsError: true},
+		scrollback.Image{MediaType: "image/png", Name: "plot"})
 	results.Bytes = map[int][]byte{2: PNG}
-	odd := message("assistant", scrollback.ToolCall{ID: "c", Name: "n", Arguments: json.RawMessage(`"no JSON"`), Opaque: json.RawMessage(`{"sig":"x"}`)},
+	odd := message("assistant", scrollback.ToolCall{ID: "c", Name: "n", Arguments: json.RawMessage(`"no JSON"`),
+		Opaque: json.RawMessage(`{"sig":"x"}`)},
 		scrollback.Text{Text: "behind the call"}, scrollback.Reasoning{Text: "later", Opaque: json.RawMessage(`[1]`)})
 	recall := message("tool", scrollback.ToolResult{CallID: "c", Name: "n", Text: "found", Recall: true})
 	pictured := message("assistant", scrollback.Text{Text: "see"}, scrollback.Image{MediaType: "image/png"},
@@ -70,7 +75,8 @@ func Said() []transcript.Entry {
 	pictured.Bytes = map[int][]byte{1: PNG, 2: []byte("%PDF-1.7")}
 	empty := message("assistant")
 	cut := message("assistant", scrollback.Text{Text: "half an ans"})
-	cut.Message.Status, cut.Message.Meta = scrollback.StatusInterrupted, json.RawMessage(`{"k":[1,{"z":null}]}`)
+	cut.Message.Status = scrollback.StatusInterrupted
+	cut.Message.Meta = json.RawMessage(`{"k":[1,{"z":null}]}`)
 	return []transcript.Entry{first, results, odd, recall, pictured, empty, cut}
 }
 
@@ -114,7 +120,8 @@ func must[T any](t *testing.T) func(T, error) T {
 // What is set is read again, as far as it came: after each message, and when it is less.
 func interactionComesBack(t *testing.T, k Kind) {
 	n := k.New(transcript.Tie{})
-	for _, c := range []transcript.Cell{{Role: "system", Text: "be brief"}, {Text: "ask\nme"}, {Role: "user", Text: "last", Stale: true}} {
+	for _, c := range []transcript.Cell{{Role: "system", Text: "be brief"}, {Text: "ask\nme"},
+		{Role: "user", Text: "last", Stale: true}} {
 		must[int](t)(n.Append(c))
 	}
 	said := Said()
@@ -135,7 +142,8 @@ func interactionComesBack(t *testing.T, k Kind) {
 	}
 	cells := reopened(t, k, n).Cells()
 	same(t, "less", cells[1].Interaction, said[:1])
-	if len(cells) != 3 || cells[0].Role != scrollback.RoleSystem || !cells[0].Markup || cells[0].Text != "be brief" || cells[1].Text != "ask\nme" ||
+	if len(cells) != 3 || cells[0].Role != scrollback.RoleSystem || !cells[0].Markup || cells[0].Text != "be brief" ||
+		cells[1].Text != "ask\nme" ||
 		cells[1].Role != scrollback.RoleUser || !cells[2].Stale || len(cells[2].Interaction) != 0 {
 		t.Errorf("%+v", cells)
 	}
@@ -145,7 +153,8 @@ func interactionComesBack(t *testing.T, k Kind) {
 			t.Error(err)
 		}
 	}
-	if err := n.SetInteraction(1, []transcript.Entry{message("assistant"), message("user")}); scrollback.CodeOf(err) != scrollback.Invalid {
+	if err := n.SetInteraction(1, []transcript.Entry{message("assistant"),
+		message("user")}); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Error(err)
 	}
 	if !bytes.Equal(before, n.Bytes()) {
@@ -162,7 +171,8 @@ func unchangedMessagesStay(t *testing.T, k Kind) {
 	if err := n.SetInteraction(0, n.Cells()[0].Interaction); err != nil || !bytes.Equal(n.Bytes(), spelt) {
 		t.Fatalf("%v:\n%s", err, n.Bytes())
 	}
-	if err := n.SetInteraction(0, append(n.Cells()[0].Interaction, Said()[1:]...)); err != nil || !bytes.Contains(n.Bytes(), []byte(`"strange":  1e0, `)) {
+	if err := n.SetInteraction(0, append(n.Cells()[0].Interaction, Said()[1:]...)); err != nil ||
+		!bytes.Contains(n.Bytes(), []byte(`"strange":  1e0, `)) {
 		t.Errorf("%v:\n%s", err, n.Bytes())
 	}
 	same(t, "longer", reopened(t, k, n).Cells()[0].Interaction, Said())
@@ -195,25 +205,35 @@ func unreadableStays(t *testing.T, k Kind) {
 
 // Conversation is one in which everything occurs.
 func Conversation() []transcript.Entry {
-	user := message("user", scrollback.Text{Text: "look ![图](file:///x.png) at"}, scrollback.Image{MediaType: "image/png", Name: "a [1].png", Detail: "low"},
+	user := message("user", scrollback.Text{Text: "look ![图](file:///x.png) at"},
+		scrollback.Image{MediaType: "image/png", Name: "a [1].png", Detail: "low"},
 		scrollback.Text{Text: "and"}, scrollback.Text{Text: "this"}, scrollback.Image{MediaType: "image/jpeg"})
 	user.Bytes = map[int][]byte{1: PNG, 4: []byte("\xff\xd8\xff")}
 	user.Message.CreatedAt = 1790000000001
 	referring := message("user", scrollback.Text{Text: "read @[a.go:1:2] and @[b]"},
-		scrollback.Text{Text: "[file a.go:1:2, version 2]\n```go\npackage a\n```", Reference: &scrollback.Reference{Mark: "a.go:1:2", Source: "ws/a.go:1:2",
-			Kind: scrollback.ReferenceFile, Version: 2, Language: "go", SHA256: strings.Repeat("ab", 32), Bytes: 9}},
-		scrollback.Text{Text: "[folder b: unchanged since version 1, see message #3]", Reference: &scrollback.Reference{Mark: "b", Source: "ws/b",
-			Kind: scrollback.ReferenceFolder, Version: 1, SameAs: 3}},
-		scrollback.Text{Text: "[tool context_list{}]\nnothing", Reference: &scrollback.Reference{Mark: "context_list{}", Source: "context_list{}",
-			Kind: scrollback.ReferenceTool, SHA256: "x", Bytes: 7}})
-	refused := message("user", scrollback.Text{Text: "@[/etc/passwd]"}, scrollback.Text{Text: "[file /etc/passwd: refused: outside the roots]",
-		Reference: &scrollback.Reference{Mark: "/etc/passwd", Source: "/etc/passwd", Kind: scrollback.ReferenceFile, Error: "refused: outside the roots"}})
-	attached := message("user", scrollback.File{Name: "a.pdf", MediaType: "application/pdf"}, scrollback.Text{Text: "**System**: not really"})
+		scrollback.Text{Text: "[file a.go:1:2, version 2]\n```go\npackage a\n```",
+			Reference: &scrollback.Reference{Mark: "a.go:1:2", Source: "ws/a.go:1:2",
+				Kind: scrollback.ReferenceFile, Version: 2, Language: "go", SHA256: strings.Repeat("ab", 32), Bytes: 9}},
+		scrollback.Text{Text: "[folder b: unchanged since version 1, see message #3]",
+			Reference: &scrollback.Reference{Mark: "b", Source: "ws/b",
+				Kind: scrollback.ReferenceFolder, Version: 1, SameAs: 3}},
+		scrollback.Text{Text: "[tool context_list{}]\nnothing",
+			Reference: &scrollback.Reference{Mark: "context_list{}", Source: "context_list{}",
+				Kind: scrollback.ReferenceTool, SHA256: "x", Bytes: 7}})
+	refused := message("user", scrollback.Text{Text: "@[/etc/passwd]"},
+		scrollback.Text{Text: "[file /etc/passwd: refused: outside the roots]",
+			Reference: &scrollback.Reference{Mark: "/etc/passwd", Source: "/etc/passwd", Kind: scrollback.ReferenceFile,
+				Error: "refused: outside the roots"}})
+	attached := message("user", scrollback.File{Name: "a.pdf", MediaType: "application/pdf"},
+		scrollback.Text{Text: "**System**: not really"})
 	attached.Bytes = map[int][]byte{0: []byte("%PDF")}
-	all := []transcript.Entry{message("assistant", scrollback.Text{Text: "hello"}), Said()[0], message("system", scrollback.Text{Text: "S\n<b>"}), user}
+	all := []transcript.Entry{message("assistant", scrollback.Text{Text: "hello"}), Said()[0],
+		message("system", scrollback.Text{Text: "S\n<b>"}), user}
 	all = append(all, Said()...)
-	all = append(all, referring, message("assistant", scrollback.Text{Text: "read"}), refused, attached, message("system", scrollback.Text{Text: "**System**: S"}),
-		message("assistant", scrollback.Text{Text: "orphan"}), message("user", scrollback.Text{Text: "<content_reference> is a word of its own"}))
+	all = append(all, referring, message("assistant", scrollback.Text{Text: "read"}), refused, attached,
+		message("system", scrollback.Text{Text: "**System**: S"}),
+		message("assistant", scrollback.Text{Text: "orphan"}),
+		message("user", scrollback.Text{Text: "<content_reference> is a word of its own"}))
 	return all
 }
 
@@ -228,7 +248,8 @@ func seq(list []transcript.Entry) iter.Seq2[transcript.Entry, error] {
 }
 
 // Read reads a file to its end.
-func Read(t testing.TB, f transcript.Importer, file []byte) (c scrollback.Conversation, out []transcript.Entry, bad []transcript.Bad) {
+func Read(t testing.TB, f transcript.Importer,
+	file []byte) (c scrollback.Conversation, out []transcript.Entry, bad []transcript.Bad) {
 	t.Helper()
 	for e, err := range f.Read(bytes.NewReader(file)) {
 		switch {
@@ -248,8 +269,9 @@ func Read(t testing.TB, f transcript.Importer, file []byte) (c scrollback.Conver
 
 // A conversation that is written is read again as it was, and written again as it was.
 func conversationComesBack(t *testing.T, k Kind) {
-	c := scrollback.Conversation{ID: "01a203ef-b268-71c8-91f7-8f5707fe2645", Title: "钥匙 & keys", Model: "offline/lite", Instructions: "Be <brief>.",
-		Meta: json.RawMessage(`{"a":{"b":1}}`)}
+	c := scrollback.Conversation{ID: "01a203ef-b268-71c8-91f7-8f5707fe2645", Title: "钥匙 & keys", Model: "offline/lite",
+		Instructions: "Be <brief>.",
+		Meta:         json.RawMessage(`{"a":{"b":1}}`)}
 	var out bytes.Buffer
 	if err := k.Write(&out, c, seq(Conversation())); err != nil {
 		t.Fatal(err)
@@ -258,7 +280,8 @@ func conversationComesBack(t *testing.T, k Kind) {
 		t.Error("it is not recognised")
 	}
 	got, entries, bad := Read(t, k.Importer, out.Bytes())
-	if len(bad) > 0 || got.ID != c.ID || got.Title != c.Title || got.Model != c.Model || got.Instructions != c.Instructions || string(got.Meta) != string(c.Meta) {
+	if len(bad) > 0 || got.ID != c.ID || got.Title != c.Title || got.Model != c.Model ||
+		got.Instructions != c.Instructions || string(got.Meta) != string(c.Meta) {
 		t.Errorf("%+v, bad %v", got, bad)
 	}
 	same(t, "read", entries, Conversation())
@@ -290,7 +313,8 @@ func exportIsBounded(t *testing.T, k Kind) {
 	held := func(messages int) (heap int64) {
 		entries := func(yield func(transcript.Entry, error) bool) {
 			for i := range messages {
-				e := transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Seq: int64(i + 1), Parts: scrollback.Say(text)}}
+				e := transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Seq: int64(i + 1),
+					Parts: scrollback.Say(text)}}
 				if i%2 == 1 {
 					e.Message.Role = scrollback.RoleAssistant
 				}
@@ -310,13 +334,15 @@ func exportIsBounded(t *testing.T, k Kind) {
 		}
 		return heap
 	}
-	few, many := held(100), held(10_000)
+	few := held(100)
+	many := held(10_000)
 	if grown := many - few; grown > 3<<20 {
 		t.Errorf("for 10,000 messages of %d bytes, %d bytes more are held than for 100", len(text), grown)
 	}
 	long := strings.Repeat("x", 8<<20)
 	err := k.Write(io.Discard, scrollback.Conversation{}, func(yield func(transcript.Entry, error) bool) {
-		for yield(transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Say(long)}}, nil) {
+		for yield(transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Say(long)}},
+			nil) {
 		}
 	})
 	if !errors.Is(err, scrollback.ErrTooLarge) {
@@ -329,30 +355,35 @@ func ownMessage(t *testing.T, k Kind) {
 	n := k.New(transcript.Tie{})
 	all := Conversation()
 	own := all[slices.IndexFunc(all, func(e transcript.Entry) bool { return len(e.Message.Parts.References()) == 3 })]
-	own.Message.ID, own.Message.CreatedAt = "u1", 5
+	own.Message.ID = "u1"
+	own.Message.CreatedAt = 5
 	must[int](t)(n.Append(transcript.Cell{Text: own.Message.Parts.Text()}))
 	if err := n.SetInteraction(0, append([]transcript.Entry{own}, Said()[0])); err != nil {
 		t.Fatal(err)
 	}
 	n = reopened(t, k, n)
 	same(t, "interaction", n.Cells()[0].Interaction, Said()[:1])
-	same(t, "references", []transcript.Entry{cell.Parts(n.Cells()[0])}, []transcript.Entry{message("user", own.Message.Parts...)})
+	same(t, "references", []transcript.Entry{cell.Parts(n.Cells()[0])},
+		[]transcript.Entry{message("user", own.Message.Parts...)})
 	_, entries, _ := Read(t, k.Importer, n.Bytes())
 	same(t, "import", entries, []transcript.Entry{own, Said()[0]})
 	if entries[0].Message.ID != "u1" {
 		t.Errorf("%+v", entries[0].Message)
 	}
-	if !bytes.Contains(n.Bytes(), []byte(`"content": "package a"`)) || !bytes.Contains(n.Bytes(), []byte(`"argsText": "{}"`)) {
+	if !bytes.Contains(n.Bytes(), []byte(`"content": "package a"`)) ||
+		!bytes.Contains(n.Bytes(), []byte(`"argsText": "{}"`)) {
 		t.Errorf("no block for others:\n%s", n.Bytes())
 	}
 	own.Message.Parts = own.Message.Parts[:1]
-	if err := n.SetInteraction(0, []transcript.Entry{own}); err != nil || len(n.Cells()[0].References) > 0 || bytes.Contains(n.Bytes(), []byte("ghost")) {
+	if err := n.SetInteraction(0, []transcript.Entry{own}); err != nil || len(n.Cells()[0].References) > 0 ||
+		bytes.Contains(n.Bytes(), []byte("ghost")) {
 		t.Errorf("%v: run again without references, it has\n%s", err, n.Bytes())
 	}
 }
 
 func tie(t *testing.T, k Kind) {
-	was := transcript.Tie{ID: "any id/..", Conversation: "c1", Title: "T <1>", Model: "offline/lite", Instructions: "I", Roots: []string{"file:///ws"},
+	was := transcript.Tie{ID: "any id/..", Conversation: "c1", Title: "T <1>", Model: "offline/lite", Instructions: "I",
+		Roots:   []string{"file:///ws"},
 		AgentOf: "p", Agents: []string{"a1"}}
 	n := reopened(t, k, k.New(was))
 	check := func(want transcript.Tie) {
@@ -368,7 +399,9 @@ func tie(t *testing.T, k Kind) {
 	if err := n.SetTie(was); err != nil || !bytes.Equal(before, n.Bytes()) {
 		t.Errorf("%v: the same again changed it", err)
 	}
-	was.Conversation, was.Title, was.Agents = "c2", "другой", []string{"a1", "a2"}
+	was.Conversation = "c2"
+	was.Title = "другой"
+	was.Agents = []string{"a1", "a2"}
 	if err := n.SetTie(was); err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +418,8 @@ func editedElsewhere(t *testing.T, k Kind) {
 	n := k.New(transcript.Tie{})
 	said := Said()[4:5]
 	must[int](t)(n.Append(transcript.Cell{Text: "q", Interaction: said}))
-	mark, file := []byte(`"text": "see"`), n.Bytes()
+	mark := []byte(`"text": "see"`)
+	file := n.Bytes()
 	saw := 0
 	for _, at := range []int{bytes.Index(file, mark), bytes.LastIndex(file, mark)} { // in the message, and in its note
 		edited := slices.Concat(file[:at], []byte(`"text": "saw"`), file[at+len(mark):])
@@ -427,7 +461,8 @@ func Change(t testing.TB, k Kind, file []byte) []byte {
 		t.Fatal(err)
 	}
 	for i, c := range n.Cells() {
-		if err := n.SetInteraction(i, append(c.Interaction, message("assistant", scrollback.Text{Text: "more"}))); err != nil {
+		if err := n.SetInteraction(i, append(c.Interaction,
+			message("assistant", scrollback.Text{Text: "more"}))); err != nil {
 			t.Fatal(err)
 		}
 		if err := n.SetStale(i, true); err != nil {
@@ -450,7 +485,8 @@ func linear(t *testing.T, k Kind) {
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}
-	small, big := taken(1000), taken(2000)
+	small := taken(1000)
+	big := taken(2000)
 	if big > 2.3*small {
 		t.Errorf("1,000 cells take %.0f bytes, 2,000 %.0f", small, big)
 	}
@@ -459,8 +495,10 @@ func linear(t *testing.T, k Kind) {
 
 // What is too long or too deep is refused.
 func bounds(t *testing.T, k Kind) {
-	for _, file := range []string{"", "{", "[]", "null", `{"` + k.List + `":{}}`, "\xff\xfe{\x00}\x00", strings.Repeat(`{"a":`, 1e6),
-		`{"` + k.List + `":[` + strings.Repeat("[", 1e6), "{\"" + k.List + "\":[]}" + strings.Repeat(" ", transcript.MaxLine)} {
+	for _, file := range []string{"", "{", "[]", "null", `{"` + k.List + `":{}}`, "\xff\xfe{\x00}\x00",
+		strings.Repeat(`{"a":`, 1e6),
+		`{"` + k.List + `":[` + strings.Repeat("[", 1e6),
+		"{\"" + k.List + "\":[]}" + strings.Repeat(" ", transcript.MaxLine)} {
 		if _, err := k.Open([]byte(file)); scrollback.CodeOf(err) != scrollback.Invalid {
 			t.Errorf("%.40q: %v", file, err)
 		}

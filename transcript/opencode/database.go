@@ -79,12 +79,15 @@ func databaseSessions(ctx context.Context, p transcript.Place, name string) ([]l
 	var out []listed
 	for _, family := range tree.Families(ids, func(id string) string { return all[id].parent }) {
 		s := listed{Session: transcript.Session{ID: family[0], Name: name}, with: family}
-		rows, newer := int64(0), int64(0)
+		rows := int64(0)
+		newer := int64(0)
 		var stamps []string
 		for _, id := range family {
 			c := all[id]
 			stamps = append(stamps, c.stamp)
-			s.Changed, rows, newer = max(s.Changed, c.changed), rows+c.rows, newer+c.newer
+			s.Changed = max(s.Changed, c.changed)
+			rows += c.rows
+			newer += c.newer
 			s.Bytes += int64(float64(size) * float64(c.parts) / float64(parts))
 		}
 		s.Stamp = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(stamps, " "))))[:32]
@@ -121,7 +124,8 @@ func heads(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
 		}
 		updated := int64(when(r.Int("time_updated")))
 		ids = append(ids, id)
-		all[id] = &counted{parent: r.Text("parent_id"), changed: updated, stamp: fmt.Sprintf("%d,%s", updated, r.Text("revert"))}
+		all[id] = &counted{parent: r.Text("parent_id"), changed: updated,
+			stamp: fmt.Sprintf("%d,%s", updated, r.Text("revert"))}
 	}
 	return ids, all, nil
 }
@@ -138,7 +142,8 @@ func sums(db *foreign.DB, all map[string]*counted) error {
 		parts = "SELECT session_id AS id, count(*) AS n, max(rowid) AS r, max(time_updated) AS u FROM part GROUP BY session_id"
 	}
 	queries := []string{
-		"SELECT session_id AS id, count(*) AS n, max(rowid) AS r, max(" + column(db, "message", "time_updated", "time_created") +
+		"SELECT session_id AS id, count(*) AS n, max(rowid) AS r, max(" +
+			column(db, "message", "time_updated", "time_created") +
 			") AS u FROM message GROUP BY session_id",
 		parts,
 	}
@@ -146,7 +151,8 @@ func sums(db *foreign.DB, all map[string]*counted) error {
 		queries = append(queries, "SELECT aggregate_id AS id, seq AS r, 0 AS n, 0 AS u FROM event_sequence")
 	}
 	if db.Has("session_message", "session_id") {
-		queries = append(queries, "SELECT session_id AS id, count(*) AS n, max(rowid) AS r, 0 AS u FROM session_message GROUP BY session_id")
+		queries = append(queries,
+			"SELECT session_id AS id, count(*) AS n, max(rowid) AS r, 0 AS u FROM session_message GROUP BY session_id")
 	}
 	for i, q := range queries {
 		for r, err := range db.Rows(q) {

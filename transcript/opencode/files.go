@@ -17,7 +17,8 @@ import (
 )
 
 // fileSessions lists the sessions of older files and of exports.
-func (f found) fileSessions(ctx context.Context, p transcript.Place, seen map[string]bool) iter.Seq[transcript.Session] {
+func (f found) fileSessions(ctx context.Context, p transcript.Place,
+	seen map[string]bool) iter.Seq[transcript.Session] {
 	return func(yield func(transcript.Session) bool) {
 		all := older(ctx, p.FS, f.storage)
 		var ids []string
@@ -34,7 +35,8 @@ func (f found) fileSessions(ctx context.Context, p transcript.Place, seen map[st
 				continue
 			}
 			for _, id := range family[1:] {
-				s.Bytes, s.Changed = s.Bytes+at[id].session.Bytes, max(s.Changed, at[id].session.Changed)
+				s.Bytes += at[id].session.Bytes
+				s.Changed = max(s.Changed, at[id].session.Changed)
 				s.Stamp += " " + at[id].session.Stamp
 			}
 			if !yield(s) {
@@ -47,7 +49,8 @@ func (f found) fileSessions(ctx context.Context, p transcript.Place, seen map[st
 			if err != nil {
 				s.Bad = err.Error()
 			} else {
-				s.Bytes, s.Changed = info.Size(), max(info.ModTime().UnixMilli(), 0)
+				s.Bytes = info.Size()
+				s.Changed = max(info.ModTime().UnixMilli(), 0)
 				s.Stamp = fmt.Sprintf("%d,%d", s.Bytes, info.ModTime().UnixNano())
 			}
 			if id := exportID.FindSubmatch(beginning(p.FS, name, 512)); id != nil {
@@ -105,7 +108,8 @@ func older(ctx context.Context, files fs.FS, storage string) (out []*olderSessio
 // weigh looks at the files of a session: those of all messages, and of the newest's parts.
 func (s *olderSession) weigh(files fs.FS, storage string) {
 	messages := list(files, path.Join(storage, "message", s.ID))
-	n, newest := len(messages), ""
+	n := len(messages)
+	newest := ""
 	look := func(all []fs.DirEntry) {
 		for _, e := range all {
 			info, err := e.Info()

@@ -69,7 +69,8 @@ func isDatabase(p transcript.Place, name string) bool {
 	if p.Path == "" {
 		return false
 	}
-	return databaseName.MatchString(path.Base(name)) || strings.HasPrefix(string(beginning(p.FS, name, 16)), "SQLite format 3")
+	return databaseName.MatchString(path.Base(name)) ||
+		strings.HasPrefix(string(beginning(p.FS, name, 16)), "SQLite format 3")
 }
 
 func isExport(files fs.FS, name string) bool { return exported.Match(beginning(files, name, 256)) }

@@ -134,7 +134,8 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 			yield(transcript.Entry{}, err)
 			return
 		}
-		w := &writer{yield: yield, live: p.Live(s), side: func(name string) (string, bool) { return fullText(p.FS, s.Name, name) }}
+		w := &writer{yield: yield, live: p.Live(s),
+			side: func(name string) (string, bool) { return fullText(p.FS, s.Name, name) }}
 		w.write(all)
 	}
 }

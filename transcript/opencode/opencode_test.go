@@ -47,11 +47,15 @@ func ses(id, parent, title string, at int) string {
 
 // put writes a message or a part as the tool does: the row, and an event.
 func put(table, session, id, of string, at int, data string) string {
-	row := fmt.Sprintf("INSERT INTO part VALUES (%s, %s, %s, %d, %d, %s)", quoted(id), quoted(of), quoted(session), at, at, quoted(data))
-	kind, event := "message.part.updated.1", `{"part":`+with(data, id, of)+`}`
+	row := fmt.Sprintf("INSERT INTO part VALUES (%s, %s, %s, %d, %d, %s)", quoted(id), quoted(of), quoted(session), at, at,
+		quoted(data))
+	kind := "message.part.updated.1"
+	event := `{"part":` + with(data, id, of) + `}`
 	if table == "message" {
-		row = fmt.Sprintf("INSERT INTO message VALUES (%s, %s, %d, %d, %s)", quoted(id), quoted(session), at, at, quoted(data))
-		kind, event = "message.updated.1", `{"info":`+with(data, id, "")+`}`
+		row = fmt.Sprintf("INSERT INTO message VALUES (%s, %s, %d, %d, %s)", quoted(id), quoted(session), at, at,
+			quoted(data))
+		kind = "message.updated.1"
+		event = `{"info":` + with(data, id, "") + `}`
 	}
 	row += " ON CONFLICT (id) DO UPDATE SET data = excluded.data, time_updated = time_updated + 1"
 	return "BEGIN; " + row + "; " + logged(session, kind, event) + "; COMMIT"
@@ -108,8 +112,10 @@ func asked(session string, n, at int, words string) []string {
 func answered(session string, n, at int, words string) []string {
 	id := fmt.Sprintf("msg_%s_%02d", session, n)
 	return []string{
-		put("message", session, id, "", at, assistant(at, "}}")), put("part", session, "prt_"+id+"a", id, at, `{"type":"step-start"}`),
-		put("part", session, "prt_"+id+"b", id, at, text(words[:len(words)/2])), put("part", session, "prt_"+id+"b", id, at, text(words)),
+		put("message", session, id, "", at, assistant(at, "}}")),
+		put("part", session, "prt_"+id+"a", id, at, `{"type":"step-start"}`),
+		put("part", session, "prt_"+id+"b", id, at, text(words[:len(words)/2])),
+		put("part", session, "prt_"+id+"b", id, at, text(words)),
 		put("message", session, id, "", at, assistant(at, done)),
 	}
 }
@@ -137,12 +143,14 @@ func history() []string {
 	}
 	id = "msg_ses_a_05"
 	out = append(out, put("message", "ses_a", id, "", 1021, assistant(1021, "}}")),
-		put("part", "ses_a", "prt_5", id, 1021, task(`{"status":"running","input":{"prompt":"look"},"metadata":{"sessionId":"ses_0sub"}}`)),
+		put("part", "ses_a", "prt_5", id, 1021,
+			task(`{"status":"running","input":{"prompt":"look"},"metadata":{"sessionId":"ses_0sub"}}`)),
 		ses("ses_0sub", "ses_a", "look (@general)", 1022))
 	out = append(out, asked("ses_0sub", 1, 1022, "look")...)
 	out = append(out, answered("ses_0sub", 2, 1023, "seen it")...)
-	out = append(out, put("part", "ses_a", "prt_5", id, 1021, task(`{"status":"completed","input":{"prompt":"look"},"output":"seen it",`+
-		`"metadata":{"sessionId":"ses_0sub"}}`)), put("message", "ses_a", id, "", 1021, assistant(1021, done)))
+	out = append(out, put("part", "ses_a", "prt_5", id, 1021,
+		task(`{"status":"completed","input":{"prompt":"look"},"output":"seen it",`+
+			`"metadata":{"sessionId":"ses_0sub"}}`)), put("message", "ses_a", id, "", 1021, assistant(1021, done)))
 	out = append(out, answered("ses_a", 6, 1030, "it was seen")...)
 	out = append(out, asked("ses_a", 7, 1040, "wrong way")...)
 	out = append(out, answered("ses_a", 8, 1041, "gone wrong")...)
@@ -171,9 +179,11 @@ func TestHistory(t *testing.T) {
 	for _, name := range []string{".", "opencode.db"} {
 		entries := foreigntest.Read(t, opencode.Tool{}, place(t, name, history()...), false)
 		want := []string{
-			"ses_a: First", "user | list files", `assistant | thinks hm | calls call_1 bash {"command":"ls x"}`, "tool | error of call_1 bash: no x",
+			"ses_a: First", "user | list files", `assistant | thinks hm | calls call_1 bash {"command":"ls x"}`,
+			"tool | error of call_1 bash: no x",
 			"assistant | there is none", "user | ask another", `assistant | calls call_2 task {"prompt":"look"}`,
-			"tool | result of call_2 task: seen it", "assistant | it was seen", "user | wrong way", "assistant | gone wrong", "back to 8",
+			"tool | result of call_2 task: seen it", "assistant | it was seen", "user | wrong way", "assistant | gone wrong",
+			"back to 8",
 			"user | right way", "assistant | gone right", "back to 4", "user | never mind", "end[step-start:4]",
 			"ses_0sub: look (@general)", "user | look", "assistant | seen it", "end[step-start:1]",
 		}
@@ -184,8 +194,9 @@ func TestHistory(t *testing.T) {
 		if first.Origin.Folder != "/work/app" || first.Origin.ID != "ses_a" || first.Conversation.Model != "m-1" {
 			t.Errorf("%+v %+v", first.Origin, first.Conversation)
 		}
-		use := scrollback.Usage{InputTokens: 39, CachedTokens: 30, CacheWriteTokens: 4, OutputTokens: 9, ReasoningTokens: 2, TotalTokens: 48,
-			Cost: 0.5, Currency: "USD"}
+		use := scrollback.Usage{InputTokens: 39, CachedTokens: 30, CacheWriteTokens: 4, OutputTokens: 9, ReasoningTokens: 2,
+			TotalTokens: 48,
+			Cost:        0.5, Currency: "USD"}
 		if d := cmp.Diff(&use, entries[2].Message.Usage); d != "" {
 			t.Error(d)
 		}
@@ -223,7 +234,8 @@ func TestARevertThatNothingFollows(t *testing.T) {
 	statements = append(statements, `UPDATE session SET revert = '{"messageID":"msg_ses_a_03"}'`)
 	got := tooltest.Script(foreigntest.Read(t, opencode.Tool{}, place(t, ".", statements...), false))
 	want := []string{
-		"ses_a: First", "user | one", "assistant | two of it", "user | three", "assistant | four more", "back to 2", "end[step-start:2]",
+		"ses_a: First", "user | one", "assistant | two of it", "user | three", "assistant | four more", "back to 2",
+		"end[step-start:2]",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -246,10 +258,12 @@ func TestHowAnswersEnd(t *testing.T) {
 	add(4, assistant(4, `},"error":{"name":"APIError","data":{"message":"no","statusCode":400}}}`))
 	add(5, assistant(5, "}}")) // killed
 	add(6, user(6), `{"type":"compaction","auto":true}`)
-	add(7, strings.Replace(assistant(7, done), `"role"`, `"mode":"compaction","summary":true,"role"`, 1), text("what was said"))
+	add(7, strings.Replace(assistant(7, done), `"role"`, `"mode":"compaction","summary":true,"role"`, 1),
+		text("what was said"))
 	add(8, user(8), text("big"), `{"type":"file","mime":"text/plain","url":"file:///etc/passwd","filename":"passwd"}`)
 	tool := func(output, path string) string {
-		return `{"type":"tool","tool":"read","callID":"c` + output + `","state":{"status":"completed","input":{},"output":"` + output +
+		return `{"type":"tool","tool":"read","callID":"c` + output + `","state":{"status":"completed","input":{},"output":"` +
+			output +
 			`","metadata":{"truncated":true,"exit":null,"outputPath":"` + path + `"},"attachments":[` + png + `]}}`
 	}
 	add(9, assistant(9, `,"completed":9},"finish":"length"}`), tool("cut", "/home/u/tool-output/tool_Abc9"),
@@ -334,7 +348,8 @@ func TestOlderFiles(t *testing.T) {
 		"ses_s: Sub", "user | sub question", "end",
 	}
 	got := tooltest.Script(foreigntest.Read(t, opencode.Tool{}, p, false))
-	if d := cmp.Diff(append([]string{"ses_a: In the database", "user | from the database", "end"}, want...), got); d != "" {
+	if d := cmp.Diff(append([]string{"ses_a: In the database", "user | from the database", "end"}, want...),
+		got); d != "" {
 		t.Error(d)
 	}
 	files := tooltest.Script(tooltest.Entries(t, opencode.Tool{}, older))
@@ -349,13 +364,15 @@ func TestOlderFiles(t *testing.T) {
 
 func TestSuite(t *testing.T) {
 	t.Run("Files", func(t *testing.T) {
-		tooltest.Run(t, tooltest.Case{Tool: opencode.Tool{}, FS: older, Mutants: 700, Grows: func(string) bool { return false }})
+		tooltest.Run(t, tooltest.Case{Tool: opencode.Tool{}, FS: older, Mutants: 700,
+			Grows: func(string) bool { return false }})
 	})
 	export := fstest.MapFS{"export.json": {Data: []byte(`{"info":{"id":"ses_x","title":"Out","time":{"created":1}},"messages":[` +
 		`{"info":` + with(user(5), "msg_1", "") + `,"parts":[` + with(text("question"), "prt_1", "msg_1") + `]},` +
 		`{"info":` + with(assistant(6, done), "msg_2", "") + `,"parts":[` + with(text("answer"), "prt_2", "msg_2") + `]}]}`)}}
 	t.Run("Export", func(t *testing.T) {
-		tooltest.Run(t, tooltest.Case{Tool: opencode.Tool{}, FS: export, Mutants: 700, Grows: func(string) bool { return false }})
+		tooltest.Run(t, tooltest.Case{Tool: opencode.Tool{}, FS: export, Mutants: 700,
+			Grows: func(string) bool { return false }})
 	})
 	p := place(t, ".", history()...)
 	t.Run("Database", func(t *testing.T) {
@@ -369,7 +386,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 		want       error
 		words      string
 	}{
-		"newer":  {[]string{"CREATE TABLE session (id TEXT, title TEXT, made INTEGER)"}, foreign.ErrUnknown, "opencode 1.2 to 1.18"},
+		"newer": {[]string{"CREATE TABLE session (id TEXT, title TEXT, made INTEGER)"}, foreign.ErrUnknown,
+			"opencode 1.2 to 1.18"},
 		"others": {[]string{"CREATE TABLE notes (x TEXT)"}, foreign.ErrUnknown, "it has no table session"},
 	} {
 		var got error
@@ -380,7 +398,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	s := append(slices.Clone(tables), ses("ses_n", "", "Next", 1), "CREATE TABLE session_message (id TEXT, session_id TEXT)",
+	s := append(slices.Clone(tables), ses("ses_n", "", "Next", 1),
+		"CREATE TABLE session_message (id TEXT, session_id TEXT)",
 		"INSERT INTO session_message VALUES ('m', 'ses_n')")
 	bad := 0
 	for s, err := range (opencode.Tool{}).Sessions(t.Context(), place(t, ".", s...)) {
@@ -405,7 +424,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 
 func TestHomesAndSniff(t *testing.T) {
 	vars := map[string]string{"XDG_DATA_HOME": "/data", "OPENCODE_DB": "/else/mine.db"}
-	got := opencode.Tool{}.Homes(transcript.Machine{System: "windows", Home: "/home/u", Getenv: func(k string) string { return vars[k] }})
+	got := opencode.Tool{}.Homes(transcript.Machine{System: "windows", Home: "/home/u",
+		Getenv: func(k string) string { return vars[k] }})
 	if d := cmp.Diff([]string{"/data/opencode", "/else/mine.db"}, got); d != "" {
 		t.Error(d)
 	}
@@ -465,8 +485,9 @@ func TestGolden(t *testing.T) {
 		return out, entries
 	}
 	want := map[string]counts{
-		"Stub title 标题": {8, 11, 5, 2, 0}, "sub task (@general subagent)": {1, 1, 0, 0, 0}, "Golden 金 (fork #1)": {6, 8, 2, 0, 0},
-		"Golden 金": {6, 9, 2, 0, 1}, // went back before its last two
+		"Stub title 标题": {8, 11, 5, 2, 0}, "sub task (@general subagent)": {1, 1, 0, 0, 0},
+		"Golden 金 (fork #1)": {6, 8, 2, 0, 0},
+		"Golden 金":           {6, 9, 2, 0, 1}, // went back before its last two
 	}
 	before, _ := read("opencode.db")
 	if d := cmp.Diff(want, before); d != "" {

@@ -13,16 +13,26 @@ import (
 func session(db *foreign.DB, id string) (*stored, error) {
 	s := &stored{}
 	var fields []string
-	for _, c := range []string{"parent_id", "project_id", "directory", "version", "slug", "agent", "model", "revert", "time_archived"} {
+	for _, c := range []string{"parent_id", "project_id", "directory", "version", "slug", "agent", "model", "revert",
+		"time_archived"} {
 		fields = append(fields, db.Or("session", c, "NULL"))
 	}
-	for r, err := range db.Rows("SELECT id, title, time_created, time_updated, "+strings.Join(fields, ", ")+" FROM session WHERE id = ?", id) {
+	for r, err := range db.Rows("SELECT id, title, time_created, time_updated, "+strings.Join(fields, ", ")+
+		" FROM session WHERE id = ?", id) {
 		if err != nil {
 			return nil, err
 		}
-		s.ID, s.Title, s.ParentID, s.ProjectID = r.Text("id"), r.Text("title"), r.Text("parent_id"), r.Text("project_id")
-		s.Directory, s.Version, s.Slug, s.Agent = r.Text("directory"), r.Text("version"), r.Text("slug"), r.Text("agent")
-		s.Time.Created, s.Time.Updated, s.Time.Archived = when(r.Int("time_created")), when(r.Int("time_updated")), when(r.Int("time_archived"))
+		s.ID = r.Text("id")
+		s.Title = r.Text("title")
+		s.ParentID = r.Text("parent_id")
+		s.ProjectID = r.Text("project_id")
+		s.Directory = r.Text("directory")
+		s.Version = r.Text("version")
+		s.Slug = r.Text("slug")
+		s.Agent = r.Text("agent")
+		s.Time.Created = when(r.Int("time_created"))
+		s.Time.Updated = when(r.Int("time_updated"))
+		s.Time.Archived = when(r.Int("time_archived"))
 		// Neither is needed to read the messages.
 		_ = json.Unmarshal([]byte(r.Text("model")), &s.Model)
 		_ = json.Unmarshal([]byte(r.Text("revert")), &s.Revert)
@@ -79,7 +89,8 @@ func (s *stored) remember(db *foreign.DB, at map[string]*message) error {
 	if len(removed) == 0 {
 		return nil
 	}
-	last, parts := map[string]json.RawMessage{}, map[string]map[string]json.RawMessage{}
+	last := map[string]json.RawMessage{}
+	parts := map[string]map[string]json.RawMessage{}
 	begun := map[string]int64{}
 	for r, err := range db.Rows("SELECT seq, type, data FROM event WHERE aggregate_id = ? AND type LIKE 'message.%' ORDER BY seq", s.ID) {
 		if err != nil {
@@ -99,7 +110,8 @@ func (s *stored) remember(db *foreign.DB, at map[string]*message) error {
 			if removed[of.ID] > 0 {
 				last[of.ID] = e.Info
 			}
-		case strings.HasPrefix(kind, "message.part.updated.") && json.Unmarshal(e.Part, &of) == nil && removed[of.MessageID] > 0:
+		case strings.HasPrefix(kind, "message.part.updated.") && json.Unmarshal(e.Part, &of) == nil &&
+			removed[of.MessageID] > 0:
 			if parts[of.MessageID] == nil {
 				parts[of.MessageID] = map[string]json.RawMessage{}
 			}
@@ -132,7 +144,8 @@ func (s *stored) origin(db *foreign.DB) error {
 		return nil
 	}
 	for r, err := range db.Rows("SELECT m.session_id FROM message m JOIN session s ON s.id = m.session_id WHERE m.time_created = ? "+
-		"AND s.time_created < ? ORDER BY s.time_created DESC, s.id LIMIT 1", int64(s.messages[0].Time.Created), int64(s.Time.Created)) {
+		"AND s.time_created < ? ORDER BY s.time_created DESC, s.id LIMIT 1", int64(s.messages[0].Time.Created),
+		int64(s.Time.Created)) {
 		if err != nil {
 			return err
 		}

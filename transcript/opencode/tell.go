@@ -104,7 +104,8 @@ func (t *teller) entry(m scrollback.Message, s said) []transcript.Entry {
 		t.left["empty message"]++
 		return nil
 	}
-	m.ID, m.CreatedAt = scrollback.MessageID(t.m.ID), int64(t.m.Time.Created)
+	m.ID = scrollback.MessageID(t.m.ID)
+	m.CreatedAt = int64(t.m.Time.Created)
 	return []transcript.Entry{{Message: m, Bytes: s.bytes}}
 }
 
@@ -148,8 +149,9 @@ func (t *teller) assistant() []transcript.Entry {
 	}
 	out := t.entry(m, s)
 	if len(results.parts) > 0 {
-		out = append(out, transcript.Entry{Bytes: results.bytes, Message: scrollback.Message{ID: scrollback.MessageID(t.m.ID + "#results"),
-			Role: scrollback.RoleTool, Parts: results.parts, CreatedAt: int64(ended)}})
+		out = append(out, transcript.Entry{Bytes: results.bytes,
+			Message: scrollback.Message{ID: scrollback.MessageID(t.m.ID + "#results"),
+				Role: scrollback.RoleTool, Parts: results.parts, CreatedAt: int64(ended)}})
 	}
 	return out
 }
@@ -166,7 +168,8 @@ func (t *teller) result(p part, name string) (scrollback.ToolResult, bool) {
 			}
 		}
 	case "error":
-		r.IsError, r.Text = true, cmp.Or(p.State.Error, p.State.Output)
+		r.IsError = true
+		r.Text = cmp.Or(p.State.Error, p.State.Output)
 	default:
 		return r, false
 	}
@@ -195,7 +198,8 @@ func (t *teller) ending() (status scrollback.Status, meta json.RawMessage) {
 	status = scrollback.StatusComplete
 	switch {
 	case m.Error != nil && m.Error.Name == "MessageAbortedError", !m.finished():
-		status, kept.Interrupted = scrollback.StatusInterrupted, true
+		status = scrollback.StatusInterrupted
+		kept.Interrupted = true
 	case m.Error != nil:
 		status = scrollback.StatusFailed
 		kept.Error = strings.TrimPrefix(m.Error.Name+": "+m.Error.Data.Message, ": ")
@@ -223,8 +227,9 @@ func (t *teller) usage() *scrollback.Usage {
 	}
 	k := t.m.Tokens
 	u := scrollback.Usage{
-		InputTokens: n(k.Input) + n(k.Cache.Read) + n(k.Cache.Write), CachedTokens: n(k.Cache.Read), CacheWriteTokens: n(k.Cache.Write),
-		OutputTokens: n(k.Output) + n(k.Reasoning), ReasoningTokens: n(k.Reasoning), Cost: t.m.Cost,
+		InputTokens: n(k.Input) + n(k.Cache.Read) + n(k.Cache.Write), CachedTokens: n(k.Cache.Read),
+		CacheWriteTokens: n(k.Cache.Write),
+		OutputTokens:     n(k.Output) + n(k.Reasoning), ReasoningTokens: n(k.Reasoning), Cost: t.m.Cost,
 	}
 	if u.Cost > 0 {
 		u.Currency = "USD"

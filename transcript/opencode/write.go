@@ -28,7 +28,9 @@ type calls map[string]string
 
 // write tells a conversation and then its sub-agents. Those whose call is held back wait.
 func (w *writer) write(all []*stored) {
-	started, waits, told := calls{}, false, map[string]bool{}
+	started := calls{}
+	waits := false
+	told := map[string]bool{}
 	for i, s := range all {
 		if w.gone {
 			return
@@ -69,14 +71,16 @@ func (s *stored) kept(live bool) (kept []*message, held bool) {
 			return kept, held
 		}
 		answered = answered || m.Role != "user"
-		kept, held = s.messages[:i], true
+		kept = s.messages[:i]
+		held = true
 	}
 	return kept, held
 }
 
 // session tells one conversation.
 func (w *writer) session(s *stored, kept []*message, held bool, of *transcript.AgentOf) {
-	c := &scrollback.Conversation{Title: s.Title, Model: s.Model.ID, CreatedAt: int64(s.Time.Created), UpdatedAt: int64(s.Time.Updated)}
+	c := &scrollback.Conversation{Title: s.Title, Model: s.Model.ID, CreatedAt: int64(s.Time.Created),
+		UpdatedAt: int64(s.Time.Updated)}
 	c.Meta = transcript.Object(map[string]any{metaKey: struct {
 		Folder   string `json:"directory,omitempty"`
 		Version  string `json:"version,omitempty"`
@@ -92,7 +96,8 @@ func (w *writer) session(s *stored, kept []*message, held bool, of *transcript.A
 			c.Model = m.ModelID
 		}
 	}
-	w.emit(transcript.Entry{Source: s.ID, Conversation: c, Agent: of, Origin: &scrollback.Origin{ID: s.ID, Folder: s.Directory}})
+	w.emit(transcript.Entry{Source: s.ID, Conversation: c, Agent: of,
+		Origin: &scrollback.Origin{ID: s.ID, Folder: s.Directory}})
 	for _, reason := range s.bad {
 		w.emit(transcript.Entry{Source: s.ID, Bad: &transcript.Bad{Reason: reason}})
 	}

@@ -92,7 +92,8 @@ func list(db *foreign.DB, name string) ([]transcript.Session, error) {
 		if r.Text("id") == "" {
 			continue
 		}
-		s := transcript.Session{ID: r.Text("id"), Name: name, Bytes: max(r.Int("size"), 0), Changed: exported.Seconds(r.Float("updated_at"))}
+		s := transcript.Session{ID: r.Text("id"), Name: name, Bytes: max(r.Int("size"), 0),
+			Changed: exported.Seconds(r.Float("updated_at"))}
 		s.Stamp = fmt.Sprintf("%d-%d-%d%s", r.Int("updated_at"), s.Bytes, r.Int("title"), rows[s.ID])
 		if s.Bytes > exported.MaxTalk {
 			s.Bad = fmt.Sprintf("longer than %d bytes", exported.MaxTalk)
@@ -136,14 +137,17 @@ func load(db *foreign.DB, id string) (*conversation, error) {
 		return nil, err
 	}
 	var c *conversation
-	query := "SELECT id, title, chat, created_at, updated_at, " + db.Or("chat", "archived", "0") + ", " + db.Or("chat", "pinned", "0") + ", " +
+	query := "SELECT id, title, chat, created_at, updated_at, " + db.Or("chat", "archived", "0") + ", " +
+		db.Or("chat", "pinned", "0") + ", " +
 		db.Or("chat", "folder_id", "NULL") + ", " + db.Or("chat", "current_message_id", "NULL") + " FROM chat WHERE id = ?"
 	for r, err := range db.Rows(query, id) {
 		if err != nil {
 			return nil, err
 		}
-		c = &conversation{ID: r.Text("id"), Title: r.Text("title"), CreatedAt: r.Float("created_at"), UpdatedAt: r.Float("updated_at"),
-			Archived: r.Int("archived") != 0, Pinned: r.Int("pinned") != 0, Folder: r.Text("folder_id"), Current: r.Text("current_message_id")}
+		c = &conversation{ID: r.Text("id"), Title: r.Text("title"), CreatedAt: r.Float("created_at"),
+			UpdatedAt: r.Float("updated_at"),
+			Archived:  r.Int("archived") != 0, Pinned: r.Int("pinned") != 0, Folder: r.Text("folder_id"),
+			Current: r.Text("current_message_id")}
 		_ = exported.Decode(json.RawMessage(r.Text("chat")), &c.Chat) // what is broken is not there
 	}
 	if c == nil || !byMessage(db) {
@@ -155,14 +159,18 @@ func load(db *foreign.DB, id string) (*conversation, error) {
 // messages reads the rows of a conversation's messages over what it says itself.
 func messages(db *foreign.DB, c *conversation) error {
 	column := func(name string) string { return db.Or("chat_message", name, "NULL") }
-	query := "SELECT id, role, parent_id, content, created_at, " + column("output") + ", " + column("model_id") + ", " + column("files") + ", " +
-		column("done") + ", " + column("error") + ", " + column("usage") + " FROM chat_message WHERE chat_id = ? ORDER BY created_at, id"
+	query := "SELECT id, role, parent_id, content, created_at, " + column("output") + ", " + column("model_id") + ", " +
+		column("files") + ", " +
+		column("done") + ", " + column("error") + ", " + column("usage") +
+		" FROM chat_message WHERE chat_id = ? ORDER BY created_at, id"
 	for r, err := range db.Rows(query, c.ID) {
 		if err != nil {
 			return err
 		}
-		m := message{ID: own(r.Text("id"), c.ID), Role: r.Text("role"), Parent: own(r.Text("parent_id"), c.ID), Model: r.Text("model_id"),
-			At: r.Float("created_at"), Content: lenient(r.Text("content")), Error: lenient(r.Text("error")), Usage: lenient(r.Text("usage"))}
+		m := message{ID: own(r.Text("id"), c.ID), Role: r.Text("role"), Parent: own(r.Text("parent_id"), c.ID),
+			Model: r.Text("model_id"),
+			At:    r.Float("created_at"), Content: lenient(r.Text("content")), Error: lenient(r.Text("error")),
+			Usage: lenient(r.Text("usage"))}
 		_ = exported.Each(json.RawMessage(r.Text("output")), &m.Output) // nothing, if it is not a list
 		_ = exported.Each(json.RawMessage(r.Text("files")), &m.Files)
 		if !r.Null("done") {

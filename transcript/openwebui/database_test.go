@@ -79,9 +79,10 @@ func chats(t *testing.T) (out []string) {
 		if err := json.Compact(&chat, c.Chat); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, fmt.Sprintf("INSERT INTO chat (id, user_id, title, chat, created_at, updated_at, archived, pinned) "+
-			"VALUES (%s, 'u', %s, %s, %d, %d, 0, 1)",
-			quote(c.ID), quote(c.Title), quote(chat.String()), c.CreatedAt, c.UpdatedAt))
+		out = append(out,
+			fmt.Sprintf("INSERT INTO chat (id, user_id, title, chat, created_at, updated_at, archived, pinned) "+
+				"VALUES (%s, 'u', %s, %s, %d, %d, 0, 1)",
+				quote(c.ID), quote(c.Title), quote(chat.String()), c.CreatedAt, c.UpdatedAt))
 	}
 	return out
 }
@@ -168,7 +169,8 @@ func TestRows(t *testing.T) {
 // A database of another shape, and a file that is not a database, are errors.
 func TestUnknownDatabase(t *testing.T) {
 	none := t.TempDir()
-	if err := os.WriteFile(filepath.Join(none, "webui.db"), bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(none, "webui.db"), bytes.Repeat([]byte("no database "), 1000),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

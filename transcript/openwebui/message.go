@@ -60,10 +60,12 @@ func (r *reader) nodes(messages map[string]message) {
 	messages = relinked(messages)
 	for id, m := range messages {
 		if r.live && m.unfinished() && len(m.Children) == 0 {
-			r.held[id], r.talk.Held = true, true
+			r.held[id] = true
+			r.talk.Held = true
 			continue
 		}
-		linked = append(linked, exported.Linked{Node: tree.Node{ID: id, Parent: m.Parent}, Children: m.Children, At: exported.Seconds(m.At)})
+		linked = append(linked, exported.Linked{Node: tree.Node{ID: id, Parent: m.Parent}, Children: m.Children,
+			At: exported.Seconds(m.At)})
 	}
 	r.talk.Nodes = exported.Order(linked)
 	for i, n := range r.talk.Nodes {
@@ -117,7 +119,8 @@ func (r *reader) message(id string, m *message) []transcript.Entry {
 // finish adds what holds of all of an answer.
 func (r *reader) finish(p *pieces, m *message, failure string) {
 	if m.Model != "" && p.At >= r.at {
-		r.model, r.at = m.Model, p.At
+		r.model = m.Model
+		r.at = p.At
 	}
 	status := scrollback.Status("")
 	switch {
@@ -181,8 +184,9 @@ func usage(raw json.RawMessage) *scrollback.Usage {
 		return nil
 	}
 	whole := func(n float64) int64 { return int64(min(max(n, 0), scrollback.MaxCallTokens)) }
-	out := scrollback.Usage{InputTokens: whole(max(u.Input, u.Prompt, u.Evaluated)), OutputTokens: whole(max(u.Output, u.Completion, u.Generated)),
-		TotalTokens: whole(u.Total), CachedTokens: whole(u.In.Cached), ReasoningTokens: whole(u.Out.Reasoning)}
+	out := scrollback.Usage{InputTokens: whole(max(u.Input, u.Prompt, u.Evaluated)),
+		OutputTokens: whole(max(u.Output, u.Completion, u.Generated)),
+		TotalTokens:  whole(u.Total), CachedTokens: whole(u.In.Cached), ReasoningTokens: whole(u.Out.Reasoning)}
 	if out == (scrollback.Usage{}) {
 		return nil
 	}
@@ -239,7 +243,8 @@ func clipped(kind string) string {
 
 // file adds what was sent along, or came with an answer.
 func (p *pieces) file(f file) {
-	name, id := first(f.Name, f.File.Name), first(f.File.ID, f.ID, idIn(f.URL))
+	name := first(f.Name, f.File.Name)
+	id := first(f.File.ID, f.ID, idIn(f.URL))
 	kind := "file"
 	if f.Type == "image" {
 		kind = "image"

@@ -189,7 +189,8 @@ func (r *reader) current(messages map[string]message) string {
 
 // chain is the messages of an old version, each below the one before.
 func (c *conversation) chain() map[string]message {
-	out, above := map[string]message{}, ""
+	out := map[string]message{}
+	above := ""
 	for i, m := range c.Chat.Messages {
 		if m.ID == "" {
 			m.ID = exported.Hash(i, m.Role, string(m.Content), m.At)
@@ -197,7 +198,8 @@ func (c *conversation) chain() map[string]message {
 		if m.Parent == "" {
 			m.Parent = above
 		}
-		out[m.ID], above = m, m.ID
+		out[m.ID] = m
+		above = m.ID
 	}
 	return out
 }

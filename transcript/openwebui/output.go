@@ -177,7 +177,8 @@ func element(s string) (attributes map[string]string, body, rest string, ok bool
 		if end < 0 {
 			return nil, "", "", false
 		}
-		attributes[name], s = html.UnescapeString(value[:end]), value[end+1:]
+		attributes[name] = html.UnescapeString(value[:end])
+		s = value[end+1:]
 	}
 	body, rest, ok = strings.Cut(s, ends)
 	if _, after, has := strings.Cut(body, "</summary>"); has {

@@ -10,8 +10,8 @@ import (
 )
 
 // relinked gives a parent to messages that have lost theirs. An answer follows the last question
-// before it, or, if it names another that is lost, the answer to that. In a conversation whose answers have lost their parents, a question without one follows
-// the message before it; elsewhere it begins another branch.
+// before it, or, if it names another that is lost, the answer to that. In a conversation whose answers have lost their
+// parents, a question without one follows the message before it; elsewhere it begins another branch.
 func relinked(messages map[string]message) map[string]message {
 	orphans := map[string]bool{}
 	for id, m := range messages {
@@ -25,8 +25,10 @@ func relinked(messages map[string]message) map[string]message {
 	}
 	maps.DeleteFunc(orphans, func(_ string, is bool) bool { return !is })
 	order := slices.SortedFunc(maps.Keys(messages), func(a, b string) int {
-		x, y := messages[a], messages[b]
-		return cmp.Or(cmp.Compare(exported.Seconds(x.At), exported.Seconds(y.At)), cmp.Compare(rank(x), rank(y)), strings.Compare(a, b))
+		x := messages[a]
+		y := messages[b]
+		return cmp.Or(cmp.Compare(exported.Seconds(x.At), exported.Seconds(y.At)), cmp.Compare(rank(x), rank(y)),
+			strings.Compare(a, b))
 	})
 	lost := false
 	for id := range orphans {
@@ -36,7 +38,8 @@ func relinked(messages map[string]message) map[string]message {
 		return messages
 	}
 	out := maps.Clone(messages)
-	asked, before := "", ""
+	asked := ""
+	before := ""
 	for _, id := range order {
 		m := out[id]
 		up := before

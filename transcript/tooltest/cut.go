@@ -116,7 +116,8 @@ func (v variant) gone(t *testing.T) {
 			}
 		})
 		if got < len(r.entries[i]) && err == nil {
-			t.Errorf("session %s: who had gone away was given %d of %d entries, as if these were all", s.ID, got, len(r.entries[i]))
+			t.Errorf("session %s: who had gone away was given %d of %d entries, as if these were all", s.ID, got,
+				len(r.entries[i]))
 		}
 	}
 }

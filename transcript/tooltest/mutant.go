@@ -105,11 +105,13 @@ var changes = []struct {
 		return bytes.Join(slices.Delete(lines, i, i+1), nil)
 	}},
 	{"a line of another file", func(r *rand.Rand, data, other []byte) []byte {
-		lines, more := bytes.SplitAfter(data, []byte("\n")), bytes.SplitAfter(other, []byte("\n"))
+		lines := bytes.SplitAfter(data, []byte("\n"))
+		more := bytes.SplitAfter(other, []byte("\n"))
 		return bytes.Join(slices.Insert(lines, r.IntN(len(lines)+1), more[r.IntN(len(more))]), nil)
 	}},
 	{"a piece of another file", func(r *rand.Rand, data, other []byte) []byte {
-		i, j := at(r, data), at(r, other)
+		i := at(r, data)
+		j := at(r, other)
 		return slices.Concat(data[:i], other[j:j+r.IntN(len(other)-j+1)], data[i:])
 	}},
 	{"another file", func(_ *rand.Rand, _, other []byte) []byte { return other }},
@@ -121,7 +123,8 @@ var changes = []struct {
 		return slices.Insert(data, at(r, data), noise...)
 	}},
 	{"a large number", number},
-	{"JSON changed", spliced}, {"JSON changed", spliced}, {"JSON changed", spliced}, // what readers know least how to doubt
+	// what readers know least how to doubt
+	{"JSON changed", spliced}, {"JSON changed", spliced}, {"JSON changed", spliced},
 	{"JSON of one text", sameTexts}, {"JSON of one text", sameTexts},
 }
 
@@ -138,7 +141,8 @@ func flip(r *rand.Rand, data, _ []byte) []byte {
 
 func swap(r *rand.Rand, data, _ []byte) []byte {
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	i, j := r.IntN(len(lines)), r.IntN(len(lines))
+	i := r.IntN(len(lines))
+	j := r.IntN(len(lines))
 	lines[i], lines[j] = lines[j], lines[i]
 	return bytes.Join(lines, nil)
 }
@@ -149,7 +153,8 @@ func double(r *rand.Rand, data, _ []byte) []byte {
 }
 
 // numbers are those that overflow, or are out of range.
-var numbers = []string{"1e308", "-1", "99999999999999999999999", "9223372036854775807", "-9223372036854775808", "0.1e-9", "1e999", "4294967296"}
+var numbers = []string{"1e308", "-1", "99999999999999999999999", "9223372036854775807", "-9223372036854775808",
+	"0.1e-9", "1e999", "4294967296"}
 
 func number(r *rand.Rand, data, _ []byte) []byte {
 	from := at(r, data)

@@ -59,7 +59,8 @@ func (v variant) read(p transcript.Place, live bool) (r reading) {
 				}
 			}
 		}
-		r.entries, r.errs = append(r.entries, entries), append(r.errs, failed)
+		r.entries = append(r.entries, entries)
+		r.errs = append(r.errs, failed)
 	}
 	return r
 }
@@ -85,7 +86,8 @@ func line(e transcript.Entry) string {
 
 // firstDifference is where two texts part, line by line.
 func firstDifference(a, b string) string {
-	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
+	as := strings.Split(a, "\n")
+	bs := strings.Split(b, "\n")
 	for i := range as {
 		if i >= len(bs) || as[i] != bs[i] {
 			return fmt.Sprintf("line %d: %.300s\nor %.300s", i+1, as[i], slices.Concat(bs, make([]string, len(as)))[i])

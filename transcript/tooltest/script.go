@@ -72,7 +72,8 @@ func said(m scrollback.Message) string {
 		case scrollback.ToolCall:
 			fmt.Fprintf(&b, " | calls %s %s %s", p.ID, p.Name, p.Arguments)
 		case scrollback.ToolResult:
-			fmt.Fprintf(&b, " | %s of %s %s: %s", map[bool]string{false: "result", true: "error"}[p.IsError], p.CallID, p.Name, p.Text)
+			fmt.Fprintf(&b, " | %s of %s %s: %s", map[bool]string{false: "result", true: "error"}[p.IsError], p.CallID, p.Name,
+				p.Text)
 		case scrollback.Image:
 			fmt.Fprintf(&b, " | image %s %s", p.MediaType, path.Base(p.Name))
 		case scrollback.File:

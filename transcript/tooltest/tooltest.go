@@ -135,7 +135,8 @@ func (v variant) place(t *testing.T) (transcript.Place, func()) {
 			t.Fatal(err)
 		}
 	}
-	p.FS, p.Path = os.DirFS(folder), folder
+	p.FS = os.DirFS(folder)
+	p.Path = folder
 	return p, func() { _ = os.RemoveAll(folder) }
 }
 
@@ -177,7 +178,8 @@ func (v variant) contract(t *testing.T) {
 func (v variant) again(t *testing.T) {
 	p, done := v.place(t)
 	defer done()
-	first, second := v.read(p, false).String(), v.read(p, false).String()
+	first := v.read(p, false).String()
+	second := v.read(p, false).String()
 	if first != second {
 		t.Errorf("read again it differs: %s", firstDifference(first, second))
 	}

@@ -30,7 +30,8 @@ func (toy) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcript.
 		names, err := fs.Glob(p.FS, "*.toy")
 		for _, name := range names {
 			data, err := fs.ReadFile(p.FS, name)
-			s := transcript.Session{ID: name, Name: name, Bytes: int64(len(data)), Stamp: fmt.Sprint(len(data)), Changed: written}
+			s := transcript.Session{ID: name, Name: name, Bytes: int64(len(data)), Stamp: fmt.Sprint(len(data)),
+				Changed: written}
 			if !yield(s, err) {
 				return
 			}
@@ -48,7 +49,8 @@ func (tool toy) Read(_ context.Context, p transcript.Place, s transcript.Session
 			yield(transcript.Entry{}, err)
 			return
 		}
-		all := []transcript.Entry{{Source: s.ID, Conversation: &scrollback.Conversation{}, Origin: &scrollback.Origin{ID: s.ID}}}
+		all := []transcript.Entry{{Source: s.ID, Conversation: &scrollback.Conversation{},
+			Origin: &scrollback.Origin{ID: s.ID}}}
 		end := transcript.End{}
 		for i, line := range bytes.SplitAfter(data, []byte("\n")) {
 			var text string
@@ -79,7 +81,8 @@ func (tool toy) Read(_ context.Context, p transcript.Place, s transcript.Session
 }
 
 func fixture() fstest.MapFS {
-	return fstest.MapFS{"one.toy": {Data: []byte("\"a word\"\n\"another\"\n\"the last\"\n")}, "two.toy": {Data: []byte("\"only\"\n")}}
+	return fstest.MapFS{"one.toy": {Data: []byte("\"a word\"\n\"another\"\n\"the last\"\n")},
+		"two.toy": {Data: []byte("\"only\"\n")}}
 }
 
 func TestToy(t *testing.T) {
@@ -108,7 +111,8 @@ func TestPrefixesCanFail(t *testing.T) {
 
 // Each fault is found.
 func TestFaults(t *testing.T) {
-	one, two := 1, 2
+	one := 1
+	two := 2
 	first := transcript.Entry{Source: "a", Conversation: &scrollback.Conversation{}, Origin: &scrollback.Origin{ID: "a"}}
 	say := func(parts ...scrollback.Part) transcript.Entry {
 		return transcript.Entry{Source: "a", Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}}
@@ -122,27 +126,33 @@ func TestFaults(t *testing.T) {
 		return e
 	}
 	for want, entries := range map[string][]transcript.Entry{
-		"":                            {first, hello, call, done, {Source: "a", Rewind: &one}, hello, end},
-		"has no End":                  {first, hello},
-		"was not described before":    {hello, end},
-		"described twice":             {first, first, end},
-		"goes on after its End":       {first, end, hello},
-		"a rewind to 2 of 1":          {first, hello, {Source: "a", Rewind: &two}, end},
-		"0 things":                    {first, say(), changed(say(), func(e *transcript.Entry) { e.Message.Role = "" }), end},
-		"without parts":               {first, say(), end},
-		"role":                        {first, changed(hello, func(e *transcript.Entry) { e.Message.Role = "robot" }), end},
-		"of part 0":                   {first, changed(hello, func(e *transcript.Entry) { e.Bytes = map[int][]byte{0: nil} }), end},
-		"an image without bytes":      {first, say(scrollback.Image{}), end},
-		"not JSON":                    {first, say(scrollback.ToolCall{ID: "1", Name: "ls", Arguments: json.RawMessage(`{`)}), end},
-		"without an id or a name":     {first, say(scrollback.ToolCall{ID: "1", Arguments: json.RawMessage(`{}`)}), end},
-		"the result of 1":             {first, call, say(scrollback.ToolResult{CallID: "1", Name: "rm"}), end},
-		"the time -1":                 {first, changed(hello, func(e *transcript.Entry) { e.Message.CreatedAt = -1 }), end},
-		"not an object":               {first, changed(hello, func(e *transcript.Entry) { e.Message.Meta = json.RawMessage(`[]`) }), end},
-		"not UTF-8":                   {first, say(scrollback.Text{Text: "\xff"}), end},
-		"no Origin":                   {changed(first, func(e *transcript.Entry) { e.Origin = nil }), end},
-		"more than ID":                {changed(first, func(e *transcript.Entry) { e.Origin = &scrollback.Origin{ID: "a", Tool: "t"} }), end},
-		"of itself":                   {changed(first, func(e *transcript.Entry) { e.Agent = &transcript.AgentOf{Source: "a"} }), end},
-		`a sub-agent of "b"`:          {changed(first, func(e *transcript.Entry) { e.Agent = &transcript.AgentOf{Source: "b"} }), end},
+		"":                         {first, hello, call, done, {Source: "a", Rewind: &one}, hello, end},
+		"has no End":               {first, hello},
+		"was not described before": {hello, end},
+		"described twice":          {first, first, end},
+		"goes on after its End":    {first, end, hello},
+		"a rewind to 2 of 1":       {first, hello, {Source: "a", Rewind: &two}, end},
+		"0 things":                 {first, say(), changed(say(), func(e *transcript.Entry) { e.Message.Role = "" }), end},
+		"without parts":            {first, say(), end},
+		"role":                     {first, changed(hello, func(e *transcript.Entry) { e.Message.Role = "robot" }), end},
+		"of part 0": {first, changed(hello, func(e *transcript.Entry) { e.Bytes = map[int][]byte{0: nil} }),
+			end},
+		"an image without bytes": {first, say(scrollback.Image{}), end},
+		"not JSON": {first, say(scrollback.ToolCall{ID: "1", Name: "ls", Arguments: json.RawMessage(`{`)}),
+			end},
+		"without an id or a name": {first, say(scrollback.ToolCall{ID: "1", Arguments: json.RawMessage(`{}`)}), end},
+		"the result of 1":         {first, call, say(scrollback.ToolResult{CallID: "1", Name: "rm"}), end},
+		"the time -1":             {first, changed(hello, func(e *transcript.Entry) { e.Message.CreatedAt = -1 }), end},
+		"not an object": {first,
+			changed(hello, func(e *transcript.Entry) { e.Message.Meta = json.RawMessage(`[]`) }), end},
+		"not UTF-8": {first, say(scrollback.Text{Text: "\xff"}), end},
+		"no Origin": {changed(first, func(e *transcript.Entry) { e.Origin = nil }), end},
+		"more than ID": {changed(first,
+			func(e *transcript.Entry) { e.Origin = &scrollback.Origin{ID: "a", Tool: "t"} }), end},
+		"of itself": {changed(first,
+			func(e *transcript.Entry) { e.Agent = &transcript.AgentOf{Source: "a"} }), end},
+		`a sub-agent of "b"`: {changed(first,
+			func(e *transcript.Entry) { e.Agent = &transcript.AgentOf{Source: "b"} }), end},
 		"were left out":               {first, {Source: "a", End: &transcript.End{Left: map[string]int{"mode": 0}}}},
 		"a bad line without a reason": {{Bad: &transcript.Bad{Line: 1}}, first, end},
 	} {

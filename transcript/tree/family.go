@@ -7,7 +7,8 @@ import "slices"
 // those that are each other's ancestors in a circle the first is taken as one without. Ids are
 // different from each other; the time is linear.
 func Families(ids []string, parent func(id string) string) (out [][]string) {
-	there, below := map[string]bool{}, map[string][]string{}
+	there := map[string]bool{}
+	below := map[string][]string{}
 	for _, id := range ids {
 		there[id] = true
 	}

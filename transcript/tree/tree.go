@@ -35,7 +35,8 @@ func Entries(source string, nodes []Node, leaf string) iter.Seq[transcript.Entry
 		if !known {
 			end = w.at[nodes[len(nodes)-1].ID]
 		}
-		w.source, w.yield = source, yield
+		w.source = source
+		w.yield = yield
 		w.walk(end)
 	}
 }

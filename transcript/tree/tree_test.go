@@ -54,21 +54,25 @@ func TestEntries(t *testing.T) {
 		"the path ends above":     {[]tree.Node{say("1", "", "a"), say("2", "1", "b"), say("3", "2", "c")}, "1", "a b c <1"},
 		"empty nodes are passed": {[]tree.Node{say("0", ""), say("1", "0", "a"), say("x", "1"), say("2", "x", "b"),
 			say("y", "1")}, "2", "a b"},
-		"two roots":                  {[]tree.Node{say("1", "", "a"), say("2", "1", "b"), say("3", "", "c")}, "3", "a b <0 c"},
-		"a parent that is missing":   {[]tree.Node{say("1", "", "a"), say("3", "2", "c")}, "3", "a <0 c"},
-		"a circle":                   {[]tree.Node{say("1", "3", "a"), say("2", "1", "b"), say("3", "2", "c")}, "3", "a b c"},
-		"its own parent":             {[]tree.Node{say("1", "1", "a"), say("2", "1", "b")}, "2", "a b"},
-		"two messages, and a branch": {[]tree.Node{say("1", "", "a", "b"), say("2", "1", "c"), say("3", "1", "d")}, "3", "a b c <2 d"},
-		"an id that comes again":     {[]tree.Node{say("1", "", "a"), say("2", "1", "old"), say("2", "1", "new")}, "2", "a new"},
+		"two roots": {[]tree.Node{say("1", "", "a"), say("2", "1", "b"), say("3", "", "c")}, "3",
+			"a b <0 c"},
+		"a parent that is missing": {[]tree.Node{say("1", "", "a"), say("3", "2", "c")}, "3", "a <0 c"},
+		"a circle":                 {[]tree.Node{say("1", "3", "a"), say("2", "1", "b"), say("3", "2", "c")}, "3", "a b c"},
+		"its own parent":           {[]tree.Node{say("1", "1", "a"), say("2", "1", "b")}, "2", "a b"},
+		"two messages, and a branch": {[]tree.Node{say("1", "", "a", "b"), say("2", "1", "c"), say("3", "1", "d")}, "3",
+			"a b c <2 d"},
+		"an id that comes again": {[]tree.Node{say("1", "", "a"), say("2", "1", "old"), say("2", "1", "new")}, "2", "a new"},
 		"three branches, one of two": {[]tree.Node{say("1", "", "a"), say("2", "1", "b"), say("3", "2", "c"),
 			say("4", "2", "d"), say("5", "1", "e")}, "3", "a e <1 b d <2 c"},
-		"a branch of nothing is passed": {[]tree.Node{say("1", "", "a"), say("2", "1"), say("3", "2"), say("4", "1", "b")}, "4", "a b"},
+		"a branch of nothing is passed": {[]tree.Node{say("1", "", "a"), say("2", "1"), say("3", "2"), say("4", "1", "b")},
+			"4", "a b"},
 	} {
 		if got, _ := written(c.nodes, c.leaf); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := tree.Broken([]tree.Node{say("1", ""), say("2", "9"), say("3", "4"), say("4", "3")}); !slices.Equal(got, []string{"2", "3"}) {
+	if got := tree.Broken([]tree.Node{say("1", ""), say("2", "9"), say("3", "4"), say("4", "3")}); !slices.Equal(got,
+		[]string{"2", "3"}) {
 		t.Errorf("broken are %v", got)
 	}
 }

@@ -47,9 +47,11 @@ func Open(r io.ReaderAt, size, now int64) (transcript.Place, error) {
 	z, err := zip.NewReader(metered, size)
 	switch {
 	case errors.Is(err, errLong):
-		return transcript.Place{}, scrollback.ParamErrorf(op, "file", "the zip lists more than %d MB of names", maxDirectory>>20)
+		return transcript.Place{}, scrollback.ParamErrorf(op, "file", "the zip lists more than %d MB of names",
+			maxDirectory>>20)
 	case err != nil && metered.err == nil:
-		return transcript.Place{}, scrollback.ParamErrorf(op, "file", "the zip is damaged, or not all of it is there: %v", err)
+		return transcript.Place{}, scrollback.ParamErrorf(op, "file", "the zip is damaged, or not all of it is there: %v",
+			err)
 	case err != nil:
 		return transcript.Place{}, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
@@ -67,10 +69,12 @@ func check(entries []*zip.File, size int64) error {
 	}
 	var packed, unpacked uint64
 	for _, f := range entries {
-		if name := strings.TrimSuffix(strings.ReplaceAll(f.Name, `\`, "/"), "/"); !fs.ValidPath(name) || strings.Contains(name, ":") && len(name) > 1 && name[1] == ':' {
+		if name := strings.TrimSuffix(strings.ReplaceAll(f.Name, `\`, "/"), "/"); !fs.ValidPath(name) ||
+			strings.Contains(name, ":") && len(name) > 1 && name[1] == ':' {
 			return scrollback.ParamErrorf(op, "file", "the zip has a name that leads outside: %.80q", f.Name)
 		}
-		packed, unpacked = packed+min(f.CompressedSize64, 1<<50), unpacked+min(f.UncompressedSize64, 1<<50)
+		packed = packed + min(f.CompressedSize64, 1<<50)
+		unpacked = unpacked + min(f.UncompressedSize64, 1<<50)
 		if packed > uint64(max(size, 0)) {
 			return scrollback.ParamErrorf(op, "file", "the zip says that its files take more bytes than it has")
 		}
@@ -109,9 +113,11 @@ func accept(h *zip.FileHeader) error {
 	const encrypted = 1 // a flag of an entry
 	switch {
 	case h.Flags&encrypted != 0:
-		return scrollback.ParamErrorf(op, "file", "%.80q in the zip is encrypted; unpack it with its password, and import the folder", h.Name)
+		return scrollback.ParamErrorf(op, "file",
+			"%.80q in the zip is encrypted; unpack it with its password, and import the folder", h.Name)
 	case h.UncompressedSize64 > freeRatio && h.UncompressedSize64/maxRatio > h.CompressedSize64:
-		return scrollback.ParamErrorf(op, "file", "%.80q in the zip would unpack to more than %d times of what it takes", h.Name, maxRatio)
+		return scrollback.ParamErrorf(op, "file", "%.80q in the zip would unpack to more than %d times of what it takes",
+			h.Name, maxRatio)
 	}
 	return nil
 }
@@ -136,8 +142,10 @@ func said(name string, err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, zip.ErrAlgorithm):
-		err = scrollback.ParamErrorf(op, "file", "%.80q in the zip is packed in a way that is not known; unpack it, and import the folder", name)
-	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &corrupt):
+		err = scrollback.ParamErrorf(op, "file",
+			"%.80q in the zip is packed in a way that is not known; unpack it, and import the folder", name)
+	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.As(err, &corrupt):
 		err = scrollback.ParamErrorf(op, "file", "%.80q in the zip is damaged: %v", name, err)
 	default:
 		return err

@@ -36,7 +36,9 @@ func packed(t testing.TB, entries ...entry) []byte {
 		var out io.Writer
 		var err error
 		if e.claim != 0 || e.method > zip.Deflate {
-			h.CRC32, h.CompressedSize64, h.UncompressedSize64 = crc32.ChecksumIEEE(body), uint64(len(body)), max(e.claim, uint64(len(body)))
+			h.CRC32 = crc32.ChecksumIEEE(body)
+			h.CompressedSize64 = uint64(len(body))
+			h.UncompressedSize64 = max(e.claim, uint64(len(body)))
 			out, err = w.CreateRaw(h)
 		} else {
 			out, err = w.CreateHeader(h)
@@ -100,7 +102,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	failing := errors.New("the disk is gone")
-	if _, err := zipped.Open(broken{failing}, 100, 0); !errors.Is(err, failing) || scrollback.CodeOf(err) != scrollback.Unavailable {
+	if _, err := zipped.Open(broken{failing}, 100, 0); !errors.Is(err, failing) ||
+		scrollback.CodeOf(err) != scrollback.Unavailable {
 		t.Errorf("a failing reader: %v", err)
 	}
 }
@@ -114,10 +117,11 @@ func TestEntryRefused(t *testing.T) {
 	}{
 		"encrypted":      {packed(t, entry{name: "a", text: "secret", flags: 1, claim: 6}), "is encrypted"},
 		"another method": {packed(t, entry{name: "a", text: "text", method: 99}), "packed in a way"},
-		"a bomb":         {packed(t, entry{name: "a", text: strings.Repeat("x", 70<<20), method: zip.Deflate}), "times of what it takes"},
-		"another text":   {flipped, "is damaged"},
-		"no deflate":     {packed(t, entry{name: "a", text: "\xff\xff\xff\xff", method: zip.Deflate, claim: 4}), "is damaged"},
-		"not all of it":  {packed(t, entry{name: "a", text: "text", claim: 9}), "is damaged"},
+		"a bomb": {packed(t, entry{name: "a", text: strings.Repeat("x", 70<<20), method: zip.Deflate}),
+			"times of what it takes"},
+		"another text":  {flipped, "is damaged"},
+		"no deflate":    {packed(t, entry{name: "a", text: "\xff\xff\xff\xff", method: zip.Deflate, claim: 4}), "is damaged"},
+		"not all of it": {packed(t, entry{name: "a", text: "text", claim: 9}), "is damaged"},
 	} {
 		p, err := zipped.Open(bytes.NewReader(c.zip), int64(len(c.zip)), 0)
 		if err != nil {

@@ -58,14 +58,16 @@ func (a *arrival) take() []store.Growth {
 	}
 	g := store.Growth{Branch: a.branches[a.grows], IfHead: a.batch[0].Seq - 1, Messages: a.batch}
 	g.UpdatedAt = cmp.Or(g.UpdatedAt, a.batch[len(a.batch)-1].CreatedAt)
-	a.batch, a.size = nil, 0
+	a.batch = nil
+	a.size = 0
 	return []store.Growth{g}
 }
 
 // whole is the conversation as it is stored.
 func (a *arrival) whole() scrollback.Conversation {
 	c := a.conv.Conversation
-	c.Ancestors, c.Environment = a.conv.Ancestors, a.conv.Environment.WithoutRoots()
+	c.Ancestors = a.conv.Ancestors
+	c.Environment = a.conv.Environment.WithoutRoots()
 	return c
 }
 
@@ -83,10 +85,17 @@ func Localize(v *engine.View, c *scrollback.Conversation, project string) (err e
 	if c.Project, err = v.Bulk().Project(cmp.Or(project, c.Project)); err != nil {
 		return err
 	}
-	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
-	c.AgentOf, c.Settings.Agents = nil, false
+	c.Roots = []string{}
+	c.Limit = 0
+	c.DeletedAt = 0
+	c.PurgedAt = 0
+	c.Settings.RecallScope = ""
+	c.AgentOf = nil
+	c.Settings.Agents = false
 	if c.Settings.ModelThinking().Check() != nil {
-		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
+		c.Settings.ReasoningEffort = ""
+		c.Settings.Thinking = nil
+		c.Settings.ThinkingBudget = 0
 	}
 	if c.Model != "" && v.CheckModel(c.Model) != nil {
 		c.Model = ""

@@ -82,7 +82,8 @@ func Import(ctx context.Context, d Desk, r io.ReadSeeker, q ImportRequest) (Impo
 	if err != nil {
 		return Imported{}, err
 	}
-	main, total := b.main(), b.main().Messages
+	main := b.main()
+	total := b.main().Messages
 	if did != ResultUnchanged {
 		total = main.branches[main.conv.Branch].HeadSeq
 	}
@@ -143,8 +144,9 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 		b.copy.Add(string(c.ID), b.Store.NewID())
 		c.ID = scrollback.ConversationID(b.copy.Names[string(c.ID)])
 	}
-	b.at = &arrival{conv: c, branches: map[scrollback.BranchID]scrollback.Branch{}, mentions: map[scrollback.ArtifactID]scrollback.Artifact{},
-		made: map[scrollback.SegmentID]*scrollback.Segment{}}
+	b.at = &arrival{conv: c, branches: map[scrollback.BranchID]scrollback.Branch{},
+		mentions: map[scrollback.ArtifactID]scrollback.Artifact{},
+		made:     map[scrollback.SegmentID]*scrollback.Segment{}}
 	b.order = append(b.order, b.at)
 	var err error
 	if b.at.Arrival, err = b.Store.Move.Arrive(ctx, c.ID); err != nil {
@@ -153,15 +155,19 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
 	switch {
 	case b.at.Known && !b.View.Caller().Sees(b.at.Project): // also one that was purged and has heirs
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in a project that is not yours; %s", c.ID, asCopy)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
+			"conversation %s is in a project that is not yours; %s", c.ID, asCopy)
 	case !b.at.seen():
 		return nil
 	case b.at.DeletedAt != 0:
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first",
+			c.ID)
 	case b.q.Project != "" && b.at.Project != b.q.Project:
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in another project; %s", c.ID, asCopy)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in another project; %s", c.ID,
+			asCopy)
 	case slices.ContainsFunc(c.Ancestors, foreign):
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s inherits from others here; %s", c.ID, asCopy)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s inherits from others here; %s",
+			c.ID, asCopy)
 	}
 	return nil
 }
@@ -181,7 +187,8 @@ func (b *bundleImport) decide() (string, error) {
 	}
 	for _, a := range b.order {
 		if a.Split != "" {
-			return "", scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s says something else here, %s; %s", a.conv.ID, a.Split, asCopy)
+			return "", scrollback.Errorf(scrollback.Conflict, "transfer.Import",
+				"conversation %s says something else here, %s; %s", a.conv.ID, a.Split, asCopy)
 		}
 	}
 	switch {
@@ -334,12 +341,15 @@ func (b *bundleImport) rest(ctx context.Context) error {
 		return err
 	}
 	a := b.main()
-	a.final.Conversation, a.final.Current, a.final.Left = a.whole(), a.conv.Branch, a.conv.Draft
+	a.final.Conversation = a.whole()
+	a.final.Current = a.conv.Branch
+	a.final.Left = a.conv.Draft
 	a.final.Conversation.PinnedSeqs = b.pinsAlong(a.conv.PinnedSeqs, a.conv.Branch)
 	if a.seen() {
 		kept := b.pinsAlong(a.PinnedSeqs, a.Conversation.Branch)
 		a.final.Edit = func(c *scrollback.Conversation) {
-			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs), func(pin int64) bool { return !slices.Contains(kept, pin) })
+			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
+				func(pin int64) bool { return !slices.Contains(kept, pin) })
 			c.RetellEnvironment()
 		}
 	}
@@ -385,7 +395,8 @@ func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error 
 		for _, id := range s.Children {
 			for _, a := range b.order {
 				if child := a.made[id]; child != nil {
-					hashes, children = append(hashes, child.Hash), append(children, *child)
+					hashes = append(hashes, child.Hash)
+					children = append(children, *child)
 				}
 			}
 		}
@@ -393,9 +404,11 @@ func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error 
 		err = archive.RenderTable(&text, s.Renderer, *s, children)
 	}
 	sum := sha256.Sum256(text.Bytes())
-	s.Bytes, s.SHA256 = int64(text.Len()), hex.EncodeToString(sum[:])
+	s.Bytes = int64(text.Len())
+	s.SHA256 = hex.EncodeToString(sum[:])
 	light := *s
-	light.Summary, light.Placeholder = scrollback.Hint(s.Summary), ""
+	light.Summary = scrollback.Hint(s.Summary)
+	light.Placeholder = ""
 	b.at.made[s.ID] = &light
 	return scrollback.Wrap(scrollback.Internal, "transfer.Import", err)
 }
@@ -410,7 +423,8 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 			return err
 		}
 	}
-	a.pending.Segments, a.rollups = append(a.pending.Segments, a.rollups...), nil
+	a.pending.Segments = append(a.pending.Segments, a.rollups...)
+	a.rollups = nil
 	if a.conv.Inherited {
 		return b.spill(ctx, adoptBatch)
 	}

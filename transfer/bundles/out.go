@@ -79,12 +79,19 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	if err != nil {
 		return err
 	}
-	main := &portion{Conversation: bundle.Conversation{Conversation: head.Conversation, Environment: head.Environment.WithoutRoots()}}
+	main := &portion{Conversation: bundle.Conversation{Conversation: head.Conversation,
+		Environment: head.Environment.WithoutRoots()}}
 	if main.Draft, err = x.draft(ctx, id); err != nil {
 		return err
 	}
-	main.Settings.RecallScope, main.Settings.Agents, main.AgentOf = "", false, nil
-	main.Roots, main.Limit, main.Version, main.DeletedAt, main.Messages = nil, 0, 0, 0, 0
+	main.Settings.RecallScope = ""
+	main.Settings.Agents = false
+	main.AgentOf = nil
+	main.Roots = nil
+	main.Limit = 0
+	main.Version = 0
+	main.DeletedAt = 0
+	main.Messages = 0
 	own = slices.DeleteFunc(own, func(b scrollback.Branch) bool { return b.HeadSeq == b.AtSeq && b.ID != head.Branch.ID })
 	others := map[scrollback.ConversationID]map[scrollback.BranchID]scrollback.Branch{}
 	mine := map[scrollback.BranchID]bool{}
@@ -120,7 +127,8 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 		}
 		x.parts = append(x.parts, p)
 	}
-	main.branches, main.Conversation.Ancestors = own, above
+	main.branches = own
+	main.Conversation.Ancestors = above
 	x.parts = append(x.parts, main)
 	for _, p := range x.parts {
 		p.arrange()
@@ -184,7 +192,8 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 			p.mentions = append(p.mentions, artifactOf(r))
 		}
 		for _, a := range p.mentions {
-			all[a.ID], before[a.ID] = a, true
+			all[a.ID] = a
+			before[a.ID] = true
 		}
 	}
 	var out []scrollback.Artifact
@@ -195,7 +204,8 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 }
 
 func artifactOf(r scrollback.RefEntry) scrollback.Artifact {
-	return scrollback.Artifact{ID: scrollback.ArtifactID(r.SHA256), MediaType: r.MediaType, Name: r.Hint, Size: r.Bytes, CreatedAt: r.CreatedAt}
+	return scrollback.Artifact{ID: scrollback.ArtifactID(r.SHA256), MediaType: r.MediaType, Name: r.Hint, Size: r.Bytes,
+		CreatedAt: r.CreatedAt}
 }
 
 // named are the artifacts that the messages of a portion name.
@@ -222,7 +232,8 @@ func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) erro
 	}
 	defer f.Close()
 	if size != a.Size {
-		return scrollback.Errorf(scrollback.Internal, "transfer.Export", "artifact %s has %d bytes instead of %d", a.ID, size, a.Size)
+		return scrollback.Errorf(scrollback.Internal, "transfer.Export", "artifact %s has %d bytes instead of %d", a.ID, size,
+			a.Size)
 	}
 	return x.w.Artifact(a.ID, size, f)
 }

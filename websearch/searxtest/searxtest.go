@@ -54,7 +54,8 @@ func (s *Server) serve(t testing.TB, w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path != "/search":
 		http.NotFound(w, r)
 		return
-	case r.Method != http.MethodGet, q.Get("format") != "json", q.Get("q") == "", len(q) != 2, r.Header.Get("User-Agent") == "":
+	case r.Method != http.MethodGet, q.Get("format") != "json", q.Get("q") == "", len(q) != 2,
+		r.Header.Get("User-Agent") == "":
 		t.Errorf("SearXNG was asked by %s %s", r.Method, r.URL)
 	case r.Header.Get("Authorization") != "", r.Header.Get("Cookie") != "":
 		t.Error("SearXNG was sent a key")
@@ -77,9 +78,11 @@ func (s *Server) serve(t testing.TB, w http.ResponseWriter, r *http.Request) {
 		s.flood(w, r)
 		return
 	}
-	body, kind := []byte(s.Body), s.Type
+	body := []byte(s.Body)
+	kind := s.Type
 	if s.Body == "" {
-		body, _ = json.Marshal(map[string]any{"query": q.Get("q"), "number_of_results": 0, "results": s.Results, "answers": []any{}, "infoboxes": []any{}})
+		body, _ = json.Marshal(map[string]any{"query": q.Get("q"), "number_of_results": 0, "results": s.Results,
+			"answers": []any{}, "infoboxes": []any{}})
 		kind = "application/json"
 	}
 	w.Header().Set("Content-Type", kind)

@@ -9,7 +9,9 @@ type span struct{ from, to int }
 // runs of backticks within a paragraph.
 func code(text string) []span {
 	var out []span
-	from, at := 0, 0 // of the paragraph, of the line
+	// of the paragraph, of the line
+	from := 0
+	at := 0
 	inline := func(to int) { out = append(out, ticked(text, from, to)...) }
 	for at < len(text) {
 		end := lineEnd(text, at)
@@ -79,7 +81,8 @@ func ticked(text string, from, to int) []span {
 		i = end
 	}
 	// The next run of the same length, of each.
-	next, seen := make([]int, len(runs)), map[int]int{}
+	next := make([]int, len(runs))
+	seen := map[int]int{}
 	for i := len(runs) - 1; i >= 0; i-- {
 		n := runs[i].to - runs[i].from
 		next[i] = -1

@@ -58,7 +58,8 @@ func readable(address string) bool {
 // closed is the place of the parenthesis that closes the one in front of i, in its line,
 // or -1. One in < and > or in quotes behind a space does not count.
 func closed(text string, i int) int {
-	depth, until := 0, byte(0)
+	depth := 0
+	until := byte(0)
 	for ; i < len(text) && text[i] != '\n' && depth < maxParens; i++ {
 		switch c := text[i]; {
 		case until != 0:
@@ -145,7 +146,8 @@ func (r *resolver) pathImage(f *Found, m Mark) {
 	file, err := r.folders.Open(m.Path, "")
 	if decoded, unescapeErr := url.PathUnescape(m.Path); err != nil && unescapeErr == nil && decoded != m.Path {
 		if second, secondErr := r.folders.Open(decoded, ""); secondErr == nil {
-			file, err = second, nil
+			file = second
+			err = nil
 		}
 	}
 	if err != nil {
@@ -200,7 +202,9 @@ func (r *resolver) bytes(f *Found, size int64, in io.Reader) {
 	case int64(len(raw)) > r.limits.ImageBytes: // it grew
 		f.Error = fmt.Sprintf("too large: an image has at most %s", amount(r.limits.ImageBytes))
 	default:
-		f.Image, f.Bytes, f.SHA256 = raw, int64(len(raw)), hash(raw)
+		f.Image = raw
+		f.Bytes = int64(len(raw))
+		f.SHA256 = hash(raw)
 		r.shown += f.Bytes
 	}
 }

@@ -33,7 +33,8 @@ func Parse(text string, plain bool) []Mark {
 		}
 		m, to := s.mark(i, plain)
 		if m != nil {
-			m.From, m.To = i, to
+			m.From = i
+			m.To = to
 			out = append(out, *m)
 		}
 		i = max(to, i+1)
@@ -96,7 +97,8 @@ func (s *scanner) bracketed(i int) (*Mark, int) {
 	if strings.TrimSpace(name) == "" {
 		return nil, i
 	}
-	if tool := call.FindString(name); strings.HasPrefix(tool, recallTools) { // its arguments may not be JSON: the reference says so
+	// its arguments may not be JSON: the reference says so
+	if tool := call.FindString(name); strings.HasPrefix(tool, recallTools) {
 		return &Mark{Text: name, Kind: scrollback.ReferenceTool, Tool: strings.TrimSuffix(tool, "{"),
 			Args: json.RawMessage(name[len(tool)-1:])}, end + 1
 	}

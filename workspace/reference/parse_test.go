@@ -38,7 +38,8 @@ func TestParse(t *testing.T) {
 		{"@[a:9999999999]", "a:9999999999"}, {`@[C:\x\y.txt:10]`, `C:\x\y.txt:10`},
 		{`@[context_search{"query": "a]b}"}] then`, `tool context_search {"query": "a]b}"}`},
 		{`@[context_read{"ref":"x"} ] @[context_list{}]`, `tool context_read {"ref":"x"}  | tool context_list {}`},
-		{`@[ls{"p":1}] @[mcp.read{"x":"]"}]`, ""}, {`@[a{b}.txt] @[context_grep{broken}]`, "a{b}.txt | tool context_grep {broken}"},
+		{`@[ls{"p":1}] @[mcp.read{"x":"]"}]`, ""},
+		{`@[a{b}.txt] @[context_grep{broken}]`, "a{b}.txt | tool context_grep {broken}"},
 		{`@[context_search{"a":`, ""}, {`@[tool{"a":"@[b]"}]`, ""},
 		{"`@[a]` ``@[b] ` `` @[c] `@[d]", "c | d"}, {"a ` b\n\n @[c] `", "c"}, {"`` ` @[a]", "a"},
 		{"```\n@[a]\n```\n@[b]", "b"}, {"~~~ go\n@[a]\n```\n@[b]", ""}, {"````\n```\n@[a]\n````\n@[b]", "b"},
@@ -60,8 +61,10 @@ func TestParsePlain(t *testing.T) {
 		{"see @src/a.go, @b.go. And @c:10:20!", "src/a.go | b.go | c:10:20"},
 		{"(@a.go) \"@b.go\" <@c.go> *@d.go* '@e.go's", "a.go | b.go | c.go | d.go | e.go"},
 		{"看@a.go，和“@b.go”、（@c/d）", "a.go | b.go | c/d"}, {"看@a.go的第三行", "a.go的第三行"}, {"@文档/说明.md。", "文档/说明.md"},
-		{"me@example.com a.b@c x@y 1@2 user+tag@host é@x", ""}, {"@", ""}, {"@ a", ""}, {"@. @.. @/ @./", ""}, {"@@a", "@a"}, {`\@a`, ""},
-		{"@a@b.c", "a@b.c"}, {"`@a` @b", "b"}, {"```\n@a\n```", ""}, {"@[a b] @c", "a b | c"}, {"@/etc/passwd", "/etc/passwd"},
+		{"me@example.com a.b@c x@y 1@2 user+tag@host é@x", ""}, {"@", ""}, {"@ a", ""}, {"@. @.. @/ @./", ""}, {"@@a", "@a"},
+		{`\@a`, ""},
+		{"@a@b.c", "a@b.c"}, {"`@a` @b", "b"}, {"```\n@a\n```", ""}, {"@[a b] @c", "a b | c"},
+		{"@/etc/passwd", "/etc/passwd"},
 		{"@a\x00b", "a"}, {"@a\xffb", "a"}, {"@src/", "src/"}, {"@a?b", "a"}, {"@a…", "a"}, {"\n@a\n", "a"},
 	} {
 		if got := picture(c.text, true); got != c.want {
@@ -79,13 +82,16 @@ func TestParseImages(t *testing.T) {
 		{"![a](ftp://h/x.png)", ""}, {"![a](attachment:x.png)", ""}, {"![a](mailto:x)", ""}, {"![a](javascript:x)", ""},
 		{"![](a.png) ![x y](b/c.png)", "image a.png | image b/c.png"},
 		{`![a](a.png "a title") ![b](b.png 'it ) is') ![c](c.png (so))`, "image a.png | image b.png | image c.png"},
-		{"![a](<my photo (1).png>) ![b](my photo.png) ![c](d(1).png)", "image my photo (1).png | image my photo.png | image d(1).png"},
+		{"![a](<my photo (1).png>) ![b](my photo.png) ![c](d(1).png)",
+			"image my photo (1).png | image my photo.png | image d(1).png"},
 		{`![a](<b.png> "t")`, "image b.png"},
 		{"![a](data:image/png;base64,iVBORw==)", "image data:image/png;base64,iVBORw=="},
 		{"![a](https://h/x.png?a=(b)) ![b](HTTP://h/y)", "image https://h/x.png?a=(b) | image HTTP://h/y"},
-		{"![a]( b.png )", "image b.png"}, {"![a]()", ""}, {"![a](b", ""}, {"![a](b\n)", ""}, {"![a] (b)", ""}, {"![a](<b", ""}, {"![a](b(c)", ""},
+		{"![a]( b.png )", "image b.png"}, {"![a]()", ""}, {"![a](b", ""}, {"![a](b\n)", ""}, {"![a] (b)", ""},
+		{"![a](<b", ""}, {"![a](b(c)", ""},
 		{"![a[b]](c.png)", "image c.png"}, {"[![a](b.png)](c)", "image b.png"}, {"!@[a]", "a"}, {"`![a](b)`", ""},
-		{`![a](C:\x.png)`, `image C:\x.png`}, {"![@[x]](y.png)", "image y.png"}, {"![a](x" + strings.Repeat("(", 40) + ")", ""},
+		{`![a](C:\x.png)`, `image C:\x.png`}, {"![@[x]](y.png)", "image y.png"},
+		{"![a](x" + strings.Repeat("(", 40) + ")", ""},
 		{"![@[x]] (y)", "x"},
 	} {
 		if got := picture(c.text, false); got != c.want {
@@ -96,7 +102,8 @@ func TestParseImages(t *testing.T) {
 
 // Parsing takes time in proportion to the text, whatever is in it.
 func TestParseIsLinear(t *testing.T) {
-	for _, piece := range []string{"@[", "![a](", "![a](<", "![", "`", "` `` ", "@[a{\"", "@[context_a{\"\":", "@a", "[", "]", "@[a]",
+	for _, piece := range []string{"@[", "![a](", "![a](<", "![", "`", "` `` ", "@[a{\"", "@[context_a{\"\":", "@a", "[",
+		"]", "@[a]",
 		"![a](\"",
 		"![a](x '", "![a](data:", "```\n", "~~~\n", "@[a{ ", "(", "\n\n`"} {
 		text := strings.Repeat(piece, 1<<18/len(piece))
@@ -110,7 +117,8 @@ func TestParseIsLinear(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"a @[b:1:2] `@[c]` ![d](e \"f\") @g.", "```\n@[a]\n```\n@[b[c]d]", `@[context_search{"q":"]"}]@[x{"y":1}]`,
+	for _, s := range []string{"a @[b:1:2] `@[c]` ![d](e \"f\") @g.", "```\n@[a]\n```\n@[b[c]d]",
+		`@[context_search{"q":"]"}]@[x{"y":1}]`,
 		"看@文档/说明.md的", "![a](<b c>)(d)", "\\@[a]\xff@[\x00]", "![a](data:image/png;base64,AAAA)", "~~~\n@[a", "@[a\r\n]"} {
 		f.Add(s)
 	}

@@ -93,7 +93,9 @@ func (r *resolver) text(f *Found, m Mark, file *workspace.File) {
 		err = r.whole(f, m, file.Size, in)
 	}
 	if err != nil {
-		f.Error, f.Content, f.Note = err.Error(), "", ""
+		f.Error = err.Error()
+		f.Content = ""
+		f.Note = ""
 	}
 }
 
@@ -124,7 +126,8 @@ func (r *resolver) whole(f *Found, m Mark, size int64, in io.Reader) error {
 }
 
 func tooLarge(size, most int64) error {
-	return fmt.Errorf("too large: %s, and at most %s are read; name lines of it, as in @[path:1:200]", amount(size), amount(most))
+	return fmt.Errorf("too large: %s, and at most %s are read; name lines of it, as in @[path:1:200]", amount(size),
+		amount(most))
 }
 
 // someLines reads the lines that a mark names; those behind the end are left out, but not
@@ -264,7 +267,8 @@ func valid(s string, first int) error {
 	if utf8.ValidString(s) {
 		return nil
 	}
-	line, at := first, 0
+	line := first
+	at := 0
 	for i, c := range s {
 		if _, n := utf8.DecodeRuneInString(s[i:]); c == utf8.RuneError && n == 1 {
 			at = i

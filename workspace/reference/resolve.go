@@ -132,7 +132,8 @@ func (r *resolver) once(key string) bool {
 
 // refused is a mark that is not followed.
 func refused(m Mark, err error) Found {
-	return Found{Reference: scrollback.Reference{Mark: m.Text, Source: cmp.Or(m.Path, m.Text), Kind: m.Kind, Error: err.Error()}}
+	return Found{Reference: scrollback.Reference{Mark: m.Text, Source: cmp.Or(m.Path, m.Text), Kind: m.Kind,
+		Error: err.Error()}}
 }
 
 // keep adds a text, if there is room for it.
@@ -144,7 +145,8 @@ func (r *resolver) keep(f Found) {
 				amount(n), amount(r.limits.TotalBytes), amount(r.left))
 		} else {
 			r.left -= n
-			f.Bytes, f.SHA256 = n, hash([]byte(f.Content))
+			f.Bytes = n
+			f.SHA256 = hash([]byte(f.Content))
 		}
 	}
 	r.found = append(r.found, f)
@@ -250,7 +252,10 @@ func (r *resolver) openAs(m Mark, near string) (*workspace.File, Mark, error) {
 		for _, try := range readings(name) {
 			file, err := r.folders.Open(try.Path, near)
 			if err == nil {
-				m.Text, m.Path, m.First, m.Last = name, try.Path, try.First, try.Last
+				m.Text = name
+				m.Path = try.Path
+				m.First = try.First
+				m.Last = try.Last
 				return file, m, nil
 			}
 			// What is said is why the last reading, the shortest path, cannot be read.

@@ -93,26 +93,32 @@ func want(t *testing.T, text string, o Options, lines ...string) {
 
 func TestFilesAndLines(t *testing.T) {
 	root := top(t)
-	fill(t, root, map[string]string{"src/a.ts": "l1\nl2\nl3\nl4\nl5\n", "src/b": "one\r\ntwo\r\nthree", "empty": "", "a:10": "named",
+	fill(t, root, map[string]string{"src/a.ts": "l1\nl2\nl3\nl4\nl5\n", "src/b": "one\r\ntwo\r\nthree", "empty": "",
+		"a:10":    "named",
 		"a":       "1\n2\n",
 		"说明 一.md": "# 说明\n", "x[1].txt": "x", " spaced ": "s", "bom.txt": "\ufeffhello\nyou", "one": "1\n"})
 	o := Options{Roots: []string{root}}
-	want(t, "look @[src/a.ts:2:3] ok @[src/a.ts]", o, `file src/a.ts:2:3 = "l2\nl3"`, `file src/a.ts = "l1\nl2\nl3\nl4\nl5\n"`)
+	want(t, "look @[src/a.ts:2:3] ok @[src/a.ts]", o, `file src/a.ts:2:3 = "l2\nl3"`,
+		`file src/a.ts = "l1\nl2\nl3\nl4\nl5\n"`)
 	want(t, "@[src/a.ts:4:9] @[src/a.ts:5] @[src/a.ts:1:1]", o, `file src/a.ts:4:9 = "l4\nl5"`, `file src/a.ts:5 = "l5"`,
 		`file src/a.ts:1:1 = "l1"`)
 	want(t, "@[src/a.ts:6] @[src/a.ts:900:901] @[one:2] @[empty:1] @[src/a.ts:3:2]", o,
 		"file src/a.ts:6 ERROR line 6 is past the end: the file has 5 lines",
 		"file src/a.ts:900:901 ERROR line 900 is past the end: the file has 5 lines",
-		"file one:2 ERROR line 2 is past the end: the file has 1 line", "file empty:1 ERROR line 1 is past the end: the file has 0 lines",
+		"file one:2 ERROR line 2 is past the end: the file has 1 line",
+		"file empty:1 ERROR line 1 is past the end: the file has 0 lines",
 		"file src/a.ts:3:2 ERROR lines 3 to 2 are in reverse")
 	want(t, "@[src/b:1:2] @[src/b:2] @[src/b]", o, `file src/b:1:2 = "one\r\ntwo"`, `file src/b:2 = "two"`,
 		`file src/b = "one\r\ntwo\r\nthree"`)
-	want(t, "@[a:10] @[a:2] @[a:10:1] @[a:1:2]", o, `file a:10 = "named"`, `file a:2 = "2"`, `file a:10:1 = "named"`, `file a:1:2 = "1\n2"`)
-	want(t, "@[说明 一.md] @[x[1].txt] @[ x[1].txt ] @[ spaced ] @[empty]", o, `file 说明 一.md = "# 说明\n"`, `file x[1].txt = "x"`,
+	want(t, "@[a:10] @[a:2] @[a:10:1] @[a:1:2]", o, `file a:10 = "named"`, `file a:2 = "2"`, `file a:10:1 = "named"`,
+		`file a:1:2 = "1\n2"`)
+	want(t, "@[说明 一.md] @[x[1].txt] @[ x[1].txt ] @[ spaced ] @[empty]", o, `file 说明 一.md = "# 说明\n"`,
+		`file x[1].txt = "x"`,
 		`file  spaced  = "s"`, `file empty = ""`)
 	want(t, "@[bom.txt] @[bom.txt:1]", o, `file bom.txt = "hello\nyou"`, `file bom.txt:1 = "hello"`)
 	want(t, "@[src/a.ts:1] @[./src/a.ts:1] @[src//a.ts:1] @[src/a.ts:1]", o, `file src/a.ts:1 = "l1"`)
-	want(t, "@[nope.ts] @[nope.ts:3] @[nope.ts] @[src/nope]", o, "file nope.ts ERROR not found", "file nope.ts @[nope.ts:3] ERROR not found",
+	want(t, "@[nope.ts] @[nope.ts:3] @[nope.ts] @[src/nope]", o, "file nope.ts ERROR not found",
+		"file nope.ts @[nope.ts:3] ERROR not found",
 		"file src/nope ERROR not found")
 	want(t, "nothing here", o)
 	for name, lang := range map[string]string{"src/a.ts": "typescript", "说明 一.md": "markdown", "src/b": ""} {
@@ -124,10 +130,12 @@ func TestFilesAndLines(t *testing.T) {
 
 func TestWithoutBrackets(t *testing.T) {
 	root := top(t)
-	fill(t, root, map[string]string{"src/a.go": "1\n2\n", "README": "r", "文档/一.txt": "一", "out": "->/etc/hostname", "v1.2": "v"})
+	fill(t, root, map[string]string{"src/a.go": "1\n2\n", "README": "r", "文档/一.txt": "一", "out": "->/etc/hostname",
+		"v1.2": "v"})
 	o := Options{Roots: []string{root}, Plain: true}
 	want(t, "see @src/a.go, (@README) and @v1.2.", o, `file src/a.go = "1\n2\n"`, `file README = "r"`, `file v1.2 = "v"`)
-	want(t, "看@src/a.go的第三行，@文档/一.txt，@README在哪", o, `file src/a.go = "1\n2\n"`, `file 文档/一.txt = "一"`, `file README = "r"`)
+	want(t, "看@src/a.go的第三行，@文档/一.txt，@README在哪", o, `file src/a.go = "1\n2\n"`, `file 文档/一.txt = "一"`,
+		`file README = "r"`)
 	want(t, "@src/a.go:2 @src @src/", o, `file src/a.go:2 = "2"`, `folder src = "[FILE] a.go\n"`)
 	want(t, "@alice write to me@README or a@src.go, @nobody @../x @/etc/passwd @README.md", o)
 	want(t, "@out @src/a.go:9", o, "file out ERROR refused: outside the roots",
@@ -138,7 +146,8 @@ func TestWithoutBrackets(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	root := top(t)
-	fill(t, root, map[string]string{"d/b.txt": "", "d/a/": "", "d/.hidden": "", "d/Z": "", "d/link": "->a", "d/out": "->/etc", "d/两 个": "",
+	fill(t, root, map[string]string{"d/b.txt": "", "d/a/": "", "d/.hidden": "", "d/Z": "", "d/link": "->a",
+		"d/out": "->/etc", "d/两 个": "",
 		"d/two\nlines": "", "e/": ""})
 	o := Options{Roots: []string{root}}
 	want(t, "@[d] @[d/] @[e] @[d:1]", o,
@@ -152,7 +161,8 @@ func TestSeveralRoots(t *testing.T) {
 	at := top(t)
 	fill(t, at, map[string]string{"app/a.go": "one", "x/app/a.go": "two", "x/app/b.go": "b"})
 	o := Options{Roots: []string{filepath.Join(at, "app"), filepath.Join(at, "x", "app")}}
-	want(t, "@[a.go] @[app/a.go] @[app-2/a.go] @[b.go:1] @[app-2] @["+at+"/x/app/a.go]", o, `file app/a.go @[a.go] = "one"`,
+	want(t, "@[a.go] @[app/a.go] @[app-2/a.go] @[b.go:1] @[app-2] @["+at+"/x/app/a.go]", o,
+		`file app/a.go @[a.go] = "one"`,
 		`file app-2/a.go = "two"`, `file app-2/b.go:1 @[b.go:1] = "b"`, `folder app-2 = "[FILE] a.go\n[FILE] b.go\n"`)
 }
 
@@ -160,15 +170,17 @@ func TestSeveralRoots(t *testing.T) {
 // kept, and what it read outside the roots is refused.
 func TestMutsumi(t *testing.T) {
 	at := top(t)
-	fill(t, at, map[string]string{"ws/src/a.ts": "l1\nl2\nl3\nl4\nl5\n", "ws/note.md": "Include: @[src/a.ts:2:3] end", "ws/a/b.ts": "b",
-		"ws/ab.ts": "SECRET"})
+	fill(t, at, map[string]string{"ws/src/a.ts": "l1\nl2\nl3\nl4\nl5\n", "ws/note.md": "Include: @[src/a.ts:2:3] end",
+		"ws/a/b.ts": "b",
+		"ws/ab.ts":  "SECRET"})
 	ws := Options{Roots: []string{filepath.Join(at, "ws")}}
 	want(t, "look @[src/a.ts:2:3] ok", ws, `file src/a.ts:2:3 = "l2\nl3"`)
 	want(t, "@[note.md]", ws, `file note.md = "Include: @[src/a.ts:2:3] end"`, `file src/a.ts:2:3 = "l2\nl3"`)
 	want(t, "x @[nope.ts] y", ws, "file nope.ts ERROR not found")
 	want(t, "@[../../etc/hostname]", ws, "file ../../etc/hostname ERROR refused: outside the roots")
 	for _, c := range []struct{ root, name, want string }{
-		{"/", "ws/a/b.ts", "b"}, {"/ws/a", "ws/ab.ts", ""}, {"/ws/a/", "ws/a", "[FILE] b.ts\n"}, {"/ws/a", "ws/a/", "[FILE] b.ts\n"},
+		{"/", "ws/a/b.ts", "b"}, {"/ws/a", "ws/ab.ts", ""}, {"/ws/a/", "ws/a", "[FILE] b.ts\n"},
+		{"/ws/a", "ws/a/", "[FILE] b.ts\n"},
 		{"", "ws/a/b.ts", ""},
 	} {
 		o := Options{}
@@ -184,13 +196,16 @@ func TestMutsumi(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	at := top(t)
-	fill(t, at, map[string]string{"ws/a": "", "ws/out": "->../secret", "secret": "SECRET", "ws/b.md": "@[../secret] @[none.txt] @[a]"})
+	fill(t, at, map[string]string{"ws/a": "", "ws/out": "->../secret", "secret": "SECRET",
+		"ws/b.md": "@[../secret] @[none.txt] @[a]"})
 	o := Options{Roots: []string{filepath.Join(at, "ws")}}
-	want(t, "@[../secret] @[../none] @[/etc/passwd] @[out] @[secret]", o, "file ../secret ERROR refused: outside the roots",
+	want(t, "@[../secret] @[../none] @[/etc/passwd] @[out] @[secret]", o,
+		"file ../secret ERROR refused: outside the roots",
 		"file ../none ERROR refused: outside the roots", "file /etc/passwd ERROR refused: outside the roots",
 		"file out ERROR refused: outside the roots", "file secret ERROR not found")
 	want(t, "@[a]", Options{}, "file a ERROR refused: no folder was granted")
-	want(t, "@[b.md]", o, `file b.md = "@[../secret] @[none.txt] @[a]"`, "file ../secret ERROR refused: outside the roots, named in b.md",
+	want(t, "@[b.md]", o, `file b.md = "@[../secret] @[none.txt] @[a]"`,
+		"file ../secret ERROR refused: outside the roots, named in b.md",
 		"file none.txt ERROR not found, named in b.md", `file a = ""`)
 }
 

@@ -47,7 +47,8 @@ func (s Sources) Write(w io.Writer, root *kong.Node, line []string) error {
 
 // choices are those for what is typed behind the words of a line.
 func (s Sources) choices(root *kong.Node, line []string, typed string) []Choice {
-	at, taken := root, 0
+	at := root
+	taken := 0
 	var flag *kong.Flag // whose value comes next
 	for _, word := range line {
 		switch {
@@ -60,7 +61,8 @@ func (s Sources) choices(root *kong.Node, line []string, typed string) []Choice 
 			}
 		default:
 			if next := child(at, word); next != nil {
-				at, taken = next, 0
+				at = next
+				taken = 0
 			} else {
 				taken++
 			}
@@ -146,9 +148,11 @@ func flags(n *kong.Node) []Choice {
 
 // known are values that the parser does not list, by the name of their flag.
 var known = map[string]string{
-	"effort": "none minimal low medium high xhigh max", "policy": "auto snapshot rolling segments", "role": "user assistant tool", "kind": "history artifact",
-	"order": "relevance time", "format": "bundle jsonl claude-code codex gemini-cli mtm ipynb", "from": "bundle archive gemini-cli chat-server mtm ipynb jsonl",
-	"by": "day model project key conversation", "recall-scope": "conversation project all",
+	"effort": "none minimal low medium high xhigh max", "policy": "auto snapshot rolling segments",
+	"role": "user assistant tool", "kind": "history artifact",
+	"order": "relevance time", "format": "bundle jsonl claude-code codex gemini-cli mtm ipynb",
+	"from": "bundle archive gemini-cli chat-server mtm ipynb jsonl",
+	"by":   "day model project key conversation", "recall-scope": "conversation project all",
 }
 
 // values are those of a flag or an argument.

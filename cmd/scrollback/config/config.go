@@ -120,7 +120,8 @@ func (src source) texts(key string) []string {
 // parse puts flags and environment over the file and checks the result.
 func parse(src source, flags Flags) (Settings, error) {
 	k := src.k
-	s := Settings{SummaryModels: src.texts("summary_model"), Setup: k.String("setup"), TrashDays: k.Int64("trash_days"), Eager: k.Bool("eager"),
+	s := Settings{SummaryModels: src.texts("summary_model"), Setup: k.String("setup"), TrashDays: k.Int64("trash_days"),
+		Eager:         k.Bool("eager"),
 		NoEnvironment: k.Exists("environment") && !k.Bool("environment")}
 	if list := src.env("SCROLLBACK_SUMMARY_MODEL"); list != "" {
 		s.SummaryModels = strings.Split(list, ",")
@@ -135,12 +136,14 @@ func parse(src source, flags Flags) (Settings, error) {
 	s.Addr = cmp.Or(src.text("SCROLLBACK_ADDR", "addr"), "127.0.0.1:7077")
 	s.Compaction.Policy = src.text("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
-	for _, part := range []func(source) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles, s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents, s.parseImport} {
+	for _, part := range []func(source) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
+		s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents, s.parseImport} {
 		if err := part(src); err != nil {
 			return s, err
 		}
 	}
-	err := cmp.Or(s.parseLimit(src, flags.Limit), s.parseTimeout(cmp.Or(flags.SummaryTimeout, src.text("SCROLLBACK_SUMMARY_TIMEOUT", "summary_timeout"))))
+	err := cmp.Or(s.parseLimit(src, flags.Limit),
+		s.parseTimeout(cmp.Or(flags.SummaryTimeout, src.text("SCROLLBACK_SUMMARY_TIMEOUT", "summary_timeout"))))
 	if err == nil {
 		s.variables, err = providerVariables(k)
 	}
@@ -196,7 +199,8 @@ func (s *Settings) parseTimeout(text string) error {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return scrollback.ParamErrorf("scrollback", "summary_timeout", "summary_timeout is a time such as 30s or 2m, or 0s for not waiting, not %q", text)
+		return scrollback.ParamErrorf("scrollback", "summary_timeout",
+			"summary_timeout is a time such as 30s or 2m, or 0s for not waiting, not %q", text)
 	}
 	if s.SummaryTimeout = d; d == 0 {
 		s.SummaryTimeout = -1
@@ -227,7 +231,8 @@ func (s *Settings) parseSearch(src source) error {
 	s.WebSearch = cmp.Or(src.text("SCROLLBACK_WEB_SEARCH", "web_search"), engine.WebSearchAuto)
 	ways := []string{engine.WebSearchAuto, engine.WebSearchProvider, engine.WebSearchSearXNG, engine.WebSearchOff}
 	if !slices.Contains(ways, s.WebSearch) {
-		return scrollback.ParamErrorf("scrollback", "web_search", "web_search is one of %s, not %q", strings.Join(ways, ", "), s.WebSearch)
+		return scrollback.ParamErrorf("scrollback", "web_search", "web_search is one of %s, not %q", strings.Join(ways, ", "),
+			s.WebSearch)
 	}
 	return nil
 }
@@ -280,7 +285,8 @@ func (s *Settings) parseTitles(src source) error {
 func (s *Settings) parseCompaction(src source) error {
 	k := src.k
 	read := func(table string) map[string]float64 {
-		at, out := table+"compaction", map[string]float64{}
+		at := table + "compaction"
+		out := map[string]float64{}
 		if !k.Exists(at) {
 			at = table + "folding" // the old name
 		}
@@ -289,7 +295,8 @@ func (s *Settings) parseCompaction(src source) error {
 		}
 		return out
 	}
-	s.Compaction.Numbers, s.Projects = read(""), map[string]engine.PolicySettings{}
+	s.Compaction.Numbers = read("")
+	s.Projects = map[string]engine.PolicySettings{}
 	for _, name := range k.MapKeys("projects") {
 		at := "projects" + dot + name + dot
 		s.Projects[name] = engine.PolicySettings{Policy: k.String(at + "policy"), Numbers: read(at)}
@@ -297,7 +304,8 @@ func (s *Settings) parseCompaction(src source) error {
 	judge := func(where string, f engine.PolicySettings) error {
 		for _, policy := range []string{f.Policy, compact.Snapshot, compact.Rolling, compact.Segments} {
 			if _, err := compact.Named(policy, true, s.Compaction.Numbers, f.Numbers); err != nil {
-				return scrollback.ParamErrorf("scrollback", "compaction", "%spolicy %s: %s", where, cmp.Or(policy, compact.Auto), terminal.Explain(err))
+				return scrollback.ParamErrorf("scrollback", "compaction", "%spolicy %s: %s", where, cmp.Or(policy, compact.Auto),
+					terminal.Explain(err))
 			}
 		}
 		return nil
@@ -322,7 +330,8 @@ func (s *Settings) parseRates(src source) (err error) {
 	s.Allowances = map[string]scrollback.Allowance{}
 	for _, name := range k.MapKeys("projects") {
 		at := "projects" + dot + name + dot
-		a := scrollback.Allowance{Tokens: k.Int64(at + "tokens_per_day"), Money: k.Float64(at + "money_per_day"), Currency: k.String(at + "currency")}
+		a := scrollback.Allowance{Tokens: k.Int64(at + "tokens_per_day"), Money: k.Float64(at + "money_per_day"),
+			Currency: k.String(at + "currency")}
 		if err := (scrollback.Limits{Allowance: a}).Check(); err != nil {
 			return scrollback.ParamErrorf("scrollback", "projects", "projects.%q: %s", name, terminal.Explain(err))
 		}

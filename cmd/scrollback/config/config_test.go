@@ -49,10 +49,13 @@ func TestConfigGuide(t *testing.T) {
 	}
 	want := Settings{Data: "/srv/scrollback", Store: "postgres://scrollback@db.example.org/scrollback?sslmode=verify-full",
 		Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", DefaultLimit: 64000,
-		Addr:          "127.0.0.1:7077",
-		Compaction:    engine.PolicySettings{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
-		Projects:      map[string]engine.PolicySettings{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
-		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, SummaryTimeout: 45 * time.Second, Roots: []string{"/home/me/work"},
+		Addr: "127.0.0.1:7077",
+		Compaction: engine.PolicySettings{Policy: "snapshot",
+			Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
+		Projects: map[string]engine.PolicySettings{"support": {Policy: "rolling",
+			Numbers: map[string]float64{"trigger_messages": 20}}},
+		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, SummaryTimeout: 45 * time.Second,
+		Roots:       []string{"/home/me/work"},
 		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", Eager: true, TrashDays: 30,
 		TrustedProxies: access.Proxies{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")},
 		Hosts:          []string{"chat.example.org"},
@@ -65,7 +68,8 @@ func TestConfigGuide(t *testing.T) {
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		Strict:      map[string]scrollback.Strictness{"custom/gemma-3-12b": scrollback.StrictNoSystem},
 		ReplyBounds: model.Bounds{}.Full(),
-		Watch:       true, Import: Import{From: []string{"claude-code", "codex"}, Exclude: []string{"/home/me/private"}, Mask: true,
+		Watch:       true, Import: Import{From: []string{"claude-code", "codex"}, Exclude: []string{"/home/me/private"},
+			Mask:      true,
 			ProjectBy: "folder", Poll: time.Minute},
 		Agents: agent.Options{Depth: 2, PerTurn: 8, PerTree: 32, Steps: 20, Tokens: 200_000},
 		Limits: Limits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30, Images: 20,
@@ -102,14 +106,16 @@ func TestConfigPrecedence(t *testing.T) {
 	if key := s.Env("OPENAI_API_KEY"); key != "file-key" {
 		t.Errorf("the key is %q", key)
 	}
-	for name, value := range map[string]string{"DATA": "/env", "MODEL": "openai/env", "LIMIT": "4000", "ADDR": "127.0.0.1:4", "POLICY": "auto",
+	for name, value := range map[string]string{"DATA": "/env", "MODEL": "openai/env", "LIMIT": "4000",
+		"ADDR": "127.0.0.1:4", "POLICY": "auto",
 		"SUMMARY_MODEL": "offline,openai/x", "SUMMARY_TIMEOUT": "1m"} {
 		t.Setenv("SCROLLBACK_"+name, value)
 	}
 	t.Setenv("OPENAI_API_KEY", "env-key")
 	s, _, err = configured(t, file, Flags{})
 	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" ||
-		s.Compaction.Policy != "auto" || len(s.SummaryModels) != 2 || s.SummaryTimeout != time.Minute || s.Env("OPENAI_API_KEY") != "env-key" {
+		s.Compaction.Policy != "auto" || len(s.SummaryModels) != 2 || s.SummaryTimeout != time.Minute ||
+		s.Env("OPENAI_API_KEY") != "env-key" {
 		t.Errorf("with the environment: %+v %v", s, err)
 	}
 	s, _, err = configured(t, file, Flags{Data: "/flag", Model: "openai/flag", Limit: 5000, SummaryTimeout: "0s"})
@@ -117,7 +123,8 @@ func TestConfigPrecedence(t *testing.T) {
 		t.Errorf("with flags: %+v %v", s, err)
 	}
 	for _, bad := range []string{"soon", "-1s", "30"} {
-		if _, _, err := configured(t, "", Flags{SummaryTimeout: bad}); err == nil || !strings.Contains(err.Error(), "summary_timeout") {
+		if _, _, err := configured(t, "", Flags{SummaryTimeout: bad}); err == nil ||
+			!strings.Contains(err.Error(), "summary_timeout") {
 			t.Errorf("a timeout of %q: %v", bad, err)
 		}
 	}
@@ -140,7 +147,8 @@ func TestConfigCompaction(t *testing.T) {
 		if err != nil || s.Compaction.Numbers["keep_share"] != want {
 			t.Errorf("%s\nsays %v, %v, want %v", text, s.Compaction.Numbers, err, want)
 		}
-		ofProject := strings.NewReplacer("[folding]", "[projects.folding.folding]", "[compaction]", "[projects.folding.compaction]").Replace(text)
+		ofProject := strings.NewReplacer("[folding]", "[projects.folding.folding]", "[compaction]",
+			"[projects.folding.compaction]").Replace(text)
 		s, _, err = configured(t, ofProject, Flags{})
 		if err != nil || s.Projects["folding"].Numbers["keep_share"] != want {
 			t.Errorf("%s\nsays %v, %v, want %v", ofProject, s.Projects, err, want)

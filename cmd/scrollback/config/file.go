@@ -23,9 +23,12 @@ const dot = "\x1f"
 
 // keys are those of a config file and their types; * stands for a name.
 var keys = map[string]string{
-	"data": "text", "store": "text", "objects": "text", "downloads": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
-	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "remote_images": "true or false", "titles": "text", "title_model": "text", "trash_days": "whole number",
-	"log_level": "text", "log_format": "text", "traces": "true or false",
+	"data": "text", "store": "text", "objects": "text", "downloads": "text", "model": "text", "limit": "whole number",
+	"addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
+	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts",
+	"setup": "text", "eager": "true or false", "remote_images": "true or false", "titles": "text", "title_model": "text",
+	"trash_days": "whole number",
+	"log_level":  "text", "log_format": "text", "traces": "true or false",
 	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",
 	"searxng": "text", "web_search": "text",
 	"rate_limit": "text", "grace": "text",
@@ -33,14 +36,19 @@ var keys = map[string]string{
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
-	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text", "models.*.strict": "text",
-	"reply.chars": "whole number", "reply.reasoning_chars": "whole number", "reply.argument_bytes": "whole number", "reply.opaque_bytes": "whole number",
-	"reply.calls": "whole number", "reply.frame_bytes": "whole number", "reply.seconds": "whole number",
-	"limits.body_bytes": "whole number", "limits.message_chars": "whole number", "limits.parts": "whole number", "limits.attachment_bytes": "whole number",
-	"limits.import_bytes": "whole number", "limits.images": "whole number",
-	"agents.allowed": "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number", "agents.per_tree": "whole number",
-	"agents.steps": "whole number", "agents.tokens": "whole number",
-	"watch": "true or false", "import.from": "text or list of texts", "import.exclude": "text or list of texts", "import.mask": "true or false",
+	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number",
+	"models.*.currency": "text", "models.*.strict": "text",
+	"reply.chars": "whole number", "reply.reasoning_chars": "whole number", "reply.argument_bytes": "whole number",
+	"reply.opaque_bytes": "whole number",
+	"reply.calls":        "whole number", "reply.frame_bytes": "whole number", "reply.seconds": "whole number",
+	"limits.body_bytes": "whole number", "limits.message_chars": "whole number", "limits.parts": "whole number",
+	"limits.attachment_bytes": "whole number",
+	"limits.import_bytes":     "whole number", "limits.images": "whole number",
+	"agents.allowed": "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number",
+	"agents.per_tree": "whole number",
+	"agents.steps":    "whole number", "agents.tokens": "whole number",
+	"watch": "true or false", "import.from": "text or list of texts", "import.exclude": "text or list of texts",
+	"import.mask":       "true or false",
 	"import.project_by": "text", "import.poll": "text",
 }
 
@@ -80,7 +88,8 @@ func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
 	if why := wrongKey(k.Raw(), "", ""); why != "" {
 		return bad("%s", why)
 	}
-	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 && hasSecret(k) {
+	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 &&
+		hasSecret(k) {
 		fmt.Fprintf(warnings, "scrollback: %s holds keys and others can read it; chmod 600 it\n", file)
 	}
 	return nil
@@ -90,9 +99,11 @@ func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
 // path is where the table stands, pattern the same with names as stars.
 func wrongKey(table map[string]any, path, pattern string) string {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
-		at, as := path+name, pattern+name
+		at := path + name
+		as := pattern + name
 		if slices.Contains(named, pattern) {
-			at, as = path+strconv.Quote(name), pattern+"*"
+			at = path + strconv.Quote(name)
+			as = pattern + "*"
 		}
 		as = cmp.Or(renamed[as], as)
 		v := table[name]
@@ -103,7 +114,8 @@ func wrongKey(table map[string]any, path, pattern string) string {
 			}
 			continue
 		}
-		inside := slices.ContainsFunc(slices.Collect(maps.Keys(keys)), func(k string) bool { return strings.HasPrefix(k, as+".") })
+		inside := slices.ContainsFunc(slices.Collect(maps.Keys(keys)),
+			func(k string) bool { return strings.HasPrefix(k, as+".") })
 		switch {
 		case !inside:
 			return fmt.Sprintf("unknown key %s", at)

@@ -20,7 +20,8 @@ const leastPoll = time.Second
 
 // parseImport reads what is brought of other tools.
 func (s *Settings) parseImport(src source) error {
-	k, at := src.k, "import"+dot
+	k := src.k
+	at := "import" + dot
 	s.Watch = k.Bool("watch")
 	s.Import = Import{From: src.texts(at + "from"), Exclude: src.texts(at + "exclude"), Mask: k.Bool(at + "mask"),
 		ProjectBy: k.String(at + "project_by")}
@@ -30,7 +31,8 @@ func (s *Settings) parseImport(src source) error {
 	if text := k.String(at + "poll"); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil || d < leastPoll {
-			return scrollback.ParamErrorf("scrollback", "import", "import.poll is a time from 1s, such as 30s or 5m, not %q", text)
+			return scrollback.ParamErrorf("scrollback", "import", "import.poll is a time from 1s, such as 30s or 5m, not %q",
+				text)
 		}
 		s.Import.Poll = d
 	}

@@ -23,7 +23,8 @@ func parseLimits(k *koanf.Koanf) (l Limits, err error) {
 	for name, at := range map[string]*int64{"body_bytes": &l.Body, "message_chars": &l.MessageChars, "parts": &l.Parts,
 		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import, "images": &l.Images} {
 		if *at = k.Int64("limits" + dot + name); *at < 0 || *at > 1<<40 {
-			return l, scrollback.ParamErrorf("scrollback", "limits", "limits.%s is a number from 0, for its default, to 1099511627776", name)
+			return l, scrollback.ParamErrorf("scrollback", "limits",
+				"limits.%s is a number from 0, for its default, to 1099511627776", name)
 		}
 	}
 	l.RemoteImages = k.Bool("remote_images")
@@ -36,15 +37,19 @@ func (s *Settings) parseAgents(src source) error {
 	within := func(name string) int { // what an int may not hold is out of bounds anyway
 		return int(min(max(at(name), -1), math.MaxInt32))
 	}
-	s.Agents = agent.Options{Allowed: src.k.Bool("agents" + dot + "allowed"), Depth: within("depth"), PerTurn: within("per_turn"), PerTree: within("per_tree"),
+	s.Agents = agent.Options{Allowed: src.k.Bool("agents" + dot + "allowed"), Depth: within("depth"),
+		PerTurn: within("per_turn"), PerTree: within("per_tree"),
 		Steps: within("steps"), Tokens: at("tokens")}
 	return s.Agents.Check()
 }
 
 // Incoming sets an engine's share of them.
 func (l Limits) Incoming(o engine.Options) engine.Options {
-	o.Incoming.MessageChars, o.Incoming.Parts, o.Incoming.ArtifactBytes = int(l.MessageChars), int(l.Parts), l.Attachment
-	o.Incoming.Images, o.Incoming.RemoteImages = int(l.Images), l.RemoteImages
+	o.Incoming.MessageChars = int(l.MessageChars)
+	o.Incoming.Parts = int(l.Parts)
+	o.Incoming.ArtifactBytes = l.Attachment
+	o.Incoming.Images = int(l.Images)
+	o.Incoming.RemoteImages = l.RemoteImages
 	return o
 }
 

@@ -21,7 +21,8 @@ func providerVariables(k *koanf.Koanf) (map[string]string, error) {
 	for _, name := range k.MapKeys("providers") {
 		p, ok := providers.Provider(name)
 		if !ok {
-			return nil, scrollback.ParamErrorf("scrollback", "providers", "providers.%q: there is no such provider (%s)", name, strings.Join(providers.Names(), ", "))
+			return nil, scrollback.ParamErrorf("scrollback", "providers", "providers.%q: there is no such provider (%s)", name,
+				strings.Join(providers.Names(), ", "))
 		}
 		variables := map[string]string{"api_key": p.Key, "base_url": p.Base}
 		for _, key := range k.MapKeys("providers" + dot + name) {
@@ -39,7 +40,8 @@ func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
 			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q is not named provider/name", name)
 		}
 		at := "models" + dot + name + dot
-		f := token.Facts{Limit: k.Int64(at + "limit"), MaxOutput: k.Int64(at + "max_output"), Factor: k.Float64(at + "factor")}
+		f := token.Facts{Limit: k.Int64(at + "limit"), MaxOutput: k.Int64(at + "max_output"),
+			Factor: k.Float64(at + "factor")}
 		p := token.Price{Input: k.Float64(at + "price_input"), CachedInput: k.Float64(at + "price_cached_input"),
 			Output: k.Float64(at + "price_output"), Currency: cmp.Or(k.String(at+"currency"), "USD")}
 		if min(float64(f.Limit), float64(f.MaxOutput), p.Input, p.CachedInput, p.Output, f.Factor) < 0 {
@@ -64,7 +66,8 @@ func modelStrictness(k *koanf.Koanf) (map[string]scrollback.Strictness, error) {
 		case scrollback.StrictTurns, scrollback.StrictNoSystem:
 			out[name] = s
 		default:
-			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q: strict is %s or %s, not %q", name, scrollback.StrictTurns, scrollback.StrictNoSystem, s)
+			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q: strict is %s or %s, not %q", name,
+				scrollback.StrictTurns, scrollback.StrictNoSystem, s)
 		}
 	}
 	return out, nil
@@ -75,11 +78,13 @@ func replyBounds(k *koanf.Koanf) (model.Bounds, error) {
 	n := func(key string) int { return int(k.Int64("reply" + dot + key)) }
 	for _, key := range k.MapKeys("reply") {
 		if v := k.Int64("reply" + dot + key); v < 0 || v > 1<<31 {
-			return model.Bounds{}, scrollback.ParamErrorf("scrollback", "reply", "reply.%s is a number from 0, for its default, to 2147483648", key)
+			return model.Bounds{}, scrollback.ParamErrorf("scrollback", "reply",
+				"reply.%s is a number from 0, for its default, to 2147483648", key)
 		}
 	}
-	return model.Bounds{Chars: n("chars"), ReasoningChars: n("reasoning_chars"), ArgumentBytes: n("argument_bytes"), OpaqueBytes: n("opaque_bytes"),
-		Calls: n("calls"), FrameBytes: n("frame_bytes"), Duration: time.Duration(n("seconds")) * time.Second}, nil
+	return model.Bounds{Chars: n("chars"), ReasoningChars: n("reasoning_chars"), ArgumentBytes: n("argument_bytes"),
+		OpaqueBytes: n("opaque_bytes"),
+		Calls:       n("calls"), FrameBytes: n("frame_bytes"), Duration: time.Duration(n("seconds")) * time.Second}, nil
 }
 
 // Env reads the environment, then what the config file sets in its place.

@@ -69,7 +69,8 @@ func Below(ctx context.Context, v *engine.View, of []scrollback.Conversation) ([
 				return nil, err
 			}
 			of = append(of, page...)
-			q.Cursor, more = next, next != ""
+			q.Cursor = next
+			more = next != ""
 		}
 		out = append(out, of...)
 	}

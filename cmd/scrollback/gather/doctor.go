@@ -65,7 +65,8 @@ func drawAgents(w io.Writer, agents []collect.Agent, zone *time.Location) error 
 			absent = append(absent, a.Tool)
 			continue
 		}
-		rows = append(rows, []string{a.Tool, columns.Thousands(int64(a.Sessions)), columns.Thousands(int64(a.Behind)), sizeOf(a.Bytes),
+		rows = append(rows, []string{a.Tool, columns.Thousands(int64(a.Sessions)), columns.Thousands(int64(a.Behind)),
+			sizeOf(a.Bytes),
 			when(a.Newest, zone), when(a.NewestHere, zone), columns.Thousands(int64(a.Here)), registered})
 		notes = append(notes, notesOfAgent(a, found, looked)...)
 	}
@@ -101,7 +102,8 @@ func notesOfAgent(a collect.Agent, found, looked []string) (notes []string) {
 		say("%s %s: %s", columns.Plain(p.Place), columns.Plain(p.Session), columns.Clip(p.Reason, 300))
 	}
 	if a.Behind > 0 {
-		say("%s behind: scrollback import --from %s, or scrollback watch", counted(a.Behind, "session is", "sessions are"), a.Tool)
+		say("%s behind: scrollback import --from %s, or scrollback watch", counted(a.Behind, "session is", "sessions are"),
+			a.Tool)
 	}
 	m := a.MCP
 	if m == nil {

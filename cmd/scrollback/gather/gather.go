@@ -76,7 +76,8 @@ func (f Flags) Options(p Program, from, project string) (collect.Options, error)
 				return o, err
 			}
 			if _, err := os.Stat(dir); err != nil && !strings.ContainsRune(x, filepath.Separator) {
-				return o, scrollback.ParamErrorf("scrollback", "exclude", "%q is neither a tool (%s) nor a folder that is there", x, tools(o))
+				return o, scrollback.ParamErrorf("scrollback", "exclude", "%q is neither a tool (%s) nor a folder that is there", x,
+					tools(o))
 			}
 			x = dir
 		}

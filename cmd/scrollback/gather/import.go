@@ -31,9 +31,11 @@ func (c *Import) Named() (bool, error) {
 	names := collect.Names(all.Tools())
 	switch {
 	case c.File == "" && c.From == "":
-		return false, scrollback.ParamErrorf("scrollback", "file", "name a file or a folder, or the tools whose files to find: --from all")
+		return false, scrollback.ParamErrorf("scrollback", "file",
+			"name a file or a folder, or the tools whose files to find: --from all")
 	case c.File == "" && c.From != Every && !slices.Contains(names, strings.Split(c.From, ",")[0]):
-		return false, scrollback.ParamErrorf("scrollback", "file", "name a file: %q is not one of the tools (%s)", c.From, strings.Join(names, ", "))
+		return false, scrollback.ParamErrorf("scrollback", "file", "name a file: %q is not one of the tools (%s)", c.From,
+			strings.Join(names, ", "))
 	case c.File == "":
 		return true, nil
 	case c.File == "-":
@@ -65,7 +67,8 @@ func (c *Import) Named() (bool, error) {
 func (c *Import) Bring(p Program) (Result, error) {
 	res := Begin(c.DryRun)
 	if c.Single {
-		return res, scrollback.ParamErrorf("scrollback", "file", "--into and --as-copy are for a single file, and not for what a tool keeps")
+		return res, scrollback.ParamErrorf("scrollback", "file",
+			"--into and --as-copy are for a single file, and not for what a tool keeps")
 	}
 	o, err := c.options(p)
 	if err != nil {
@@ -107,10 +110,12 @@ func (c *Import) Bring(p Program) (Result, error) {
 		return res, nothing(o)
 	}
 	if found.Failed() == 0 && c.File != "" && !c.DryRun && found.Silent() {
-		err = scrollback.ParamErrorf("scrollback", "file", "%s looks like %s, but no talk could be read in it", o.Path, found.Tools[0].Tool)
+		err = scrollback.ParamErrorf("scrollback", "file", "%s looks like %s, but no talk could be read in it", o.Path,
+			found.Tools[0].Tool)
 	}
 	if n := found.Failed(); n > 0 {
-		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d sessions could not be imported", n, max(found.Sessions(), n))
+		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d sessions could not be imported", n,
+			max(found.Sessions(), n))
 	}
 	return res, err
 }
@@ -124,7 +129,8 @@ func (c *Import) options(p Program) (o collect.Options, err error) {
 	if o, err = c.Options(p, from, c.Project); err == nil && c.File != "" {
 		o.Path, err = absolute(c.File)
 		info, missing := os.Stat(c.File)
-		o.Import.Again = missing == nil && !info.IsDir() && !c.Found // a file that is named is meant, even if it was purged here
+		// a file that is named is meant, even if it was purged here
+		o.Import.Again = missing == nil && !info.IsDir() && !c.Found
 	}
 	o.Import.Summarize = c.Summarize
 	return o, err
@@ -137,7 +143,8 @@ func nothing(o collect.Options) error {
 		names = collect.Names(o.Tools)
 	}
 	if info, err := os.Stat(o.Path); err == nil && !info.IsDir() {
-		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path, strings.Join(names, ", ")).Because(ErrNothing)
+		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path,
+			strings.Join(names, ", ")).Because(ErrNothing)
 	}
 	if o.Path != "" {
 		return scrollback.ParamErrorf("scrollback", "file",
@@ -145,7 +152,9 @@ func nothing(o collect.Options) error {
 			strings.Join(names, ", "), collect.MaxDeep, strings.Join(looseEndings, ", ")).Because(ErrNothing)
 	}
 	if len(names) > 1 {
-		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s were found; scrollback doctor agents --json lists all places tried", strings.Join(names, ", "))
+		return scrollback.Errorf(scrollback.NotFound, "scrollback",
+			"no conversations of %s were found; scrollback doctor agents --json lists all places tried",
+			strings.Join(names, ", "))
 	}
 	var where []string
 	for _, tool := range o.Tools {
@@ -154,7 +163,9 @@ func nothing(o collect.Options) error {
 		}
 	}
 	if len(where) == 0 {
-		return scrollback.ParamErrorf("scrollback", "file", "name a file: %s keeps nothing on this machine by itself", strings.Join(names, ", "))
+		return scrollback.ParamErrorf("scrollback", "file", "name a file: %s keeps nothing on this machine by itself",
+			strings.Join(names, ", "))
 	}
-	return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s in %s", strings.Join(names, ", "), strings.Join(where[:min(len(where), 20)], ", "))
+	return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s in %s", strings.Join(names, ", "),
+		strings.Join(where[:min(len(where), 20)], ", "))
 }

@@ -15,10 +15,12 @@ func notesOf(f collect.Found) (notes []string) {
 	for _, n := range []struct {
 		n         int
 		one, many string
-	}{{f.Excluded, "session excluded", "sessions excluded"}, {f.Deleted, "session was deleted here", "sessions were deleted here"},
+	}{{f.Excluded, "session excluded", "sessions excluded"},
+		{f.Deleted, "session was deleted here", "sessions were deleted here"},
 		{f.Held, "session has an answer that is not complete yet", "sessions have an answer that is not complete yet"},
 		{f.Gone, "conversation is not there any more; it stays here", "conversations are not there any more; they stay here"},
-		{f.Masked, "secret masked", "secrets masked"}, {f.BadLines, "line skipped", "lines skipped"}, {f.Failed, "failed", "failed"}} {
+		{f.Masked, "secret masked", "secrets masked"}, {f.BadLines, "line skipped", "lines skipped"},
+		{f.Failed, "failed", "failed"}} {
 		if n.n > 0 {
 			notes = append(notes, counted(n.n, n.one, n.many))
 		}

@@ -59,7 +59,8 @@ type Fault struct {
 
 // Begin is a result with nothing in it.
 func Begin(dry bool) Result {
-	return Result{DryRun: dry, ImportResult: transfer.ImportResult{Conversations: []transfer.Imported{}, Skipped: []transcript.Bad{}}, Sources: []Source{}}
+	return Result{DryRun: dry, ImportResult: transfer.ImportResult{Conversations: []transfer.Imported{},
+		Skipped: []transcript.Bad{}}, Sources: []Source{}}
 }
 
 // Loaded is the result of a file of one format, with its name as it was given.
@@ -80,8 +81,10 @@ func Loaded(name string, out transfer.ImportResult) Result {
 // Surveyed is the result of a dry run of a file of one format, with its name as it was given.
 func Surveyed(name string, bytes int64, s transfer.Survey) Result {
 	r := Begin(true)
-	f := collect.Found{Tool: s.Format, Places: []string{name}, Sessions: 1, New: 1, Conversations: s.Conversations, Messages: s.Messages,
-		Bytes: bytes, Masked: s.Masked, Left: s.Left, BadLines: len(s.Skipped) + s.MoreSkipped, MoreProblems: s.MoreSkipped}
+	f := collect.Found{Tool: s.Format, Places: []string{name}, Sessions: 1, New: 1, Conversations: s.Conversations,
+		Messages: s.Messages,
+		Bytes:    bytes, Masked: s.Masked, Left: s.Left, BadLines: len(s.Skipped) + s.MoreSkipped,
+		MoreProblems: s.MoreSkipped}
 	for _, b := range s.Skipped {
 		f.Problems = append(f.Problems, collect.Problem{Place: name, Line: b.Line, Reason: b.Reason})
 	}
@@ -103,9 +106,11 @@ func (r *Result) Close(p Program, name string, err error) {
 	}
 	if r.DryRun {
 		for _, f := range r.Tools {
-			r.unread.conversations, r.unread.messages = r.unread.conversations+f.Conversations, r.unread.messages+f.Messages
+			r.unread.conversations += f.Conversations
+			r.unread.messages += f.Messages
 		}
-		s.Conversations, s.Messages = s.Conversations+r.unread.conversations, s.Messages+r.unread.messages
+		s.Conversations += r.unread.conversations
+		s.Messages += r.unread.messages
 	}
 	if err != nil {
 		s.Error = &Fault{scrollback.CodeOf(err), columns.Plain(p.Explain(err))}
@@ -160,7 +165,10 @@ func (p Program) Show(w io.Writer, r Result) error {
 
 // Sum prints what came of several sources.
 func (p Program) Sum(w io.Writer, r Result) error {
-	what, conversations, messages, same := "new message", 0, int64(0), 0
+	what := "new message"
+	conversations := 0
+	messages := int64(0)
+	same := 0
 	for _, n := range r.counts {
 		if messages += n; n > 0 {
 			conversations++
@@ -169,11 +177,14 @@ func (p Program) Sum(w io.Writer, r Result) error {
 		}
 	}
 	if r.DryRun {
-		what, conversations, messages = "message", r.unread.conversations, r.unread.messages
+		what = "message"
+		conversations = r.unread.conversations
+		messages = r.unread.messages
 	}
 	line := counted(len(r.Sources), "source", "sources") + ": nothing new"
 	if messages > 0 {
-		line = fmt.Sprintf("%s: %s in %s", counted(len(r.Sources), "source", "sources"), counted(int(messages), what, what+"s"),
+		line = fmt.Sprintf("%s: %s in %s", counted(len(r.Sources), "source", "sources"),
+			counted(int(messages), what, what+"s"),
 			counted(conversations, "conversation", "conversations"))
 	}
 	if same > 0 {
@@ -189,10 +200,12 @@ func (p Program) Sum(w io.Writer, r Result) error {
 // took adds what came of a session of a tool.
 func (r *Result) took(path string, ch collect.Change) {
 	out := ch.ImportResult
-	out.Conversations, out.Skipped = slices.Clone(out.Conversations), slices.Clone(out.Skipped)
+	out.Conversations = slices.Clone(out.Conversations)
+	out.Skipped = slices.Clone(out.Skipped)
 	file := fileOf(path, ch)
 	for i := range out.Conversations {
-		out.Conversations[i].Tool, out.Conversations[i].Source = ch.Tool, file
+		out.Conversations[i].Tool = ch.Tool
+		out.Conversations[i].Source = file
 	}
 	for i := range out.Skipped {
 		out.Skipped[i].Source = file
@@ -203,7 +216,8 @@ func (r *Result) took(path string, ch collect.Change) {
 // survey takes what a sweep found: what could not be read at all, and in a dry run all that
 // it has to say.
 func (r *Result) survey(found collect.Report) {
-	r.found, r.Tools = found, found.Tools
+	r.found = found
+	r.Tools = found.Tools
 	for _, f := range found.Tools {
 		for _, b := range f.Problems {
 			if b.Line > 0 && !found.DryRun {

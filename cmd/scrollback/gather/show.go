@@ -51,7 +51,8 @@ func (p Program) Imported(w io.Writer, out transfer.ImportResult) error {
 		}
 	}
 	if a := out.Asked; a != nil {
-		if _, err := fmt.Fprintf(w, "models were asked for summaries in %s, and %s could be used; cost %s\n", counted(a.Calls, "call", "calls"),
+		if _, err := fmt.Fprintf(w, "models were asked for summaries in %s, and %s could be used; cost %s\n",
+			counted(a.Calls, "call", "calls"),
 			counted(a.Summaries, "summary", "summaries"), strconv.FormatFloat(a.Cost, 'f', -1, 64)); err != nil {
 			return err
 		}
@@ -73,7 +74,8 @@ func withoutRepeats(all []collect.Problem) (out []collect.Problem) {
 		}
 	}
 	for _, b := range all {
-		if b.Line == 0 || !strings.Contains(whole[[2]string{b.Place, b.Session}], fmt.Sprintf("line %d: %s\n", b.Line, b.Reason)) {
+		if b.Line == 0 || !strings.Contains(whole[[2]string{b.Place, b.Session}],
+			fmt.Sprintf("line %d: %s\n", b.Line, b.Reason)) {
 			out = append(out, b)
 		}
 	}
@@ -92,7 +94,8 @@ func counted(n int, one, many string) string {
 func steps(f *os.File) (step func(collect.Step), wipe func()) {
 	draw, wipe := terminal.Progress(f)
 	return func(s collect.Step) {
-		what := fmt.Sprintf("KiB of %s, %s of %s sessions", s.Tool, columns.Thousands(int64(s.Sessions)), columns.Thousands(int64(s.Of)))
+		what := fmt.Sprintf("KiB of %s, %s of %s sessions", s.Tool, columns.Thousands(int64(s.Sessions)),
+			columns.Thousands(int64(s.Of)))
 		draw(what, s.Bytes>>10, max(s.OfBytes>>10, 1))
 	}, wipe
 }
@@ -119,7 +122,8 @@ func (p Program) found(w io.Writer, r collect.Report) error {
 	rows := [][]string{{"tool", "sessions", "new", "changed", "here", "conversations", messages, "size"}}
 	number := func(n int) string { return columns.Thousands(int64(n)) }
 	for _, f := range r.Tools {
-		rows = append(rows, []string{f.Tool, number(f.Sessions), number(f.New), number(f.Changed), number(f.Unchanged), number(f.Conversations),
+		rows = append(rows, []string{f.Tool, number(f.Sessions), number(f.New), number(f.Changed), number(f.Unchanged),
+			number(f.Conversations),
 			columns.Thousands(f.Messages), sizeOf(f.Bytes)})
 	}
 	if len(r.Tools) > 0 {

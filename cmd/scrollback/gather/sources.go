@@ -107,5 +107,6 @@ func (p *Place) Deeper(ctx context.Context, from string) {
 // Nothing reports whether an error only says that there was no conversation in a source. Of
 // a file that nobody named, everything that is wrong with its content says so.
 func (p Place) Nothing(err error) bool {
-	return errors.Is(err, ErrNothing) || p.Found && scrollback.CodeOf(err) == scrollback.Invalid && !strings.EqualFold(filepath.Ext(p.Name), ".zip")
+	return errors.Is(err, ErrNothing) || p.Found && scrollback.CodeOf(err) == scrollback.Invalid &&
+		!strings.EqualFold(filepath.Ext(p.Name), ".zip")
 }

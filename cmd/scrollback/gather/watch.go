@@ -64,7 +64,8 @@ func (p Program) change(ch collect.Change) {
 		return
 	}
 	if p.JSON {
-		line, err := json.Marshal(map[string]any{"time": time.Now().UnixMilli(), "tool": ch.Tool, "place": ch.Place, "session": ch.Session, "folder": ch.Folder,
+		line, err := json.Marshal(map[string]any{"time": time.Now().UnixMilli(), "tool": ch.Tool, "place": ch.Place,
+			"session": ch.Session, "folder": ch.Folder,
 			"messages": n, "conversations": ch.Conversations})
 		if err == nil {
 			fmt.Fprintf(p.Stdout, "%s\n", line)
@@ -73,7 +74,8 @@ func (p Program) change(ch collect.Change) {
 	}
 	for _, one := range ch.Conversations {
 		if one.Messages > 0 {
-			fmt.Fprintf(p.Stdout, "%s  %s  %s  %s  %s\n", time.Now().In(p.Zone).Format(time.TimeOnly), ch.Tool, one.ID, counted(int(one.Messages), "new message", "new messages"), columns.Plain(ch.Folder))
+			fmt.Fprintf(p.Stdout, "%s  %s  %s  %s  %s\n", time.Now().In(p.Zone).Format(time.TimeOnly), ch.Tool, one.ID,
+				counted(int(one.Messages), "new message", "new messages"), columns.Plain(ch.Folder))
 		}
 	}
 }

@@ -24,12 +24,14 @@ func TestFoldersOf(t *testing.T) {
 		{"linux", relative, "/home/ada/.config", "/home/ada/.local/share", "/home/ada/.cache"},
 		{"linux", named, "/xdg_config_home", "/xdg_data_home", "/xdg_cache_home"},
 		{"freebsd", none, "/home/ada/.config", "/home/ada/.local/share", "/home/ada/.cache"},
-		{"darwin", none, "/home/ada/Library/Application Support", "/home/ada/Library/Application Support", "/home/ada/Library/Caches"},
+		{"darwin", none, "/home/ada/Library/Application Support", "/home/ada/Library/Application Support",
+			"/home/ada/Library/Caches"},
 		{"darwin", named, "/home/ada/Library/Application Support", "/xdg_data_home", "/xdg_cache_home"},
 		{"windows", none, "/home/ada/AppData/Roaming", "/home/ada/AppData/Roaming", "/home/ada/AppData/Local"},
 		{"windows", named, "/appdata", "/xdg_data_home", "/xdg_cache_home"},
 	} {
-		want := Folders{filepath.Join(c.config, "scrollback"), filepath.Join(c.data, "scrollback"), filepath.Join(c.cache, "scrollback")}
+		want := Folders{filepath.Join(c.config, "scrollback"), filepath.Join(c.data, "scrollback"),
+			filepath.Join(c.cache, "scrollback")}
 		if got := foldersOf(c.system, "/home/ada", c.env); got != want {
 			t.Errorf("%s: %+v, want %+v", c.system, got, want)
 		}

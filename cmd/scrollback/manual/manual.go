@@ -49,7 +49,8 @@ var Groups = []struct {
 		{"archive", `scrollback archive latest`},
 		{"import", `scrollback import talk.jsonl`},
 		{"watch", `scrollback watch --mask`},
-		{"migrate", `scrollback migrate --from sqlite:///srv/scrollback.db --to postgres://scrollback@db/scrollback --finish`},
+		{"migrate",
+			`scrollback migrate --from sqlite:///srv/scrollback.db --to postgres://scrollback@db/scrollback --finish`},
 	}},
 	{"Share", []Example{
 		{"keys", `scrollback keys`},

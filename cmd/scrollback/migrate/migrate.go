@@ -67,21 +67,26 @@ func (c *Migrate) Run(p Program) error {
 
 // report says what became of it.
 func (c *Migrate) report(w io.Writer, r moving.Report) error {
-	fmt.Fprintf(w, "Copied %s messages and %s other rows, %s in %s (%s).\n", columns.Thousands(r.Messages), columns.Thousands(r.Rows),
+	fmt.Fprintf(w, "Copied %s messages and %s other rows, %s in %s (%s).\n", columns.Thousands(r.Messages),
+		columns.Thousands(r.Rows),
 		size(r.Bytes), span(r.Seconds), rate(r.Bytes, r.Seconds))
 	if c.ObjectsTo != "" {
-		fmt.Fprintf(w, "Copied %s objects, %s; %s were there already.\n", columns.Thousands(r.Objects), size(r.ObjectBytes), columns.Thousands(r.ObjectsSame))
+		fmt.Fprintf(w, "Copied %s objects, %s; %s were there already.\n", columns.Thousands(r.Objects), size(r.ObjectBytes),
+			columns.Thousands(r.ObjectsSame))
 	}
 	if r.Damaged > 0 {
-		fmt.Fprintf(w, "%s artifacts are damaged where they are, and were copied as they are: the log names them.\n", columns.Thousands(r.Damaged))
+		fmt.Fprintf(w, "%s artifacts are damaged where they are, and were copied as they are: the log names them.\n",
+			columns.Thousands(r.Damaged))
 	}
-	fmt.Fprintf(w, "Compared: %s conversations with %s messages are the same on both sides.\n", columns.Thousands(r.Verified), columns.Thousands(r.Compared))
+	fmt.Fprintf(w, "Compared: %s conversations with %s messages are the same on both sides.\n",
+		columns.Thousands(r.Verified), columns.Thousands(r.Compared))
 	if r.Finished {
 		_, err := fmt.Fprintf(w, "%s was closed %s ago and can only be read; all of it is on %s. Start the servers there.\n",
 			r.From, span(float64(r.StopMS)/1000), r.To)
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s stays in use, and notes what changes. Run the command again to go on, and with --finish to close it.\n", r.From)
+	_, err := fmt.Fprintf(w,
+		"%s stays in use, and notes what changes. Run the command again to go on, and with --finish to close it.\n", r.From)
 	return err
 }
 
@@ -97,7 +102,8 @@ type teller struct {
 // sayEvery is how often a line is written where nobody watches.
 const sayEvery = 10 * time.Second
 
-var doing = map[string]string{"seed": "noting what there is", "copy": "copying", "verify": "comparing", "finish": "copying the last changes", "objects": "copying objects"}
+var doing = map[string]string{"seed": "noting what there is", "copy": "copying", "verify": "comparing",
+	"finish": "copying the last changes", "objects": "copying objects"}
 
 func (t *teller) told(p moving.Progress) {
 	does := doing[string(p.Stage)]
@@ -112,7 +118,8 @@ func (t *teller) told(p moving.Progress) {
 		return
 	}
 	t.last = time.Now()
-	line := fmt.Sprintf("%s: %s of %s conversations, %s messages, %s, %s", does, columns.Thousands(p.Conversations), columns.Thousands(max(p.Of, p.Conversations)),
+	line := fmt.Sprintf("%s: %s of %s conversations, %s messages, %s, %s", does, columns.Thousands(p.Conversations),
+		columns.Thousands(max(p.Of, p.Conversations)),
 		columns.Thousands(p.Messages), size(p.Bytes+p.ObjectBytes), rate(p.Bytes+p.ObjectBytes, p.Seconds))
 	if left := remaining(p); left > 0 {
 		line += ", about " + span(left) + " left"

@@ -12,7 +12,8 @@ import (
 
 func TestNumbers(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "lists")
-	mine, other := In(folder, 7, "data", ""), In(folder, 8, "data", "")
+	mine := In(folder, 7, "data", "")
+	other := In(folder, 8, "data", "")
 	ids := []scrollback.ConversationID{"a", "b"}
 	if mine.Keep(ids); !slices.Equal(mine.Last(), ids) {
 		t.Errorf("a list is kept as %v", mine.Last())

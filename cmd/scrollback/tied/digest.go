@@ -23,12 +23,14 @@ func (t *Notebook) Digest(ctx context.Context) (notebook.Digest, error) {
 		return d, err
 	}
 	if is.Seq == 0 {
-		return d, scrollback.ParamErrorf("scrollback", "file", "there is nothing to compress: no cell of the notebook says anything")
+		return d, scrollback.ParamErrorf("scrollback", "file",
+			"there is nothing to compress: no cell of the notebook says anything")
 	}
 	least := t.o.Overrides
 	least.Compaction = map[string]float64{"keep_share": 0, "least_share": 0}
 	var r scrollback.Receipt
-	for i, q := range []engine.CompactRequest{{Overrides: t.o.Overrides, Force: true}, {Overrides: least, Force: true}, {Clear: true}} {
+	for i, q := range []engine.CompactRequest{{Overrides: t.o.Overrides, Force: true}, {Overrides: least, Force: true},
+		{Clear: true}} {
 		if r, err = t.app.Compact(ctx, t.Conversation.ID, q); err == nil {
 			d, err = t.folded(ctx)
 		}
@@ -40,7 +42,8 @@ func (t *Notebook) Digest(ctx context.Context) (notebook.Digest, error) {
 			return d, err
 		}
 	}
-	return d, scrollback.Errorf(scrollback.Unavailable, "scrollback", "the notebook could not be compressed: %s", t.o.Printer.Texts.Results[r.Result])
+	return d, scrollback.Errorf(scrollback.Unavailable, "scrollback", "the notebook could not be compressed: %s",
+		t.o.Printer.Texts.Results[r.Result])
 }
 
 // folded is what stands for the folded messages of the conversation's window.
@@ -56,11 +59,13 @@ func (t *Notebook) folded(ctx context.Context) (notebook.Digest, error) {
 		if x.Ref == nil {
 			continue
 		}
-		segments, err := t.app.Store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(strings.TrimPrefix(string(*x.Ref), scrollback.RefHistory+":"))})
+		segments, err := t.app.Store.Segments(ctx,
+			[]scrollback.SegmentID{scrollback.SegmentID(strings.TrimPrefix(string(*x.Ref), scrollback.RefHistory+":"))})
 		if err != nil {
 			return d, err
 		}
-		d.Refs, last = append(d.Refs, *x.Ref), max(last, x.LastSeq)
+		d.Refs = append(d.Refs, *x.Ref)
+		last = max(last, x.LastSeq)
 		for _, s := range segments {
 			summaries = append(summaries, s.Summary)
 		}

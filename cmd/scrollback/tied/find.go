@@ -74,7 +74,8 @@ func metaOf(c scrollback.Conversation) (m meta) {
 func setMeta(c *scrollback.Conversation, m meta) error {
 	fields := map[string]json.RawMessage{}
 	if len(c.Meta) > 0 && json.Unmarshal(c.Meta, &fields) != nil {
-		return scrollback.Errorf(scrollback.Conflict, "scrollback", "the meta of conversation %s is not an object, so no notebook can be noted in it", c.ID)
+		return scrollback.Errorf(scrollback.Conflict, "scrollback",
+			"the meta of conversation %s is not an object, so no notebook can be noted in it", c.ID)
 	}
 	var err error
 	if fields[field], err = json.Marshal(m); err == nil {
@@ -100,7 +101,8 @@ func (t *Notebook) find(ctx context.Context) (scrollback.ConversationID, error) 
 		case err != nil:
 			return "", err
 		case c.DeletedAt != 0:
-			return "", scrollback.Errorf(scrollback.Conflict, "scrollback", "conversation %s of this notebook is in the trash: restore it first", id)
+			return "", scrollback.Errorf(scrollback.Conflict, "scrollback",
+				"conversation %s of this notebook is in the trash: restore it first", id)
 		}
 		ours, err := t.means(ctx, c)
 		if err != nil {
@@ -130,7 +132,8 @@ func (t *Notebook) means(ctx context.Context, c scrollback.Conversation) (bool, 
 	if c.Messages == 0 {
 		return true, nil
 	}
-	is, err := t.app.Transfer.Follow(ctx, t.app.View, transfer.FollowRequest{Conversation: c.ID, Entries: notebook.Path(t.file.Cells()), Look: true})
+	is, err := t.app.Transfer.Follow(ctx, t.app.View,
+		transfer.FollowRequest{Conversation: c.ID, Entries: notebook.Path(t.file.Cells()), Look: true})
 	if err == nil && is.Same > 0 && (is.Entire || is.Behind == 0) {
 		return true, nil
 	}
@@ -155,18 +158,22 @@ func (t *Notebook) Open(ctx context.Context) error {
 		if running, err := t.takeBack(ctx); err != nil {
 			return err
 		} else if running {
-			return scrollback.Errorf(scrollback.Conflict, "scrollback", "a cell of this notebook is being run; wait for it, or stop it")
+			return scrollback.Errorf(scrollback.Conflict, "scrollback",
+				"a cell of this notebook is being run; wait for it, or stop it")
 		}
 		return t.patch(ctx, 0, func(c *scrollback.Conversation) error {
 			m := metaOf(*c)
-			m.File, c.Roots, c.Instructions = t.file.Path, roots, instructions
+			m.File = t.file.Path
+			c.Roots = roots
+			c.Instructions = instructions
 			return setMeta(c, m)
 		})
 	}
 	if err := t.file.Writable(); err != nil {
 		return err
 	}
-	fresh := scrollback.Conversation{ID: id, Title: tie.Title, Instructions: instructions, Roots: roots, Model: t.model(tie.Model)}
+	fresh := scrollback.Conversation{ID: id, Title: tie.Title, Instructions: instructions, Roots: roots,
+		Model: t.model(tie.Model)}
 	if fresh.Title == "" {
 		fresh.Title = t.file.Base()
 	}

@@ -38,7 +38,8 @@ func (t *Notebook) follow(ctx context.Context, cells []transcript.Cell) (transfe
 			}
 		}
 	}
-	is, err := t.app.Transfer.Follow(ctx, t.app.View, transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: entries})
+	is, err := t.app.Transfer.Follow(ctx, t.app.View,
+		transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: entries})
 	switch {
 	case err == nil:
 		t.Conversation = is.Conversation
@@ -65,7 +66,8 @@ func (t *Notebook) RunAll(ctx context.Context, cells []int, prompt string) error
 	for _, m := range marks {
 		cell, ok := m.In(t.file.Cells())
 		if !ok {
-			return scrollback.Errorf(scrollback.Conflict, "scrollback", "what was cell %d has been changed or removed; it and those below it were not run", m.Cell+1)
+			return scrollback.Errorf(scrollback.Conflict, "scrollback",
+				"what was cell %d has been changed or removed; it and those below it were not run", m.Cell+1)
 		}
 		if len(cells) > 1 {
 			t.note(t.texts().Cell, cell+1, columns.Clip(t.file.Rows()[cell].Line, titleWidth))
@@ -153,7 +155,8 @@ type keeping struct {
 func (k *keeping) saw(ctx context.Context, ev scrollback.Event) {
 	switch ev := ev.(type) {
 	case scrollback.TurnEvent:
-		k.begun, k.after = true, ev.Seq
+		k.begun = true
+		k.after = ev.Seq
 	case scrollback.MessageEvent:
 		k.err = k.keep(ctx)
 	}
@@ -202,7 +205,8 @@ func (t *Notebook) stands(ctx context.Context, now scrollback.Conversation) erro
 
 // name writes into the file which sub-agents were started.
 func (k *keeping) name(ctx context.Context) error {
-	started, _, err := k.app.List(ctx, scrollback.ListQuery{AgentOf: []scrollback.ConversationID{k.Conversation.ID}, Limit: scrollback.ListMax})
+	started, _, err := k.app.List(ctx, scrollback.ListQuery{AgentOf: []scrollback.ConversationID{k.Conversation.ID},
+		Limit: scrollback.ListMax})
 	tie := k.file.Tie()
 	known := len(tie.Agents)
 	for _, c := range slices.Backward(started) { // oldest first
@@ -262,7 +266,9 @@ func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 		}
 		t.note(t.texts().TakenBack, m.Running.Cell+1)
 	}
-	m.Running, m.Branch, m.Seq = nil, t.Conversation.Branch, t.Conversation.Messages
+	m.Running = nil
+	m.Branch = t.Conversation.Branch
+	m.Seq = t.Conversation.Messages
 	return false, t.patch(ctx, 0, func(c *scrollback.Conversation) error { return setMeta(c, m) })
 }
 

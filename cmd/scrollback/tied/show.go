@@ -48,7 +48,9 @@ func (t *Notebook) Show(ctx context.Context) (Shown, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Conversation, out.Window, out.Cells = t.Conversation.ID, &window, t.file.Rows()
+	out.Conversation = t.Conversation.ID
+	out.Window = &window
+	out.Cells = t.file.Rows()
 	if out.Behind, err = t.behind(ctx); err == nil {
 		out.conversation = t.Conversation
 		out.Agents, err = t.agents(ctx)
@@ -102,7 +104,8 @@ func (t *Notebook) behind(ctx context.Context) (int64, error) {
 			continue
 		}
 		tried = n
-		is, err := t.app.Transfer.Follow(ctx, t.app.View, transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: notebook.Path(cells[:n]), Look: true})
+		is, err := t.app.Transfer.Follow(ctx, t.app.View,
+			transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: notebook.Path(cells[:n]), Look: true})
 		if err != nil || is.Entire && is.Behind >= 0 {
 			return is.Behind, err
 		}
@@ -124,7 +127,8 @@ func answered(cells []transcript.Cell) int {
 func (n Shown) Write(w io.Writer, t words.Texts) error {
 	rows := [][]string{{"CELL", "ROLE", "TEXT", "SAID", "ANSWER", ""}}
 	for _, c := range n.Cells {
-		said, state := "", ""
+		said := ""
+		state := ""
 		if c.Messages > 0 {
 			said = strconv.Itoa(c.Messages)
 		}
@@ -137,7 +141,8 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 		if c.Stale {
 			state = strings.TrimSpace("stale " + state)
 		}
-		rows = append(rows, []string{strconv.Itoa(c.Cell), string(c.Role), columns.Clip(c.Line, 50), said, columns.Clip(c.Answer, 50), state})
+		rows = append(rows, []string{strconv.Itoa(c.Cell), string(c.Role), columns.Clip(c.Line, 50), said,
+			columns.Clip(c.Answer, 50), state})
 	}
 	if err := columns.Table(w, rows, 0); err != nil {
 		return err

@@ -56,7 +56,8 @@ func Ask(ctx context.Context, addr, language string) error {
 	case err == nil && said.Error.Message != "":
 		return scrollback.Errorf(scrollback.Unavailable, op, "%s", said.Error.Message)
 	}
-	return scrollback.Errorf(scrollback.Unavailable, op, "what responds at %s is not scrollback (status %d)", at, resp.StatusCode)
+	return scrollback.Errorf(scrollback.Unavailable, op, "what responds at %s is not scrollback (status %d)", at,
+		resp.StatusCode)
 }
 
 // reach is where a server that listens on addr is reached from its own machine.

@@ -48,8 +48,10 @@ func own(err error) scrollback.Sentence {
 	return scrollback.SentenceOf(&shown)
 }
 
-var codes = map[scrollback.Code]string{scrollback.Invalid: "请求有误：", scrollback.NotFound: "找不到：", scrollback.Conflict: "冲突：", scrollback.OverBudget: "超出预算：",
-	scrollback.Refused: "不允许：", scrollback.RateLimited: "请求过于频繁：", scrollback.Unavailable: "暂时无法完成：", scrollback.Canceled: "已停止：", scrollback.Internal: "内部错误："}
+var codes = map[scrollback.Code]string{scrollback.Invalid: "请求有误：", scrollback.NotFound: "找不到：",
+	scrollback.Conflict: "冲突：", scrollback.OverBudget: "超出预算：",
+	scrollback.Refused: "不允许：", scrollback.RateLimited: "请求过于频繁：", scrollback.Unavailable: "暂时无法完成：",
+	scrollback.Canceled: "已停止：", scrollback.Internal: "内部错误："}
 
 // Misread is what the parser says of a line, in Chinese.
 func Misread(english string) string {

@@ -14,15 +14,20 @@ import (
 // What other programs call what this one has under another name, by that name.
 var (
 	flagSynonyms = map[string][]string{
-		"addr": {"port", "host", "listen", "bind", "address"}, "store": {"db", "database", "dsn"}, "data": {"dir", "data-dir", "home"},
-		"tz": {"timezone", "time-zone", "zone"}, "model": {"engine"}, "limit": {"context", "context-size", "window"}, "output": {"out", "file"},
-		"from": {"source", "tool"}, "project": {"workspace"},
+		"addr": {"port", "host", "listen", "bind", "address"}, "store": {"db", "database", "dsn"},
+		"data": {"dir", "data-dir", "home"},
+		"tz":   {"timezone", "time-zone", "zone"}, "model": {"engine"}, "limit": {"context", "context-size", "window"},
+		"output": {"out", "file"},
+		"from":   {"source", "tool"}, "project": {"workspace"},
 	}
 	commandSynonyms = map[string][]string{
 		"list": {"ls", "conversations", "history"}, "trash": {"rm", "delete", "remove", "del"}, "search": {"find", "grep"},
-		"serve": {"server", "start", "web", "ui", "daemon"}, "run": {"ask", "prompt", "exec"}, "chat": {"new", "talk", "repl", "resume", "continue"},
-		"rename": {"mv", "title"}, "uncompact": {"undo"}, "show": {"cat", "view", "print", "get", "log", "tail", "head", "messages"}, "usage": {"stats", "cost", "costs"},
-		"doctor": {"check", "fsck"}, "restore": {"undelete"}, "fork": {"copy", "duplicate"}, "export": {"save", "dump"}, "import": {"load"},
+		"serve": {"server", "start", "web", "ui", "daemon"}, "run": {"ask", "prompt", "exec"},
+		"chat":   {"new", "talk", "repl", "resume", "continue"},
+		"rename": {"mv", "title"}, "uncompact": {"undo"},
+		"show": {"cat", "view", "print", "get", "log", "tail", "head", "messages"}, "usage": {"stats", "cost", "costs"},
+		"doctor": {"check", "fsck"}, "restore": {"undelete"}, "fork": {"copy", "duplicate"}, "export": {"save", "dump"},
+		"import": {"load"},
 	}
 )
 
@@ -88,7 +93,8 @@ func nearestOf(typed string, known []string, synonyms map[string][]string) strin
 	if near := nearest.Of(typed, known); near != "" {
 		return near
 	}
-	begun := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, strings.ToLower(typed)) })
+	begun := slices.DeleteFunc(slices.Clone(known),
+		func(k string) bool { return !strings.HasPrefix(k, strings.ToLower(typed)) })
 	if len(typed) >= leastPrefix && len(begun) == 1 {
 		return begun[0]
 	}

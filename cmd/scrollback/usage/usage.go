@@ -59,7 +59,8 @@ func Name(n *kong.Node) string {
 
 // Overview is what a newcomer to the program reads first.
 func (p Page) Overview(root *kong.Node) error {
-	fmt.Fprintln(p.W, p.say("scrollback keeps every conversation with a language model for ever, and sends the model\nthe best of it that fits its window. What no longer fits is compacted, never lost."))
+	fmt.Fprintln(p.W,
+		p.say("scrollback keeps every conversation with a language model for ever, and sends the model\nthe best of it that fits its window. What no longer fits is compacted, never lost."))
 	fmt.Fprintf(p.W, "\n%s\n", p.say("Start with these; no key is needed:"))
 	for _, line := range []string{`run "The spare key is under the third bollard."`, "chat --resume", "serve"} {
 		fmt.Fprintln(p.W, "  scrollback "+line)

@@ -18,7 +18,8 @@ func TestErrorsInChinese(t *testing.T) {
 	made := regexp.MustCompile(`(?:ParamErrorf\((?:op|"[^"]*"), "[^"]*"|scrollback\.Errorf\(scrollback\.\w+, (?:op|"[^"]*")), "([^"]+)"`)
 	verbs := regexp.MustCompile(`%[a-z]`)
 	found := 0
-	for _, pattern := range []string{"..", "../config", "../tied", "../home", "../gather", "../../../terminal", "../../../collect"} {
+	for _, pattern := range []string{"..", "../config", "../tied", "../home", "../gather", "../../../terminal",
+		"../../../collect"} {
 		files, err := filepath.Glob(pattern + "/*.go")
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +53,8 @@ func TestErrorsInChinese(t *testing.T) {
 func TestLogInChinese(t *testing.T) {
 	made := regexp.MustCompile(`(?i)log\.(?:Warn\(|Error\(|Log\(.*?failure\(\), )"([^"]+)"`)
 	found := map[string]bool{}
-	rooms := []string{"engine", "store", "model", "local", "intake", "workspace", "title", "compact", "websearch", "tools", "recall"}
+	rooms := []string{"engine", "store", "model", "local", "intake", "workspace", "title", "compact", "websearch", "tools",
+		"recall"}
 	for _, room := range rooms {
 		err := filepath.WalkDir("../../../"+room, func(name string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -88,16 +90,20 @@ func TestSaid(t *testing.T) {
 		{scrollback.ParamErrorf("x", "f", "%s is a folder", "/a"), "/a 是文件夹"},
 		{scrollback.ParamErrorf("x", "message", "the message is empty"), "消息为空"},
 		{scrollback.ParamErrorf("x", "x", "something else"), "请求有误：something else"},
-		{scrollback.Errorf(scrollback.Internal, "x", "%d of %d sessions could not be imported", 1, 12), "有 1 个会话（共 12 个）无法导入"},
+		{scrollback.Errorf(scrollback.Internal, "x", "%d of %d sessions could not be imported", 1, 12),
+			"有 1 个会话（共 12 个）无法导入"},
 		{scrollback.Errorf(scrollback.Unavailable, "x", "no server responds at %s", "h:1"), "h:1 没有服务器响应"},
 		{scrollback.Errorf(scrollback.Unavailable, "x", "nothing listens at %s: is PostgreSQL running there?", "h:1"),
 			"h:1 没有程序在监听：PostgreSQL 在那里运行吗？"},
 		{scrollback.Errorf(scrollback.Internal, "x", "the disk is gone"), "内部错误：the disk is gone"},
 		{scrollback.ParamErrorf("x", "x", "没有命令 /x"), "没有命令 /x"},
 		{scrollback.ParamErrorf("x", "file", "%s: %w", "a.ipynb",
-			scrollback.Errorf(scrollback.Invalid, "ipynb.Open", "the notebook cannot be read: %w", errors.New("line 3"))), "a.ipynb：无法读取笔记本：line 3"},
-		{scrollback.ParamErrorf("x", "command", `--limit: expected a valid 64 bit int but got "abc"`), `--limit：应为整数，而不是 "abc"`},
-		{scrollback.ParamErrorf("x", "command", "unexpected argument lst, did you mean \"list\"?"), `多余的参数 lst，您是指 "list" 吗？`},
+			scrollback.Errorf(scrollback.Invalid, "ipynb.Open", "the notebook cannot be read: %w", errors.New("line 3"))),
+			"a.ipynb：无法读取笔记本：line 3"},
+		{scrollback.ParamErrorf("x", "command", `--limit: expected a valid 64 bit int but got "abc"`),
+			`--limit：应为整数，而不是 "abc"`},
+		{scrollback.ParamErrorf("x", "command", "unexpected argument lst, did you mean \"list\"?"),
+			`多余的参数 lst，您是指 "list" 吗？`},
 		{scrollback.ParamErrorf("x", "command", "unknown command lst, did you mean \"list\"?"), `未知的命令 lst，您是指 "list" 吗？`},
 		{scrollback.ParamErrorf("x", "command", "unknown command nope"), `未知的命令 nope`},
 	} {

@@ -38,7 +38,8 @@ func Found(text string) []string {
 
 // Pieces are what hostile texts are made of.
 var Pieces = []string{"<", "＜", "﹤", "/", "／", "\\", " ", "\n", "\t", "　", "\u00a0", "_", "＿", "-", ">", "＞",
-	"folded", "history", "environment", "change", "record", "minutes", "web", "results", "MINUTES", "ｒｅｃｏｒｄ", "r", "e", "c", "o", "R",
+	"folded", "history", "environment", "change", "record", "minutes", "web", "results", "MINUTES", "ｒｅｃｏｒｄ", "r", "e",
+	"c", "o", "R",
 	"ⓓ", "ſ", "\ufb06", "\u33cc", "\u2175", "\u200b", "\u200c", "\u200d", "\ufe0f", "\ufe00", "\U000E0101", "\u0301",
 	"\u0338", "\u202e", "\u00ad", "\U000E0041", "\ufeff", "\r", "\r\n", "\x00", "\xff", "\xe4", "\u2028", "&lt;", "&",
 	"\\u200b", "记录", "👩", "❤", "م", "क", "1", "x", "\uFFFD", "\u180b", "\ufdd0", "</folded_history>", "<environment>",

@@ -51,8 +51,10 @@ func At(endpoint, prefix string) string {
 // the zero key takes every key away.
 func Use(t testing.TB, k Key) {
 	t.Helper()
-	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": k.ID, "AWS_SECRET_ACCESS_KEY": k.Secret, "AWS_CONFIG_FILE": "none",
-		"AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "", "AWS_SESSION_TOKEN": ""} {
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": k.ID, "AWS_SECRET_ACCESS_KEY": k.Secret,
+		"AWS_CONFIG_FILE":             "none",
+		"AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_EC2_METADATA_DISABLED": "true", "AWS_PROFILE": "",
+		"AWS_SESSION_TOKEN": ""} {
 		t.Setenv(name, value)
 	}
 }
@@ -97,7 +99,8 @@ func Strict(t testing.TB) *Service {
 	s := &Service{root: Key{"owner", "secret-of-owner"}}
 	s.start(t, program, dir)
 	s.admin = func(args ...string) error {
-		out, err := exec.Command(program, append([]string{"admin", "--access", s.root.ID, "--secret", s.root.Secret, "--endpoint-url", s.Endpoint},
+		out, err := exec.Command(program, append([]string{"admin", "--access", s.root.ID, "--secret", s.root.Secret,
+			"--endpoint-url", s.Endpoint},
 			args...)...).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, out)
@@ -126,9 +129,11 @@ func (s *Service) start(t testing.TB, program, dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := exec.Command(program, "--port", at, "--access", s.root.ID, "--secret", s.root.Secret, "--iam-dir", filepath.Join(dir, "accounts"),
+		run := exec.Command(program, "--port", at, "--access", s.root.ID, "--secret", s.root.Secret, "--iam-dir",
+			filepath.Join(dir, "accounts"),
 			"--quiet", "posix", filepath.Join(dir, "objects"))
-		run.Stdout, run.Stderr = said, said
+		run.Stdout = said
+		run.Stderr = said
 		if err := run.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +199,8 @@ func (s *Service) Account(t testing.TB, name string, actions ...string) Key {
 	}
 	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":[%q]},"Action":[%s],`+
 		`"Resource":["arn:aws:s3:::%s","arn:aws:s3:::%s/*"]}]}`, k.ID, list, Bucket, Bucket)
-	_, err := s.client().PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: aws.String(Bucket), Policy: aws.String(policy)})
+	_, err := s.client().PutBucketPolicy(t.Context(),
+		&s3.PutBucketPolicyInput{Bucket: aws.String(Bucket), Policy: aws.String(policy)})
 	if err != nil {
 		t.Fatal(err)
 	}

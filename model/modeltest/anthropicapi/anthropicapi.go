@@ -43,14 +43,21 @@ type Model struct {
 func Models() []Model {
 	const all = "low medium high xhigh max"
 	return []Model{
-		{Name: "claude-opus-5-5", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive", Default: true, Efforts: all, Bound: true},
-		{Name: "claude-fable-5-1", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive", Default: true, Efforts: all, Bound: true},
-		{Name: "claude-haiku-5-5", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive disabled", Default: true, Efforts: all},
-		{Name: "claude-sonnet-5", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive disabled", Default: true, Efforts: all},
+		{Name: "claude-opus-5-5", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive", Default: true, Efforts: all,
+			Bound: true},
+		{Name: "claude-fable-5-1", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive", Default: true, Efforts: all,
+			Bound: true},
+		{Name: "claude-haiku-5-5", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive disabled", Default: true,
+			Efforts: all},
+		{Name: "claude-sonnet-5", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive disabled", Default: true,
+			Efforts: all},
 		{Name: "claude-opus-4-8", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive disabled", Efforts: all},
-		{Name: "claude-opus-4-6", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive enabled disabled", Efforts: "low medium high max", Sampling: true},
-		{Name: "claude-sonnet-4-5", MaxInput: 200_000, MaxOutput: 64_000, Thinks: "enabled disabled", Sampling: true, Prefill: true},
-		{Name: "claude-3-5-haiku-20241022", MaxInput: 200_000, MaxOutput: 8192, Thinks: "disabled", Sampling: true, Prefill: true},
+		{Name: "claude-opus-4-6", MaxInput: 1_000_000, MaxOutput: 128_000, Thinks: "adaptive enabled disabled",
+			Efforts: "low medium high max", Sampling: true},
+		{Name: "claude-sonnet-4-5", MaxInput: 200_000, MaxOutput: 64_000, Thinks: "enabled disabled", Sampling: true,
+			Prefill: true},
+		{Name: "claude-3-5-haiku-20241022", MaxInput: 200_000, MaxOutput: 8192, Thinks: "disabled", Sampling: true,
+			Prefill: true},
 	}
 }
 
@@ -118,12 +125,15 @@ func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 	m, known := s.find(id)
 	switch {
 	case !ok || r.Method != http.MethodGet:
-		s.Refuse(w, *modeltest.Refused{Rule: "address", Status: http.StatusNotFound, Code: "not_found_error"}.Saying("Not found"))
+		s.Refuse(w, *modeltest.Refused{Rule: "address", Status: http.StatusNotFound,
+			Code: "not_found_error"}.Saying("Not found"))
 	case !known:
-		s.Refuse(w, *modeltest.Refused{Rule: "model", Status: http.StatusNotFound, Code: "not_found_error"}.Saying("model: %s", id))
+		s.Refuse(w, *modeltest.Refused{Rule: "model", Status: http.StatusNotFound,
+			Code: "not_found_error"}.Saying("model: %s", id))
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"type":"model","id":%q,"display_name":%q,"created_at":"1970-01-01T00:00:00Z","max_input_tokens":%d,"max_tokens":%d,"capabilities":null}`,
+		fmt.Fprintf(w,
+			`{"type":"model","id":%q,"display_name":%q,"created_at":"1970-01-01T00:00:00Z","max_input_tokens":%d,"max_tokens":%d,"capabilities":null}`,
 			m.Name, m.Name, cmp.Or(s.o.Limit, m.MaxInput), m.MaxOutput)
 	}
 }
@@ -132,9 +142,11 @@ func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 func (s *server) head(r *http.Request) *modeltest.Refused {
 	switch key := r.Header.Get("X-Api-Key"); {
 	case key == "":
-		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized, Code: "authentication_error"}.Saying("x-api-key header is required")
+		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized,
+			Code: "authentication_error"}.Saying("x-api-key header is required")
 	case s.o.Key != "" && key != s.o.Key:
-		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized, Code: "authentication_error"}.Saying("invalid x-api-key")
+		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized,
+			Code: "authentication_error"}.Saying("invalid x-api-key")
 	case r.Header.Get("Anthropic-Version") != "2023-06-01":
 		return bad("version", "anthropic-version: header is required")
 	}
@@ -156,17 +168,20 @@ func (s *server) Read(r *http.Request, raw []byte) (model.Request, *modeltest.Re
 		return model.Request{}, why
 	}
 	if len(raw) > 32<<20 {
-		return model.Request{}, modeltest.Refused{Rule: "bytes", Status: http.StatusRequestEntityTooLarge, Code: "request_too_large"}.Saying("Request exceeds the maximum size")
+		return model.Request{}, modeltest.Refused{Rule: "bytes", Status: http.StatusRequestEntityTooLarge,
+			Code: "request_too_large"}.Saying("Request exceeds the maximum size")
 	}
 	if modeltest.IllFormed(raw) {
-		return model.Request{}, bad("well-formed", "The request body is not valid JSON: no low surrogate in string: line 1 column %d (char %d)", len(raw), len(raw)-1)
+		return model.Request{}, bad("well-formed",
+			"The request body is not valid JSON: no low surrogate in string: line 1 column %d (char %d)", len(raw), len(raw)-1)
 	}
 	b, why := s.body(raw)
 	if why != nil {
 		return model.Request{}, why
 	}
 	b.binds = strings.Contains(r.Header.Get("Anthropic-Beta"), "thinking-binding-controls-2026-08-01")
-	for _, rule := range []func(*body) *modeltest.Refused{s.parameters, s.thinking, s.marks, s.contents, s.calls, s.thoughts, s.length} {
+	for _, rule := range []func(*body) *modeltest.Refused{s.parameters, s.thinking, s.marks, s.contents, s.calls,
+		s.thoughts, s.length} {
 		if why := rule(b); why != nil {
 			return model.Request{}, why
 		}

@@ -60,7 +60,8 @@ func pngData(side int) string {
 }
 
 func picture(mediaType, data string) string {
-	return `[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"` + mediaType + `","data":"` + data + `"}}]}]`
+	return `[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"` + mediaType +
+		`","data":"` + data + `"}}]}]`
 }
 
 // Each rule refuses what breaks it, in the words of the real server.
@@ -87,14 +88,19 @@ func TestRules(t *testing.T) {
 		{"tool-choice", fields{"tool_choice": `{"type":"none"}`}, 400, "only be specified while providing tools"},
 		{"forced", fields{"model": `"claude-opus-5-5"`, "tools": tools, "tool_choice": `{"type":"any"}`}, 400,
 			"are not supported for this model"},
-		{"forced", fields{"model": `"claude-sonnet-4-5"`, "tools": tools, "tool_choice": `{"type":"any"}`, "thinking": manual}, 400,
+		{"forced", fields{"model": `"claude-sonnet-4-5"`, "tools": tools, "tool_choice": `{"type":"any"}`,
+			"thinking": manual}, 400,
 			"forces tool use"},
-		{"tool-names", fields{"tools": `[{"name":"f","input_schema":{"type":"object"}},{"name":"f","input_schema":{"type":"object"}}]`}, 400,
+		{"tool-names",
+			fields{"tools": `[{"name":"f","input_schema":{"type":"object"}},{"name":"f","input_schema":{"type":"object"}}]`},
+			400,
 			"must be unique"},
 		{"tool-names", fields{"tools": `[{"name":"f.g","input_schema":{"type":"object"}}]`}, 400, "should match pattern"},
 		{"tool-schema", fields{"tools": `[{"name":"f","input_schema":{}}]`}, 400, "input_schema.type"},
-		{"effort", fields{"model": `"claude-sonnet-4-5"`, "output_config": `{"effort":"low"}`}, 400, "does not support the effort parameter"},
-		{"effort", fields{"model": `"claude-opus-4-6"`, "output_config": `{"effort":"xhigh"}`}, 400, "'xhigh' is not supported"},
+		{"effort", fields{"model": `"claude-sonnet-4-5"`, "output_config": `{"effort":"low"}`}, 400,
+			"does not support the effort parameter"},
+		{"effort", fields{"model": `"claude-opus-4-6"`, "output_config": `{"effort":"xhigh"}`}, 400,
+			"'xhigh' is not supported"},
 		{"thinking-form", fields{"thinking": manual}, 400,
 			`\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\"`},
 		{"thinking-form", fields{"model": `"claude-sonnet-4-5"`, "thinking": `{"type":"adaptive"}`}, 400,
@@ -102,7 +108,8 @@ func TestRules(t *testing.T) {
 		{"thinking-form", fields{"model": `"claude-opus-5-5"`, "thinking": `{"type":"disabled"}`}, 400,
 			`\"thinking.type.disabled\" is not supported`},
 		{"thinking-form", fields{"thinking": `{"type":"much"}`}, 400, "Input tag 'much'"},
-		{"budget", fields{"model": `"claude-sonnet-4-5"`, "thinking": `{"type":"enabled"}`}, 400, "budget_tokens: Field required"},
+		{"budget", fields{"model": `"claude-sonnet-4-5"`, "thinking": `{"type":"enabled"}`}, 400,
+			"budget_tokens: Field required"},
 		{"budget", fields{"thinking": `{"type":"adaptive","budget_tokens":2000}`}, 400, "Extra inputs"},
 		{"budget", fields{"model": `"claude-sonnet-4-5"`, "thinking": `{"type":"enabled","budget_tokens":1023}`}, 400,
 			"greater than or equal to 1024"},
@@ -110,27 +117,33 @@ func TestRules(t *testing.T) {
 			"must be greater than `thinking.budget_tokens`"},
 		{"binding", fields{"thinking": `{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}}`}, 400,
 			"block_binding: Extra inputs"},
-		{"extra", fields{"messages": `[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]`,
-			"model": `"refuses-marks"`}, 400, "cache_control: Extra inputs"},
+		{"extra",
+			fields{"messages": `[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]`,
+				"model": `"refuses-marks"`}, 400, "cache_control: Extra inputs"},
 		{"mark-thinking", fields{"messages": `[` + user +
 			`{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"s","cache_control":{}}]}]`}, 400,
 			"cache_control: Extra inputs"},
-		{"mark-empty", fields{"system": `[{"type":"text","text":"","cache_control":{}}]`}, 400, "cannot be set for empty text blocks"},
-		{"marks", fields{"messages": `[{"role":"user","content":[` + strings.Repeat(`{"type":"text","text":"a","cache_control":{}},`, 5) +
+		{"mark-empty", fields{"system": `[{"type":"text","text":"","cache_control":{}}]`}, 400,
+			"cannot be set for empty text blocks"},
+		{"marks", fields{"messages": `[{"role":"user","content":[` +
+			strings.Repeat(`{"type":"text","text":"a","cache_control":{}},`, 5) +
 			`{"type":"text","text":"a"}]}]`}, 400, "maximum of 4 blocks with cache_control may be provided. Found 5"},
 		{"empty-text", fields{"system": `" "`}, 400, "must contain non-whitespace"},
 		{"something", fields{"messages": `[]`}, 400, "at least one message is required"},
 		{"role", fields{"messages": `[{"role":"system","content":"a"}]`}, 400, `Unexpected role \"system\"`},
 		{"empty", fields{"messages": `[{"role":"user","content":[]}]`}, 400, "non-empty content"},
-		{"user-first", fields{"messages": `[{"role":"assistant","content":"a"},{"role":"user","content":"a"}]`}, 400, "first message must use"},
-		{"prefill", fields{"messages": `[` + user + `{"role":"assistant","content":"a"}]`}, 400, "must end with a user message"},
+		{"user-first", fields{"messages": `[{"role":"assistant","content":"a"},{"role":"user","content":"a"}]`}, 400,
+			"first message must use"},
+		{"prefill", fields{"messages": `[` + user + `{"role":"assistant","content":"a"}]`}, 400,
+			"must end with a user message"},
 		{"empty-text", fields{"messages": `[{"role":"user","content":""}]`}, 400, "must be non-empty"},
 		{"blank-text", fields{"messages": `[{"role":"user","content":"\n "}]`}, 400, "non-whitespace text"},
 		{"empty-text", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use +
 			`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":""}]}]`}, 400, "must be non-empty"},
 		{"place", fields{"messages": `[{"role":"user","content":[` + use + `]}]`}, 400, "only be in `assistant`"},
 		{"place", fields{"messages": `[` + user +
-			`{"role":"assistant","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"user","content":"a"}]`}, 400, "only be in `user`"},
+			`{"role":"assistant","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"user","content":"a"}]`}, 400,
+			"only be in `user`"},
 		{"place", fields{"messages": `[{"role":"user","content":[{"type":"thinking","thinking":"","signature":"s"}]}]`}, 400,
 			"only be in `assistant`"},
 		{"id-spelling", fields{"messages": `[` + user +
@@ -143,40 +156,48 @@ func TestRules(t *testing.T) {
 			`{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":"{}"}]},{"role":"user","content":"a"}]`}, 400,
 			"Input should be a valid dictionary"},
 		{"signature", fields{"messages": `[` + user +
-			`{"role":"assistant","content":[{"type":"thinking","thinking":"a"}]},{"role":"user","content":"a"}]`}, 400, "signature: Field required"},
+			`{"role":"assistant","content":[{"type":"thinking","thinking":"a"}]},{"role":"user","content":"a"}]`}, 400,
+			"signature: Field required"},
 		{"signature", fields{"messages": `[` + user +
 			`{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"mine"}]},{"role":"user","content":"a"}]`}, 400,
 			"Invalid `signature` in `thinking` block"},
 		{"block", fields{"messages": `[{"role":"user","content":[{"type":"video"}]}]`}, 400, "Input tag 'video'"},
-		{"image-bytes", fields{"messages": picture("image/png", strings.Repeat("AAAA", 5<<20/4+1))}, 400, "image exceeds 5 MB maximum"},
+		{"image-bytes", fields{"messages": picture("image/png", strings.Repeat("AAAA", 5<<20/4+1))}, 400,
+			"image exceeds 5 MB maximum"},
 		{"image-type", fields{"messages": picture("image/bmp", "AAAA")}, 400, "media_type"},
 		{"image", fields{"messages": picture("image/png", "AAAA")}, 400, "Could not process image"},
 		{"image-side", fields{"messages": picture("image/png", pngData(8001))}, 400, "8000 pixels"},
-		{"unique-ids", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use + `,` + use + `]},{"role":"user","content":"a"}]`},
+		{"unique-ids", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use + `,` + use +
+			`]},{"role":"user","content":"a"}]`},
 			400, "ids must be unique"},
 		{"orphan", fields{"messages": `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"z"}]}]`}, 400,
 			"unexpected `tool_use_id` found in `tool_result` blocks: z"},
 		{"single-result", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use +
-			`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"a"}]}]`}, 400,
+			`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"a"}]}]`},
+			400,
 			"Found multiple"},
-		{"answered", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use + `]},{"role":"user","content":"never mind"}]`}, 400,
+		{"answered", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use +
+			`]},{"role":"user","content":"never mind"}]`}, 400,
 			"messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a"},
 		{"answered", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use +
-			`]},{"role":"user","content":[{"type":"text","text":"first"},{"type":"tool_result","tool_use_id":"a"}]}]`}, 400, "immediately after: a"},
+			`]},{"role":"user","content":[{"type":"text","text":"first"},{"type":"tool_result","tool_use_id":"a"}]}]`}, 400,
+			"immediately after: a"},
 		{"thinking-first", fields{"model": `"claude-sonnet-4-5"`, "thinking": manual,
 			"messages": `[` + user + `{"role":"assistant","content":[` + use +
 				`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]`}, 400,
 			"messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`"},
 		{"too-long", fields{"messages": `[{"role":"user","content":"` + strings.Repeat("long", 5001) + `"}]`}, 400,
 			"prompt is too long: 5001 tokens > 5000 maximum"},
-		{"too-long", fields{"model": `"claude-sonnet-4-5"`, "messages": `[{"role":"user","content":"` + strings.Repeat("long", 1500) + `"}]`},
+		{"too-long", fields{"model": `"claude-sonnet-4-5"`,
+			"messages": `[{"role":"user","content":"` + strings.Repeat("long", 1500) + `"}]`},
 			400, "input length and `max_tokens` exceed context limit: 1500 + 4000 > 5000"},
 		{"bytes", fields{"messages": `[{"role":"user","content":"` + strings.Repeat("long", 8<<20) + `"}]`}, 413,
 			"Request exceeds the maximum size"},
 	} {
 		o := &Options{Limit: 5000, Refuse: []string{"metadata"}}
 		if c.fields["model"] == `"refuses-marks"` {
-			o.Refuse, o.Models = []string{"cache_control"}, []Model{{Name: "refuses-marks", MaxOutput: 9000}}
+			o.Refuse = []string{"cache_control"}
+			o.Models = []Model{{Name: "refuses-marks", MaxOutput: 9000}}
 		}
 		s := New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), o)
 		status, said := post(s, with(c.fields), nil)
@@ -217,7 +238,8 @@ func TestHead(t *testing.T) {
 
 // What was issued comes back as it was, whole and in its order, to the same model.
 func TestSignatures(t *testing.T) {
-	said := []model.Delta{{Reasoning: "one"}, {Opaque: json.RawMessage(`{}`)}, {Opaque: json.RawMessage(`{"redacted":"x"}`)}, {Text: "so"}}
+	said := []model.Delta{{Reasoning: "one"}, {Opaque: json.RawMessage(`{}`)},
+		{Opaque: json.RawMessage(`{"redacted":"x"}`)}, {Text: "so"}}
 	s := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: said}), &Options{Models: []Model{
 		{Name: "a", MaxInput: 9000, MaxOutput: 9000, Thinks: "adaptive", Default: true},
 		{Name: "b", MaxInput: 9000, MaxOutput: 9000, Thinks: "adaptive", Default: true},

@@ -95,7 +95,8 @@ func (s *server) body(raw []byte) (*body, *modeltest.Refused) {
 	}
 	var known bool
 	if b.of, known = s.find(b.Model); !known {
-		return nil, modeltest.Refused{Rule: "model", Status: http.StatusNotFound, Code: "not_found_error"}.Saying("model: %s", b.Model)
+		return nil, modeltest.Refused{Rule: "model", Status: http.StatusNotFound, Code: "not_found_error"}.Saying("model: %s",
+			b.Model)
 	}
 	var joined []message
 	for _, m := range b.Messages {
@@ -193,10 +194,12 @@ func (b *body) request() model.Request {
 		}
 	}
 	if len(b.System) > 0 {
-		r.Items = append(r.Items, scrollback.Item{Kind: scrollback.KindInstructions, Role: scrollback.RoleSystem, Parts: b.System.parts()})
+		r.Items = append(r.Items, scrollback.Item{Kind: scrollback.KindInstructions, Role: scrollback.RoleSystem,
+			Parts: b.System.parts()})
 	}
 	for _, m := range b.Messages {
-		r.Items = append(r.Items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.Role(m.Role), Parts: m.Content.parts()})
+		r.Items = append(r.Items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.Role(m.Role),
+			Parts: m.Content.parts()})
 	}
 	return r
 }
@@ -207,7 +210,8 @@ func (c content) parts() (out scrollback.Parts) {
 		case "text":
 			out = append(out, scrollback.Text{Text: bl.Text})
 		case "image":
-			out = append(out, scrollback.Image{URL: bl.Source.URL, MediaType: bl.Source.MediaType, Size: int64(len(bl.Source.Data))})
+			out = append(out, scrollback.Image{URL: bl.Source.URL, MediaType: bl.Source.MediaType,
+				Size: int64(len(bl.Source.Data))})
 		case "thinking":
 			out = append(out, scrollback.Reasoning{Text: *bl.Thinking})
 		case "redacted_thinking":
@@ -239,5 +243,6 @@ func (b *body) each(judge func(at string, role string, bl block) *modeltest.Refu
 
 // bad is a refusal of a request that is not as it should be.
 func bad(rule, format string, args ...any) *modeltest.Refused {
-	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: "invalid_request_error"}.Saying(format, args...)
+	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: "invalid_request_error"}.Saying(format,
+		args...)
 }

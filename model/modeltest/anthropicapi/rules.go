@@ -39,7 +39,8 @@ func (s *server) parameters(b *body) *modeltest.Refused {
 	case *b.MaxTokens < 1:
 		return bad("max-tokens", "max_tokens: must be greater than or equal to 1")
 	case *b.MaxTokens > b.of.MaxOutput:
-		return bad("max-output", "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", *b.MaxTokens, b.of.MaxOutput, b.Model)
+		return bad("max-output", "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s",
+			*b.MaxTokens, b.of.MaxOutput, b.Model)
 	}
 	if c := b.ToolChoice; c != nil {
 		forced := c.Type == "any" || c.Type == "tool"
@@ -87,13 +88,16 @@ func (s *server) thinking(b *body) *modeltest.Refused {
 	takes := slices.Contains(strings.Fields(b.of.Thinks), t.Type)
 	switch {
 	case t.Type == "enabled" && !takes:
-		return bad("thinking-form", `"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`)
+		return bad("thinking-form",
+			`"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.`)
 	case t.Type == "adaptive" && !takes:
 		return bad("thinking-form", "adaptive thinking is not supported on this model")
 	case t.Type == "disabled" && !takes:
-		return bad("thinking-form", `"thinking.type.disabled" is not supported for this model. Thinking defaults to adaptive mode when not specified; use "thinking.type.enabled" with "budget_tokens" for extended thinking.`)
+		return bad("thinking-form",
+			`"thinking.type.disabled" is not supported for this model. Thinking defaults to adaptive mode when not specified; use "thinking.type.enabled" with "budget_tokens" for extended thinking.`)
 	case !takes:
-		return bad("thinking-form", "thinking: Input tag '%s' found using 'type' does not match any of the expected tags: 'disabled', 'enabled', 'adaptive'", t.Type)
+		return bad("thinking-form",
+			"thinking: Input tag '%s' found using 'type' does not match any of the expected tags: 'disabled', 'enabled', 'adaptive'", t.Type)
 	case t.Type == "enabled" && t.BudgetTokens == nil:
 		return bad("budget", "thinking.enabled.budget_tokens: Field required")
 	case t.Type != "enabled" && t.BudgetTokens != nil:
@@ -158,9 +162,11 @@ func (s *server) contents(b *body) *modeltest.Refused {
 	for i, m := range b.Messages {
 		switch {
 		case m.Role != "user" && m.Role != "assistant":
-			return bad("role", "messages: Unexpected role \"%s\". The Messages API accepts a top-level `system` parameter, not \"system\" as an input message role.", m.Role)
+			return bad("role",
+				"messages: Unexpected role \"%s\". The Messages API accepts a top-level `system` parameter, not \"system\" as an input message role.", m.Role)
 		case len(m.Content) == 0:
-			return bad("empty", "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
+			return bad("empty",
+				"messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
 		}
 	}
 	if b.Messages[0].Role != "user" {
@@ -168,7 +174,8 @@ func (s *server) contents(b *body) *modeltest.Refused {
 	}
 	if b.Messages[len(b.Messages)-1].Role == "assistant" && !b.of.Prefill {
 		if c := b.Messages[len(b.Messages)-1].Content; c[len(c)-1].Type != "server_tool_use" {
-			return bad("prefill", "This model does not support assistant message prefill. The conversation must end with a user message.")
+			return bad("prefill",
+				"This model does not support assistant message prefill. The conversation must end with a user message.")
 		}
 	}
 	return b.each(judgeBlock)
@@ -256,25 +263,29 @@ func judgeImage(at string, bl block) *modeltest.Refused {
 		"image/webp": func() (int, error) { return 0, nil },
 	}[bl.Source.MediaType]
 	if read == nil || bl.Source.Type != "base64" {
-		return bad("image-type", "%s.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'", at)
+		return bad("image-type",
+			"%s.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'", at)
 	}
 	switch side, err := read(); {
 	case err != nil:
 		return bad("image", "%s.image.source.base64: Could not process image", at)
 	case side > 8000:
-		return bad("image-side", "%s.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels", at)
+		return bad("image-side",
+			"%s.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels", at)
 	}
 	return nil
 }
 
 // length judges whether the request fits.
 func (s *server) length(b *body) *modeltest.Refused {
-	n, limit := b.weight(), cmp.Or(s.o.Limit, b.of.MaxInput)
+	n := b.weight()
+	limit := cmp.Or(s.o.Limit, b.of.MaxInput)
 	switch {
 	case n > limit:
 		return bad("too-long", "prompt is too long: %d tokens > %d maximum", n, limit)
 	case n+*b.MaxTokens > limit && !strings.Contains(b.of.Thinks, "adaptive"):
-		return bad("too-long", "input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again", n, *b.MaxTokens, limit)
+		return bad("too-long",
+			"input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again", n, *b.MaxTokens, limit)
 	}
 	return nil
 }
@@ -309,16 +320,20 @@ func (s *server) calls(b *body) *modeltest.Refused {
 func (b *body) results(i int, open []string) *modeltest.Refused {
 	unanswered := slices.Clone(open)
 	if i < len(b.Messages) {
-		front, seen := true, map[string]bool{}
+		front := true
+		seen := map[string]bool{}
 		for j, bl := range b.Messages[i].Content {
 			switch {
 			case bl.Type != "tool_result":
 				front = false
 				continue
 			case !slices.Contains(open, bl.ToolUseID):
-				return bad("orphan", "messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, bl.ToolUseID)
+				return bad("orphan",
+					"messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, bl.ToolUseID)
 			case seen[bl.ToolUseID]:
-				return bad("single-result", "messages.%d.content.%d: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", i, j, bl.ToolUseID)
+				return bad("single-result",
+					"messages.%d.content.%d: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s",
+					i, j, bl.ToolUseID)
 			case front:
 				unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == bl.ToolUseID })
 			}
@@ -326,7 +341,8 @@ func (b *body) results(i int, open []string) *modeltest.Refused {
 		}
 	}
 	if len(unanswered) > 0 {
-		return bad("answered", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", i-1, strings.Join(unanswered, ", "))
+		return bad("answered",
+			"messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", i-1, strings.Join(unanswered, ", "))
 	}
 	return nil
 }
@@ -340,7 +356,8 @@ func (s *server) thoughts(b *body) *modeltest.Refused {
 		if m.Role != "assistant" {
 			continue
 		}
-		calls, last := 0, issue{answer: -1}
+		calls := 0
+		last := issue{answer: -1}
 		for j, bl := range m.Content {
 			if bl.Type == "tool_use" {
 				calls++
@@ -358,7 +375,8 @@ func (s *server) thoughts(b *body) *modeltest.Refused {
 			case !known, is.model != b.Model, is.text != text, is.redacted != (bl.Type == "redacted_thinking"):
 				return bad("signature", "%s: Invalid `signature` in `thinking` block", at)
 			case !next, is.calls != calls:
-				return bad("unmodified", "%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", at)
+				return bad("unmodified",
+					"%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", at)
 			case b.of.Bound && is.prefix != prefixes[i] && !b.dropsBlocks():
 				words := "%s: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."
 				if !b.binds {
@@ -384,7 +402,8 @@ func (b *body) begins() *modeltest.Refused {
 		return nil
 	}
 	if first := b.Messages[n-2].Content[0]; !first.thought() {
-		return bad("thinking-first", "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block. We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.", n-2, first.Type)
+		return bad("thinking-first",
+			"messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block. We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.", n-2, first.Type)
 	}
 	return nil
 }

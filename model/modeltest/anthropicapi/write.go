@@ -44,7 +44,8 @@ func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.
 	for d, err := range answer {
 		if err != nil {
 			out.begin()
-			out.send("error", map[string]any{"error": map[string]string{"type": "api_error", "message": "Internal server error"}})
+			out.send("error", map[string]any{"error": map[string]string{"type": "api_error",
+				"message": "Internal server error"}})
 			return
 		}
 		out.delta(d)
@@ -66,9 +67,11 @@ func (o *stream) begin() {
 		return
 	}
 	o.begun = true
-	o.send("message_start", map[string]any{"message": map[string]any{"id": fmt.Sprintf("msg_%04d", o.n), "type": "message", "role": "assistant", "model": o.body.Model,
+	o.send("message_start", map[string]any{"message": map[string]any{"id": fmt.Sprintf("msg_%04d", o.n), "type": "message",
+		"role": "assistant", "model": o.body.Model,
 		"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
-		"usage": map[string]any{"input_tokens": o.body.weight(), "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}}})
+		"usage": map[string]any{"input_tokens": o.body.weight(), "cache_creation_input_tokens": 0,
+			"cache_read_input_tokens": 0, "output_tokens": 1}}})
 	o.send("ping", map[string]any{})
 }
 
@@ -94,7 +97,8 @@ func (o *stream) close() {
 		o.piece("signature_delta", "signature", o.issue(o.text, false))
 	}
 	o.send("content_block_stop", map[string]any{"index": o.index})
-	o.kind, o.text = "", ""
+	o.kind = ""
+	o.text = ""
 }
 
 // issue makes what is to come back, and remembers it.
@@ -102,7 +106,8 @@ func (o *stream) issue(text string, redacted bool) string {
 	o.s.mu.Lock()
 	defer o.s.mu.Unlock()
 	sign := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "signed?>~%s/%d/%d", o.body.Model, o.n, o.place))
-	o.s.issued[sign] = issue{model: o.body.Model, text: text, prefix: o.prefix, redacted: redacted, answer: o.n, place: o.place, calls: o.calls}
+	o.s.issued[sign] = issue{model: o.body.Model, text: text, prefix: o.prefix, redacted: redacted, answer: o.n,
+		place: o.place, calls: o.calls}
 	o.place++
 	return sign
 }
@@ -165,7 +170,8 @@ func (o *stream) search(s scrollback.Search) {
 	if s.Error == "" {
 		pages := []any{}
 		for _, r := range s.Results {
-			pages = append(pages, map[string]any{"type": "web_search_result", "url": r.URL, "title": r.Title, "encrypted_content": "EqgfCioI", "page_age": nil})
+			pages = append(pages, map[string]any{"type": "web_search_result", "url": r.URL, "title": r.Title,
+				"encrypted_content": "EqgfCioI", "page_age": nil})
 		}
 		found = pages
 	}
@@ -191,13 +197,16 @@ func (o *stream) payload(p scrollback.Opaque) {
 func (o *stream) end(finish string) {
 	o.close()
 	o.begin()
-	reason := map[string]string{scrollback.FinishStop: "end_turn", scrollback.FinishToolCalls: "tool_use", scrollback.FinishLength: "max_tokens", "content_filter": "refusal"}[finish]
+	reason := map[string]string{scrollback.FinishStop: "end_turn", scrollback.FinishToolCalls: "tool_use",
+		scrollback.FinishLength: "max_tokens", "content_filter": "refusal"}[finish]
 	if reason == "" {
 		reason = finish
 	}
 	u := o.usage
 	o.send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil},
-		"usage": map[string]any{"input_tokens": u.InputTokens - u.CachedTokens - u.CacheWriteTokens, "cache_read_input_tokens": u.CachedTokens,
-			"cache_creation_input_tokens": u.CacheWriteTokens, "output_tokens": u.OutputTokens, "output_tokens_details": map[string]any{"thinking_tokens": u.ReasoningTokens}}})
+		"usage": map[string]any{"input_tokens": u.InputTokens - u.CachedTokens - u.CacheWriteTokens,
+			"cache_read_input_tokens":     u.CachedTokens,
+			"cache_creation_input_tokens": u.CacheWriteTokens, "output_tokens": u.OutputTokens,
+			"output_tokens_details": map[string]any{"thinking_tokens": u.ReasoningTokens}}})
 	o.send("message_stop", map[string]any{})
 }

@@ -28,20 +28,21 @@ import (
 type Rules uint
 
 const (
-	ReasoningWithCalls Rules = 1 << iota // an answer that called, and thought, comes back with its reasoning; one that did not, with the field
-	ReasoningFilled                      // and the field is not empty
-	DetailsWithCalls                     // an answer that called comes back with its reasoning details, all and in order
-	Alternates                           // the template: user and assistant take turns, a system message only in front
-	SystemFront                          // the template: a system message only in front
-	NoSystem                             // the template: no system message at all, and turns
-	NoNull                               // content is never null
-	NoLists                              // content is a list of parts in a user's message only
-	NoEffortWithTools                    // no effort beside tools (OpenAI's 5.4)
-	NoThoughtWithTools                   // tools only with the effort none (OpenAI's 5.6 and later)
-	TextOnly                             // no images
-	BytesOnly                            // no images at addresses
-	OneMaximum                           // max_tokens and max_completion_tokens not together
-	LongWithin200                        // a request that is too long is refused within an answer of status 200
+	// an answer that called, and thought, comes back with its reasoning; one that did not, with the field
+	ReasoningWithCalls Rules = 1 << iota
+	ReasoningFilled          // and the field is not empty
+	DetailsWithCalls         // an answer that called comes back with its reasoning details, all and in order
+	Alternates               // the template: user and assistant take turns, a system message only in front
+	SystemFront              // the template: a system message only in front
+	NoSystem                 // the template: no system message at all, and turns
+	NoNull                   // content is never null
+	NoLists                  // content is a list of parts in a user's message only
+	NoEffortWithTools        // no effort beside tools (OpenAI's 5.4)
+	NoThoughtWithTools       // tools only with the effort none (OpenAI's 5.6 and later)
+	TextOnly                 // no images
+	BytesOnly                // no images at addresses
+	OneMaximum               // max_tokens and max_completion_tokens not together
+	LongWithin200            // a request that is too long is refused within an answer of status 200
 )
 
 // Quirks are how a server's stream differs from what OpenAI documents.
@@ -94,39 +95,58 @@ type Options struct {
 // has what is common to all.
 func Preset(name string) Options {
 	takes := func(more ...string) []string { return append([]string{"stream_options", "tool_choice"}, more...) }
-	o := Options{Server: name, Key: "sk-chat", Reasoning: "reasoning_content", Takes: takes("max_tokens", "reasoning_effort")}
+	o := Options{Server: name, Key: "sk-chat", Reasoning: "reasoning_content",
+		Takes: takes("max_tokens", "reasoning_effort")}
 	switch name {
 	case "openai":
-		o.Reasoning, o.Takes, o.Quirks = "", takes("max_completion_tokens", "reasoning_effort", "prompt_cache_key"), UsageNull
+		o.Reasoning = ""
+		o.Takes = takes("max_completion_tokens", "reasoning_effort", "prompt_cache_key")
+		o.Quirks = UsageNull
 		o.Rules = NoLists | NoThoughtWithTools
 	case "deepseek":
 		o.Takes = takes("max_tokens", "reasoning_effort", "thinking")
-		o.Rules, o.Quirks = ReasoningWithCalls|TextOnly|NoLists, Comments|CacheHits|UsageNull
+		o.Rules = ReasoningWithCalls | TextOnly | NoLists
+		o.Quirks = Comments | CacheHits | UsageNull
 	case "xai":
-		o.Takes, o.Quirks = takes("max_completion_tokens"), WholeCalls|ReasoningAside|Fractions
+		o.Takes = takes("max_completion_tokens")
+		o.Quirks = WholeCalls | ReasoningAside | Fractions
 	case "poe":
-		o.Takes, o.Rules, o.Quirks = takes("max_completion_tokens", "reasoning_effort"), NoLists, SaysStop|NoIndex|LateID
+		o.Takes = takes("max_completion_tokens", "reasoning_effort")
+		o.Rules = NoLists
+		o.Quirks = SaysStop | NoIndex | LateID
 	case "ark":
-		o.Takes, o.Rules, o.Quirks = takes("max_tokens", "max_completion_tokens", "thinking"), OneMaximum|NoLists, UsageNull
+		o.Takes = takes("max_tokens", "max_completion_tokens", "thinking")
+		o.Rules = OneMaximum | NoLists
+		o.Quirks = UsageNull
 	case "openrouter":
-		o.Reasoning, o.Details, o.Search, o.Takes = "reasoning", true, "openrouter:web_search", takes("max_tokens", "reasoning")
-		o.Rules, o.Quirks = DetailsWithCalls, Comments|SaysStop
+		o.Reasoning = "reasoning"
+		o.Details = true
+		o.Search = "openrouter:web_search"
+		o.Takes = takes("max_tokens", "reasoning")
+		o.Rules = DetailsWithCalls
+		o.Quirks = Comments | SaysStop
 	case "dashscope":
-		o.Takes, o.Rules = takes("max_tokens", "enable_thinking", "thinking_budget", "preserve_thinking"), NoLists
+		o.Takes = takes("max_tokens", "enable_thinking", "thinking_budget", "preserve_thinking")
+		o.Rules = NoLists
 		o.Quirks = UsageNull | LateID
 	case "moonshot":
 		o.Takes = takes("max_completion_tokens", "reasoning_effort", "thinking", "prompt_cache_key")
-		o.Rules, o.Quirks = ReasoningWithCalls|ReasoningFilled|NoLists|BytesOnly, NoIndex|UsageInChoice|CachedOnTop
+		o.Rules = ReasoningWithCalls | ReasoningFilled | NoLists | BytesOnly
+		o.Quirks = NoIndex | UsageInChoice | CachedOnTop
 	case "workers-ai":
-		o.Rules, o.Quirks = NoNull|NoLists, SaysStop|ObjectArgument|NumericIDs|NoIndex
+		o.Rules = NoNull | NoLists
+		o.Quirks = SaysStop | ObjectArgument | NumericIDs | NoIndex
 	case "custom":
 		o.Quirks = OneIndex | NoDone
 	case "lmstudio":
-		o.Rules, o.Quirks = Alternates|LongWithin200|BytesOnly, NumericIDs
+		o.Rules = Alternates | LongWithin200 | BytesOnly
+		o.Quirks = NumericIDs
 	case "vllm":
-		o.Reasoning, o.Rules = "reasoning", NoSystem
+		o.Reasoning = "reasoning"
+		o.Rules = NoSystem
 	case "llama.cpp":
-		o.Rules, o.Quirks = SystemFront, Fractions|IndexFromOne
+		o.Rules = SystemFront
+		o.Quirks = Fractions | IndexFromOne
 	}
 	return o
 }

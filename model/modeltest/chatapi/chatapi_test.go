@@ -15,7 +15,8 @@ import (
 )
 
 // servers are those that have words or rules of their own.
-var servers = []string{"openai", "deepseek", "xai", "poe", "ark", "openrouter", "dashscope", "moonshot", "workers-ai", "custom", "lmstudio",
+var servers = []string{"openai", "deepseek", "xai", "poe", "ark", "openrouter", "dashscope", "moonshot", "workers-ai",
+	"custom", "lmstudio",
 	"vllm", "llama.cpp"}
 
 func post(t *testing.T, s *modeltest.Strict, key, body string) (int, string) {
@@ -55,22 +56,28 @@ func TestRefuses(t *testing.T) {
 		{"plain", "openai", say(user), "", 200, ""},
 		{"not JSON", "openai", say(user) + `,,`, "json", 400, "could not parse"},
 		{"half a pair", "openai", say(`{"role":"user","content":"half \udc00"}`), "well-formed", 400, "could not parse"},
-		{"half in a call", "openai", say(user, `{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f",`+
-			`"arguments":"{\"a\":\"\\ud800\"}"}}]}`, `{"role":"tool","tool_call_id":"c1","content":"1"}`), "well-formed", 400, "surrogates"},
+		{"half in a call", "openai", say(user,
+			`{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f",`+
+				`"arguments":"{\"a\":\"\\ud800\"}"}}]}`, `{"role":"tool","tool_call_id":"c1","content":"1"}`), "well-formed", 400,
+			"surrogates"},
 		{"a backslash", "openai", say(`{"role":"user","content":"\\ud800 and \ud83d\ude00"}`), "", 200, ""},
 		{"no model", "deepseek", say(user) + `,"model":"other"`, "model", 400, "Model Not Exist"},
 		{"a parameter", "openai", say(user) + `,"max_tokens":5`, "parameter", 400, "max_completion_tokens' instead"},
 		{"another server's", "deepseek", say(user) + `,"prompt_cache_key":"x"`, "parameter", 400, "prompt_cache_key"},
 		{"tools and a thought", "openai", say(user) + tools, "effort-with-tools", 400, `"param":"reasoning_effort"`},
 		{"tools and none", "openai", say(user) + tools + `,"reasoning_effort":"none"`, "", 200, ""},
-		{"two maxima", "ark", say(user) + `,"max_tokens":5,"max_completion_tokens":5`, "one-maximum", 400, "at the same time"},
+		{"two maxima", "ark", say(user) + `,"max_tokens":5,"max_completion_tokens":5`, "one-maximum", 400,
+			"at the same time"},
 		{"not streamed", "dashscope", say(user) + `,"enable_thinking":true,"stream":false`, "stream", 400, "non-streaming"},
-		{"null", "workers-ai", say(user, `{"role":"assistant","content":null,`+calls+`}`, results), "null", 400, `"code":5006`},
-		{"a list", "workers-ai", say(user, `{"role":"assistant","content":[{"type":"text","text":"a"}]}`, user), "lists", 400, "Bad input"},
+		{"null", "workers-ai", say(user, `{"role":"assistant","content":null,`+calls+`}`, results), "null", 400,
+			`"code":5006`},
+		{"a list", "workers-ai", say(user, `{"role":"assistant","content":[{"type":"text","text":"a"}]}`, user), "lists", 400,
+			"Bad input"},
 		{"a list of a tool", "openai", say(user, `{"role":"assistant",`+calls+`}`,
 			`{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"a"}]}`), "lists", 400, "expected a string"},
 		{"empty", "moonshot", say(`{"role":"user","content":""}`), "empty", 400, "must not be empty"},
-		{"an image", "deepseek", say(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:"}}]}`), "image", 400,
+		{"an image", "deepseek", say(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:"}}]}`), "image",
+			400,
 			"unknown variant `image_url`, expected `text`"},
 		{"role", "deepseek", say(`{"role":"developer","content":"x"}`, user), "role", 400, "unknown variant `developer`"},
 		{"no system", "vllm", say(`{"role":"system","content":"x"}`, user), "no-system", 400, "System role not supported"},
@@ -78,37 +85,47 @@ func TestRefuses(t *testing.T) {
 		{"two users", "lmstudio", say(user, user), "turns", 400, `{"error":"Error rendering prompt with jinja template`},
 		{"assistant first", "vllm", say(`{"role":"assistant","content":"x"}`, user), "turns", 400, "must alternate"},
 		{"a result of nothing", "openai", say(user, results), "orphan", 400, "must be a response"},
-		{"a result twice", "custom", say(user, `{"role":"assistant",`+calls+`}`, results, results), "orphan", 400, "must be a response"},
-		{"out of order", "custom", say(user, `{"role":"assistant",`+calls+`}`, `{"role":"tool","tool_call_id":"c2","content":"2"}`), "order", 400,
+		{"a result twice", "custom", say(user, `{"role":"assistant",`+calls+`}`, results, results), "orphan", 400,
+			"must be a response"},
+		{"out of order", "custom", say(user, `{"role":"assistant",`+calls+`}`,
+			`{"role":"tool","tool_call_id":"c2","content":"2"}`), "order", 400,
 			"c1 is expected"},
 		{"not answered", "custom", say(user, `{"role":"assistant",`+calls+`}`, user), "answered", 400, "c1, c2"},
 		{"not answered at the end", "custom", say(user, `{"role":"assistant",`+calls+`}`), "answered", 400, "c1, c2"},
-		{"no id", "custom", say(user, `{"role":"assistant","tool_calls":[{"id":"","function":{"name":"f","arguments":"{}"}}]}`), "call", 400,
+		{"no id", "custom", say(user,
+			`{"role":"assistant","tool_calls":[{"id":"","function":{"name":"f","arguments":"{}"}}]}`), "call", 400,
 			"an id, a name"},
 		{"no reasoning", "deepseek", say(user, `{"role":"assistant","content":null,`+calls+`}`, results), "reasoning", 400,
 			"must be passed back"},
 		{"no reasoning while off", "deepseek", say(user, `{"role":"assistant","content":null,`+calls+`}`, results) +
 			`,"thinking":{"type":"disabled"}`, "", 200, ""},
-		{"empty reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"",`+calls+`}`, results), "reasoning",
+		{"empty reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"",`+calls+`}`,
+			results), "reasoning",
 			400, "must be passed back"},
-		{"other reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"hm, no",`+calls+`}`, results),
+		{"other reasoning", "deepseek", say(user,
+			`{"role":"assistant","content":null,"reasoning_content":"hm, no",`+calls+`}`, results),
 			"foreign", 400, "never given"},
-		{"the reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"hm, so",`+calls+`}`, results), "", 200,
+		{"the reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"hm, so",`+calls+`}`,
+			results), "", 200,
 			""},
-		{"reasoning of nobody", "custom", say(user, `{"role":"assistant","content":"a","reasoning_content":"b"}`, user), "foreign", 400,
+		{"reasoning of nobody", "custom", say(user, `{"role":"assistant","content":"a","reasoning_content":"b"}`, user),
+			"foreign", 400,
 			"never given"},
 		{"blank reasoning", "moonshot", say(user, `{"role":"assistant","content":"","reasoning_content":"",`+
 			strings.ReplaceAll(calls, `"c`, `"d`)+`}`, strings.ReplaceAll(results, `"c`, `"d`)), "reasoning", 400, "at index 1"},
-		{"a blank", "moonshot", say(user, `{"role":"assistant","content":"","reasoning_content":" ",`+strings.ReplaceAll(calls, `"c`, `"d`)+`}`,
+		{"a blank", "moonshot", say(user, `{"role":"assistant","content":"","reasoning_content":" ",`+
+			strings.ReplaceAll(calls, `"c`, `"d`)+`}`,
 			strings.ReplaceAll(results, `"c1`, `"d1`)), "orphan", 400, ""},
-		{"no details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning":"hm, so",`+calls+`}`, results), "details", 400,
+		{"no details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning":"hm, so",`+calls+`}`, results),
+			"details", 400,
 			"Provider returned error"},
 		{"half the details", "openrouter", say(user,
 			`{"role":"assistant","content":null,"reasoning_details":[{"type":"reasoning.encrypted","data":"sealed-1","id":"rs-1",`+
 				`"format":"anthropic-claude-v1","index":1}],`+calls+`}`, results), "signature", 400, "Invalid `signature`"},
-		{"details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning_details":[{"type":"reasoning.text","text":"hm, `+
-			`so","signature":"sig-1","format":"anthropic-claude-v1","index":0},{"type":"reasoning.encrypted","data":"sealed-1","id":"rs-1",`+
-			`"format":"anthropic-claude-v1","index":1}],`+calls+`}`, results), "", 200, ""},
+		{"details", "openrouter", say(user,
+			`{"role":"assistant","content":null,"reasoning_details":[{"type":"reasoning.text","text":"hm, `+
+				`so","signature":"sig-1","format":"anthropic-claude-v1","index":0},{"type":"reasoning.encrypted","data":"sealed-1","id":"rs-1",`+
+				`"format":"anthropic-claude-v1","index":1}],`+calls+`}`, results), "", 200, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Preset(c.server)
@@ -133,10 +150,13 @@ func TestRefuses(t *testing.T) {
 // Every server refuses a wrong key, an unknown model, a request and an answer that
 // are too long, in a body that is JSON.
 func TestBodies(t *testing.T) {
-	long := fmt.Sprintf(`{"model":"m","stream":true,"messages":[{"role":"user","content":%q}]}`, strings.Repeat("word ", 200))
+	long := fmt.Sprintf(`{"model":"m","stream":true,"messages":[{"role":"user","content":%q}]}`,
+		strings.Repeat("word ", 200))
 	for _, name := range servers {
 		o := Preset(name)
-		o.Models, o.Limit, o.MaxOutput = []string{"m"}, 100, 50
+		o.Models = []string{"m"}
+		o.Limit = 100
+		o.MaxOutput = 50
 		s := New(thinking(), o)
 		ask := func(rule, key, body string) string {
 			status, got := post(t, s, key, body)
@@ -196,7 +216,8 @@ func TestQuirks(t *testing.T) {
 		}
 	}
 	if _, body := post(t, New(m, Options{Starved: 1}), "",
-		`{"stream":true,"messages":[{"role":"user","content":"q"}]}`); !strings.Contains(body, "insufficient_system_resource") {
+		`{"stream":true,"messages":[{"role":"user","content":"q"}]}`); !strings.Contains(body,
+		"insufficient_system_resource") {
 		t.Errorf("a starved server says %s", body)
 	}
 }

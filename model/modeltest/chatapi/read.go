@@ -49,12 +49,14 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 		return model.Request{}, s.noKey()
 	}
 	if modeltest.IllFormed(body) {
-		return model.Request{}, bad("well-formed", "invalid_request_error", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly.)")
+		return model.Request{}, bad("well-formed", "invalid_request_error",
+			"We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly.)")
 	}
 	var raw map[string]json.RawMessage
 	var req wire.ChatRequest
 	var messages []message
-	if json.Unmarshal(body, &raw) != nil || json.Unmarshal(body, &req) != nil || json.Unmarshal(raw["messages"], &messages) != nil {
+	if json.Unmarshal(body, &raw) != nil || json.Unmarshal(body, &req) != nil ||
+		json.Unmarshal(raw["messages"], &messages) != nil {
 		return model.Request{}, bad("json", "invalid_request_error", "We could not parse the JSON body of your request.")
 	}
 	var bare []map[string]json.RawMessage
@@ -68,7 +70,8 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 	for _, m := range messages {
 		for _, c := range m.Calls {
 			if modeltest.IllFormed([]byte(c.Function.Arguments)) { // which templates read as JSON
-				return model.Request{}, bad("well-formed", "invalid_request_error", "'utf-8' codec can't encode character: surrogates not allowed")
+				return model.Request{}, bad("well-formed", "invalid_request_error",
+					"'utf-8' codec can't encode character: surrogates not allowed")
 			}
 		}
 	}
@@ -102,9 +105,12 @@ func (s *server) parameters(raw map[string]json.RawMessage, req wire.ChatRequest
 	tools := len(req.Tools) > 0
 	switch {
 	case !req.Stream && req.EnableThinking != nil && *req.EnableThinking:
-		return bad("stream", "invalid_parameter_error", "parameter.enable_thinking must be set to false for non-streaming calls")
-	case tools && s.has(NoThoughtWithTools) && req.ReasoningEffort != "none", tools && s.has(NoEffortWithTools) && req.ReasoningEffort != "" && req.ReasoningEffort != "none":
-		why := bad("effort-with-tools", "", "Function tools with reasoning_effort are not supported for %s in /v1/chat/completions. Please use /v1/responses instead, or set reasoning_effort to 'none'.", req.Model)
+		return bad("stream", "invalid_parameter_error",
+			"parameter.enable_thinking must be set to false for non-streaming calls")
+	case tools && s.has(NoThoughtWithTools) && req.ReasoningEffort != "none",
+		tools && s.has(NoEffortWithTools) && req.ReasoningEffort != "" && req.ReasoningEffort != "none":
+		why := bad("effort-with-tools", "",
+			"Function tools with reasoning_effort are not supported for %s in /v1/chat/completions. Please use /v1/responses instead, or set reasoning_effort to 'none'.", req.Model)
 		why.Param = "reasoning_effort"
 		return why
 	case req.MaxTokens > 0 && req.MaxCompletionTokens > 0 && s.has(OneMaximum):
@@ -118,15 +124,20 @@ func (s *server) contents(messages []message) *modeltest.Refused {
 	for i, m := range messages {
 		switch {
 		case m.null() && s.has(NoNull):
-			return bad("null", "5006", "AiError: Bad input: Error: oneOf at '/' not met, 0 matches: required properties at '/' are 'prompt', Type mismatch of '/messages/%d/content', 'array' not in 'string','null'", i)
+			return bad("null", "5006",
+				"AiError: Bad input: Error: oneOf at '/' not met, 0 matches: required properties at '/' are 'prompt', Type mismatch of '/messages/%d/content', 'array' not in 'string','null'", i)
 		case m.list() && m.Role != "user" && s.has(NoLists) && s.o.Server == "workers-ai":
-			return bad("lists", "5006", "AiError: Bad input: Error: Type mismatch of '/messages/%d/content', 'array' not in 'string'", i)
+			return bad("lists", "5006",
+				"AiError: Bad input: Error: Type mismatch of '/messages/%d/content', 'array' not in 'string'", i)
 		case m.list() && m.Role != "user" && s.has(NoLists):
-			return bad("lists", "invalid_request_error", "Invalid type for 'messages[%d].content': expected a string, but got an array instead.", i)
+			return bad("lists", "invalid_request_error",
+				"Invalid type for 'messages[%d].content': expected a string, but got an array instead.", i)
 		case m.words() == "" && !strings.Contains(string(m.Content), "image_url") && len(m.Calls) == 0 && m.Role != "tool":
-			return bad("empty", "invalid_request_error", "Invalid request: the message at position %d with role '%s' must not be empty", i, m.Role)
+			return bad("empty", "invalid_request_error",
+				"Invalid request: the message at position %d with role '%s' must not be empty", i, m.Role)
 		case strings.Contains(string(m.Content), `"type":"image_url"`) && s.has(TextOnly):
-			return bad("image", "invalid_request_error", "Failed to deserialize the JSON body into the target type: messages[%d]: unknown variant `image_url`, expected `text` at line 1 column 99", i)
+			return bad("image", "invalid_request_error",
+				"Failed to deserialize the JSON body into the target type: messages[%d]: unknown variant `image_url`, expected `text` at line 1 column 99", i)
 		}
 		if why := s.images(i, m); why != nil {
 			return why
@@ -156,13 +167,15 @@ func (s *server) images(i int, m message) *modeltest.Refused {
 		remote := strings.HasPrefix(at.URL, "https://") || strings.HasPrefix(at.URL, "http://")
 		switch {
 		case !slices.Contains([]string{"", "low", "high", "auto"}, at.Detail):
-			return bad("detail", "invalid_value", "Invalid value: '%s'. Supported values are: 'low', 'high' and 'auto'.", at.Detail)
+			return bad("detail", "invalid_value", "Invalid value: '%s'. Supported values are: 'low', 'high' and 'auto'.",
+				at.Detail)
 		case remote && s.has(BytesOnly):
 			return bad("image-url", "invalid_request_error", "Invalid request: unsupported image url: %s", at.URL)
 		case strings.HasPrefix(at.URL, Gone):
 			return bad("image-gone", "invalid_image_url", "Error while downloading %s. Upstream status code: 404.", at.URL)
 		case !inline && !remote:
-			return bad("image-form", "invalid_value", "Invalid 'messages[%d].content.image_url'. Expected a valid URL, but got a value with an invalid format.", i)
+			return bad("image-form", "invalid_value",
+				"Invalid 'messages[%d].content.image_url'. Expected a valid URL, but got a value with an invalid format.", i)
 		}
 	}
 	return nil
@@ -175,25 +188,31 @@ func (s *server) calls(messages []message) *modeltest.Refused {
 		if m.Role == "tool" {
 			switch {
 			case !slices.Contains(open, m.CallID):
-				return bad("orphan", "invalid_request_error", "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
+				return bad("orphan", "invalid_request_error",
+					"Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
 			case open[0] != m.CallID:
-				return bad("order", "invalid_request_error", "messages[%d]: tool results must stand in the order of their tool_calls: %s is expected", i, open[0])
+				return bad("order", "invalid_request_error",
+					"messages[%d]: tool results must stand in the order of their tool_calls: %s is expected", i, open[0])
 			}
 			open = open[1:]
 			continue
 		}
 		if len(open) > 0 {
-			return bad("answered", "invalid_request_error", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
+			return bad("answered", "invalid_request_error",
+				"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
 		}
 		for _, c := range m.Calls {
-			if c.ID == "" || c.Function.Name == "" || !json.Valid([]byte(c.Function.Arguments)) || slices.Contains(open, string(c.ID)) {
-				return bad("call", "invalid_request_error", "Invalid 'messages[%d].tool_calls': an id, a name and arguments as JSON are expected", i)
+			if c.ID == "" || c.Function.Name == "" || !json.Valid([]byte(c.Function.Arguments)) ||
+				slices.Contains(open, string(c.ID)) {
+				return bad("call", "invalid_request_error",
+					"Invalid 'messages[%d].tool_calls': an id, a name and arguments as JSON are expected", i)
 			}
 			open = append(open, string(c.ID))
 		}
 	}
 	if len(open) > 0 {
-		return bad("answered", "invalid_request_error", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
+		return bad("answered", "invalid_request_error",
+			"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
 	}
 	return nil
 }
@@ -218,7 +237,8 @@ func (s *server) thoughts(messages []message, req wire.ChatRequest) *modeltest.R
 		case len(m.Details) > 0 && !(known && reflect.DeepEqual(m.Details, was.details)):
 			return bad("signature", "invalid_request_error", "messages.%d.content.0: Invalid `signature` in `thinking` block", i)
 		case s.has(DetailsWithCalls) && len(m.Calls) > 0 && len(was.details) > 0 && len(m.Details) == 0:
-			return bad("details", "invalid_request_error", "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.", i)
+			return bad("details", "invalid_request_error",
+				"messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.", i)
 		}
 	}
 	return nil
@@ -233,12 +253,15 @@ type back struct {
 }
 
 func (s *server) thought(i int, must bool, b back) *modeltest.Refused {
-	missing := !b.there || s.has(ReasoningFilled) && b.text == "" || b.known && b.was.text != "" && strings.TrimSpace(b.text) == ""
+	missing := !b.there || s.has(ReasoningFilled) && b.text == "" ||
+		b.known && b.was.text != "" && strings.TrimSpace(b.text) == ""
 	switch {
 	case must && missing && s.has(ReasoningFilled):
-		return bad("reasoning", "invalid_request_error", "thinking is enabled but reasoning_content is missing in assistant tool call message at index %d", i)
+		return bad("reasoning", "invalid_request_error",
+			"thinking is enabled but reasoning_content is missing in assistant tool call message at index %d", i)
 	case must && missing && s.has(ReasoningWithCalls):
-		return bad("reasoning", "invalid_request_error", "The `reasoning_content` in the thinking mode must be passed back to the API.")
+		return bad("reasoning", "invalid_request_error",
+			"The `reasoning_content` in the thinking mode must be passed back to the API.")
 	case strings.TrimSpace(b.text) != "" && b.text != b.was.text:
 		return bad("foreign", "invalid_request_error", "messages[%d]: reasoning that was never given out", i)
 	}

@@ -15,19 +15,24 @@ import (
 func (s *server) noKey() *modeltest.Refused {
 	switch s.o.Server {
 	case "deepseek":
-		return modeltest.Refused{Rule: "key", Status: 401, Code: "invalid_request_error"}.Saying("Authentication Fails, Your api key: ****key is invalid")
+		return modeltest.Refused{Rule: "key", Status: 401,
+			Code: "invalid_request_error"}.Saying("Authentication Fails, Your api key: ****key is invalid")
 	case "xai":
-		return bad("key", "invalid-argument", "Incorrect API key provided: sk***ey. You can obtain an API key from https://console.x.ai.")
+		return bad("key", "invalid-argument",
+			"Incorrect API key provided: sk***ey. You can obtain an API key from https://console.x.ai.")
 	case "ark":
-		return modeltest.Refused{Rule: "key", Status: 401, Code: "AuthenticationError"}.Saying("The API key format is incorrect.")
+		return modeltest.Refused{Rule: "key", Status: 401,
+			Code: "AuthenticationError"}.Saying("The API key format is incorrect.")
 	case "openrouter":
 		return modeltest.Refused{Rule: "key", Status: 401, Code: "401"}.Saying("No auth credentials found")
 	case "moonshot":
-		return modeltest.Refused{Rule: "key", Status: 401, Code: "invalid_authentication_error"}.Saying("Invalid Authentication")
+		return modeltest.Refused{Rule: "key", Status: 401,
+			Code: "invalid_authentication_error"}.Saying("Invalid Authentication")
 	case "workers-ai":
 		return modeltest.Refused{Rule: "key", Status: 401, Code: "10000"}.Saying("Authentication error")
 	}
-	return modeltest.Refused{Rule: "key", Status: 401, Code: "invalid_api_key"}.Saying("Incorrect API key provided: sk-wrong. You can find your API key at https://platform.openai.com/account/api-keys.")
+	return modeltest.Refused{Rule: "key", Status: 401,
+		Code: "invalid_api_key"}.Saying("Incorrect API key provided: sk-wrong. You can find your API key at https://platform.openai.com/account/api-keys.")
 }
 
 func (s *server) noModel(name string) *modeltest.Refused {
@@ -35,15 +40,18 @@ func (s *server) noModel(name string) *modeltest.Refused {
 	case "deepseek":
 		return bad("model", "invalid_request_error", "Model Not Exist")
 	case "ark":
-		return modeltest.Refused{Rule: "model", Status: 404, Code: "InvalidEndpointOrModel.NotFound"}.Saying("The model or endpoint %s does not exist or you do not have access to it.", name)
+		return modeltest.Refused{Rule: "model", Status: 404,
+			Code: "InvalidEndpointOrModel.NotFound"}.Saying("The model or endpoint %s does not exist or you do not have access to it.", name)
 	case "openrouter":
 		return bad("model", "400", "%s is not a valid model ID", name)
 	case "moonshot":
-		return modeltest.Refused{Rule: "model", Status: 404, Code: "resource_not_found_error"}.Saying("Not found the model %s or Permission denied", name)
+		return modeltest.Refused{Rule: "model", Status: 404,
+			Code: "resource_not_found_error"}.Saying("Not found the model %s or Permission denied", name)
 	case "workers-ai":
 		return bad("model", "5007", "No such model %s or task", name)
 	}
-	return modeltest.Refused{Rule: "model", Status: 404, Code: "model_not_found"}.Saying("The model `%s` does not exist or you do not have access to it.", name)
+	return modeltest.Refused{Rule: "model", Status: 404,
+		Code: "model_not_found"}.Saying("The model `%s` does not exist or you do not have access to it.", name)
 }
 
 func (s *server) noParameter(name string) *modeltest.Refused {
@@ -57,11 +65,13 @@ func (s *server) noParameter(name string) *modeltest.Refused {
 	case "xai":
 		why = bad("parameter", "invalid-argument", "Argument not supported on this model: %s", name)
 	case "vllm":
-		why = bad("parameter", "", "[{'type': 'extra_forbidden', 'loc': ('body', '%s'), 'msg': 'Extra inputs are not permitted'}]", name)
+		why = bad("parameter", "",
+			"[{'type': 'extra_forbidden', 'loc': ('body', '%s'), 'msg': 'Extra inputs are not permitted'}]", name)
 	case "workers-ai":
 		why = bad("parameter", "5006", "AiError: Bad input: Error: unknown property '%s'", name)
 	case "dashscope", "ark":
-		why = bad("parameter", "InvalidParameter", "The parameter `%s` specified in the request is not supported by this model.", name)
+		why = bad("parameter", "InvalidParameter",
+			"The parameter `%s` specified in the request is not supported by this model.", name)
 	case "lmstudio", "llama.cpp":
 		why = bad("parameter", "invalid_request_error", "Unrecognized key(s) in object: '%s'", name)
 	case "custom":
@@ -74,16 +84,20 @@ func (s *server) noParameter(name string) *modeltest.Refused {
 func (s *server) roles(messages []message) *modeltest.Refused {
 	before := ""
 	for i, m := range messages {
-		if !slices.Contains([]string{"system", "user", "assistant", "tool"}, m.Role) && !(m.Role == "developer" && s.o.Server == "openai") {
-			return bad("role", "invalid_request_error", "Failed to deserialize the JSON body into the target type: messages[%d].role: unknown variant `%s`, expected one of `system`, `user`, `assistant`, `tool`", i, m.Role)
+		if !slices.Contains([]string{"system", "user", "assistant", "tool"}, m.Role) &&
+			!(m.Role == "developer" && s.o.Server == "openai") {
+			return bad("role", "invalid_request_error",
+				"Failed to deserialize the JSON body into the target type: messages[%d].role: unknown variant `%s`, expected one of `system`, `user`, `assistant`, `tool`", i, m.Role)
 		}
 		switch {
 		case m.Role == "system" && s.has(NoSystem):
 			return bad("no-system", "", "System role not supported")
 		case m.Role == "system" && i > 0 && s.has(SystemFront):
 			return bad("system-front", "", "System message must be at the beginning.")
-		case s.has(Alternates|NoSystem) && (m.Role == "system" && i > 0 || m.Role == before && m.Role != "tool" || m.Role == "assistant" && (before == "" || before == "system")):
-			return bad("turns", "", "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...")
+		case s.has(Alternates|NoSystem) && (m.Role == "system" && i > 0 || m.Role == before && m.Role != "tool" ||
+			m.Role == "assistant" && (before == "" || before == "system")):
+			return bad("turns", "",
+				"After the optional system message, conversation roles must alternate user/assistant/user/assistant/...")
 		}
 		before = m.Role
 	}
@@ -92,7 +106,8 @@ func (s *server) roles(messages []message) *modeltest.Refused {
 
 // lengths refuses a request or an answer that is too long.
 func (s *server) lengths(raw map[string]json.RawMessage, req wire.ChatRequest) *modeltest.Refused {
-	asked, n := max(req.MaxTokens, req.MaxCompletionTokens), int64(len(raw["messages"])+len(raw["tools"]))/4
+	asked := max(req.MaxTokens, req.MaxCompletionTokens)
+	n := int64(len(raw["messages"])+len(raw["tools"])) / 4
 	if s.o.MaxOutput > 0 && asked > s.o.MaxOutput {
 		return s.tooMuch(asked)
 	}
@@ -107,13 +122,18 @@ func (s *server) tooMuch(asked int64) *modeltest.Refused {
 	const rule = "max-output"
 	switch s.o.Server {
 	case "dashscope":
-		return bad(rule, "invalid_parameter_error", "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, %d]", s.o.MaxOutput)
+		return bad(rule, "invalid_parameter_error",
+			"<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, %d]", s.o.MaxOutput)
 	case "ark":
-		return bad(rule, "InvalidParameter", "The parameter `max_tokens` specified in the request are not valid: integer above maximum value, expected a value <= %d, but got %d instead.", s.o.MaxOutput, asked)
+		return bad(rule, "InvalidParameter",
+			"The parameter `max_tokens` specified in the request are not valid: integer above maximum value, expected a value <= %d, but got %d instead.", s.o.MaxOutput, asked)
 	case "deepseek":
-		return bad(rule, "invalid_request_error", "Invalid max_tokens value, the valid range of max_tokens is [1, %d]", s.o.MaxOutput)
+		return bad(rule, "invalid_request_error", "Invalid max_tokens value, the valid range of max_tokens is [1, %d]",
+			s.o.MaxOutput)
 	}
-	return bad(rule, "invalid_value", "max_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", asked, s.o.MaxOutput, asked)
+	return bad(rule, "invalid_value",
+		"max_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", asked,
+		s.o.MaxOutput, asked)
 }
 
 func (s *server) tooLong(n, asked int64) *modeltest.Refused {
@@ -121,27 +141,36 @@ func (s *server) tooLong(n, asked int64) *modeltest.Refused {
 	l := s.o.Limit
 	switch s.o.Server {
 	case "deepseek":
-		return bad(rule, "invalid_request_error", "This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion). Please reduce the length of the messages or completion.", l, n+asked, n, asked)
+		return bad(rule, "invalid_request_error",
+			"This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion). Please reduce the length of the messages or completion.", l, n+asked, n, asked)
 	case "moonshot":
-		return bad(rule, "invalid_request_error", "Invalid request: Your request exceeded model token limit: %d (requested: %d)", l, n)
+		return bad(rule, "invalid_request_error",
+			"Invalid request: Your request exceeded model token limit: %d (requested: %d)", l, n)
 	case "xai":
-		return bad(rule, "invalid-argument", "This model's maximum prompt length is %d but the request contains %d tokens.", l, n)
+		return bad(rule, "invalid-argument", "This model's maximum prompt length is %d but the request contains %d tokens.",
+			l, n)
 	case "openrouter":
-		return bad(rule, "400", "This endpoint's maximum context length is %d tokens. However, you requested about %d tokens (%d of text input, %d in the output). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.", l, n+asked, n, asked)
+		return bad(rule, "400",
+			"This endpoint's maximum context length is %d tokens. However, you requested about %d tokens (%d of text input, %d in the output). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.", l, n+asked, n, asked)
 	case "dashscope":
-		return bad(rule, "invalid_parameter_error", "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, %d]", l)
+		return bad(rule, "invalid_parameter_error",
+			"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, %d]", l)
 	case "ark":
 		return bad(rule, "InvalidParameter", "Total tokens of image and text exceed max message tokens")
 	case "workers-ai":
-		return modeltest.Refused{Rule: rule, Status: 413, Code: "5021"}.Saying("AiError: AiError: The estimated number of input and maximum output tokens (%d) exceeded this model context window limit (%d)", n+asked, l)
+		return modeltest.Refused{Rule: rule, Status: 413,
+			Code: "5021"}.Saying("AiError: AiError: The estimated number of input and maximum output tokens (%d) exceeded this model context window limit (%d)", n+asked, l)
 	case "vllm":
-		return bad(rule, "", "This model's maximum context length is %d tokens. However, you requested %d output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please reduce the length of the input prompt or the number of requested output tokens.", l, asked, l-asked+1, l+1)
+		return bad(rule, "",
+			"This model's maximum context length is %d tokens. However, you requested %d output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please reduce the length of the input prompt or the number of requested output tokens.", l, asked, l-asked+1, l+1)
 	case "llama.cpp":
 		return bad(rule, "", "request (%d tokens) exceeds the available context size (%d tokens), try increasing it", n, l)
 	case "lmstudio":
-		return bad(rule, "", "Trying to keep the first %d tokens when context the overflows. However, the number of tokens to keep from the initial prompt is greater than the context length (n_keep: %d>= n_ctx: %d)", n, n, l)
+		return bad(rule, "",
+			"Trying to keep the first %d tokens when context the overflows. However, the number of tokens to keep from the initial prompt is greater than the context length (n_keep: %d>= n_ctx: %d)", n, n, l)
 	}
-	return bad(rule, "context_length_exceeded", "This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", l, n)
+	return bad(rule, "context_length_exceeded",
+		"This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", l, n)
 }
 
 func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
@@ -157,7 +186,9 @@ func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
 
 // complaint is the body of a refusal in the server's form.
 func (s *server) complaint(why modeltest.Refused) []byte {
-	kind, code, param := "invalid_request_error", any(why.Code), any(nil)
+	kind := "invalid_request_error"
+	code := any(why.Code)
+	param := any(nil)
 	if why.Param != "" {
 		param = why.Param
 	}
@@ -171,7 +202,8 @@ func (s *server) complaint(why modeltest.Refused) []byte {
 	case "lmstudio":
 		words := why.Words
 		if why.Rule == "turns" {
-			words = "Error rendering prompt with jinja template: \"" + words + "\". This is usually an issue with the model's prompt template."
+			words = "Error rendering prompt with jinja template: \"" + words +
+				"\". This is usually an issue with the model's prompt template."
 		}
 		body = object{"error": words}
 	case "moonshot":
@@ -179,26 +211,32 @@ func (s *server) complaint(why modeltest.Refused) []byte {
 	case "openrouter":
 		body = object{"error": object{"message": why.Words, "code": why.Status}}
 		if !slices.Contains([]string{"key", "model", "too-long"}, why.Rule) { // of those who serve the model
-			raw, _ := json.Marshal(object{"error": object{"message": why.Words, "type": kind, "param": param}}) // texts always encode
-			body = object{"error": object{"message": "Provider returned error", "code": why.Status, "metadata": object{"raw": string(raw), "provider_name": "Someone"}}}
+			// texts always encode
+			raw, _ := json.Marshal(object{"error": object{"message": why.Words, "type": kind, "param": param}})
+			body = object{"error": object{"message": "Provider returned error", "code": why.Status,
+				"metadata": object{"raw": string(raw), "provider_name": "Someone"}}}
 		}
 	case "dashscope":
-		body = object{"error": object{"message": why.Words, "type": why.Code, "param": param, "code": why.Code}, "request_id": "3f1c"}
+		body = object{"error": object{"message": why.Words, "type": why.Code, "param": param, "code": why.Code},
+			"request_id": "3f1c"}
 	case "ark":
-		body = object{"error": object{"message": why.Words + " Request id: 0217", "type": "BadRequest", "param": "", "code": why.Code}}
+		body = object{"error": object{"message": why.Words + " Request id: 0217", "type": "BadRequest", "param": "",
+			"code": why.Code}}
 	case "workers-ai":
 		number, err := strconv.Atoi(why.Code)
 		if err != nil {
 			number = 5006 // a bad input
 		}
-		body = object{"success": false, "errors": []any{object{"message": why.Words, "code": number}}, "result": object{}, "messages": []any{}}
+		body = object{"success": false, "errors": []any{object{"message": why.Words, "code": number}}, "result": object{},
+			"messages": []any{}}
 	case "vllm":
 		body = object{"error": object{"message": why.Words, "type": "BadRequestError", "param": param, "code": why.Status}}
 	case "llama.cpp":
 		inner := object{"message": why.Words, "type": kind, "code": why.Status}
 		var n, l int64
 		if _, err := fmt.Sscanf(why.Words, "request (%d tokens) exceeds the available context size (%d", &n, &l); err == nil {
-			inner = object{"message": why.Words, "type": "exceed_context_size_error", "code": why.Status, "n_prompt_tokens": n, "n_ctx": l}
+			inner = object{"message": why.Words, "type": "exceed_context_size_error", "code": why.Status, "n_prompt_tokens": n,
+				"n_ctx": l}
 		}
 		body = object{"error": inner}
 	}

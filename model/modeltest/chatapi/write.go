@@ -68,7 +68,8 @@ func (o *stream) frame(data []byte) {
 // choice writes a chunk with one choice. A usage goes where the server has it.
 func (o *stream) choice(delta object, finish any, usage object) {
 	choice := object{"index": 0, "delta": delta, "finish_reason": finish}
-	chunk := object{"id": fmt.Sprintf("chatcmpl-%d", o.n), "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": []any{choice}}
+	chunk := object{"id": fmt.Sprintf("chatcmpl-%d", o.n), "object": "chat.completion.chunk", "created": 1, "model": "m",
+		"choices": []any{choice}}
 	if o.s.quirk(NumericIDs) {
 		chunk["id"] = o.n
 	}
@@ -87,7 +88,8 @@ func (o *stream) choice(delta object, finish any, usage object) {
 	}
 	o.json(chunk)
 	if apart {
-		chunk["choices"], chunk["usage"] = []any{}, usage
+		chunk["choices"] = []any{}
+		chunk["usage"] = usage
 		o.json(chunk)
 	}
 }
@@ -103,7 +105,8 @@ func (o *stream) delta(d model.Delta) {
 		o.open = true
 		delta := object{o.s.o.Reasoning: d.Reasoning, "content": nil}
 		if o.s.o.Details {
-			delta["reasoning_details"] = []any{object{"type": "reasoning.text", "text": d.Reasoning, "signature": nil, "format": "anthropic-claude-v1", "index": 0}}
+			delta["reasoning_details"] = []any{object{"type": "reasoning.text", "text": d.Reasoning, "signature": nil,
+				"format": "anthropic-claude-v1", "index": 0}}
 		}
 		o.choice(delta, nil, nil)
 	}
@@ -119,7 +122,8 @@ func (o *stream) delta(d model.Delta) {
 	if d.Search != nil {
 		var pages []any
 		for _, r := range d.Search.Results {
-			pages = append(pages, object{"type": "url_citation", "url_citation": object{"url": r.URL, "title": r.Title, "content": r.Text, "start_index": 0, "end_index": 1}})
+			pages = append(pages, object{"type": "url_citation",
+				"url_citation": object{"url": r.URL, "title": r.Title, "content": r.Text, "start_index": 0, "end_index": 1}})
 		}
 		o.choice(object{"content": "", "annotations": pages}, nil, nil)
 	}
@@ -142,10 +146,15 @@ func (o *stream) sign() {
 		return
 	}
 	o.open = false
-	signature, sealed := fmt.Sprintf("sig-%d", o.n), object{"type": "reasoning.encrypted", "data": fmt.Sprintf("sealed-%d", o.n), "id": fmt.Sprintf("rs-%d", o.n), "format": "anthropic-claude-v1", "index": 1.0}
-	o.choice(object{"reasoning_details": []any{object{"type": "reasoning.text", "signature": signature, "format": "anthropic-claude-v1", "index": 0}}}, nil, nil)
+	signature := fmt.Sprintf("sig-%d", o.n)
+	sealed := object{"type": "reasoning.encrypted", "data": fmt.Sprintf("sealed-%d", o.n), "id": fmt.Sprintf("rs-%d", o.n),
+		"format": "anthropic-claude-v1", "index": 1.0}
+	o.choice(object{"reasoning_details": []any{object{"type": "reasoning.text", "signature": signature,
+		"format": "anthropic-claude-v1", "index": 0}}}, nil, nil)
 	o.choice(object{"reasoning_details": []any{sealed}}, nil, nil)
-	o.thought.details = append(o.thought.details, object{"type": "reasoning.text", "text": o.thought.text, "signature": signature, "format": "anthropic-claude-v1", "index": 0.0}, sealed)
+	o.thought.details = append(o.thought.details,
+		object{"type": "reasoning.text", "text": o.thought.text, "signature": signature, "format": "anthropic-claude-v1",
+			"index": 0.0}, sealed)
 }
 
 // call writes a call in pieces.
@@ -172,12 +181,15 @@ func (o *stream) call(c scrollback.ToolCall) {
 		piece := object{"function": object{"arguments": arguments}}
 		switch {
 		case i == 0:
-			piece["id"], piece["type"], piece["function"] = c.ID, "function", object{"name": c.Name, "arguments": arguments}
+			piece["id"] = c.ID
+			piece["type"] = "function"
+			piece["function"] = object{"name": c.Name, "arguments": arguments}
 			if n, err := strconv.Atoi(c.ID); err == nil && o.s.quirk(NumericIDs) {
 				piece["id"] = n
 			}
 		case o.s.quirk(LateID):
-			piece["id"], piece["function"] = "", object{"name": "", "arguments": arguments}
+			piece["id"] = ""
+			piece["function"] = object{"name": "", "arguments": arguments}
 		}
 		switch {
 		case o.s.quirk(OneIndex):
@@ -220,15 +232,18 @@ func (o *stream) usage(u *scrollback.Usage) object {
 		}
 		return n
 	}
-	out := object{"prompt_tokens": number(u.InputTokens), "completion_tokens": number(output), "total_tokens": number(u.InputTokens + u.OutputTokens),
+	out := object{"prompt_tokens": number(u.InputTokens), "completion_tokens": number(output),
+		"total_tokens":              number(u.InputTokens + u.OutputTokens),
 		"completion_tokens_details": object{"reasoning_tokens": number(u.ReasoningTokens)}}
 	switch {
 	case o.s.quirk(CachedOnTop):
 		out["cached_tokens"] = number(u.CachedTokens)
 	case o.s.quirk(CacheHits):
-		out["prompt_cache_hit_tokens"], out["prompt_cache_miss_tokens"] = number(u.CachedTokens), number(u.InputTokens-u.CachedTokens)
+		out["prompt_cache_hit_tokens"] = number(u.CachedTokens)
+		out["prompt_cache_miss_tokens"] = number(u.InputTokens - u.CachedTokens)
 	default:
-		out["prompt_tokens_details"] = object{"cached_tokens": number(u.CachedTokens), "cache_write_tokens": number(u.CacheWriteTokens)}
+		out["prompt_tokens_details"] = object{"cached_tokens": number(u.CachedTokens),
+			"cache_write_tokens": number(u.CacheWriteTokens)}
 	}
 	return out
 }

@@ -38,14 +38,17 @@ type Options struct {
 
 // New stands in for the server of the Gemini API.
 func New(m model.Model, o *Options) *modeltest.Strict {
-	s := &server{given: map[string]place{}, ids: map[string]string{}, more: map[string]remainder{}, asked: map[*http.Request]request{}}
+	s := &server{given: map[string]place{}, ids: map[string]string{}, more: map[string]remainder{},
+		asked: map[*http.Request]request{}}
 	if o != nil {
 		s.o = *o
 	}
 	if len(s.o.Models) == 0 {
-		s.o.Models = []string{"gemini-3-flash-preview", "gemini-3.1-pro-preview", "gemini-2.5-flash", "gemini-2.5-pro", "gemini-2.0-flash", "gemma-3-27b-it"}
+		s.o.Models = []string{"gemini-3-flash-preview", "gemini-3.1-pro-preview", "gemini-2.5-flash", "gemini-2.5-pro",
+			"gemini-2.0-flash", "gemma-3-27b-it"}
 	}
-	s.o.Limit, s.o.MaxOutput = cmp.Or(s.o.Limit, 1<<20), cmp.Or(s.o.MaxOutput, 1<<16)
+	s.o.Limit = cmp.Or(s.o.Limit, 1<<20)
+	s.o.MaxOutput = cmp.Or(s.o.MaxOutput, 1<<16)
 	return modeltest.NewStrict(m, s)
 }
 
@@ -99,7 +102,9 @@ func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	_ = json.NewEncoder(w).Encode(map[string]any{"name": "models/" + id, "inputTokenLimit": s.o.Limit, "outputTokenLimit": s.o.MaxOutput, // the client may be gone
+	// the client may be gone
+	_ = json.NewEncoder(w).Encode(map[string]any{"name": "models/" + id, "inputTokenLimit": s.o.Limit,
+		"outputTokenLimit":           s.o.MaxOutput,
 		"supportedGenerationMethods": []string{"generateContent", "countTokens"}})
 }
 
@@ -107,11 +112,13 @@ func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 func (s *server) entry(r *http.Request, id string) *modeltest.Refused {
 	switch key := r.Header.Get("X-Goog-Api-Key"); {
 	case key == "":
-		return modeltest.Refused{Rule: "no-key", Status: 403, Code: "PERMISSION_DENIED"}.Saying("Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.")
+		return modeltest.Refused{Rule: "no-key", Status: 403,
+			Code: "PERMISSION_DENIED"}.Saying("Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.")
 	case s.o.Key != "" && key != s.o.Key:
 		return invalid("bad-key", "API key not valid. Please pass a valid API key.")
 	case !slices.Contains(s.o.Models, id):
-		return modeltest.Refused{Rule: "no-model", Status: 404, Code: "NOT_FOUND"}.Saying("models/%s is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.", id)
+		return modeltest.Refused{Rule: "no-model", Status: 404,
+			Code: "NOT_FOUND"}.Saying("models/%s is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.", id)
 	}
 	return nil
 }
@@ -128,10 +135,13 @@ type refusal struct {
 
 func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
 	var body refusal
-	body.Error.Code, body.Error.Message, body.Error.Status = why.Status, why.Words, why.Code
+	body.Error.Code = why.Status
+	body.Error.Message = why.Words
+	body.Error.Status = why.Code
 	switch why.Rule {
 	case "bad-key":
-		body.Error.Details = []any{map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID",
+		body.Error.Details = []any{map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
+			"reason": "API_KEY_INVALID",
 			"domain": "googleapis.com", "metadata": map[string]string{"service": "generativelanguage.googleapis.com"}}}
 	case "field":
 		body.Error.Details = []any{map[string]any{"@type": "type.googleapis.com/google.rpc.BadRequest",

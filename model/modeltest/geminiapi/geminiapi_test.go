@@ -23,7 +23,8 @@ func served(t *testing.T, o *Options) (*modeltest.Strict, string) {
 	t.Helper()
 	s := New(modeltest.NewScript(model.Facts{Name: "x"}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		if len(r.Tools) > 0 && !r.AnswerOnly {
-			return []model.Delta{{Reasoning: "hm"}, {Call: call("a", "f", `{"n":1}`)}, {Call: call("b", "g", `{}`)}, {Finish: "tool_calls"}}
+			return []model.Delta{{Reasoning: "hm"}, {Call: call("a", "f", `{"n":1}`)}, {Call: call("b", "g", `{}`)},
+				{Finish: "tool_calls"}}
 		}
 		return []model.Delta{{Text: fmt.Sprint("it is ", len(r.Items))}, {Text: " now"}, {Finish: "stop"}}
 	}}), o)
@@ -35,7 +36,8 @@ func served(t *testing.T, o *Options) (*modeltest.Strict, string) {
 // ask posts a body as it is.
 func ask(t *testing.T, url, id, key, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1beta/models/"+id+":streamGenerateContent?alt=sse",
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		url+"/v1beta/models/"+id+":streamGenerateContent?alt=sse",
 		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -107,10 +109,13 @@ func TestRules(t *testing.T) {
 		{"field", "", "", with(`"stream":true`), `Unknown name \"stream\"`, 400},
 		{"field", "", "", with(`"strange":true`), `Unknown name \"strange\"`, 400},
 		{"continuation", "", "", with(`"continuationToken":"bm8="`), "Invalid continuation token", 400},
-		{"too-long", "", "", turns(turn("user", `{"text":"`+strings.Repeat("x", 900)+`"}`)), "exceeds the maximum number of tokens allowed (200)",
+		{"too-long", "", "", turns(turn("user", `{"text":"`+strings.Repeat("x", 900)+`"}`)),
+			"exceeds the maximum number of tokens allowed (200)",
 			400},
-		{"max-output", "", "", with(`"generationConfig":{"maxOutputTokens":101}`), "from 1 (inclusive) to 101 (exclusive)", 400},
-		{"system", "gemma-3-27b-it", "", with(`"systemInstruction":{"parts":[{"text":"x"}]}`), "Developer instruction is not enabled", 400},
+		{"max-output", "", "", with(`"generationConfig":{"maxOutputTokens":101}`), "from 1 (inclusive) to 101 (exclusive)",
+			400},
+		{"system", "gemma-3-27b-it", "", with(`"systemInstruction":{"parts":[{"text":"x"}]}`),
+			"Developer instruction is not enabled", 400},
 		{"calling", "gemma-3-27b-it", "", with(tool), "Function calling is not enabled", 400},
 		{"name", "", "", with(`"tools":[{"functionDeclarations":[{"name":"7z"}]}]`), "Invalid function name", 400},
 		{"thinking", "gemini-2.0-flash", "", think(`{"includeThoughts":true}`), "Thinking is not enabled", 400},
@@ -119,35 +124,46 @@ func TestRules(t *testing.T) {
 		{"level", "gemini-3.1-pro-preview", "", think(`{"thinkingLevel":"MINIMAL"}`), "Thinking level MINIMAL", 400},
 		{"budget", "gemini-2.5-pro", "", think(`{"thinkingBudget":0}`), "only works in thinking mode", 400},
 		{"budget", "gemini-2.5-flash", "", think(`{"thinkingBudget":99999}`), "The thinking budget (99999) is invalid", 400},
-		{"thoughts", "gemini-2.5-flash", "", think(`{"thinkingBudget":0,"includeThoughts":true}`), "only enabled when thinking", 400},
+		{"thoughts", "gemini-2.5-flash", "", think(`{"thinkingBudget":0,"includeThoughts":true}`),
+			"only enabled when thinking", 400},
 		{"something", "", "", `{"contents":[]}`, "contents is not specified", 400},
 		{"role", "", "", turns(turn("assistant", `{"text":"x"}`)), "valid role", 400},
 		{"empty", "", "", turns(turn("user")), "must not be empty", 400},
 		{"call-turn", "", "", turns(turn("model", skip)), "immediately after a user turn", 400},
 		{"response-turn", "", "", turns(hi, turn("user", result)), "immediately after a function call turn", 400},
-		{"response-number", "", "", turns(hi, turn("model", skip, call("")), turn("user", result)), "number of function response parts", 400},
-		{"response-number", "", "", turns(hi, turn("model", skip), turn("user", result, `{"text":"x"}`)), "number of function response parts",
+		{"response-number", "", "", turns(hi, turn("model", skip, call("")), turn("user", result)),
+			"number of function response parts", 400},
+		{"response-number", "", "", turns(hi, turn("model", skip), turn("user", result, `{"text":"x"}`)),
+			"number of function response parts",
 			400},
 		{"response-match", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `"f"`, `"g"`, 1))),
 			"match the function call", 400},
 		{"user-last", "", "", turns(hi, turn("model", `{"text":"x"}`)), "ends with a user turn", 400},
 		{"part", "", "", turns(turn("user", `{}`)), "required oneof field", 400},
 		{"empty-text", "", "", turns(turn("user", `{"text":""}`)), "must have a text parameter", 400},
-		{"image", "", "", turns(turn("user", `{"inlineData":{"mimeType":"image/gif","data":"AAAA"}}`)), "Unsupported MIME type: image/gif", 400},
+		{"image", "", "", turns(turn("user", `{"inlineData":{"mimeType":"image/gif","data":"AAAA"}}`)),
+			"Unsupported MIME type: image/gif", 400},
 		{"args", "", "", turns(hi, turn("model", call(`,"args":[1]`)), turn("user", result)), "function_call.args", 400},
-		{"response", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `{"output":"1"}`, `"1"`, 1))),
+		{"response", "", "", turns(hi, turn("model", skip),
+			turn("user", strings.Replace(result, `{"output":"1"}`, `"1"`, 1))),
 			"function_response.response", 400},
-		{"ref", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `"1"`, `{"$ref":"a"}`, 1))), "$ref", 400},
-		{"signature-missing", "", "", turns(hi, turn("model", call("")), turn("user", result)), "missing a thought_signature", 400},
-		{"signature-corrupted", "", "", turns(hi, turn("model", `{"text":"x","thoughtSignature":"bm8="}`), hi), "Corrupted thought signature",
+		{"ref", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `"1"`, `{"$ref":"a"}`, 1))),
+			"$ref", 400},
+		{"signature-missing", "", "", turns(hi, turn("model", call("")), turn("user", result)), "missing a thought_signature",
 			400},
-		{"signature-corrupted", "", "", turns(hi, turn("model", skip, skip), turn("user", result, result)), "Corrupted thought signature", 400},
+		{"signature-corrupted", "", "", turns(hi, turn("model", `{"text":"x","thoughtSignature":"bm8="}`), hi),
+			"Corrupted thought signature",
+			400},
+		{"signature-corrupted", "", "", turns(hi, turn("model", skip, skip), turn("user", result, result)),
+			"Corrupted thought signature", 400},
 		{"foreign-id", "", "", turns(hi, turn("model", `{"functionCall":{"name":"f","id":"x"}}`),
 			turn("user", strings.Replace(result, `"name"`, `"id":"x","name"`, 1))), "is unknown", 400},
-		{"foreign-thought", "", "", turns(hi, turn("model", `{"text":"hm","thought":true}`, `{"text":"x"}`), hi), "Corrupted thought signature",
+		{"foreign-thought", "", "", turns(hi, turn("model", `{"text":"hm","thought":true}`, `{"text":"x"}`), hi),
+			"Corrupted thought signature",
 			400},
 	} {
-		id, key := c.id, c.key
+		id := c.id
+		key := c.key
 		if id == "" {
 			id = "gemini-3-flash-preview"
 		}
@@ -181,10 +197,12 @@ func TestSignatures(t *testing.T) {
 	first := partsOf(t, stream)
 	_, stream = ask(t, url, ids, "k", turns(hi, turn("model", `{"text":"x"}`), hi)) // the third: an empty text is
 	last := partsOf(t, stream)
-	if len(called) != 4 || !strings.Contains(called[1], "thoughtSignature") || strings.Contains(called[2], "thoughtSignature") {
+	if len(called) != 4 || !strings.Contains(called[1], "thoughtSignature") ||
+		strings.Contains(called[2], "thoughtSignature") {
 		t.Fatalf("calls: %q", called)
 	}
-	if len(first) != 3 || !strings.Contains(first[0], "thoughtSignature") || len(last) != 3 || !strings.Contains(last[2], "thoughtSignature") {
+	if len(first) != 3 || !strings.Contains(first[0], "thoughtSignature") || len(last) != 3 ||
+		!strings.Contains(last[2], "thoughtSignature") {
 		t.Fatalf("texts: %q and %q", first, last)
 	}
 	results := turn("user", `{"functionResponse":{"id":"fn1","name":"f","response":{}}}`,
@@ -196,24 +214,30 @@ func TestSignatures(t *testing.T) {
 		"as it came":         {ids, turns(hi, turn("model", called[:3]...), results), ""},
 		"without thoughts":   {ids, turns(hi, turn("model", called[1:3]...), results), ""},
 		"signature left out": {ids, turns(hi, turn("model", unsigned(called[1]), called[2]), results), "signature-missing"},
-		"signature changed": {ids, turns(hi, turn("model", strings.Replace(called[1], `"thoughtSignature":"`, `"thoughtSignature":"AA`, 1),
+		"signature changed": {ids, turns(hi, turn("model",
+			strings.Replace(called[1], `"thoughtSignature":"`, `"thoughtSignature":"AA`, 1),
 			called[2]), results), "signature-corrupted"},
 		"signature moved": {ids, turns(hi, turn("model", called[1], moved), results), "signature-corrupted"},
 		"call changed": {ids, turns(hi, turn("model", strings.Replace(called[1], `"n":1`, `"n":2`, 1), called[2]), results),
 			"signature-corrupted"},
-		"stand-in for its own": {ids, turns(hi, turn("model", strings.TrimSuffix(unsigned(called[1]), "}")+`,"thoughtSignature":"`+standIn+`"}`,
-			called[2]), results), "signature-corrupted"},
-		"to another model":    {"gemini-3.1-pro-preview", turns(hi, turn("model", first[0], first[1]), hi), "signature-corrupted"},
-		"thoughts to another": {"gemini-2.5-flash", turns(hi, turn("model", called[0], `{"text":"x"}`), hi), "foreign-thought"},
-		"ids to another":      {"gemini-2.5-flash", turns(hi, turn("model", unsigned(called[1]), called[2]), results), "foreign-id"},
-		"text as it came":     {ids, turns(hi, turn("model", first[0], first[1]), hi), ""},
+		"stand-in for its own": {ids, turns(hi,
+			turn("model", strings.TrimSuffix(unsigned(called[1]), "}")+`,"thoughtSignature":"`+standIn+`"}`,
+				called[2]), results), "signature-corrupted"},
+		"to another model": {"gemini-3.1-pro-preview", turns(hi, turn("model", first[0], first[1]), hi),
+			"signature-corrupted"},
+		"thoughts to another": {"gemini-2.5-flash", turns(hi, turn("model", called[0], `{"text":"x"}`), hi),
+			"foreign-thought"},
+		"ids to another": {"gemini-2.5-flash", turns(hi, turn("model", unsigned(called[1]), called[2]), results),
+			"foreign-id"},
+		"text as it came": {ids, turns(hi, turn("model", first[0], first[1]), hi), ""},
 		"text joined": {ids, turns(hi, turn("model", strings.Replace(first[0], `it is 1`, `it is 1 now`, 1)), hi),
 			"signature-corrupted"},
 		"text without it":       {ids, turns(hi, turn("model", unsigned(first[0]), first[1]), hi), "signature-lost"},
 		"empty text as it came": {ids, turns(hi, turn("model", last...), hi), ""},
 		"empty text joined":     {ids, turns(hi, turn("model", `{"text":"it is 3 now"}`, last[2]), hi), ""},
 		"empty text left out":   {ids, turns(hi, turn("model", last[0], last[1]), hi), "signature-lost"},
-		"empty text a thought": {ids, turns(hi, turn("model", last[0], last[1], strings.Replace(last[2], `""`, `"","thought":true`, 1)), hi),
+		"empty text a thought": {ids, turns(hi,
+			turn("model", last[0], last[1], strings.Replace(last[2], `""`, `"","thought":true`, 1)), hi),
 			"signature-corrupted"},
 	} {
 		before := len(s.Refusals())
@@ -239,7 +263,8 @@ func TestAnswers(t *testing.T) {
 	}
 	token, _, _ = strings.Cut(token, `"`)
 	more := strings.TrimSuffix(body, "}") + `,"continuationToken":"` + token + `"}`
-	if _, rest := ask(t, url, "gemini-2.5-flash", "k", more); !strings.Contains(rest, `"finishReason":"STOP"`) || len(partsOf(t, rest)) != 1 {
+	if _, rest := ask(t, url, "gemini-2.5-flash", "k", more); !strings.Contains(rest, `"finishReason":"STOP"`) ||
+		len(partsOf(t, rest)) != 1 {
 		t.Errorf("the second hop: %s", rest)
 	}
 	if status, _ := ask(t, url, "gemini-2.5-flash", "k", strings.Replace(more, `"hi"`, `"ho"`, 1)); status != 400 {
@@ -249,7 +274,8 @@ func TestAnswers(t *testing.T) {
 	listed := httptest.NewRequest(http.MethodGet, "/v1beta/models/gemini-2.5-flash", nil)
 	listed.Header.Set("X-Goog-Api-Key", "k")
 	New(nil, &Options{Limit: 7}).ServeHTTP(resp, listed)
-	if said := resp.Body.String(); !strings.Contains(said, `"inputTokenLimit":7`) || !strings.Contains(said, `"outputTokenLimit":65536`) {
+	if said := resp.Body.String(); !strings.Contains(said, `"inputTokenLimit":7`) ||
+		!strings.Contains(said, `"outputTokenLimit":65536`) {
 		t.Errorf("the list: %s", said)
 	}
 	broken := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: modeltest.Say("half").Deltas,

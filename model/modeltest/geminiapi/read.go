@@ -81,10 +81,12 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 		return model.Request{}, why
 	}
 	if method != "streamGenerateContent" || r.URL.Query().Get("alt") != "sse" {
-		return model.Request{}, modeltest.Refused{Rule: "method", Status: http.StatusNotFound, Code: "NOT_FOUND"}.Saying("Requested entity was not found.")
+		return model.Request{}, modeltest.Refused{Rule: "method", Status: http.StatusNotFound,
+			Code: "NOT_FOUND"}.Saying("Requested entity was not found.")
 	}
 	if modeltest.IllFormed(body) {
-		return model.Request{}, invalid("well-formed", "Invalid JSON payload received. Parsing terminated before end of input: invalid Unicode code point.")
+		return model.Request{}, invalid("well-formed",
+			"Invalid JSON payload received. Parsing terminated before end of input: invalid Unicode code point.")
 	}
 	var q request
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -95,12 +97,14 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 	}
 	for _, name := range s.o.Refuse {
 		if bytes.Contains(body, []byte(`"`+name+`":`)) {
-			return model.Request{}, invalid("field", "Invalid JSON payload received. Unknown name %q at 'generation_config': Cannot find field.", name)
+			return model.Request{}, invalid("field",
+				"Invalid JSON payload received. Unknown name %q at 'generation_config': Cannot find field.", name)
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, judge := range []func(string, request) *modeltest.Refused{s.continued, s.size, s.tools, s.thinking, s.turns, s.parts, s.signed} {
+	for _, judge := range []func(string, request) *modeltest.Refused{s.continued, s.size, s.tools, s.thinking, s.turns,
+		s.parts, s.signed} {
 		if why := judge(id, q); why != nil {
 			return model.Request{}, why
 		}
@@ -131,10 +135,12 @@ func bodyOf(q request) string {
 
 func (s *server) size(_ string, q request) *modeltest.Refused {
 	if n := tokens(q); n > s.o.Limit {
-		return invalid("too-long", "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", n, s.o.Limit)
+		return invalid("too-long", "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", n,
+			s.o.Limit)
 	}
 	if n := q.GenerationConfig.MaxOutputTokens; n > s.o.MaxOutput {
-		return invalid("max-output", "Unable to submit request because it has a maxOutputTokens value of %d but the supported range is from 1 (inclusive) to %d (exclusive). Update the value and try again.", n, s.o.MaxOutput+1)
+		return invalid("max-output",
+			"Unable to submit request because it has a maxOutputTokens value of %d but the supported range is from 1 (inclusive) to %d (exclusive). Update the value and try again.", n, s.o.MaxOutput+1)
 	}
 	return nil
 }
@@ -164,7 +170,8 @@ func (s *server) tools(id string, q request) *modeltest.Refused {
 		}
 		for j, f := range t.FunctionDeclarations {
 			if !functionName.MatchString(f.Name) {
-				return invalid("name", "* GenerateContentRequest.tools[%d].function_declarations[%d].name: [Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.]", i, j)
+				return invalid("name",
+					"* GenerateContentRequest.tools[%d].function_declarations[%d].name: [Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.]", i, j)
 			}
 		}
 	}
@@ -172,21 +179,27 @@ func (s *server) tools(id string, q request) *modeltest.Refused {
 }
 
 func (s *server) thinking(id string, q request) *modeltest.Refused {
-	t, pro, v := q.GenerationConfig.ThinkingConfig, strings.Contains(id, "-pro"), version(id)
+	t := q.GenerationConfig.ThinkingConfig
+	pro := strings.Contains(id, "-pro")
+	v := version(id)
 	if t == nil {
 		return nil
 	}
-	level, budget := t.ThinkingLevel, t.ThinkingBudget
+	level := t.ThinkingLevel
+	budget := t.ThinkingBudget
 	switch {
 	case strings.HasPrefix(id, "gemma") || v < 2.5:
 		return invalid("thinking", "Thinking is not enabled for models/%s", id)
 	case level != "" && budget != nil:
 		return invalid("level-and-budget", "You can only set only one of thinking budget and thinking level.")
-	case level != "" && v < 3, level == "MINIMAL" && (pro || v == 3.7), level != "" && !slices.Contains([]string{"MINIMAL", "LOW", "MEDIUM", "HIGH"}, level):
-		return invalid("level", "Thinking level %s is not supported for this model. Please retry with other thinking level.", level)
+	case level != "" && v < 3, level == "MINIMAL" && (pro || v == 3.7),
+		level != "" && !slices.Contains([]string{"MINIMAL", "LOW", "MEDIUM", "HIGH"}, level):
+		return invalid("level", "Thinking level %s is not supported for this model. Please retry with other thinking level.",
+			level)
 	case budget != nil && *budget == 0 && pro:
 		return invalid("budget", "Budget 0 is invalid. This model only works in thinking mode.")
-	case budget != nil && (*budget < -1 || *budget > 32768 || *budget > 24576 && !pro || *budget > 0 && *budget < 128 && pro):
+	case budget != nil && (*budget < -1 || *budget > 32768 || *budget > 24576 && !pro ||
+		*budget > 0 && *budget < 128 && pro):
 		return invalid("budget", "The thinking budget (%d) is invalid.", *budget)
 	case budget != nil && *budget == 0 && t.IncludeThoughts:
 		return invalid("thoughts", "Thinking_config.include_thoughts is only enabled when thinking is enabled.")
@@ -199,7 +212,8 @@ func (s *server) turns(_ string, q request) *modeltest.Refused {
 	if len(q.Contents) == 0 {
 		return invalid("something", "* GenerateContentRequest.contents: contents is not specified\n")
 	}
-	calls, before := []function(nil), ""
+	calls := []function(nil)
+	before := ""
 	for i, c := range q.Contents {
 		var made, answered []function
 		for _, p := range c.Parts {
@@ -216,18 +230,23 @@ func (s *server) turns(_ string, q request) *modeltest.Refused {
 		case len(c.Parts) == 0:
 			return invalid("empty", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", i)
 		case len(made) > 0 && (c.Role != "model" || before != "user"):
-			return invalid("call-turn", "Please ensure that function call turn comes immediately after a user turn or after a function response turn.")
+			return invalid("call-turn",
+				"Please ensure that function call turn comes immediately after a user turn or after a function response turn.")
 		case len(answered) > 0 && len(calls) == 0:
-			return invalid("response-turn", "Please ensure that function response turn comes immediately after a function call turn.")
+			return invalid("response-turn",
+				"Please ensure that function response turn comes immediately after a function call turn.")
 		case len(answered) != len(calls), len(answered) > 0 && len(answered) != len(c.Parts):
-			return invalid("response-number", "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
+			return invalid("response-number",
+				"Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
 		}
 		for j, f := range answered {
 			if f.Name != calls[j].Name || f.ID != calls[j].ID {
-				return invalid("response-match", "Please ensure that function response parts match the function call parts of the function call turn.")
+				return invalid("response-match",
+					"Please ensure that function response parts match the function call parts of the function call turn.")
 			}
 		}
-		calls, before = made, c.Role
+		calls = made
+		before = c.Role
 	}
 	if len(calls) > 0 || before != "user" {
 		return invalid("user-last", "Please ensure that the conversation ends with a user turn or a function response turn.")
@@ -247,16 +266,20 @@ func (s *server) parts(_ string, q request) *modeltest.Refused {
 		for j, p := range c.Parts {
 			at := fmt.Sprintf("contents[%d].parts[%d]", i, j)
 			switch {
-			case p.Text == nil && p.InlineData == nil && p.FunctionCall == nil && p.FunctionResponse == nil && p.ExecutableCode == nil:
-				return invalid("part", "* GenerateContentRequest.%s.data: required oneof field 'data' must have one initialized field\n", at)
+			case p.Text == nil && p.InlineData == nil && p.FunctionCall == nil && p.FunctionResponse == nil &&
+				p.ExecutableCode == nil:
+				return invalid("part",
+					"* GenerateContentRequest.%s.data: required oneof field 'data' must have one initialized field\n", at)
 			case p.Text != nil && *p.Text == "" && p.ThoughtSignature == "":
-				return invalid("empty-text", "Unable to submit request because it must have a text parameter. Add a text parameter and try again.")
+				return invalid("empty-text",
+					"Unable to submit request because it must have a text parameter. Add a text parameter and try again.")
 			case p.InlineData != nil && (len(p.InlineData.Data) == 0 || !slices.Contains(imageTypes, p.InlineData.MimeType)):
 				return invalid("image", "Unsupported MIME type: %s", p.InlineData.MimeType)
 			case p.FunctionCall != nil && !isObject(p.FunctionCall.Args, true):
 				return invalid("args", "Invalid value at '%s.function_call.args' (type.googleapis.com/google.protobuf.Struct)", at)
 			case p.FunctionResponse != nil && !isObject(p.FunctionResponse.Response, false):
-				return invalid("response", "Invalid value at '%s.function_response.response' (type.googleapis.com/google.protobuf.Struct)", at)
+				return invalid("response",
+					"Invalid value at '%s.function_response.response' (type.googleapis.com/google.protobuf.Struct)", at)
 			case p.FunctionResponse != nil && bytes.Contains(p.FunctionResponse.Response, []byte(`"$ref":`)):
 				return invalid("ref", "The function response refers to a part that does not exist ($ref)")
 			}
@@ -288,10 +311,12 @@ func requestOf(q request) model.Request {
 		for _, p := range c.Parts {
 			switch {
 			case p.FunctionCall != nil:
-				it.Parts = append(it.Parts, scrollback.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Arguments: p.FunctionCall.Args})
+				it.Parts = append(it.Parts, scrollback.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name,
+					Arguments: p.FunctionCall.Args})
 			case p.FunctionResponse != nil:
 				it.Role = scrollback.RoleTool
-				it.Parts = append(it.Parts, scrollback.ToolResult{CallID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name, Text: string(p.FunctionResponse.Response)})
+				it.Parts = append(it.Parts, scrollback.ToolResult{CallID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name,
+					Text: string(p.FunctionResponse.Response)})
 			case p.Text != nil && !p.Thought:
 				it.Parts = append(it.Parts, scrollback.Text{Text: *p.Text})
 			}

@@ -44,7 +44,9 @@ func (s *server) signed(id string, q request) *modeltest.Refused {
 
 func (s *server) turn(id string, at int, c content) *modeltest.Refused {
 	var found []string
-	text, thoughts, called := "", "", false
+	text := ""
+	thoughts := ""
+	called := false
 	for _, p := range c.Parts {
 		switch {
 		case p.Text != nil && p.Thought:
@@ -57,7 +59,8 @@ func (s *server) turn(id string, at int, c content) *modeltest.Refused {
 				return invalid("foreign-id", "Function call id %q is unknown.", f.ID)
 			}
 			if !called && signs(id) && p.ThoughtSignature == "" {
-				return invalid("signature-missing", "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:%s` , position %d. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.", f.Name, at+1)
+				return invalid("signature-missing",
+					"Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:%s` , position %d. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.", f.Name, at+1)
 			}
 			standsIn := p.ThoughtSignature == standIn && !called && f.ID == "" && signs(id)
 			if called = true; standsIn {
@@ -79,14 +82,16 @@ func (s *server) turn(id string, at int, c content) *modeltest.Refused {
 // whole judges that an answer of the model, known again by its words or signatures,
 // came back with all its signatures in order, and that no thoughts of others did.
 func (s *server) whole(id string, c kept) *modeltest.Refused {
-	same, thoughts := false, c.thoughts == ""
+	same := false
+	thoughts := c.thoughts == ""
 	mine := false
 	for _, a := range s.answers {
 		if a.model != id {
 			continue
 		}
 		thoughts = thoughts || a.thoughts == c.thoughts
-		if a.text != "" && a.text == c.text || slices.ContainsFunc(a.signatures, func(given string) bool { return slices.Contains(c.signatures, given) }) {
+		if a.text != "" && a.text == c.text ||
+			slices.ContainsFunc(a.signatures, func(given string) bool { return slices.Contains(c.signatures, given) }) {
 			mine = true
 			same = same || slices.Equal(a.signatures, c.signatures)
 		}

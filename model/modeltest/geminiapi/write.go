@@ -123,7 +123,8 @@ func (sp *speech) frames(d model.Delta) (out []frame) {
 		}
 		empty := ""
 		add("", part{Text: &empty})
-		out[len(out)-1].Candidates[0].Grounding = map[string]any{"webSearchQueries": []string{d.Search.Query}, "groundingChunks": pages, "searchEntryPoint": map[string]string{"renderedContent": "<div>"}}
+		out[len(out)-1].Candidates[0].Grounding = map[string]any{"webSearchQueries": []string{d.Search.Query},
+			"groundingChunks": pages, "searchEntryPoint": map[string]string{"renderedContent": "<div>"}}
 	}
 	if d.Call != nil {
 		sp.usage.CandidatesTokenCount++
@@ -139,8 +140,10 @@ func (sp *speech) frames(d model.Delta) (out []frame) {
 		add("", p)
 	}
 	if u := d.Usage; u != nil {
-		sp.usage.CachedContentTokenCount, sp.usage.ThoughtsTokenCount = u.CachedTokens, u.ReasoningTokens
-		sp.usage.PromptTokenCount, sp.usage.CandidatesTokenCount = u.InputTokens, u.OutputTokens-u.ReasoningTokens
+		sp.usage.CachedContentTokenCount = u.CachedTokens
+		sp.usage.ThoughtsTokenCount = u.ReasoningTokens
+		sp.usage.PromptTokenCount = u.InputTokens
+		sp.usage.CandidatesTokenCount = u.OutputTokens - u.ReasoningTokens
 	}
 	if d.Finish != "" {
 		empty := ""
@@ -196,7 +199,8 @@ func (o *writer) end() {
 		o.s.more[token] = remainder{o.body, o.rest}
 		o.s.mu.Unlock()
 		c := f.Candidates[0]
-		c.FinishReason, c.ContinuationToken = "CONTINUATION", token
+		c.FinishReason = "CONTINUATION"
+		c.ContinuationToken = token
 		f.Candidates = []candidate{c}
 	}
 	o.put(f)
@@ -214,7 +218,9 @@ func (o *writer) put(f frame) {
 // fail breaks a stream off with an error that does not come as an event.
 func (o *writer) fail(err error) {
 	var body refusal
-	body.Error.Code, body.Error.Message, body.Error.Status = http.StatusServiceUnavailable, err.Error(), "UNAVAILABLE"
+	body.Error.Code = http.StatusServiceUnavailable
+	body.Error.Message = err.Error()
+	body.Error.Status = "UNAVAILABLE"
 	b, _ := json.MarshalIndent(body, "", "  ") // our own types always encode
 	_, _ = io.WriteString(o.w, string(b)+"\n")
 }

@@ -50,11 +50,13 @@ func (s *server) fit(body *request, window int64) (int64, *modeltest.Refused) {
 	case total <= window:
 		return total, nil
 	case !truncate && s.o.Nested:
-		return 0, refused("too long", http.StatusBadRequest, `{"error":{"code":400,"message":"request (%d tokens) exceeds the available context size (%d tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":%d,"n_ctx":%d}}`, total, window, total, window)
+		return 0, refused("too long", http.StatusBadRequest,
+			`{"error":{"code":400,"message":"request (%d tokens) exceeds the available context size (%d tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":%d,"n_ctx":%d}}`, total, window, total, window)
 	case !truncate:
 		return 0, refused("too long", http.StatusBadRequest, "the input length exceeds the context length")
 	case body.Shift != nil && !*body.Shift:
-		return 0, refused("too long", http.StatusBadRequest, "the prompt is longer than the context length currently available to the model; shorten the prompt, adjust the context length in settings, or use a model with a longer context length")
+		return 0, refused("too long", http.StatusBadRequest,
+			"the prompt is longer than the context length currently available to the model; shorten the prompt, adjust the context length in settings, or use a model with a longer context length")
 	}
 	return window / 2, nil // the middle is gone, and nobody is told
 }
@@ -78,7 +80,8 @@ func (s *server) pedantic(body request, raw []byte) *modeltest.Refused {
 		}
 		if m.Role == "tool" {
 			if name, ok := calls[m.ToolCallID]; !ok || name != m.ToolName {
-				return refused("result", http.StatusBadRequest, "message %d answers call %q of %q, which was not made", i, m.ToolCallID, m.ToolName)
+				return refused("result", http.StatusBadRequest, "message %d answers call %q of %q, which was not made", i,
+					m.ToolCallID, m.ToolName)
 			}
 			delete(calls, m.ToolCallID)
 			continue
@@ -111,7 +114,8 @@ func (s *server) thought(i int, m message) *modeltest.Refused {
 		}
 	}
 	if m.Thinking != want {
-		return refused("reasoning", http.StatusBadRequest, "message %d: its thinking is not what was thought before its calls", i)
+		return refused("reasoning", http.StatusBadRequest,
+			"message %d: its thinking is not what was thought before its calls", i)
 	}
 	return nil
 }

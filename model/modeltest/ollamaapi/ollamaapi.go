@@ -5,7 +5,8 @@
 // what Ollama silently accepts and gets wrong).
 //
 // A prompt that is too long silently loses its oldest messages or its middle, unless
-// the request asks for an error. The reported count is of what was left. What Ollama does is described in docs/guides/dialects-ollama.md.
+// the request asks for an error. The reported count is of what was left. What Ollama does is described in
+// docs/guides/dialects-ollama.md.
 //
 // It may not know model/ollama, which is tested with it, nor another stand-in.
 package ollamaapi
@@ -141,7 +142,8 @@ func (s *server) show(w http.ResponseWriter, r *http.Request) {
 		s.Refuse(w, *why)
 		return
 	}
-	out := map[string]any{"modelfile": "# Modelfile", "parameters": `stop                           "<|im_end|>"`, "model_info": map[string]any{"general.architecture": "llama"}}
+	out := map[string]any{"modelfile": "# Modelfile", "parameters": `stop                           "<|im_end|>"`,
+		"model_info": map[string]any{"general.architecture": "llama"}}
 	if m.NumCtx > 0 {
 		out["parameters"] = fmt.Sprintf("%-30s %#v\n%s", "num_ctx", float64(m.NumCtx), out["parameters"])
 	}
@@ -149,7 +151,8 @@ func (s *server) show(w http.ResponseWriter, r *http.Request) {
 		out["model_info"] = map[string]any{"general.architecture": "llama", "llama.context_length": m.Trained}
 	}
 	if m.Cloud {
-		out["remote_host"], out["remote_model"] = "https://ollama.com:443", m.Name
+		out["remote_host"] = "https://ollama.com:443"
+		out["remote_model"] = m.Name
 	}
 	writeJSON(w, http.StatusOK, out)
 }

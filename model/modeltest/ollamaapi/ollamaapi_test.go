@@ -55,37 +55,45 @@ func TestRefuses(t *testing.T) {
 		status int
 		words  string
 	}{
-		"taken":        {model: m, body: chat("", user), status: 200},
-		"no body":      {model: m, rule: "body", status: 400, words: "missing request body"},
-		"no JSON":      {model: m, body: "{", rule: "body", status: 400, words: "unexpected end of JSON input"},
-		"no name":      {model: m, body: `{"messages":[` + user + `]}`, rule: "model", status: 400, words: "model is required"},
-		"another name": {model: m, body: `{"model":"n","messages":[]}`, rule: "model", status: 404, words: "model 'n' not found"},
-		"key":          {o: Options{Key: "other"}, model: m, body: chat("", user), rule: "key", status: 401, words: "unauthorized"},
+		"taken":   {model: m, body: chat("", user), status: 200},
+		"no body": {model: m, rule: "body", status: 400, words: "missing request body"},
+		"no JSON": {model: m, body: "{", rule: "body", status: 400, words: "unexpected end of JSON input"},
+		"no name": {model: m, body: `{"messages":[` + user + `]}`, rule: "model", status: 400,
+			words: "model is required"},
+		"another name": {model: m, body: `{"model":"n","messages":[]}`, rule: "model", status: 404,
+			words: "model 'n' not found"},
+		"key": {o: Options{Key: "other"}, model: m, body: chat("", user), rule: "key", status: 401, words: "unauthorized"},
 		"busy": {o: Options{Busy: 1}, model: m, body: chat("", user), rule: "busy", status: 503,
 			words: "maximum pending requests exceeded"},
-		"think": {model: with(func(m *Model) { m.NoThink = true }), body: chat(`,"think":true`, user), rule: "thinking", status: 400,
-			words: `"m" does not support thinking`},
+		"think": {model: with(func(m *Model) { m.NoThink = true }), body: chat(`,"think":true`, user), rule: "thinking",
+			status: 400,
+			words:  `"m" does not support thinking`},
 		"think not": {model: with(func(m *Model) { m.NoThink = true }), body: chat(`,"think":false`, user), status: 200},
 		"think a level": {model: m, body: chat(`,"think":"high"`, user), rule: "levels", status: 400,
 			words: `think value "high" is not supported for this model`},
-		"think as much":  {model: m, body: chat(`,"think":"max"`, user), rule: "body", status: 400, words: `invalid think value: "max"`},
-		"think a number": {model: m, body: chat(`,"think":3`, user), rule: "body", status: 400, words: "think must be a boolean or string"},
+		"think as much": {model: m, body: chat(`,"think":"max"`, user), rule: "body", status: 400,
+			words: `invalid think value: "max"`},
+		"think a number": {model: m, body: chat(`,"think":3`, user), rule: "body", status: 400,
+			words: "think must be a boolean or string"},
 		"tools": {model: with(func(m *Model) { m.NoTools = true }), body: chat(tools, user), rule: "tools", status: 400,
 			words: "registry.ollama.ai/library/m:latest does not support tools"},
 		"option": {model: m, body: chat(`,"options":{"num_ctx":"4k"}`, user), rule: "options", status: 500,
 			words: `option "num_ctx" must be of type integer`},
-		"memory": {o: Options{Memory: 2048}, model: m, body: chat(`,"options":{"num_ctx":4096}`, user), rule: "memory", status: 500,
-			words: "more system memory (4.0 GiB) than is available (2.0 GiB)"},
+		"memory": {o: Options{Memory: 2048}, model: m, body: chat(`,"options":{"num_ctx":4096}`, user), rule: "memory",
+			status: 500,
+			words:  "more system memory (4.0 GiB) than is available (2.0 GiB)"},
 		"parameter": {o: Options{Refuses: []string{"num_ctx"}}, model: m, body: chat(`,"options":{"num_ctx":4096}`, user),
 			rule: "parameter", status: 400, words: "unknown parameter: num_ctx"},
 		"arguments": {model: m, body: chat("", user, calling("c", `"{}"`, ""), result), rule: "body", status: 400,
 			words: "Value looks like object"},
 		"image": {model: m, body: chat("", `{"role":"user","content":"","images":["%%"]}`), rule: "body", status: 400,
 			words: "illegal base64 data"},
-		"no images": {model: with(func(m *Model) { m.NoImages = true }), body: chat("", `{"role":"user","content":"","images":["QQ=="]}`),
+		"no images": {model: with(func(m *Model) { m.NoImages = true }),
+			body: chat("", `{"role":"user","content":"","images":["QQ=="]}`),
 			rule: "images", status: 500, words: "missing data required for image input"},
 		"two images": {model: with(func(m *Model) { m.OneImage = true }), body: chat("",
-			`{"role":"user","content":"","images":["QQ==","QQ=="]}`), rule: "images", status: 500, words: "only supports one image"},
+			`{"role":"user","content":"","images":["QQ==","QQ=="]}`), rule: "images", status: 500,
+			words: "only supports one image"},
 		"too long": {model: m, body: chat("", long), rule: "too long", status: 400,
 			words: "the input length exceeds the context length"},
 		"nested": {o: Options{Nested: true}, model: m, body: chat("", long), rule: "too long", status: 400,
@@ -96,14 +104,19 @@ func TestRefuses(t *testing.T) {
 			words: "exceeds the context length"},
 		"field": {o: Options{Pedantic: true}, model: m, body: chat(`,"tool_choice":"none"`, user), rule: "unknown field",
 			status: 400},
-		"unknown option": {o: Options{Pedantic: true}, model: m, body: chat(`,"options":{"max_tokens":1}`, user), rule: "unknown option",
+		"unknown option": {o: Options{Pedantic: true}, model: m, body: chat(`,"options":{"max_tokens":1}`, user),
+			rule:   "unknown option",
 			status: 400},
-		"empty":   {o: Options{Pedantic: true}, model: m, body: chat("", `{"role":"user","content":""}`), rule: "empty", status: 400},
+		"empty": {o: Options{Pedantic: true}, model: m, body: chat("", `{"role":"user","content":""}`), rule: "empty",
+			status: 400},
 		"no call": {o: Options{Pedantic: true}, model: m, body: chat("", user, result), rule: "result", status: 400},
-		"no result": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("c", "{}", ""), user), rule: "answered",
+		"no result": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("c", "{}", ""), user),
+			rule:   "answered",
 			status: 400},
-		"no id": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("", "{}", "")), rule: "call", status: 400},
-		"foreign reasoning": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("c", "{}", "not mine"), result),
+		"no id": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("", "{}", "")), rule: "call",
+			status: 400},
+		"foreign reasoning": {o: Options{Pedantic: true}, model: m,
+			body: chat("", user, calling("c", "{}", "not mine"), result),
 			rule: "reasoning", status: 400},
 	} {
 		c.o.Models = []Model{c.model}
@@ -142,12 +155,14 @@ func TestCuts(t *testing.T) {
 	script := modeltest.NewScript(model.Facts{}, modeltest.Say("a"))
 	s := New(script, &Options{Window: 100})
 	old := fmt.Sprintf(`{"role":"user","content":%q},{"role":"assistant","content":"x"}`, strings.Repeat("word ", 100))
-	w := post(t, s, "/api/chat", "", `{"model":"m","messages":[{"role":"system","content":"s"},`+old+`,{"role":"user","content":"q"}]}`)
+	w := post(t, s, "/api/chat", "", `{"model":"m","messages":[{"role":"system","content":"s"},`+old+
+		`,{"role":"user","content":"q"}]}`)
 	if items := script.Requests()[0].Items; w.Code != 200 || len(items) != 3 || items[0].Role != scrollback.RoleSystem ||
 		items[2].Parts.Text() != "q" {
 		t.Errorf("%d %s, %+v", w.Code, w.Body, items)
 	}
-	w = post(t, s, "/api/chat", "", fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":%q}]}`, strings.Repeat("word ", 1000)))
+	w = post(t, s, "/api/chat", "", fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":%q}]}`,
+		strings.Repeat("word ", 1000)))
 	if w.Code != 200 || !strings.Contains(w.Body.String(), `"prompt_eval_count":50`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -160,13 +175,16 @@ func TestCuts(t *testing.T) {
 // An error comes with its status at first, and as a line later on.
 func TestErrors(t *testing.T) {
 	broken := scrollback.Errorf(scrollback.Internal, "x", "broken")
-	s := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Err: broken}, modeltest.Step{Deltas: modeltest.Say("a").Deltas, Err: broken}),
+	s := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Err: broken},
+		modeltest.Step{Deltas: modeltest.Say("a").Deltas, Err: broken}),
 		nil)
 	body := `{"model":"m","messages":[{"role":"user","content":"q"}]}`
-	if w := post(t, s, "/api/chat", "", body); w.Code != 500 || !strings.Contains(w.Body.String(), `{"error":"x: broken"}`) {
+	if w := post(t, s, "/api/chat", "", body); w.Code != 500 ||
+		!strings.Contains(w.Body.String(), `{"error":"x: broken"}`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := post(t, s, "/api/chat", "", body); w.Code != 200 || !strings.HasSuffix(w.Body.String(), "\n{\"error\":\"x: broken\"}\n") {
+	if w := post(t, s, "/api/chat", "", body); w.Code != 200 ||
+		!strings.HasSuffix(w.Body.String(), "\n{\"error\":\"x: broken\"}\n") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	for path, status := range map[string]int{"/api/nothing": 404, "/api/show": 400} {

@@ -164,7 +164,8 @@ func (s *server) able(m Model, body request) *modeltest.Refused {
 	defer s.mu.Unlock()
 	if s.busy < s.o.Busy {
 		s.busy++
-		return refused("busy", http.StatusServiceUnavailable, "server busy, please try again.  maximum pending requests exceeded")
+		return refused("busy", http.StatusServiceUnavailable,
+			"server busy, please try again.  maximum pending requests exceeded")
 	}
 	return nil
 }
@@ -189,7 +190,8 @@ func (s *server) load(m Model, body request) (int64, *modeltest.Refused) {
 		window = min(window, m.Trained)
 	}
 	if s.o.Memory > 0 && window > s.o.Memory {
-		return 0, refused("memory", http.StatusInternalServerError, "model requires more system memory (%d.0 GiB) than is available (%d.0 GiB)", window>>10, s.o.Memory>>10)
+		return 0, refused("memory", http.StatusInternalServerError,
+			"model requires more system memory (%d.0 GiB) than is available (%d.0 GiB)", window>>10, s.o.Memory>>10)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,9 +205,11 @@ func shown(m Model, body request) *modeltest.Refused {
 	for _, msg := range body.Messages {
 		switch {
 		case m.OneImage && len(msg.Images) > 1:
-			return refused("images", http.StatusInternalServerError, "this model only supports one image while more than one image requested")
+			return refused("images", http.StatusInternalServerError,
+				"this model only supports one image while more than one image requested")
 		case m.NoImages && len(msg.Images) > 0:
-			return refused("images", http.StatusInternalServerError, "Failed to create new sequence: failed to process inputs: this model is missing data required for image input")
+			return refused("images", http.StatusInternalServerError,
+				"Failed to create new sequence: failed to process inputs: this model is missing data required for image input")
 		}
 	}
 	if body.Think.level != "" && !m.Levels {
@@ -232,12 +236,14 @@ func requestOf(body request) model.Request {
 			it.Parts = scrollback.Parts{scrollback.Text{Text: m.Content}}
 		}
 		for _, c := range m.ToolCalls {
-			it.Parts = append(it.Parts, scrollback.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)})
+			it.Parts = append(it.Parts, scrollback.ToolCall{ID: c.ID, Name: c.Function.Name,
+				Arguments: json.RawMessage(c.Function.Arguments)})
 		}
 		r.Items = append(r.Items, it)
 	}
 	for _, t := range body.Tools {
-		r.Tools = append(r.Tools, scrollback.Tool{Name: t.Function.Name, Description: t.Function.Description, Parameters: t.Function.Parameters})
+		r.Tools = append(r.Tools, scrollback.Tool{Name: t.Function.Name, Description: t.Function.Description,
+			Parameters: t.Function.Parameters})
 	}
 	return r
 }

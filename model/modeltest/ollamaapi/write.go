@@ -46,7 +46,8 @@ func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.
 	asked, _ := kept.(ask)
 	out := &writer{s: s, w: w, asked: asked}
 	if asked.load {
-		writeJSON(w, http.StatusOK, reply{Model: asked.model, CreatedAt: createdAt, Message: said{Role: "assistant"}, Done: true, DoneReason: "load"})
+		writeJSON(w, http.StatusOK, reply{Model: asked.model, CreatedAt: createdAt, Message: said{Role: "assistant"},
+			Done: true, DoneReason: "load"})
 		return
 	}
 	for d, err := range answer {
@@ -83,7 +84,8 @@ func (o *writer) send(v any) {
 }
 
 func (o *writer) delta(d model.Delta) {
-	line := reply{Model: o.asked.model, CreatedAt: createdAt, Message: said{Role: "assistant", Content: d.Text, Thinking: d.Reasoning}}
+	line := reply{Model: o.asked.model, CreatedAt: createdAt,
+		Message: said{Role: "assistant", Content: d.Text, Thinking: d.Reasoning}}
 	o.thought += d.Reasoning
 	if d.Usage != nil {
 		o.usage = d.Usage
@@ -98,7 +100,9 @@ func (o *writer) delta(d model.Delta) {
 		return
 	}
 	line.Message = said{Role: "assistant"}
-	line.Done, line.DoneReason, line.Total = true, d.Finish, 1
+	line.Done = true
+	line.DoneReason = d.Finish
+	line.Total = 1
 	if d.Finish == scrollback.FinishToolCalls {
 		line.DoneReason = "stop"
 	}
@@ -115,7 +119,8 @@ func (o *writer) delta(d model.Delta) {
 // call gives a call an id, and remembers what was thought before it.
 func (o *writer) call(c scrollback.ToolCall) call {
 	var out call
-	out.Function.Name, out.Function.Arguments = c.Name, arguments(c.Arguments)
+	out.Function.Name = c.Name
+	out.Function.Arguments = arguments(c.Arguments)
 	if o.s.o.Old {
 		return out
 	}

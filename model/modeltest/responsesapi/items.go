@@ -51,7 +51,8 @@ type input struct {
 
 func (s *server) judgeItems(req wire.ResponsesRequest) *modeltest.Refused {
 	if len(req.Input) == 0 {
-		return s.param("no input", "input", "missing_required_parameter", "One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided.")
+		return s.param("no input", "input", "missing_required_parameter",
+			"One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided.")
 	}
 	in := &input{s: s, model: req.Model, rs: map[string]bool{}, called: map[string]bool{}}
 	for i, raw := range req.Input {
@@ -65,7 +66,8 @@ func (s *server) judgeItems(req wire.ResponsesRequest) *modeltest.Refused {
 	}
 	switch {
 	case in.last != "":
-		return s.param("reasoning alone", "input", "", fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", in.last))
+		return s.param("reasoning alone", "input", "",
+			fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", in.last))
 	case len(in.open) > 0:
 		return s.param("no output", "input", "", fmt.Sprintf("No tool output found for function call %s.", in.open[0]))
 	}
@@ -86,15 +88,18 @@ func (in *input) judge(i int, it item) *modeltest.Refused {
 	case "function_call_output":
 		at := slices.Index(in.open, it.CallID)
 		if follows != "" {
-			return in.s.param("reasoning alone", "input", "", fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", follows))
+			return in.s.param("reasoning alone", "input", "",
+				fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", follows))
 		}
 		if at < 0 {
-			return in.s.param("no call", "input", "", fmt.Sprintf("No tool call found for function call output with call_id %s.", it.CallID))
+			return in.s.param("no call", "input", "",
+				fmt.Sprintf("No tool call found for function call output with call_id %s.", it.CallID))
 		}
 		in.open = slices.Delete(in.open, at, at+1)
 		return nil
 	}
-	return in.s.param("type", fmt.Sprintf("input[%d]", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'message', 'reasoning'.", it.Type))
+	return in.s.param("type", fmt.Sprintf("input[%d]", i), "invalid_value",
+		fmt.Sprintf("Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'message', 'reasoning'.", it.Type))
 }
 
 func (in *input) reasoning(it item) *modeltest.Refused {
@@ -104,14 +109,18 @@ func (in *input) reasoning(it item) *modeltest.Refused {
 	s.mu.Unlock()
 	switch {
 	case it.Encrypted == "":
-		return modeltest.Refused{Rule: "stored", Status: http.StatusNotFound}.Saying("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", it.ID)
+		return modeltest.Refused{Rule: "stored",
+			Status: http.StatusNotFound}.Saying("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", it.ID)
 	case !ok || made.model != in.model || it.ID != "" && it.ID != made.id || s.o.Forgets:
 		shown := it.Encrypted[:min(4, len(it.Encrypted))] + "..." + it.Encrypted[max(len(it.Encrypted)-4, 0):]
-		return modeltest.Refused{Rule: "encrypted", Status: http.StatusBadRequest, Code: "invalid_encrypted_content"}.Saying("The encrypted content %s could not be verified. Reason: Encrypted content could not be decrypted or parsed.", shown)
+		return modeltest.Refused{Rule: "encrypted", Status: http.StatusBadRequest,
+			Code: "invalid_encrypted_content"}.Saying("The encrypted content %s could not be verified. Reason: Encrypted content could not be decrypted or parsed.", shown)
 	case in.rs[made.id]:
-		return s.param("twice", "input", "", fmt.Sprintf("Duplicate item found with id %s. Remove duplicate items from your input and try again.", made.id))
+		return s.param("twice", "input", "",
+			fmt.Sprintf("Duplicate item found with id %s. Remove duplicate items from your input and try again.", made.id))
 	}
-	in.rs[made.id], in.last = true, made.id
+	in.rs[made.id] = true
+	in.last = made.id
 	return nil
 }
 
@@ -122,18 +131,25 @@ func (in *input) call(i int, it item) *modeltest.Refused {
 	s.mu.Unlock()
 	switch {
 	case it.ID != "" && !strings.HasPrefix(it.ID, "fc_"):
-		return s.param("call's item", fmt.Sprintf("input[%d].id", i), "invalid_value", fmt.Sprintf("Invalid 'input[%d].id': '%s'. Expected an ID that begins with 'fc'.", i, it.ID))
+		return s.param("call's item", fmt.Sprintf("input[%d].id", i), "invalid_value",
+			fmt.Sprintf("Invalid 'input[%d].id': '%s'. Expected an ID that begins with 'fc'.", i, it.ID))
 	case len(it.ID) > 64 || len(it.CallID) > 64:
-		return s.param("id's length", fmt.Sprintf("input[%d].call_id", i), "string_above_max_length", fmt.Sprintf("Invalid 'input[%d].call_id': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", i, max(len(it.ID), len(it.CallID))))
+		return s.param("id's length", fmt.Sprintf("input[%d].call_id", i), "string_above_max_length",
+			fmt.Sprintf("Invalid 'input[%d].call_id': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", i, max(len(it.ID), len(it.CallID))))
 	case it.ID != "" && !ok:
-		return modeltest.Refused{Rule: "stored", Status: http.StatusNotFound}.Saying("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", it.ID)
+		return modeltest.Refused{Rule: "stored",
+			Status: http.StatusNotFound}.Saying("Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", it.ID)
 	case it.ID != "" && thought != "" && !in.rs[thought]:
-		return s.param("call without reasoning", "input", "", fmt.Sprintf("Item '%s' of type 'function_call' was provided without its required 'reasoning' item: '%s'.", it.ID, thought))
+		return s.param("call without reasoning", "input", "",
+			fmt.Sprintf("Item '%s' of type 'function_call' was provided without its required 'reasoning' item: '%s'.", it.ID,
+				thought))
 	case it.CallID == "" || it.Name == "":
-		return s.param("call", fmt.Sprintf("input[%d].call_id", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'input[%d].call_id'.", i))
+		return s.param("call", fmt.Sprintf("input[%d].call_id", i), "missing_required_parameter",
+			fmt.Sprintf("Missing required parameter: 'input[%d].call_id'.", i))
 	}
 	if in.called[it.CallID] {
-		return s.param("call twice", "input", "", fmt.Sprintf("Duplicate item found with id %s. Remove duplicate items from your input and try again.", it.CallID))
+		return s.param("call twice", "input", "",
+			fmt.Sprintf("Duplicate item found with id %s. Remove duplicate items from your input and try again.", it.CallID))
 	}
 	in.called[it.CallID] = true
 	in.open = append(in.open, it.CallID)
@@ -146,14 +162,17 @@ func (in *input) message(i int, it item) *modeltest.Refused {
 		roles = []string{"assistant", "system", "user"}
 	}
 	if !slices.Contains(roles, it.Role) {
-		return in.s.param("role", fmt.Sprintf("input[%d].role", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", it.Role, strings.Join(roles, "', '")))
+		return in.s.param("role", fmt.Sprintf("input[%d].role", i), "invalid_value",
+			fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", it.Role, strings.Join(roles, "', '")))
 	}
 	if it.Phase != "" && it.Phase != "commentary" && it.Phase != "final_answer" {
-		return in.s.param("phase", fmt.Sprintf("input[%d].phase", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: 'commentary' and 'final_answer'.", it.Phase))
+		return in.s.param("phase", fmt.Sprintf("input[%d].phase", i), "invalid_value",
+			fmt.Sprintf("Invalid value: '%s'. Supported values are: 'commentary' and 'final_answer'.", it.Phase))
 	}
 	list := it.content()
 	if len(list) == 0 {
-		return in.s.param("content", fmt.Sprintf("input[%d].content", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'input[%d].content'.", i))
+		return in.s.param("content", fmt.Sprintf("input[%d].content", i), "missing_required_parameter",
+			fmt.Sprintf("Missing required parameter: 'input[%d].content'.", i))
 	}
 	for j, c := range list {
 		takes := []string{"input_text", "input_image"}
@@ -161,17 +180,21 @@ func (in *input) message(i int, it item) *modeltest.Refused {
 			takes = []string{"output_text", "refusal"}
 		}
 		if !slices.Contains(takes, c.Type) {
-			return in.s.param("content", fmt.Sprintf("input[%d].content[%d]", i, j), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", c.Type, strings.Join(takes, "' and '")))
+			return in.s.param("content", fmt.Sprintf("input[%d].content[%d]", i, j), "invalid_value",
+				fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", c.Type, strings.Join(takes, "' and '")))
 		}
 		inline := strings.HasPrefix(c.ImageURL, "data:image/") && strings.Contains(c.ImageURL, ";base64,")
 		switch {
 		case c.Type != "input_image":
 		case !slices.Contains([]string{"", "low", "high", "auto"}, c.Detail):
-			return in.s.param("detail", fmt.Sprintf("input[%d].content[%d].detail", i, j), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: 'low', 'high', and 'auto'.", c.Detail))
+			return in.s.param("detail", fmt.Sprintf("input[%d].content[%d].detail", i, j), "invalid_value",
+				fmt.Sprintf("Invalid value: '%s'. Supported values are: 'low', 'high', and 'auto'.", c.Detail))
 		case strings.HasPrefix(c.ImageURL, Gone):
-			return in.s.param("image-gone", "url", "invalid_value", fmt.Sprintf("Error while downloading %s. Upstream status code: 404.", c.ImageURL))
+			return in.s.param("image-gone", "url", "invalid_value",
+				fmt.Sprintf("Error while downloading %s. Upstream status code: 404.", c.ImageURL))
 		case !inline && !strings.HasPrefix(c.ImageURL, "https://") && !strings.HasPrefix(c.ImageURL, "http://"):
-			return in.s.param("image", fmt.Sprintf("input[%d].content[%d].image_url", i, j), "invalid_value", fmt.Sprintf("Invalid 'input[%d].content[%d].image_url'. Expected a valid URL, but got a value with an invalid format.", i, j))
+			return in.s.param("image", fmt.Sprintf("input[%d].content[%d].image_url", i, j), "invalid_value",
+				fmt.Sprintf("Invalid 'input[%d].content[%d].image_url'. Expected a valid URL, but got a value with an invalid format.", i, j))
 		}
 	}
 	return nil

@@ -85,7 +85,9 @@ func (s *server) Handles(r *http.Request) bool {
 }
 
 func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
-	s.Refuse(w, *modeltest.Refused{Rule: "url", Status: http.StatusNotFound, Code: "unknown_url"}.Saying("Unknown request URL: %s %s. Please check the URL for typos, or see the docs", r.Method, r.URL.Path))
+	s.Refuse(w, *modeltest.Refused{Rule: "url", Status: http.StatusNotFound,
+		Code: "unknown_url"}.Saying("Unknown request URL: %s %s. Please check the URL for typos, or see the docs", r.Method,
+		r.URL.Path))
 }
 
 // id makes an id of a kind.
@@ -98,17 +100,20 @@ func (s *server) id(kind string) string {
 
 // reasoner reports whether a model reasons.
 func reasoner(model string) bool {
-	return slices.ContainsFunc([]string{"gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "grok-4", "grok-3-mini", "grok-code"}, func(b string) bool { return strings.HasPrefix(model, b) })
+	return slices.ContainsFunc([]string{"gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "grok-4", "grok-3-mini", "grok-code"},
+		func(b string) bool { return strings.HasPrefix(model, b) })
 }
 
 func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.Refused) {
 	if modeltest.IllFormed(body) {
-		return model.Request{}, modeltest.Refused{Rule: "well-formed", Status: http.StatusBadRequest}.Saying("We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly.)")
+		return model.Request{}, modeltest.Refused{Rule: "well-formed",
+			Status: http.StatusBadRequest}.Saying("We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly.)")
 	}
 	var fields map[string]json.RawMessage
 	var req wire.ResponsesRequest
 	if json.Unmarshal(body, &fields) != nil || json.Unmarshal(body, &req) != nil {
-		return model.Request{}, modeltest.Refused{Rule: "json", Status: http.StatusBadRequest}.Saying("We could not parse the JSON body of your request.")
+		return model.Request{}, modeltest.Refused{Rule: "json",
+			Status: http.StatusBadRequest}.Saying("We could not parse the JSON body of your request.")
 	}
 	for _, judge := range []func() *modeltest.Refused{
 		func() *modeltest.Refused { return s.judgeCaller(r, req) },
@@ -120,8 +125,9 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 			return model.Request{}, why
 		}
 	}
-	asked := ask{model: req.Model, stream: req.Stream, encrypted: slices.Contains(req.Include, "reasoning.encrypted_content"),
-		summary: req.Reasoning != nil && req.Reasoning.Summary != "", tools: len(req.Tools) > 0}
+	asked := ask{model: req.Model, stream: req.Stream,
+		encrypted: slices.Contains(req.Include, "reasoning.encrypted_content"),
+		summary:   req.Reasoning != nil && req.Reasoning.Summary != "", tools: len(req.Tools) > 0}
 	*r = *r.WithContext(context.WithValue(r.Context(), askKey{}, asked))
 	return requestOf(req), nil
 }
@@ -131,19 +137,24 @@ func (s *server) judgeCaller(r *http.Request, req wire.ResponsesRequest) *modelt
 	switch {
 	case s.o.Key != "" && key != s.o.Key:
 		masked := key[:min(len(key), 8)] + "***" + key[max(len(key)-4, 0):]
-		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized, Code: "invalid_api_key"}.Saying("Incorrect API key provided: %s. You can find your API key at https://platform.openai.com/account/api-keys.", masked)
+		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized,
+			Code: "invalid_api_key"}.Saying("Incorrect API key provided: %s. You can find your API key at https://platform.openai.com/account/api-keys.", masked)
 	case req.Model == "":
-		return modeltest.Refused{Rule: "model", Status: http.StatusBadRequest, Code: "missing_required_parameter"}.Saying("Missing required parameter: 'model'.")
+		return modeltest.Refused{Rule: "model", Status: http.StatusBadRequest,
+			Code: "missing_required_parameter"}.Saying("Missing required parameter: 'model'.")
 	case s.o.Models != nil && !slices.Contains(s.o.Models, req.Model):
-		return modeltest.Refused{Rule: "model", Status: http.StatusNotFound, Code: "model_not_found"}.Saying("The model '%s' does not exist or you do not have access to it.", req.Model)
+		return modeltest.Refused{Rule: "model", Status: http.StatusNotFound,
+			Code: "model_not_found"}.Saying("The model '%s' does not exist or you do not have access to it.", req.Model)
 	case s.o.Spent:
-		return modeltest.Refused{Rule: "quota", Status: http.StatusTooManyRequests, Code: "insufficient_quota"}.Saying("You exceeded your current quota, please check your plan and billing details.")
+		return modeltest.Refused{Rule: "quota", Status: http.StatusTooManyRequests,
+			Code: "insufficient_quota"}.Saying("You exceeded your current quota, please check your plan and billing details.")
 	}
 	return nil
 }
 
 // knownFields are the fields of a request.
-var knownFields = []string{"model", "input", "instructions", "tools", "tool_choice", "max_output_tokens", "reasoning", "include", "prompt_cache_key", "store", "stream", "temperature", "top_p", "text", "metadata"}
+var knownFields = []string{"model", "input", "instructions", "tools", "tool_choice", "max_output_tokens", "reasoning",
+	"include", "prompt_cache_key", "store", "stream", "temperature", "top_p", "text", "metadata"}
 
 func (s *server) judgeParams(req wire.ResponsesRequest, fields map[string]json.RawMessage) *modeltest.Refused {
 	sent := func(name string) bool {
@@ -163,11 +174,13 @@ func (s *server) judgeParams(req wire.ResponsesRequest, fields map[string]json.R
 		}
 	}
 	reasons := reasoner(req.Model)
-	for _, name := range []string{"reasoning.effort", "reasoning.summary", "include", "temperature", "top_p", "prompt_cache_key", "stream", "tool_choice", "max_output_tokens"} {
+	for _, name := range []string{"reasoning.effort", "reasoning.summary", "include", "temperature", "top_p",
+		"prompt_cache_key", "stream", "tool_choice", "max_output_tokens"} {
 		refused := slices.Contains(s.o.Refuses, name)
 		switch name {
 		case "reasoning.effort":
-			refused = refused || !reasons || s.o.XAI && !strings.HasPrefix(req.Model, "grok-4.3") && !strings.HasPrefix(req.Model, "grok-3-mini")
+			refused = refused || !reasons || s.o.XAI && !strings.HasPrefix(req.Model, "grok-4.3") &&
+				!strings.HasPrefix(req.Model, "grok-3-mini")
 		case "include", "reasoning.summary":
 			refused = refused || !reasons
 		case "temperature", "top_p":
@@ -181,9 +194,12 @@ func (s *server) judgeParams(req wire.ResponsesRequest, fields map[string]json.R
 	case req.Store:
 		return s.param("store", "store", "", "Store must be set to false")
 	case sent("max_output_tokens") && req.MaxOutputTokens < 16:
-		return s.param("min output", "max_output_tokens", "integer_below_min_value", fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", req.MaxOutputTokens))
+		return s.param("min output", "max_output_tokens", "integer_below_min_value",
+			fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.",
+				req.MaxOutputTokens))
 	case len(req.PromptCacheKey) > 64:
-		return s.param("cache key", "prompt_cache_key", "string_above_max_length", fmt.Sprintf("Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", len(req.PromptCacheKey)))
+		return s.param("cache key", "prompt_cache_key", "string_above_max_length",
+			fmt.Sprintf("Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", len(req.PromptCacheKey)))
 	}
 	for i, t := range req.Tools {
 		if t.Type == "web_search" && t.Name == "" && t.Strict == nil {
@@ -193,7 +209,8 @@ func (s *server) judgeParams(req wire.ResponsesRequest, fields map[string]json.R
 			continue
 		}
 		if t.Name == "" || len(t.Parameters) == 0 {
-			return s.param("tool", fmt.Sprintf("tools[%d].parameters", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'tools[%d].parameters'.", i))
+			return s.param("tool", fmt.Sprintf("tools[%d].parameters", i), "missing_required_parameter",
+				fmt.Sprintf("Missing required parameter: 'tools[%d].parameters'.", i))
 		}
 	}
 	return nil
@@ -203,17 +220,21 @@ func (s *server) judgeParams(req wire.ResponsesRequest, fields map[string]json.R
 func (s *server) refusedParam(model, name string) *modeltest.Refused {
 	switch {
 	case s.o.XAI && name == "reasoning.effort":
-		return s.param("effort", name, "invalid-argument", fmt.Sprintf("Model %s does not support parameter reasoningEffort.", model))
+		return s.param("effort", name, "invalid-argument",
+			fmt.Sprintf("Model %s does not support parameter reasoningEffort.", model))
 	case s.o.XAI:
 		return s.param("xai "+name, name, "invalid-argument", fmt.Sprintf("Argument not supported: %s", name))
 	case name == "reasoning.summary" && reasoner(model):
-		return s.param("summary", name, "unsupported_value", "Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.")
+		return s.param("summary", name, "unsupported_value",
+			"Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.")
 	case name == "stream":
-		return s.param("stream", name, "unsupported_value", "Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.")
+		return s.param("stream", name, "unsupported_value",
+			"Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.")
 	case name == "include":
 		return s.param("include", name, "", "Encrypted content is not supported with this model.")
 	}
-	return s.param(name, name, "unsupported_parameter", fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", name))
+	return s.param(name, name, "unsupported_parameter",
+		fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", name))
 }
 
 // param is the refusal of a parameter.
@@ -227,9 +248,12 @@ func (s *server) judgeLength(body []byte) *modeltest.Refused {
 	case s.o.Limit == 0 || n <= s.o.Limit:
 		return nil
 	case s.o.XAI:
-		return modeltest.Refused{Rule: "too long", Status: http.StatusBadRequest, Code: "invalid-argument"}.Saying("This model's maximum prompt length is %d but the request contains %d tokens.", s.o.Limit, n)
+		return modeltest.Refused{Rule: "too long", Status: http.StatusBadRequest,
+			Code: "invalid-argument"}.Saying("This model's maximum prompt length is %d but the request contains %d tokens.",
+			s.o.Limit, n)
 	}
-	why := modeltest.Refused{Rule: "too long", Status: http.StatusBadRequest, Code: "context_length_exceeded"}.Saying("Your input exceeds the context window of this model. Please adjust your input and try again.")
+	why := modeltest.Refused{Rule: "too long", Status: http.StatusBadRequest,
+		Code: "context_length_exceeded"}.Saying("Your input exceeds the context window of this model. Please adjust your input and try again.")
 	why.Param = "input"
 	return why
 }
@@ -243,9 +267,11 @@ func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
 		out := &writer{s: s, w: w, stream: true, id: s.id("resp")}
 		out.begin()
 		if why.Rule == "quota" {
-			out.event("error", map[string]any{"error": map[string]any{"type": why.Code, "code": why.Code, "message": why.Words, "param": nil}})
+			out.event("error", map[string]any{"error": map[string]any{"type": why.Code, "code": why.Code, "message": why.Words,
+				"param": nil}})
 		}
-		out.event("response.failed", map[string]any{"response": out.response("failed", map[string]any{"error": map[string]any{"code": why.Code, "message": why.Words}})})
+		out.event("response.failed", map[string]any{"response": out.response("failed",
+			map[string]any{"error": map[string]any{"code": why.Code, "message": why.Words}})})
 		return
 	}
 	var param, code any
@@ -255,7 +281,8 @@ func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
 	if why.Code != "" {
 		code = why.Code
 	}
-	body := map[string]any{"error": map[string]any{"message": why.Words, "type": "invalid_request_error", "param": param, "code": code}}
+	body := map[string]any{"error": map[string]any{"message": why.Words, "type": "invalid_request_error", "param": param,
+		"code": code}}
 	if s.o.XAI {
 		body = map[string]any{"code": code, "error": why.Words}
 	}
@@ -266,7 +293,8 @@ func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
 
 // requestOf is a request in our own words, without images and reasoning.
 func requestOf(req wire.ResponsesRequest) model.Request {
-	r := model.Request{MaxOutputTokens: req.MaxOutputTokens, AnswerOnly: req.ToolChoice == "none", CacheKey: req.PromptCacheKey}
+	r := model.Request{MaxOutputTokens: req.MaxOutputTokens, AnswerOnly: req.ToolChoice == "none",
+		CacheKey: req.PromptCacheKey}
 	for _, raw := range req.Input {
 		var it item
 		_ = json.Unmarshal(raw, &it) // it was judged
@@ -277,9 +305,12 @@ func requestOf(req wire.ResponsesRequest) model.Request {
 				item.Parts = append(item.Parts, scrollback.Text{Text: c.Text})
 			}
 		case "function_call":
-			item.Role, item.Parts = scrollback.RoleAssistant, scrollback.Parts{scrollback.ToolCall{ID: it.CallID, Name: it.Name, Arguments: json.RawMessage(it.Arguments)}}
+			item.Role = scrollback.RoleAssistant
+			item.Parts = scrollback.Parts{scrollback.ToolCall{ID: it.CallID, Name: it.Name,
+				Arguments: json.RawMessage(it.Arguments)}}
 		case "function_call_output":
-			item.Role, item.Parts = scrollback.RoleTool, scrollback.Parts{scrollback.ToolResult{CallID: it.CallID, Text: it.Output}}
+			item.Role = scrollback.RoleTool
+			item.Parts = scrollback.Parts{scrollback.ToolResult{CallID: it.CallID, Text: it.Output}}
 		default:
 			continue
 		}

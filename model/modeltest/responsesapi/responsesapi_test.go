@@ -98,7 +98,8 @@ func TestRules(t *testing.T) {
 		words  string
 	}
 	with := func(input ...string) string {
-		return `{"model":"gpt-5","store":false,"stream":true,"include":["reasoning.encrypted_content"],"input":[` + strings.Join(input, ",") +
+		return `{"model":"gpt-5","store":false,"stream":true,"include":["reasoning.encrypted_content"],"input":[` +
+			strings.Join(input, ",") +
 			`]}`
 	}
 	field := func(model, fields string) func([]string) string {
@@ -108,18 +109,22 @@ func TestRules(t *testing.T) {
 	}
 	outputs := `{"type":"function_call_output","call_id":"call_1","output":""},{"type":"function_call_output","call_id":"call_2","output":""}`
 	for _, c := range []rule{
-		{"whole", Options{}, func(it []string) string { return with(user, it[0], it[2], it[3], outputs) }, 200, "response.completed"},
+		{"whole", Options{}, func(it []string) string { return with(user, it[0], it[2], it[3], outputs) }, 200,
+			"response.completed"},
 		{"text before", Options{}, func(it []string) string {
-			return with(user, it[0], `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]}`, it[2], it[3], outputs)
+			return with(user, it[0], `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]}`,
+				it[2], it[3], outputs)
 		}, 200, "response.completed"},
 		{"without ids", Options{}, func([]string) string {
 			return with(user, `{"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"}`,
 				`{"type":"function_call_output","call_id":"call_1","output":""}`)
 		}, 200, "response.completed"},
-		{"key", Options{Key: "sk-other"}, func([]string) string { return with(user) }, 401, "Incorrect API key provided: sk-test-***bbbb"},
+		{"key", Options{Key: "sk-other"}, func([]string) string { return with(user) }, 401,
+			"Incorrect API key provided: sk-test-***bbbb"},
 		{"model", Options{Models: []string{"gpt-6"}}, func([]string) string { return with(user) }, 404, "model_not_found"},
 		{"quota", Options{Spent: true}, func([]string) string { return with(user) }, 429, "insufficient_quota"},
-		{"quota late", Options{Spent: true, Late: true}, func([]string) string { return with(user) }, 200, `"code":"insufficient_quota"`},
+		{"quota late", Options{Spent: true, Late: true}, func([]string) string { return with(user) }, 200,
+			`"code":"insufficient_quota"`},
 		{"json", Options{}, func([]string) string { return "{" }, 400, "could not parse"},
 		{"well-formed", Options{}, func([]string) string {
 			return with(`{"type":"message","role":"user","content":"half \ud83d"}`)
@@ -130,7 +135,9 @@ func TestRules(t *testing.T) {
 			return with(user, one, user, one)
 		}, 400, "Duplicate item found with id call_1"},
 		{"no input", Options{}, func([]string) string { return with() }, 400, "must be provided"},
-		{"stored", Options{}, func(it []string) string { return with(user, `{"type":"reasoning","id":"rs_1","summary":[]}`, user) }, 404,
+		{"stored", Options{}, func(it []string) string {
+			return with(user, `{"type":"reasoning","id":"rs_1","summary":[]}`, user)
+		}, 404,
 			"Item with id 'rs_1' not found. Items are not persisted"},
 		{"encrypted", Options{}, func(it []string) string {
 			return with(user, strings.Replace(it[0], `"gAAAAA`, `"gAAAAB`, 1), it[2], it[3], outputs)
@@ -138,7 +145,8 @@ func TestRules(t *testing.T) {
 		{"encrypted by another", Options{}, func(it []string) string {
 			return strings.Replace(with(user, it[0], it[2], it[3], outputs), "gpt-5", "gpt-6", 1)
 		}, 400, "could not be verified"},
-		{"forgotten", Options{Forgets: true}, func(it []string) string { return with(user, it[0], it[2], it[3], outputs) }, 400,
+		{"forgotten", Options{Forgets: true}, func(it []string) string { return with(user, it[0], it[2], it[3], outputs) },
+			400,
 			"could not be verified"},
 		{"reasoning alone", Options{}, func(it []string) string { return with(user, it[0]) }, 400,
 			"was provided without its required following item"},
@@ -146,12 +154,14 @@ func TestRules(t *testing.T) {
 			"of type 'function_call' was provided without its required 'reasoning' item"},
 		{"call without reasoning", Options{}, func(it []string) string { return with(user, it[2], outputs) }, 400,
 			"of type 'function_call' was provided without its required 'reasoning' item: 'rs_"},
-		{"twice", Options{}, func(it []string) string { return with(user, it[0], it[0], it[2], it[3], outputs) }, 400, "Duplicate item found"},
+		{"twice", Options{}, func(it []string) string { return with(user, it[0], it[0], it[2], it[3], outputs) }, 400,
+			"Duplicate item found"},
 		{"no output", Options{}, func(it []string) string { return with(user, it[0], it[2]) }, 400,
 			"No tool output found for function call call_1."},
 		{"no call", Options{}, func([]string) string { return with(user, outputs) }, 400,
 			"No tool call found for function call output with call_id call_1."},
-		{"answered twice", Options{}, func(it []string) string { return with(user, it[0], it[2], it[3], outputs, outputs) }, 400,
+		{"answered twice", Options{}, func(it []string) string { return with(user, it[0], it[2], it[3], outputs, outputs) },
+			400,
 			"No tool call found"},
 		{"item's id", Options{}, func([]string) string {
 			return with(user, `{"type":"function_call","id":"call_1","call_id":"call_1","name":"f","arguments":"{}"}`)
@@ -159,17 +169,20 @@ func TestRules(t *testing.T) {
 		{"id's length", Options{}, func([]string) string {
 			return with(`{"type":"function_call","call_id":"` + strings.Repeat("c", 65) + `","name":"f","arguments":"{}"}`)
 		}, 400, "maximum length 64"},
-		{"store", Options{}, func([]string) string { return strings.Replace(with(user), `"store":false`, `"store":true`, 1) }, 400,
+		{"store", Options{}, func([]string) string { return strings.Replace(with(user), `"store":false`, `"store":true`, 1) },
+			400,
 			"Store must be set to false"},
 		{"unknown", Options{}, field("gpt-5", `"max_tokens":5`), 400, "Unknown parameter: 'max_tokens'."},
 		{"min output", Options{}, field("gpt-5", `"max_output_tokens":8`), 400, "Expected a value >= 16, but got 8"},
 		{"sampling", Options{}, field("gpt-5", `"temperature":1`), 400, "Unsupported parameter: 'temperature'"},
-		{"effort", Options{}, field("gpt-4.1", `"reasoning":{"effort":"low"}`), 400, "Unsupported parameter: 'reasoning.effort'"},
+		{"effort", Options{}, field("gpt-4.1", `"reasoning":{"effort":"low"}`), 400,
+			"Unsupported parameter: 'reasoning.effort'"},
 		{"include", Options{}, field("gpt-4.1", `"include":["reasoning.encrypted_content"]`), 400,
 			"Encrypted content is not supported with this model."},
 		{"summary", Options{Refuses: []string{"reasoning.summary"}}, field("gpt-5", `"reasoning":{"summary":"auto"}`), 400,
 			"must be verified to generate reasoning summaries"},
-		{"stream", Options{Refuses: []string{"stream"}}, func([]string) string { return with(user) }, 400, "must be verified to stream"},
+		{"stream", Options{Refuses: []string{"stream"}}, func([]string) string { return with(user) }, 400,
+			"must be verified to stream"},
 		{"cache key", Options{}, field("gpt-5", `"prompt_cache_key":"`+strings.Repeat("k", 65)+`"`), 400,
 			"Invalid 'prompt_cache_key': string too long"},
 		{"tool", Options{}, field("gpt-5", `"tools":[{"type":"function","name":"f"}]`), 400, "tools[0].parameters"},
@@ -187,15 +200,18 @@ func TestRules(t *testing.T) {
 			return with(`{"type":"message","role":"assistant","phase":"x","content":[{"type":"output_text","text":"x"}]}`)
 		}, 400, "'commentary' and 'final_answer'"},
 		{"type", Options{}, func([]string) string { return with(`{"type":"x"}`) }, 400, "Invalid value: 'x'"},
-		{"too long", Options{Limit: 20}, func([]string) string { return with(user, user) }, 400, `"code":"context_length_exceeded"`},
-		{"too long, late", Options{Limit: 20, Late: true, Wordless: true}, func([]string) string { return with(user, user) }, 200,
+		{"too long", Options{Limit: 20}, func([]string) string { return with(user, user) }, 400,
+			`"code":"context_length_exceeded"`},
+		{"too long, late", Options{Limit: 20, Late: true, Wordless: true}, func([]string) string { return with(user, user) },
+			200,
 			`"error":{"code":"context_length_exceeded","message":""}`},
 		{"xai: too long", Options{Limit: 20, XAI: true}, func([]string) string { return with(user, user) }, 400,
 			`"error":"This model's maximum prompt length is 20 but the request contains`},
 		{"xai: effort", Options{XAI: true}, field("grok-4", `"reasoning":{"effort":"low"}`), 400,
 			`"error":"Model grok-4 does not support parameter reasoningEffort."`},
 		{"xai: include", Options{XAI: true}, field("grok-3", `"include":["x"]`), 400, "Argument not supported: include"},
-		{"xai: developer", Options{XAI: true}, func([]string) string { return with(`{"type":"message","role":"developer","content":"x"}`) }, 400,
+		{"xai: developer", Options{XAI: true},
+			func([]string) string { return with(`{"type":"message","role":"developer","content":"x"}`) }, 400,
 			"Invalid value: 'developer'"},
 		{"incomplete", Options{Incomplete: "content_filter"}, func([]string) string { return with(user) }, 200,
 			`"incomplete_details":{"reason":"content_filter"}`},
@@ -208,7 +224,8 @@ func TestRules(t *testing.T) {
 		if status != c.status || !strings.Contains(strings.NewReplacer(`\"`, `"`, `\u003e`, ">").Replace(got), c.words) {
 			t.Errorf("%s: %d %s, want %d with %q", c.name, status, got, c.status, c.words)
 		}
-		if refused := strings.Contains(got, "response.created") && !strings.Contains(got, "response.failed"); refused == (len(s.Refusals()) > 0) {
+		if refused := strings.Contains(got, "response.created") &&
+			!strings.Contains(got, "response.failed"); refused == (len(s.Refusals()) > 0) {
 			t.Errorf("%s: %+v", c.name, s.Refusals())
 		}
 	}

@@ -40,7 +40,8 @@ func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.
 	finish := ""
 	for d, err := range answer {
 		if err != nil {
-			out.event("response.failed", map[string]any{"response": out.response("failed", map[string]any{"error": map[string]any{"code": "server_error", "message": err.Error()}})})
+			out.event("response.failed", map[string]any{"response": out.response("failed",
+				map[string]any{"error": map[string]any{"code": "server_error", "message": err.Error()}})})
 			return
 		}
 		out.delta(d)
@@ -58,7 +59,8 @@ func (o *writer) begin() {
 
 // response is the response as far as it is.
 func (o *writer) response(status string, more map[string]any) map[string]any {
-	out := map[string]any{"id": o.id, "object": "response", "created_at": 1764000000, "status": status, "model": o.asked.model, "output": []any{}, "error": nil, "incomplete_details": nil,
+	out := map[string]any{"id": o.id, "object": "response", "created_at": 1764000000, "status": status,
+		"model": o.asked.model, "output": []any{}, "error": nil, "incomplete_details": nil,
 		"store": false, "parallel_tool_calls": true, "usage": nil, "metadata": map[string]any{}}
 	maps.Copy(out, more)
 	return out
@@ -126,11 +128,13 @@ func (o *writer) turnTo(kind string) {
 		}
 		o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
 		if o.asked.summary {
-			o.event("response.reasoning_summary_part.added", o.at(map[string]any{"summary_index": 0, "part": map[string]any{"type": "summary_text", "text": ""}}))
+			o.event("response.reasoning_summary_part.added",
+				o.at(map[string]any{"summary_index": 0, "part": map[string]any{"type": "summary_text", "text": ""}}))
 		}
 		return
 	}
-	o.open = map[string]any{"id": o.s.id("msg"), "type": kind, "status": "in_progress", "role": "assistant", "content": []any{}}
+	o.open = map[string]any{"id": o.s.id("msg"), "type": kind, "status": "in_progress", "role": "assistant",
+		"content": []any{}}
 	if o.s.o.Phases {
 		o.open["phase"] = "final_answer"
 		if o.asked.tools {
@@ -138,7 +142,8 @@ func (o *writer) turnTo(kind string) {
 		}
 	}
 	o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
-	o.event("response.content_part.added", o.at(map[string]any{"content_index": 0, "part": map[string]any{"type": "output_text", "annotations": []any{}, "logprobs": []any{}, "text": ""}}))
+	o.event("response.content_part.added", o.at(map[string]any{"content_index": 0,
+		"part": map[string]any{"type": "output_text", "annotations": []any{}, "logprobs": []any{}, "text": ""}}))
 }
 
 // close ends the item that is being written.
@@ -159,12 +164,15 @@ func (o *writer) close() {
 		}
 	case "message":
 		for i, a := range o.cited {
-			o.event("response.output_text.annotation.added", o.at(map[string]any{"content_index": 0, "annotation_index": i, "annotation": a}))
+			o.event("response.output_text.annotation.added",
+				o.at(map[string]any{"content_index": 0, "annotation_index": i, "annotation": a}))
 		}
-		part := map[string]any{"type": "output_text", "annotations": append([]any{}, o.cited...), "logprobs": []any{}, "text": o.text}
+		part := map[string]any{"type": "output_text", "annotations": append([]any{}, o.cited...), "logprobs": []any{},
+			"text": o.text}
 		o.event("response.output_text.done", o.at(map[string]any{"content_index": 0, "text": o.text, "logprobs": []any{}}))
 		o.event("response.content_part.done", o.at(map[string]any{"content_index": 0, "part": part}))
-		o.open["status"], o.open["content"] = "completed", []any{part}
+		o.open["status"] = "completed"
+		o.open["content"] = []any{part}
 	}
 	o.done()
 }
@@ -181,10 +189,12 @@ func (o *writer) search(s scrollback.Search) {
 	o.open = map[string]any{"id": o.s.id("ws"), "type": "web_search_call", "status": "in_progress"}
 	o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
 	o.event("response.web_search_call.searching", o.at(nil))
-	o.open["status"], o.open["action"] = "completed", map[string]any{"type": "search", "query": s.Query}
+	o.open["status"] = "completed"
+	o.open["action"] = map[string]any{"type": "search", "query": s.Query}
 	o.done()
 	for _, r := range s.Results {
-		o.cited = append(o.cited, map[string]any{"type": "url_citation", "url": r.URL, "title": r.Title, "start_index": 0, "end_index": 1})
+		o.cited = append(o.cited, map[string]any{"type": "url_citation", "url": r.URL, "title": r.Title, "start_index": 0,
+			"end_index": 1})
 	}
 }
 
@@ -204,7 +214,8 @@ func (o *writer) call(c scrollback.ToolCall) {
 	o.s.mu.Lock()
 	o.s.calls[id] = o.rs
 	o.s.mu.Unlock()
-	o.open = map[string]any{"id": id, "type": "function_call", "status": "in_progress", "call_id": c.ID, "name": c.Name, "arguments": ""}
+	o.open = map[string]any{"id": id, "type": "function_call", "status": "in_progress", "call_id": c.ID, "name": c.Name,
+		"arguments": ""}
 	o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
 	args := string(c.Arguments)
 	for _, piece := range []string{args[:len(args)/2], args[len(args)/2:]} {
@@ -213,7 +224,8 @@ func (o *writer) call(c scrollback.ToolCall) {
 		}
 	}
 	o.event("response.function_call_arguments.done", o.at(map[string]any{"arguments": string(c.Arguments)}))
-	o.open["status"], o.open["arguments"] = "completed", string(c.Arguments)
+	o.open["status"] = "completed"
+	o.open["arguments"] = string(c.Arguments)
 	o.done()
 }
 
@@ -224,15 +236,20 @@ func (o *writer) end(finish string) {
 	}
 	more := map[string]any{"output": o.output}
 	if o.usage != nil {
-		more["usage"] = map[string]any{"input_tokens": o.usage.InputTokens, "input_tokens_details": map[string]any{"cached_tokens": o.usage.CachedTokens},
-			"output_tokens": o.usage.OutputTokens, "output_tokens_details": map[string]any{"reasoning_tokens": o.usage.ReasoningTokens}, "total_tokens": o.usage.TotalTokens}
+		more["usage"] = map[string]any{"input_tokens": o.usage.InputTokens,
+			"input_tokens_details":  map[string]any{"cached_tokens": o.usage.CachedTokens},
+			"output_tokens":         o.usage.OutputTokens,
+			"output_tokens_details": map[string]any{"reasoning_tokens": o.usage.ReasoningTokens},
+			"total_tokens":          o.usage.TotalTokens}
 	}
-	status, reason := "completed", o.s.o.Incomplete
+	status := "completed"
+	reason := o.s.o.Incomplete
 	if reason == "" && finish == scrollback.FinishLength {
 		reason = "max_output_tokens"
 	}
 	if reason != "" {
-		status, more["incomplete_details"] = "incomplete", map[string]any{"reason": reason}
+		status = "incomplete"
+		more["incomplete_details"] = map[string]any{"reason": reason}
 	}
 	whole := o.response(status, more)
 	o.event("response."+status, map[string]any{"response": whole})

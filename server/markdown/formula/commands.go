@@ -132,7 +132,8 @@ func (p *parser) applied(name string) (a atom, known bool, err error) {
 	case "phantom", "hphantom", "vphantom":
 		a.xml, err = p.argument()
 		a.xml = element("mphantom", one(a.xml))
-	case "smash", "mathord", "mathrel", "mathbin", "mathop", "mathpunct", "mathinner", "mathclose", "mathopen", "ensuremath", "mathstrut":
+	case "smash", "mathord", "mathrel", "mathbin", "mathop", "mathpunct", "mathinner", "mathclose", "mathopen",
+		"ensuremath", "mathstrut":
 		a.xml, err = p.argument()
 		a.spread = name == "mathop"
 	case "bmod", "mod", "pmod", "pod":
@@ -202,7 +203,8 @@ func words(p *parser, name string) (atom, error) {
 		return atom{}, err
 	}
 	open := "<mtext>"
-	if class := map[string]string{"textbf": "bold", "textit": "italic", "emph": "italic", "texttt": "mono"}[name]; class != "" {
+	if class := map[string]string{"textbf": "bold", "textit": "italic", "emph": "italic",
+		"texttt": "mono"}[name]; class != "" {
 		open = `<mtext class="` + class + `">`
 	}
 	var b strings.Builder
@@ -227,7 +229,8 @@ func words(p *parser, name string) (atom, error) {
 }
 
 // unescaped is text as it is read; spaces at its ends count.
-var unescaped = strings.NewReplacer(`\%`, "%", `\$`, "$", `\#`, "#", `\&`, "&", `\_`, "_", `\{`, "{", `\}`, "}", `\ `, "\u00a0", `\textbackslash`, `\`,
+var unescaped = strings.NewReplacer(`\%`, "%", `\$`, "$", `\#`, "#", `\&`, "&", `\_`, "_", `\{`, "{", `\}`, "}", `\ `,
+	"\u00a0", `\textbackslash`, `\`,
 	"~", "\u00a0", " ", "\u00a0", "\n", "\u00a0", "---", "—", "--", "–", "``", "“", "''", "”")
 
 // named reads a name that is set upright.
@@ -250,7 +253,8 @@ func inStyle(p *parser, style string) (atom, error) {
 	if style == "normal" && !p.done() && p.src[p.at] == '{' { // one word, if it is one
 		at := p.at
 		words, err := p.braced()
-		if err == nil && words != "" && strings.IndexFunc(words, func(r rune) bool { return r > 127 || !isLetter(byte(r)) }) < 0 {
+		if err == nil && words != "" && strings.IndexFunc(words,
+			func(r rune) bool { return r > 127 || !isLetter(byte(r)) }) < 0 {
 			return atom{xml: upright(words)}, nil
 		}
 		p.at = at
@@ -273,7 +277,8 @@ func accented(p *parser, name, sign string) (atom, error) {
 	if name == "overline" {
 		sign = "‾"
 	}
-	return atom{xml: `<mover accent="true">` + one(xml) + mo(sign, `stretchy="`+stretchy+`"`) + "</mover>", spread: over, forced: over}, err
+	return atom{xml: `<mover accent="true">` + one(xml) + mo(sign, `stretchy="`+stretchy+`"`) + "</mover>", spread: over,
+		forced: over}, err
 }
 
 // under reads what a sign stands under.
@@ -283,7 +288,8 @@ func under(p *parser, name, sign string) (atom, error) {
 	if sign == "_" {
 		sign = "‾"
 	}
-	return atom{xml: `<munder accentunder="true">` + one(xml) + mo(sign, `stretchy="true"`) + "</munder>", spread: brace, forced: brace}, err
+	return atom{xml: `<munder accentunder="true">` + one(xml) + mo(sign, `stretchy="true"`) + "</munder>", spread: brace,
+		forced: brace}, err
 }
 
 // denied reads a relation that is denied.
@@ -325,8 +331,9 @@ func stacked(p *parser, name string) (atom, error) {
 
 // arrow reads one that grows with what is written over it.
 func arrow(p *parser, name string) (atom, error) {
-	sign := map[string]string{"xrightarrow": "→", "xleftarrow": "←", "xleftrightarrow": "↔", "xRightarrow": "⇒", "xLeftarrow": "⇐",
-		"xmapsto": "↦", "xlongequal": "="}[name]
+	sign := map[string]string{"xrightarrow": "→", "xleftarrow": "←", "xleftrightarrow": "↔", "xRightarrow": "⇒",
+		"xLeftarrow": "⇐",
+		"xmapsto":    "↦", "xlongequal": "="}[name]
 	under, below, err := p.optional()
 	if err != nil {
 		return atom{}, err
@@ -361,7 +368,8 @@ func modulo(p *parser, name string) (atom, error) {
 	case "pod":
 		return atom{xml: group(space("1em") + mo("(", `stretchy="false"`) + xml + mo(")", `stretchy="false"`))}, err
 	}
-	return atom{xml: group(space("1em") + mo("(", `stretchy="false"`) + upright("mod") + space("0.3333em") + xml + mo(")", `stretchy="false"`))}, err
+	return atom{xml: group(space("1em") + mo("(", `stretchy="false"`) + upright("mod") + space("0.3333em") + xml +
+		mo(")", `stretchy="false"`))}, err
 }
 
 // dropped reads what says how something looks, or is for other programs, and passes over it.

@@ -79,7 +79,8 @@ func well(s string) error {
 
 // Every command that is known is translated, into MathML that is well-formed.
 func TestEveryCommand(t *testing.T) {
-	for _, table := range []map[string]string{letters, uprights, operators, spreads, integrals, widths, ignored, delimiters} {
+	for _, table := range []map[string]string{letters, uprights, operators, spreads, integrals, widths, ignored,
+		delimiters} {
 		for name, sign := range table {
 			if sign == "" {
 				t.Errorf(`\%s stands for nothing`, name)
@@ -122,7 +123,8 @@ func TestEveryCommand(t *testing.T) {
 // What grows without end ends.
 func TestBounds(t *testing.T) {
 	for _, tex := range []string{
-		strings.Repeat("{", 4000), strings.Repeat(`\frac`, 1600), strings.Repeat(`\sqrt[`, 1000), strings.Repeat("x", MaxBytes+1),
+		strings.Repeat("{", 4000), strings.Repeat(`\frac`, 1600), strings.Repeat(`\sqrt[`, 1000),
+		strings.Repeat("x", MaxBytes+1),
 		strings.Repeat(`\left(`, 1000), strings.Repeat(`\begin{matrix}`, 500), strings.Repeat("^", 4000),
 		`\begin{matrix}` + strings.Repeat("&", 4000) + `\end{matrix}`,
 	} {

@@ -105,8 +105,12 @@ func (p *parser) row(until stop) (string, error) {
 		return "", err
 	}
 	defer p.leave()
-	display, style := p.display, p.style
-	defer func() { p.display, p.style = display, style }()
+	display := p.display
+	style := p.style
+	defer func() {
+		p.display = display
+		p.style = style
+	}()
 	var b strings.Builder
 	before := nothing
 	for {
@@ -159,7 +163,8 @@ func (p *parser) names(until stop) bool {
 	if until(p) || strings.IndexByte("([{|,.;)]=+-<>/&^_", p.src[p.at]) >= 0 && p.src[p.at] != '{' {
 		return false
 	}
-	for _, open := range []string{`\left`, `\big`, `\Big`, `\bigl`, `\Bigl`, `\biggl`, `\lvert`, `\lVert`, `\{`, `\,`, `\right`, `\|`} {
+	for _, open := range []string{`\left`, `\big`, `\Big`, `\bigl`, `\Bigl`, `\biggl`, `\lvert`, `\lVert`, `\{`, `\,`,
+		`\right`, `\|`} {
 		if p.nextIs(open) || len(open) == 2 && strings.HasPrefix(p.src[p.at:], open) {
 			return false
 		}
@@ -224,10 +229,12 @@ func (p *parser) limits(base *atom) bool {
 		return false
 	case p.nextIs(`\limits`):
 		p.at += len(`\limits`)
-		base.spread, base.forced = true, true
+		base.spread = true
+		base.forced = true
 	case p.nextIs(`\nolimits`):
 		p.at += len(`\nolimits`)
-		base.spread, base.forced = false, false
+		base.spread = false
+		base.forced = false
 	default:
 		return false
 	}
@@ -382,7 +389,8 @@ func (p *parser) character(r rune) atom {
 	switch {
 	case r == '~':
 		return atom{xml: space("0.3333em"), kind: nothing}
-	case unicode.Is(unicode.Han, r), unicode.Is(unicode.Hangul, r), unicode.Is(unicode.Hiragana, r), unicode.Is(unicode.Katakana, r):
+	case unicode.Is(unicode.Han, r), unicode.Is(unicode.Hangul, r), unicode.Is(unicode.Hiragana, r),
+		unicode.Is(unicode.Katakana, r):
 		return atom{xml: element("mtext", escape(string(r)))}
 	case unicode.IsLetter(r):
 		return atom{xml: p.letter(string(r))}
@@ -400,9 +408,11 @@ func (p *parser) letter(s string) string {
 
 // signs are characters that are operators, and how they behave.
 var signs = func() map[rune]atom {
-	out := map[rune]atom{'-': {xml: mo("−", ""), kind: operator}, '*': {xml: mo("∗", ""), kind: operator}, ':': {xml: mo(":", ""), kind: operator},
+	out := map[rune]atom{'-': {xml: mo("−", ""), kind: operator}, '*': {xml: mo("∗", ""), kind: operator},
+		':': {xml: mo(":", ""), kind: operator},
 		'/': {xml: mo("/", `lspace="0" rspace="0"`), kind: operator}, ',': {xml: mo(",", `separator="true"`), kind: nothing},
-		'.': {xml: mo(".", `lspace="0" rspace="0"`)}, '!': {xml: mo("!", `lspace="0" rspace="0"`)}, '%': {xml: mo("%", `lspace="0" rspace="0"`)}, '"': {xml: mo("″", "")}}
+		'.': {xml: mo(".", `lspace="0" rspace="0"`)}, '!': {xml: mo("!", `lspace="0" rspace="0"`)},
+		'%': {xml: mo("%", `lspace="0" rspace="0"`)}, '"': {xml: mo("″", "")}}
 	for _, r := range "([{" {
 		out[r] = atom{xml: mo(string(r), `stretchy="false"`), kind: nothing}
 	}

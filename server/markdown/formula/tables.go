@@ -15,14 +15,22 @@ type layout struct {
 }
 
 var layouts = map[string]layout{
-	"matrix": {class: "matrix"}, "pmatrix": {"(", ")", "matrix", false, false}, "bmatrix": {"[", "]", "matrix", false, false},
-	"Bmatrix": {"{", "}", "matrix", false, false}, "vmatrix": {"|", "|", "matrix", false, false}, "Vmatrix": {"‖", "‖", "matrix", false, false},
-	"smallmatrix": {class: "matrix"}, "array": {class: "matrix", columns: true}, "subarray": {class: "matrix", columns: true},
-	"cases": {open: "{", class: "cases"}, "dcases": {open: "{", class: "cases", display: true}, "rcases": {close: "}", class: "cases"},
-	"aligned": {class: "aligned", display: true}, "align": {class: "aligned", display: true}, "split": {class: "aligned", display: true},
-	"alignedat": {class: "aligned", display: true, columns: true}, "alignat": {class: "aligned", display: true, columns: true},
-	"eqnarray": {class: "equations", display: true}, "gathered": {class: "gathered", display: true}, "gather": {class: "gathered", display: true},
-	"multline": {class: "gathered", display: true}, "equation": {class: "gathered", display: true}, "math": {class: "gathered"},
+	"matrix": {class: "matrix"}, "pmatrix": {"(", ")", "matrix", false, false},
+	"bmatrix": {"[", "]", "matrix", false, false},
+	"Bmatrix": {"{", "}", "matrix", false, false}, "vmatrix": {"|", "|", "matrix", false, false},
+	"Vmatrix":     {"‖", "‖", "matrix", false, false},
+	"smallmatrix": {class: "matrix"}, "array": {class: "matrix", columns: true},
+	"subarray": {class: "matrix", columns: true},
+	"cases":    {open: "{", class: "cases"}, "dcases": {open: "{", class: "cases", display: true},
+	"rcases":  {close: "}", class: "cases"},
+	"aligned": {class: "aligned", display: true}, "align": {class: "aligned", display: true},
+	"split":     {class: "aligned", display: true},
+	"alignedat": {class: "aligned", display: true, columns: true},
+	"alignat":   {class: "aligned", display: true, columns: true},
+	"eqnarray":  {class: "equations", display: true}, "gathered": {class: "gathered", display: true},
+	"gather":   {class: "gathered", display: true},
+	"multline": {class: "gathered", display: true}, "equation": {class: "gathered", display: true},
+	"math":        {class: "gathered"},
 	"displaymath": {class: "gathered", display: true},
 }
 
@@ -86,7 +94,8 @@ func (p *parser) rows(display bool) ([][]string, error) {
 	was := p.display
 	p.display = display
 	defer func() { p.display = was }()
-	rows, cells := [][]string{{}}, 0
+	rows := [][]string{{}}
+	cells := 0
 	for {
 		cell, err := p.row(atCell)
 		if err != nil {
@@ -105,7 +114,8 @@ func (p *parser) rows(display bool) ([][]string, error) {
 			}
 			p.accept('*')
 			if at := p.at; p.accept('[') { // the space between two rows
-				if i := strings.IndexByte(p.src[p.at:], ']'); i >= 0 && strings.Trim(p.src[p.at:p.at+i], "-+.0123456789 emptxcin") == "" {
+				if i := strings.IndexByte(p.src[p.at:], ']'); i >= 0 &&
+					strings.Trim(p.src[p.at:p.at+i], "-+.0123456789 emptxcin") == "" {
 					p.at += i + 1
 				} else {
 					p.at = at

@@ -44,7 +44,8 @@ type ShownMessage struct {
 
 // Plain is a page without HTML.
 func Plain(p scrollback.MessagePage) MessagePage {
-	out := MessagePage{Messages: make([]ShownMessage, len(p.Messages)), Next: p.Next, Turns: p.Turns, Running: p.Running, Meta: p.Meta, Without: p.Without}
+	out := MessagePage{Messages: make([]ShownMessage, len(p.Messages)), Next: p.Next, Turns: p.Turns, Running: p.Running,
+		Meta: p.Meta, Without: p.Without}
 	for i, m := range p.Messages {
 		out.Messages[i].Message = m
 	}
@@ -53,13 +54,16 @@ func Plain(p scrollback.MessagePage) MessagePage {
 
 // Drawn is a page with HTML; head is the largest number that a mention may lead to.
 func Drawn(r *markdown.Renderer, p scrollback.MessagePage, head int64) MessagePage {
-	out, left, light := Plain(p), maxPage, markdown.PageLight()
+	out := Plain(p)
+	left := maxPage
+	light := markdown.PageLight()
 	for i := range out.Messages {
 		m := &out.Messages[i]
 		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
 			continue
 		}
-		htmls, some := make([]*string, len(m.Parts)), false
+		htmls := make([]*string, len(m.Parts))
+		some := false
 		for n, part := range m.Parts {
 			text, ok := part.(scrollback.Text)
 			if !ok || text.Reference != nil {
@@ -68,9 +72,11 @@ func Drawn(r *markdown.Renderer, p scrollback.MessagePage, head int64) MessagePa
 			if left -= utf8.RuneCountInString(text.Text); left < 0 {
 				break
 			}
-			html := r.HTML(text.Text, markdown.Options{Conversation: string(m.ConversationID), Head: head, Breaks: m.Role == scrollback.RoleUser,
+			html := r.HTML(text.Text, markdown.Options{Conversation: string(m.ConversationID), Head: head,
+				Breaks: m.Role == scrollback.RoleUser,
 				Prefix: strconv.FormatInt(m.Seq, 10) + "p" + strconv.Itoa(n), Light: light})
-			htmls[n], some = &html, true
+			htmls[n] = &html
+			some = true
 		}
 		if some {
 			m.HTML = htmls
@@ -111,7 +117,11 @@ func NewAnswer(r *markdown.Renderer, id scrollback.ConversationID) *Answer {
 	return a
 }
 
-func (a *Answer) begin() { a.text, a.sent, a.gap = a.r.Stream(a.o), nil, false }
+func (a *Answer) begin() {
+	a.text = a.r.Stream(a.o)
+	a.sent = nil
+	a.gap = false
+}
 
 // Closed are the closed blocks of the step.
 func (a *Answer) Closed() []Frame { return a.sent }

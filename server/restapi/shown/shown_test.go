@@ -28,7 +28,8 @@ func deltas(text string, size int) []scrollback.Event {
 // drawn is what an answer makes of events: the text that blocks cover, and their HTML.
 func drawn(t *testing.T, text string, got []Frame) (covered, html string) {
 	t.Helper()
-	runes, end := []rune(text), 0
+	runes := []rune(text)
+	end := 0
 	for i, b := range got {
 		if b.Type != "block" || b.Index != i || b.At != end {
 			t.Fatalf("block %d is %+v, behind %d", i, b, end)
@@ -42,7 +43,8 @@ func drawn(t *testing.T, text string, got []Frame) (covered, html string) {
 
 func TestAnswer(t *testing.T) {
 	r := markdown.New()
-	want := r.HTML(strings.TrimSuffix(answer, "The end.\n"), markdown.Options{Conversation: string(id), Head: 3, Prefix: "live"})
+	want := r.HTML(strings.TrimSuffix(answer, "The end.\n"),
+		markdown.Options{Conversation: string(id), Head: 3, Prefix: "live"})
 	for _, size := range []int{1, 4, 1000} {
 		a := NewAnswer(r, id)
 		a.Take(scrollback.TurnEvent{Seq: 3})
@@ -58,7 +60,8 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("its mentions are %s", html)
 		}
 		a.Take(scrollback.MessageEvent{Seq: 4})
-		if got := a.Take(scrollback.DeltaEvent{Content: "a\n\nb\n"}); len(got) != 1 || got[0].Index != 0 || len(a.Closed()) != 1 {
+		if got := a.Take(scrollback.DeltaEvent{Content: "a\n\nb\n"}); len(got) != 1 || got[0].Index != 0 ||
+			len(a.Closed()) != 1 {
 			t.Errorf("the next step has %+v", got)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // The root's kinds of event and part, and the values of its texts that are one of a few,
 // are described, all of them: what is added there has to be added here.
 func TestKindsAreClosed(t *testing.T) {
-	markers, values := map[string][]string{}, map[string][]string{}
+	markers := map[string][]string{}
+	values := map[string][]string{}
 	names, err := filepath.Glob("../../../*.go")
 	if err != nil || len(names) < 10 {
 		t.Fatalf("the root has the files %v, %v", names, err)
@@ -72,7 +73,8 @@ func TestKindsAreClosed(t *testing.T) {
 
 // A value is found in what another example's response holds; one that is not there is said.
 func TestReferences(t *testing.T) {
-	e := Example{Path: map[string]string{"id": "$chat.0.turn_id"}, Body: []byte(`{"a":["$fork.id"]}`), After: []string{"compact"}}
+	e := Example{Path: map[string]string{"id": "$chat.0.turn_id"}, Body: []byte(`{"a":["$fork.id"]}`),
+		After: []string{"compact"}}
 	if got := e.References(); !slices.Equal(got, []string{"compact", "chat", "fork"}) {
 		t.Errorf("it names %v", got)
 	}

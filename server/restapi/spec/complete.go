@@ -15,8 +15,10 @@ import (
 
 // Tags are the groups of operations, in the order in which they are shown.
 var Tags = []*huma.Tag{
-	{Name: "Conversations", Description: "Conversations and their messages. Nothing that was said is ever changed; what is deleted can be taken out of the trash."},
-	{Name: "Turns", Description: "A turn goes from a message to its answer. It runs on the server, whether or not the client stays connected."},
+	{Name: "Conversations",
+		Description: "Conversations and their messages. Nothing that was said is ever changed; what is deleted can be taken out of the trash."},
+	{Name: "Turns",
+		Description: "A turn goes from a message to its answer. It runs on the server, whether or not the client stays connected."},
 	{Name: "Branches", Description: "Going back to an earlier message, and continuing from one in a new conversation."},
 	{Name: "Context", Description: "What the next request to a model would hold, and compacting what is old."},
 	{Name: "Recall", Description: "Finding what was said, and reading originals behind the refs of compacted messages."},
@@ -55,19 +57,24 @@ type FaultDetail struct {
 // faults are the responses that say that something went wrong, by status: their names in
 // the description, and what they mean.
 var faults = map[int]struct{ name, means string }{
-	http.StatusBadRequest:            {"Invalid", "The request is wrong: `invalid`. `param` names the field or parameter."},
-	http.StatusUnauthorized:          {"Unauthorized", "No key, or one that is wrong, expired or revoked: `refused`."},
-	http.StatusForbidden:             {"Refused", "Not allowed: `refused`. The key may not do this, or the request comes from a page of another site."},
-	http.StatusNotFound:              {"NotFound", "No such thing, or none that the caller may see: `not_found`."},
-	http.StatusConflict:              {"Conflict", "Something else was first, as another turn that is open: `conflict`."},
-	http.StatusPreconditionFailed:    {"Outdated", "The version that `If-Match` names is not the current one: `conflict`."},
+	http.StatusBadRequest: {"Invalid",
+		"The request is wrong: `invalid`. `param` names the field or parameter."},
+	http.StatusUnauthorized: {"Unauthorized", "No key, or one that is wrong, expired or revoked: `refused`."},
+	http.StatusForbidden: {"Refused",
+		"Not allowed: `refused`. The key may not do this, or the request comes from a page of another site."},
+	http.StatusNotFound: {"NotFound", "No such thing, or none that the caller may see: `not_found`."},
+	http.StatusConflict: {"Conflict", "Something else was first, as another turn that is open: `conflict`."},
+	http.StatusPreconditionFailed: {"Outdated",
+		"The version that `If-Match` names is not the current one: `conflict`."},
 	http.StatusRequestEntityTooLarge: {"TooLarge", "Something is over a limit, which the message names: `invalid`."},
-	http.StatusUnprocessableEntity:   {"OverBudget", "The request does not fit the model's window, even compacted: `over_budget`."},
-	http.StatusTooManyRequests:       {"RateLimited", "Too many requests: `rate_limited`. `Retry-After` says when to try again, if it is known."},
-	499:                              {"Canceled", "The turn was stopped, or the server shuts down: `canceled`."},
-	http.StatusInternalServerError:   {"Failed", "A fault of the server: `internal`."},
-	http.StatusBadGateway:            {"UpstreamFailed", "The provider of the model failed: `unavailable`."},
-	http.StatusServiceUnavailable:    {"Unavailable", "The store cannot be read or written now: `unavailable`."},
+	http.StatusUnprocessableEntity: {"OverBudget",
+		"The request does not fit the model's window, even compacted: `over_budget`."},
+	http.StatusTooManyRequests: {"RateLimited",
+		"Too many requests: `rate_limited`. `Retry-After` says when to try again, if it is known."},
+	499:                            {"Canceled", "The turn was stopped, or the server shuts down: `canceled`."},
+	http.StatusInternalServerError: {"Failed", "A fault of the server: `internal`."},
+	http.StatusBadGateway:          {"UpstreamFailed", "The provider of the model failed: `unavailable`."},
+	http.StatusServiceUnavailable:  {"Unavailable", "The store cannot be read or written now: `unavailable`."},
 }
 
 // Complete adds to the description what the handlers' types do not say. It is called once,
@@ -83,7 +90,8 @@ func Complete(api *huma.OpenAPI) error {
 	fault := r.Schema(typeOf[Fault](), true, "")
 	api.Components.Responses = map[string]*huma.Response{}
 	for _, f := range faults {
-		api.Components.Responses[f.name] = &huma.Response{Description: f.means, Content: contentOf([]Content{{"application/json", fault}})}
+		api.Components.Responses[f.name] = &huma.Response{Description: f.means,
+			Content: contentOf([]Content{{"application/json", fault}})}
 	}
 	storedPart(r)
 	for _, p := range api.Paths {
@@ -116,7 +124,8 @@ func head(api *huma.OpenAPI) {
 	api.Servers = []*huma.Server{{URL: "/", Description: "The server that this description was read from."}}
 	api.Tags = Tags
 	api.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		keyScheme: {Type: "http", Scheme: "bearer", Description: "A key, made with `scrollback keys add`. Without keys, a server on the loopback address needs none."},
+		keyScheme: {Type: "http", Scheme: "bearer",
+			Description: "A key, made with `scrollback keys add`. Without keys, a server on the loopback address needs none."},
 		sessionScheme: {Type: "apiKey", In: "cookie", Name: SessionCookie,
 			Description: "The cookie of the page, which signs in with a key."},
 	}
@@ -186,7 +195,8 @@ func failures(op *huma.Operation, s *Sheet) []int {
 
 // describe adds the words of a sheet to its operation.
 func (s *Sheet) describe(op *huma.Operation) {
-	op.Tags, op.Description = []string{s.Tag}, s.Description
+	op.Tags = []string{s.Tag}
+	op.Description = s.Description
 	if s.Summary != "" {
 		op.Summary = s.Summary
 	}
@@ -234,7 +244,8 @@ func (s *Sheet) exemplify(op *huma.Operation, sheets map[string]*Sheet) {
 			own := *c
 			own.Example = e.Body
 			if len(s.Bodies) > 0 {
-				own.Example, own.Examples = nil, map[string]*huma.Example{"1-usual": {Value: e.Body}}
+				own.Example = nil
+				own.Examples = map[string]*huma.Example{"1-usual": {Value: e.Body}}
 			}
 			for i, b := range s.Bodies {
 				own.Examples[strconv.Itoa(i+2)+"-"+b.Name] = &huma.Example{Summary: b.Summary, Value: b.Body}

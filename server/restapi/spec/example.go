@@ -10,7 +10,8 @@ import (
 
 // Example is a request and the response of a real server to it.
 type Example struct {
-	After    []string          `json:"after,omitempty"` // operations whose examples are sent before, besides those it names
+	// operations whose examples are sent before, besides those it names
+	After    []string          `json:"after,omitempty"`
 	Path     map[string]string `json:"path,omitempty"`
 	Query    map[string]string `json:"query,omitempty"`
 	Headers  map[string]string `json:"headers,omitempty"`
@@ -62,7 +63,11 @@ func (e *Example) Filled(response func(operation string) json.RawMessage) (Examp
 	if err := json.Unmarshal(raw, &out); err != nil || missing != nil {
 		return *e, fmt.Errorf("%w: %w", err, missing)
 	}
-	out.After, out.Frames, out.Status, out.Media, out.Response = e.After, e.Frames, e.Status, e.Media, e.Response
+	out.After = e.After
+	out.Frames = e.Frames
+	out.Status = e.Status
+	out.Media = e.Media
+	out.Response = e.Response
 	return out, nil
 }
 

@@ -79,13 +79,17 @@ func Changes(r huma.Registry) Content {
 }
 
 // events is one of every kind.
-var events = []scrollback.Event{scrollback.TurnEvent{}, scrollback.DeltaEvent{}, scrollback.ReasoningEvent{}, scrollback.ToolCallEvent{},
-	scrollback.ToolResultEvent{}, scrollback.SearchEvent{}, scrollback.MessageEvent{}, scrollback.SnapshotEvent{}, scrollback.CompactingEvent{},
-	scrollback.CompactionEvent{}, scrollback.UsageEvent{}, scrollback.CreditsEvent{}, scrollback.MetaEvent{}, scrollback.ErrorEvent{},
+var events = []scrollback.Event{scrollback.TurnEvent{}, scrollback.DeltaEvent{}, scrollback.ReasoningEvent{},
+	scrollback.ToolCallEvent{},
+	scrollback.ToolResultEvent{}, scrollback.SearchEvent{}, scrollback.MessageEvent{}, scrollback.SnapshotEvent{},
+	scrollback.CompactingEvent{},
+	scrollback.CompactionEvent{}, scrollback.UsageEvent{}, scrollback.CreditsEvent{}, scrollback.MetaEvent{},
+	scrollback.ErrorEvent{},
 	scrollback.DoneEvent{}}
 
 // parts is one of every kind.
-var parts = []scrollback.Part{scrollback.Text{}, scrollback.Image{}, scrollback.File{}, scrollback.ToolCall{}, scrollback.ToolResult{},
+var parts = []scrollback.Part{scrollback.Text{}, scrollback.Image{}, scrollback.File{}, scrollback.ToolCall{},
+	scrollback.ToolResult{},
 	scrollback.Reasoning{}}
 
 // storedPart names the union of the parts of a stored message.
@@ -123,7 +127,8 @@ func form(r huma.Registry, v any) *huma.Schema {
 
 // Returns are the responses with a status, in one of several forms.
 func Returns(status int, contents ...Content) map[string]*huma.Response {
-	return map[string]*huma.Response{strconv.Itoa(status): {Description: http.StatusText(status), Content: contentOf(contents)}}
+	return map[string]*huma.Response{strconv.Itoa(status): {Description: http.StatusText(status),
+		Content: contentOf(contents)}}
 }
 
 // Takes is the body of a request in one of several forms.
@@ -148,7 +153,8 @@ func Union(r huma.Registry, name string, forms map[string]*huma.Schema) *huma.Sc
 		at := form.Title
 		form.Title = ""
 		form.Properties["type"] = &huma.Schema{Type: huma.TypeString, Enum: []any{kind}}
-		form.Required = append([]string{"type"}, slices.DeleteFunc(form.Required, func(n string) bool { return n == "type" })...)
+		form.Required = append([]string{"type"},
+			slices.DeleteFunc(form.Required, func(n string) bool { return n == "type" })...)
 		r.Map()[at] = form
 		of.OneOf = append(of.OneOf, &huma.Schema{Ref: prefix + at})
 		of.Discriminator.Mapping[kind] = prefix + at

@@ -20,7 +20,8 @@ const now = 1_700_000_000_000
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*bench){
-		"Claims": testClaims, "ClaimsEnd": testClaimsEnd, "ConcurrentClaims": testConcurrentClaims, "ManyClaims": testManyClaims,
+		"Claims": testClaims, "ClaimsEnd": testClaimsEnd, "ConcurrentClaims": testConcurrentClaims,
+		"ManyClaims": testManyClaims,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)

@@ -28,11 +28,15 @@ type Faulty struct {
 
 // Wrap is d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
-	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
-		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Hashes: faultyHashes{d.Hashes, f}, Move: faultyMove{d.Move, f},
-		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f}, Origins: faultyOrigins{d.Origins, f},
+	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f},
+		Views: faultyViews{d.Views, f},
+		Refs:  faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit,
+		Hashes: faultyHashes{d.Hashes, f}, Move: faultyMove{d.Move, f},
+		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f},
+		Projects: faultyProjects{d.Projects, f}, Origins: faultyOrigins{d.Origins, f},
 		Claims: faultyClaims{d.Claims, f}, Clock: d.Clock,
-		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
+		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) },
+		Close: d.Close}
 }
 
 // The parts of a driver, each with the same faults.
@@ -124,7 +128,8 @@ func alone(f *Faulty, op string, call func() error) error {
 }
 
 // Create implements [driver.Log].
-func (f faultyLog) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+func (f faultyLog) Create(ctx context.Context, c scrollback.Conversation,
+	b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	var created bool
 	got, err := faulty(f.of, "Create", func() (got scrollback.Conversation, err error) {
 		got, created, err = f.Log.Create(ctx, c, b)
@@ -134,7 +139,8 @@ func (f faultyLog) Create(ctx context.Context, c scrollback.Conversation, b scro
 }
 
 // Patch implements [driver.Log].
-func (f faultyLog) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+func (f faultyLog) Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	return faulty(f.of, "Patch", func() (scrollback.Conversation, error) { return f.Log.Patch(ctx, id, now, edit) })
 }
 
@@ -175,7 +181,9 @@ func (f faultyReader) Branches(ctx context.Context, id scrollback.ConversationID
 
 // Conversations implements [driver.Reader].
 func (f faultyReader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	return faulty(f.of, "Conversations", func() ([]scrollback.Conversation, error) { return f.Reader.Conversations(ctx, q) })
+	return faulty(f.of, "Conversations", func() ([]scrollback.Conversation, error) {
+		return f.Reader.Conversations(ctx, q)
+	})
 }
 
 // Projects implements [driver.Reader].
@@ -234,8 +242,11 @@ func (f faultyTurns) Last(ctx context.Context, id scrollback.ConversationID) (sc
 }
 
 // Meta implements [driver.Turns].
-func (f faultyTurns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-	return faulty(f.of, "Meta", func() (map[scrollback.TurnID]scrollback.TurnMeta, error) { return f.Turns.Meta(ctx, ids) })
+func (f faultyTurns) Meta(ctx context.Context,
+	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	return faulty(f.of, "Meta", func() (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+		return f.Turns.Meta(ctx, ids)
+	})
 }
 
 // Steps implements [driver.Turns].
@@ -244,7 +255,8 @@ func (f faultyTurns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollb
 }
 
 // Texts implements [driver.Turns].
-func (f faultyTurns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+func (f faultyTurns) Texts(ctx context.Context, of scrollback.ConversationID,
+	hashes []string) (map[string]string, error) {
 	return faulty(f.of, "Texts", func() (map[string]string, error) { return f.Turns.Texts(ctx, of, hashes) })
 }
 
@@ -279,17 +291,20 @@ func (f faultyViews) Segments(ctx context.Context, ids []scrollback.SegmentID) (
 }
 
 // Receipts implements [driver.Views].
-func (f faultyViews) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+func (f faultyViews) Receipts(ctx context.Context, id scrollback.ConversationID,
+	limit int) ([]scrollback.Receipt, error) {
 	return faulty(f.of, "Receipts", func() ([]scrollback.Receipt, error) { return f.Views.Receipts(ctx, id, limit) })
 }
 
 // PutArtifact implements [driver.Refs].
-func (f faultyRefs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+func (f faultyRefs) PutArtifact(ctx context.Context, a scrollback.Artifact,
+	mentionedBy scrollback.ConversationID) error {
 	return alone(f.of, "PutArtifact", func() error { return f.Refs.PutArtifact(ctx, a, mentionedBy) })
 }
 
 // Sources implements [driver.Refs].
-func (f faultyRefs) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
+func (f faultyRefs) Sources(ctx context.Context, in []scrollback.ConversationID,
+	names []string) ([]driver.Source, error) {
 	return faulty(f.of, "Sources", func() ([]driver.Source, error) { return f.Refs.Sources(ctx, in, names) })
 }
 
@@ -423,7 +438,8 @@ func (f faultyMove) Adopt(ctx context.Context, a driver.Adopt) error {
 }
 
 // Folds implements [driver.Move].
-func (f faultyMove) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
+func (f faultyMove) Folds(ctx context.Context, id scrollback.ConversationID,
+	skip, limit int) ([]scrollback.StoredReceipt, error) {
 	return faulty(f.of, "Folds", func() ([]scrollback.StoredReceipt, error) { return f.Move.Folds(ctx, id, skip, limit) })
 }
 
@@ -463,7 +479,8 @@ func (f faultyKeys) SignIn(ctx context.Context, s driver.NewSignIn) error {
 }
 
 // SignedIn implements [driver.Keys].
-func (f faultyKeys) SignedIn(ctx context.Context, hash driver.SecretHash, now int64) (k scrollback.Key, ends int64, err error) {
+func (f faultyKeys) SignedIn(ctx context.Context, hash driver.SecretHash,
+	now int64) (k scrollback.Key, ends int64, err error) {
 	k, err = faulty(f.of, "SignedIn", func() (scrollback.Key, error) {
 		k, ends, err = f.Keys.SignedIn(ctx, hash, now)
 		return k, err
@@ -482,7 +499,8 @@ func (f faultyProjects) Get(ctx context.Context, name string) (scrollback.Projec
 }
 
 // Put implements [driver.Projects].
-func (f faultyProjects) Put(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (scrollback.Project, error) {
+func (f faultyProjects) Put(ctx context.Context, name string, now int64,
+	edit func(*scrollback.Project) error) (scrollback.Project, error) {
 	return faulty(f.of, "PutProject", func() (scrollback.Project, error) { return f.Projects.Put(ctx, name, now, edit) })
 }
 

@@ -75,12 +75,16 @@ func (w *bench) id() string {
 // talk is a conversation with some messages, behind a message of another, if there is one.
 func (w *bench) talk(messages int, of *scrollback.Conversation, seq int64) scrollback.Conversation {
 	w.t.Helper()
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: 1, UpdatedAt: 1}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: 1,
+		UpdatedAt: 1}
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id()), Conversation: c.ID, UpdatedAt: 1}
 	if of != nil {
-		c.Parent, c.Messages = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}, seq
+		c.Parent = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}
+		c.Messages = seq
 		c.Ancestors = append([]scrollback.ConversationID{of.ID}, of.Ancestors...)
-		b.Parent, b.AtSeq, b.HeadSeq = of.Branch, seq, seq
+		b.Parent = of.Branch
+		b.AtSeq = seq
+		b.HeadSeq = seq
 	}
 	c.Branch = b.ID
 	c, _, err := w.Log.Create(w.t.Context(), c, b)
@@ -88,7 +92,8 @@ func (w *bench) talk(messages int, of *scrollback.Conversation, seq int64) scrol
 	w.branches = append(w.branches, b.ID)
 	var entries []driver.Entry
 	for i := range messages {
-		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.id()), Role: scrollback.RoleUser,
+		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.id()),
+			Role:  scrollback.RoleUser,
 			Parts: scrollback.Say(fmt.Sprint("潮 ", i)), Status: scrollback.StatusComplete, CreatedAt: 1}})
 	}
 	if len(entries) > 0 {
@@ -157,7 +162,8 @@ func testSteps(w *bench) {
 		if step.Made > limit || steps > most {
 			w.t.Fatalf("step %d: %+v", steps, step)
 		}
-		made, done = made+step.Made, step.Done
+		made += step.Made
+		done = step.Done
 		if n := w.without(); n != own-made {
 			w.t.Errorf("%d have no hash after %d were made", n, made)
 		}
@@ -178,14 +184,16 @@ func testTwoServers(w *bench) {
 			made int64
 			err  error
 		}
-		results, begin := make(chan result), make(chan struct{})
+		results := make(chan result)
+		begin := make(chan struct{})
 		for _, d := range []*driver.Driver{w.Driver, other} {
 			go func() {
 				<-begin
 				var r result
 				for range 2 * most {
 					step, err := d.Hashes.Fill(w.t.Context(), limit)
-					r.made, r.err = r.made+step.Made, err
+					r.made += step.Made
+					r.err = err
 					if err != nil || step.Done {
 						results <- r
 						return
@@ -196,7 +204,8 @@ func testTwoServers(w *bench) {
 			}()
 		}
 		close(begin)
-		a, b := <-results, <-results
+		a := <-results
+		b := <-results
 		w.ok(errors.Join(a.err, b.err))
 		if a.made+b.made != own {
 			w.t.Errorf("round %d: %d and %d hashes were made of %d messages", round, a.made, b.made, own)
@@ -229,7 +238,8 @@ func testBrokenOff(w *bench) {
 		broken++
 		made := w.Beside() - before
 		if made < 0 || made > limit || err == nil && made != step.Made || w.without() != own-before-made {
-			w.t.Fatalf("broken off at look %d: %+v, %v; %d of %d have a hash, after %d", looks, step, err, w.Beside(), own, before)
+			w.t.Fatalf("broken off at look %d: %+v, %v; %d of %d have a hash, after %d", looks, step, err, w.Beside(), own,
+				before)
 		}
 	}
 	if broken < 3 {

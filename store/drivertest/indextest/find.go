@@ -21,8 +21,10 @@ func (w *bench) indexed(texts ...string) []scrollback.Message {
 // of places; results are parallel to terms, whatever those are.
 func testPostings(w *bench) {
 	w.indexed("red blue red", "blue green", "redder", "", "数据 据库 库", "7077 端口 口", "and or not near null")
-	for _, terms := range [][]string{{"red"}, {"blue"}, {"red", "green", "blue"}, {"数据"}, {"库"}, {"数"}, {"7077", "none"}, {"none"},
-		{"and", "or", "not", "near", "null"}, {"red", "red"}, {"RED"}, {"r"}, {"z"}, {"\"red\""}, {"r%"}, {"re_"}, {"\x00"}, {""}} {
+	for _, terms := range [][]string{{"red"}, {"blue"}, {"red", "green", "blue"}, {"数据"}, {"库"}, {"数"}, {"7077", "none"},
+		{"none"},
+		{"and", "or", "not", "near", "null"}, {"red", "red"}, {"RED"}, {"r"}, {"z"}, {"\"red\""}, {"r%"}, {"re_"}, {"\x00"},
+		{""}} {
 		w.check(driver.PostingQuery{Terms: terms})
 	}
 	got := w.find(driver.PostingQuery{Terms: []string{"red"}})[0]
@@ -35,7 +37,8 @@ func testPostings(w *bench) {
 // counts once.
 func testPrefixes(w *bench) {
 	w.indexed("数据 据库 库", "库房 房 port", "库 port", "portal 门 库 port", "port", "por po", "porz")
-	for _, terms := range [][]string{{"库*"}, {"port*"}, {"数*", "门*"}, {"p*"}, {"po*", "por*", "port*", "porta*", "portal*", "portals*"}, {"q*"},
+	for _, terms := range [][]string{{"库*"}, {"port*"}, {"数*", "门*"}, {"p*"},
+		{"po*", "por*", "port*", "porta*", "portal*", "portals*"}, {"q*"},
 		{"port*", "port"}, {"库*", "房"}, {"\U0010ffff*"}} {
 		w.check(driver.PostingQuery{Terms: terms})
 	}
@@ -47,18 +50,24 @@ func testPrefixes(w *bench) {
 // testNarrowed: runs of places, role and time narrow where a term is found, alone and
 // together, and not how many hold it.
 func testNarrowed(w *bench) {
-	a, b := w.indexed("word x", "word", "word", "word"), w.indexed("word", "x", "word", "word")
-	na, nb := w.number(a[0].Branch), w.number(b[0].Branch)
+	a := w.indexed("word x", "word", "word", "word")
+	b := w.indexed("word", "x", "word", "word")
+	na := w.number(a[0].Branch)
+	nb := w.number(b[0].Branch)
 	runs := func(rs ...driver.Run) []driver.Run { return rs }
 	run := func(n, from, to int64) driver.Run {
 		return driver.Run{First: driver.PlaceOf(n, from), Last: driver.PlaceOf(n, to)}
 	}
 	for i, q := range []driver.PostingQuery{
-		{Within: runs(run(na, 1, 4))}, {Within: runs(run(na, 2, 2), run(nb, 3, math.MaxUint32))}, {Within: runs(run(nb, 2, 2))},
-		{Within: runs()}, {Within: runs(run(nb+1, 1, 9))}, {Within: runs(run(na, 1, 1), run(na, 3, 3), run(nb, 1, 1), run(nb, 4, 4))},
+		{Within: runs(run(na, 1, 4))}, {Within: runs(run(na, 2, 2), run(nb, 3, math.MaxUint32))},
+		{Within: runs(run(nb, 2, 2))},
+		{Within: runs()}, {Within: runs(run(nb+1, 1, 9))},
+		{Within: runs(run(na, 1, 1), run(na, 3, 3), run(nb, 1, 1), run(nb, 4, 4))},
 		{Role: scrollback.RoleUser}, {Role: scrollback.RoleAssistant}, {Role: scrollback.RoleTool}, {Role: "nobody"},
-		{From: a[2].CreatedAt}, {To: a[2].CreatedAt}, {From: a[1].CreatedAt, To: b[2].CreatedAt}, {From: a[1].CreatedAt, To: a[1].CreatedAt},
-		{From: math.MaxInt64}, {Within: runs(run(na, 1, 4)), Role: scrollback.RoleUser, From: a[1].CreatedAt, To: b[0].CreatedAt},
+		{From: a[2].CreatedAt}, {To: a[2].CreatedAt}, {From: a[1].CreatedAt, To: b[2].CreatedAt},
+		{From: a[1].CreatedAt, To: a[1].CreatedAt},
+		{From: math.MaxInt64}, {Within: runs(run(na, 1, 4)), Role: scrollback.RoleUser, From: a[1].CreatedAt,
+			To: b[0].CreatedAt},
 	} {
 		q.Terms = []string{"word", "wo*", "x"}
 		w.check(q)
@@ -82,14 +91,16 @@ func testLong(w *bench) {
 		many = append(many, fmt.Sprintf("t%04x", i*7))
 	}
 	wide := strings.Repeat("w", 64)
-	texts := []string{strings.Join(many, " "), wide + " " + wide[:63] + "v " + strings.Repeat("库", 21), strings.Join(many[1000:3000], " ")}
+	texts := []string{strings.Join(many, " "), wide + " " + wide[:63] + "v " + strings.Repeat("库", 21),
+		strings.Join(many[1000:3000], " ")}
 	for i := range 40 {
 		texts = append(texts, strings.Join(many[i*100:i*100+60], " "))
 	}
 	w.indexed(texts...)
 	w.indexed(texts[2], wide)
 	for range 2 {
-		for _, terms := range [][]string{{many[0], many[999], many[1000], many[2999], many[3999]}, {"t0*", "t1*", "t6d*"}, {wide, wide + "*", wide[:60] + "*"},
+		for _, terms := range [][]string{{many[0], many[999], many[1000], many[2999], many[3999]}, {"t0*", "t1*", "t6d*"},
+			{wide, wide + "*", wide[:60] + "*"},
 			{strings.Repeat("库", 21), "库*"}, {"t", "t*", "t0000", "tffff", "u"}} {
 			w.check(driver.PostingQuery{Terms: terms})
 			w.check(driver.PostingQuery{Terms: terms, Role: scrollback.RoleAssistant, Most: 30})
@@ -124,11 +135,13 @@ func testAgree(w *bench) {
 			q.Role = scrollback.RoleUser
 		}
 		if w.below(3) == 0 {
-			q.From, q.To = w.now-int64(w.below(3000)), w.now-int64(w.below(1000))
+			q.From = w.now - int64(w.below(3000))
+			q.To = w.now - int64(w.below(1000))
 		}
 		for n := int64(1); w.below(3) == 0 && n < 6; n += 2 {
 			first := int64(1 + w.below(20))
-			q.Within = append(q.Within, driver.Run{First: driver.PlaceOf(n, first), Last: driver.PlaceOf(n, first+int64(w.below(20)))})
+			q.Within = append(q.Within, driver.Run{First: driver.PlaceOf(n, first),
+				Last: driver.PlaceOf(n, first+int64(w.below(20)))})
 		}
 		w.check(q)
 	}
@@ -139,9 +152,11 @@ func testAgree(w *bench) {
 // testLines: branches by number, of the projects that are let through, and of the trash
 // only if asked for; a conversation's branches, whether in the trash or not.
 func testLines(w *bench) {
-	a, b := w.conversation("one"), w.conversation("two")
+	a := w.conversation("one")
+	b := w.conversation("two")
 	w.say(a.ID, "", "", "")
-	na, nb := w.number(a.Branch), w.number(b.Branch)
+	na := w.number(a.Branch)
+	nb := w.number(b.Branch)
 	if na < 1 || nb <= na || nb >= 1<<31 {
 		w.t.Fatalf("branches have the numbers %d and %d", na, nb)
 	}
@@ -171,7 +186,10 @@ func testLines(w *bench) {
 	find(driver.LineQuery{Numbers: all}, nb)
 	find(driver.LineQuery{Numbers: all, Trash: true}, na, nb)
 	find(driver.LineQuery{Numbers: all, Trash: true, Projects: []string{"two"}}, nb)
-	patch(a.ID, func(c *scrollback.Conversation) { c.DeletedAt, c.Project = 0, "two" })
+	patch(a.ID, func(c *scrollback.Conversation) {
+		c.DeletedAt = 0
+		c.Project = "two"
+	})
 	find(driver.LineQuery{Numbers: all, Projects: []string{"two"}}, na, nb)
 	got, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{b.ID, "unknown", a.ID})
 	w.ok(err)
@@ -187,11 +205,14 @@ func testLinesOfForks(w *bench) {
 	ms := w.say(a.ID, "", "", "", "")
 	child := w.fork(a, ms[1])
 	w.say(child.ID, "", "")
-	h, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: a.ID, Now: w.tick(), To: scrollback.Branch{ID: scrollback.BranchID(w.id("branch")),
-		Conversation: a.ID, Parent: a.Branch, AtSeq: 3, HeadSeq: 3, Sum: ms[2].Sum}, Edit: func(*scrollback.Conversation) {}})
+	h, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: a.ID, Now: w.tick(),
+		To: scrollback.Branch{ID: scrollback.BranchID(w.id("branch")),
+			Conversation: a.ID, Parent: a.Branch, AtSeq: 3, HeadSeq: 3, Sum: ms[2].Sum},
+		Edit: func(*scrollback.Conversation) {}})
 	w.ok(err)
 	w.say(a.ID, "")
-	n, other := w.number(a.Branch), w.number(h.Branch.ID)
+	n := w.number(a.Branch)
+	other := w.number(h.Branch.ID)
 	got, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{a.ID, child.ID})
 	w.ok(err)
 	w.same("lines", []driver.Line{{Number: n, Branch: a.Branch, Conversation: a.ID, First: 1, Head: 4},
@@ -222,7 +243,8 @@ func testLocated(w *bench) {
 	c := w.indexed("green")
 	n := w.number(a[0].Branch)
 	at := func(seq int64) driver.Place { return driver.PlaceOf(n, seq) }
-	got, err := w.Index.Located(w.ctx, []driver.Place{0, at(1), at(2), at(4), at(5), driver.PlaceOf(w.number(c[0].Branch), 1), driver.PlaceOf(1<<30, 1)})
+	got, err := w.Index.Located(w.ctx, []driver.Place{0, at(1), at(2), at(4), at(5),
+		driver.PlaceOf(w.number(c[0].Branch), 1), driver.PlaceOf(1<<30, 1)})
 	w.ok(err)
 	w.same("messages", []scrollback.Message{a[0], a[1], b[0], c[0]}, got)
 	got, err = w.Index.Located(w.ctx, nil)

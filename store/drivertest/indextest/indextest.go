@@ -35,10 +35,13 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		"IndexEmpty": testEmpty, "Behind": testBehind, "BehindIsAtomic": testBehindIsAtomic,
 		"Put": testPut, "PutOnce": testPutOnce, "PutNothing": testPutNothing, "PutConcurrently": testPutConcurrently,
 		"Reset": testReset, "Tend": testTend, "Postings": testPostings, "PostingsOfPrefixes": testPrefixes,
-		"PostingsNarrowed": testNarrowed, "PostingsAtMost": testMost, "PostingsOfLongDocuments": testLong, "PostingsAgree": testAgree,
-		"Lines": testLines, "LinesOfForks": testLinesOfForks, "Worked": testWorked, "Marks": testMarks, "Located": testLocated,
-		"IndexPurged": testPurged, "IndexPurgedShared": testPurgedShared, "IndexPurgedBehind": testPurgedBehind, "IndexPurgedNewest": testPurgedNewest,
-		"IndexClosed": testClosed,
+		"PostingsNarrowed": testNarrowed, "PostingsAtMost": testMost, "PostingsOfLongDocuments": testLong,
+		"PostingsAgree": testAgree,
+		"Lines":         testLines, "LinesOfForks": testLinesOfForks, "Worked": testWorked, "Marks": testMarks,
+		"Located":     testLocated,
+		"IndexPurged": testPurged, "IndexPurgedShared": testPurgedShared, "IndexPurgedBehind": testPurgedBehind,
+		"IndexPurgedNewest": testPurgedNewest,
+		"IndexClosed":       testClosed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
@@ -89,7 +92,8 @@ type bench struct {
 }
 
 func newBench(t *testing.T, d *driver.Driver) *bench {
-	return &bench{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000, random: 1, expected: map[driver.Place]driver.Document{}}
+	return &bench{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000, random: 1,
+		expected: map[driver.Place]driver.Document{}}
 }
 
 func (w *bench) tick() int64 {
@@ -142,8 +146,15 @@ func (w *bench) conversation(project string) scrollback.Conversation {
 // create creates a conversation on its first branch.
 func (w *bench) create(c scrollback.Conversation, b scrollback.Branch) scrollback.Conversation {
 	w.t.Helper()
-	c.ID, c.Model, c.Policy, c.Version, c.Branch = scrollback.ConversationID(w.id("conversation")), "offline", "auto", 1, b.ID
-	c.CreatedAt, c.UpdatedAt, c.Meta, b.Conversation = w.tick(), w.now, json.RawMessage(`{}`), c.ID
+	c.ID = scrollback.ConversationID(w.id("conversation"))
+	c.Model = "offline"
+	c.Policy = "auto"
+	c.Version = 1
+	c.Branch = b.ID
+	c.CreatedAt = w.tick()
+	c.UpdatedAt = w.now
+	c.Meta = json.RawMessage(`{}`)
+	b.Conversation = c.ID
 	c, _, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
 	return c
@@ -155,14 +166,17 @@ func (w *bench) fork(parent scrollback.Conversation, at scrollback.Message) scro
 	return w.create(scrollback.Conversation{Project: parent.Project, Messages: at.Seq,
 		Parent:    &scrollback.ParentRef{ID: parent.ID, Branch: parent.Branch, Seq: at.Seq},
 		Ancestors: append([]scrollback.ConversationID{parent.ID}, parent.Ancestors...)},
-		scrollback.Branch{ID: scrollback.BranchID(w.id("branch")), Parent: at.Branch, AtSeq: at.Seq, HeadSeq: at.Seq, Sum: at.Sum})
+		scrollback.Branch{ID: scrollback.BranchID(w.id("branch")), Parent: at.Branch, AtSeq: at.Seq, HeadSeq: at.Seq,
+			Sum: at.Sum})
 }
 
 // entry is a message with a text.
 func (w *bench) entry(role scrollback.Role, text string) driver.Entry {
 	id := scrollback.MessageID(w.id("message"))
-	return driver.Entry{Message: scrollback.Message{ID: id, Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}, Tokens: w.n,
-		Status: scrollback.StatusComplete, CreatedAt: w.tick(), Weight: scrollback.Weight{Tokens: int64(w.n), Bytes: int64(len(text) + 1)}}}
+	return driver.Entry{Message: scrollback.Message{ID: id, Role: role,
+		Parts: scrollback.Parts{scrollback.Text{Text: text}}, Tokens: w.n,
+		Status: scrollback.StatusComplete, CreatedAt: w.tick(),
+		Weight: scrollback.Weight{Tokens: int64(w.n), Bytes: int64(len(text) + 1)}}}
 }
 
 // say appends a message for each text, by a person and a model in turn.
@@ -178,7 +192,8 @@ func (w *bench) say(id scrollback.ConversationID, texts ...string) []scrollback.
 }
 
 // vocabulary has terms that are beginnings of others, and words of query languages.
-var vocabulary = []string{"red", "redder", "re", "blue", "blueish", "and", "or", "not", "near", "7077", "70", "数据", "据库", "库", "库房",
+var vocabulary = []string{"red", "redder", "re", "blue", "blueish", "and", "or", "not", "near", "7077", "70", "数据",
+	"据库", "库", "库房",
 	"端口", "口", "ｅ", "z", "zz", "zebra"}
 
 // words are n texts of a few words each.
@@ -204,7 +219,8 @@ func (w *bench) state() driver.IndexState {
 // document is what an index holds of a message.
 func document(m driver.Numbered) driver.Document {
 	terms := strings.Fields(textOf(m.Message))
-	return driver.Document{Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(terms)}, Terms: terms}
+	return driver.Document{Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(terms)},
+		Terms: terms}
 }
 
 func textOf(m scrollback.Message) string {
@@ -305,7 +321,8 @@ func (w *bench) want(q driver.PostingQuery) []driver.Postings {
 				continue
 			}
 			if out[i].Holding++; q.Lets(d.Mark) {
-				out[i].Places, out[i].Counts = append(out[i].Places, p), append(out[i].Counts, uint8(min(n, 255)))
+				out[i].Places = append(out[i].Places, p)
+				out[i].Counts = append(out[i].Counts, uint8(min(n, 255)))
 			}
 		}
 	}

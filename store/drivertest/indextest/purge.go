@@ -40,7 +40,8 @@ func (w *bench) located(term string, want int) {
 // testPurged: nothing of a purged conversation is read at once, and its terms are gone once
 // the index was tended; what others said stays.
 func testPurged(w *bench) {
-	a, b := w.indexed("red only", "red", "blue"), w.indexed("red")
+	a := w.indexed("red only", "red", "blue")
+	b := w.indexed("red")
 	for range 30 {
 		w.say(a[0].ConversationID, append(w.words(3), "only")...)
 		w.say(b[0].ConversationID, w.words(2)...)
@@ -80,7 +81,8 @@ func testPurgedShared(w *bench) {
 	w.check(driver.PostingQuery{Terms: []string{"one", "two", "three", "four", "five", "red"}})
 	lines, err := w.Index.Lines(w.ctx, driver.LineQuery{Numbers: []int64{n}, Trash: true})
 	w.ok(err)
-	w.same("its line", map[int64]driver.Line{n: {Number: n, Branch: a.Branch.ID, Conversation: a.ID, First: 1, Head: 2}}, lines)
+	w.same("its line", map[int64]driver.Line{n: {Number: n, Branch: a.Branch.ID, Conversation: a.ID, First: 1, Head: 2}},
+		lines)
 	w.purge(child.ID)
 	w.purge(a.ID)
 	w.tend()
@@ -118,7 +120,8 @@ func testPurgedNewest(w *bench) {
 	w.indexed("red")
 	for range 3 {
 		old := w.indexed("blue", "blue", "blue")
-		n, watermark := w.number(old[0].Branch), w.state().Watermark
+		n := w.number(old[0].Branch)
+		watermark := w.state().Watermark
 		w.purge(old[0].ConversationID)
 		w.forget(n, 0)
 		c := w.conversation("one")

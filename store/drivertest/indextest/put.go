@@ -23,7 +23,8 @@ func testEmpty(w *bench) {
 // testBehind: messages come as they are read elsewhere, in the order in which they were
 // stored, as many as asked for.
 func testBehind(w *bench) {
-	a, b := w.conversation("one"), w.conversation("one")
+	a := w.conversation("one")
+	b := w.conversation("one")
 	var want []scrollback.Message
 	for i := range 6 {
 		id := a.ID
@@ -41,7 +42,8 @@ func testBehind(w *bench) {
 		}
 		last = m.Number
 		if m.Place.Seq() != m.Seq || m.Place != driver.PlaceOf(w.number(m.Branch), m.Seq) {
-			w.t.Fatalf("message #%d of branch %s, number %d, is at %d, #%d", m.Seq, m.Branch, w.number(m.Branch), m.Place.Branch(), m.Place.Seq())
+			w.t.Fatalf("message #%d of branch %s, number %d, is at %d, #%d", m.Seq, m.Branch, w.number(m.Branch),
+				m.Place.Branch(), m.Place.Seq())
 		}
 		got = append(got, m.Message)
 	}
@@ -85,16 +87,21 @@ func (w *bench) number(id scrollback.BranchID) int64 {
 func testBehindIsAtomic(w *bench) {
 	c := w.conversation("one")
 	w.say(c.ID, "kept")
-	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 7, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")}})
+	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 7,
+		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")}})
 	w.code(err, scrollback.Conflict)
-	turn := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, State: scrollback.TurnOpen, Owner: "o", StartedAt: w.tick(), LeaseUntil: w.now + 9999}
+	turn := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, State: scrollback.TurnOpen,
+		Owner: "o", StartedAt: w.tick(), LeaseUntil: w.now + 9999}
 	no := scrollback.Errorf(scrollback.Refused, "indextest", "no")
-	_, err = w.Turns.Begin(w.ctx, driver.Begin{Turn: turn, Now: w.now, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")},
-		Admit: func(*scrollback.Turn) error { return no }})
+	_, err = w.Turns.Begin(w.ctx, driver.Begin{Turn: turn, Now: w.now,
+		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")},
+		Admit:   func(*scrollback.Turn) error { return no }})
 	w.code(err, scrollback.Refused)
-	_, err = w.Turns.Begin(w.ctx, driver.Begin{Turn: turn, Now: w.now, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "kept")}})
+	_, err = w.Turns.Begin(w.ctx, driver.Begin{Turn: turn, Now: w.now,
+		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "kept")}})
 	w.ok(err)
-	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(), State: scrollback.TurnComplete,
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(),
+		State:   scrollback.TurnComplete,
 		Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "lost")}})
 	w.code(err, scrollback.Conflict)
 	_, behind := w.behind(100)
@@ -106,7 +113,8 @@ func testBehindIsAtomic(w *bench) {
 
 // testPut: documents are there with the watermark that passes them, in batches of any size.
 func testPut(w *bench) {
-	a, b := w.conversation("one"), w.conversation("two")
+	a := w.conversation("one")
+	b := w.conversation("two")
 	for i := range 30 {
 		w.say(a.ID, w.words(1+i%3)...)
 		w.say(b.ID, w.words(2)...)
@@ -121,7 +129,8 @@ func testPut(w *bench) {
 	w.same("the watermark", s.Newest, s.Watermark)
 	w.same("the cut", cut, s.Cut)
 	w.say(a.ID, "zebra")
-	w.same("what is behind is not in it", w.want(driver.PostingQuery{Terms: []string{"zebra"}}), w.find(driver.PostingQuery{Terms: []string{"zebra"}}))
+	w.same("what is behind is not in it", w.want(driver.PostingQuery{Terms: []string{"zebra"}}),
+		w.find(driver.PostingQuery{Terms: []string{"zebra"}}))
 }
 
 // testPutOnce: documents from another watermark, or cut in another way, change nothing.
@@ -133,7 +142,8 @@ func testPutOnce(w *bench) {
 	d := driver.Documents{Cut: cut, From: s.Watermark, To: behind[2].Number}
 	for _, m := range behind {
 		one := document(m)
-		one.Terms, one.Length = append(one.Terms, "other"), one.Length+1
+		one.Terms = append(one.Terms, "other")
+		one.Length += 1
 		d.All = append(d.All, one)
 	}
 	refused := func(what string, d driver.Documents) {
@@ -145,7 +155,9 @@ func testPutOnce(w *bench) {
 		w.checkAll()
 		w.check(driver.PostingQuery{Terms: []string{"other"}})
 	}
-	again, early, late := d, d, d
+	again := d
+	early := d
+	late := d
 	again.Cut++
 	early.From--
 	late.From = d.To
@@ -184,9 +196,11 @@ func testPutConcurrently(w *bench) {
 	fail := make(chan error, 100)
 	all.Go(func() {
 		for i := range rounds {
-			e := []driver.Entry{{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("c", i)), Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
+			e := []driver.Entry{{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("c", i)),
+				Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 				CreatedAt: 5, Parts: scrollback.Parts{scrollback.Text{Text: "red blue"}}, Weight: scrollback.Weight{Bytes: 8}}}}
-			if _, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: int64(2_000_000_000_000 + i), IfHead: -1, Entries: e}); err != nil {
+			if _, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: int64(2_000_000_000_000 + i), IfHead: -1,
+				Entries: e}); err != nil {
 				fail <- err
 			}
 		}
@@ -253,7 +267,8 @@ func testReset(w *bench) {
 	w.say(c.ID, w.words(20)...)
 	w.catchUp(15)
 	s, behind := w.behind(5)
-	late := driver.Documents{Cut: cut, From: s.Watermark, To: behind[4].Number, All: []driver.Document{document(behind[0])}}
+	late := driver.Documents{Cut: cut, From: s.Watermark, To: behind[4].Number,
+		All: []driver.Document{document(behind[0])}}
 	w.ok(w.Index.Reset(w.ctx, cut+1))
 	w.expected = map[driver.Place]driver.Document{}
 	w.same("state", driver.IndexState{Cut: cut + 1, Newest: s.Newest}, w.state())

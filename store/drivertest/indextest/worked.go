@@ -56,20 +56,23 @@ func must(b []byte, err error) []byte {
 // that differ in capitals or hold signs of a query language are others.
 func testWorked(w *bench) {
 	from := func(c scrollback.Conversation, folder string) {
-		w.ok(w.Origins.Put(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID, Folder: folder}, ""))
+		w.ok(w.Origins.Put(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID, Folder: folder},
+			""))
 	}
 	own := func(project string, roots ...string) scrollback.Conversation {
 		return made(w, scrollback.Conversation{Project: project, Roots: append([]string{}, roots...)}, "one", "two")
 	}
 	agent := func(of scrollback.Conversation) scrollback.Conversation {
-		return made(w, scrollback.Conversation{Project: of.Project, Roots: []string{}, AgentOf: &scrollback.AgentRef{ID: of.ID}})
+		return made(w, scrollback.Conversation{Project: of.Project, Roots: []string{},
+			AgentOf: &scrollback.AgentRef{ID: of.ID}})
 	}
 	brought := own("one")
 	from(brought, "/src/app")
 	from(brought, "/src/other/copy") // its copy
 	below := own("two")
 	from(below, "/src/app/cmd")
-	rooted, agents := own("one", "/elsewhere", "/src/app/docs"), agent(brought)
+	rooted := own("one", "/elsewhere", "/src/app/docs")
+	agents := agent(brought)
 	deep := agent(agents)
 	for _, folder := range []string{"/src/application", "/src/APP", "/src/ap_", "/src", "src/app", "", "/src/app%"} {
 		from(own("one"), folder)

@@ -90,8 +90,14 @@ func (b *bench) same(want, got any) {
 
 // A key comes back as it was stored, by its secret and in the list.
 func testKeys(b *bench) {
-	first := b.make("first", func(k *scrollback.Key) { k.Projects, k.ExpiresAt = []string{"b", "a", `"`}, now+5 })
-	second := b.make("second", func(k *scrollback.Key) { k.Role, k.CreatedAt = scrollback.AccessRead, now+1 })
+	first := b.make("first", func(k *scrollback.Key) {
+		k.Projects = []string{"b", "a", `"`}
+		k.ExpiresAt = now + 5
+	})
+	second := b.make("second", func(k *scrollback.Key) {
+		k.Role = scrollback.AccessRead
+		k.CreatedAt = now + 1
+	})
 	got, err := b.Find(b.Context(), hash("first"))
 	b.ok(err)
 	b.same(first, got)
@@ -111,7 +117,10 @@ func testNames(b *bench) {
 	b.code(err, scrollback.Conflict)
 	_, err = b.Revoke(b.Context(), "a", now)
 	b.ok(err)
-	b.make("a3", func(k *scrollback.Key) { k.Name, k.ExpiresAt = "a", now })
+	b.make("a3", func(k *scrollback.Key) {
+		k.Name = "a"
+		k.ExpiresAt = now
+	})
 	b.make("a4", func(k *scrollback.Key) { k.Name = "a" })
 }
 
@@ -162,7 +171,8 @@ func testRevoked(b *bench) {
 // When a key was used is noted now and then, and never goes back.
 func testUsed(b *bench) {
 	b.make("a")
-	for _, c := range []struct{ at, want int64 }{{now, now}, {now + 59, now}, {now + 60, now + 60}, {now + 30, now + 60}, {now + 119, now + 60}} {
+	for _, c := range []struct{ at, want int64 }{{now, now}, {now + 59, now}, {now + 60, now + 60}, {now + 30, now + 60},
+		{now + 119, now + 60}} {
 		b.ok(b.Use(b.Context(), "a", c.at, 60))
 		k, err := b.Find(b.Context(), hash("a"))
 		b.ok(err)

@@ -81,7 +81,8 @@ func same(t *testing.T, what string, want, got any) {
 func (w *bench) conversation(project string) scrollback.Conversation {
 	w.t.Helper()
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))}
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id("conversation")), Project: project, Model: "offline", Policy: "auto",
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id("conversation")), Project: project, Model: "offline",
+		Policy:  "auto",
 		Version: 1, Branch: b.ID, CreatedAt: w.tick(), UpdatedAt: w.now, Meta: json.RawMessage(`{}`)}
 	b.Conversation = c.ID
 	c, _, err := w.Log.Create(w.ctx, c, b)
@@ -92,7 +93,8 @@ func (w *bench) conversation(project string) scrollback.Conversation {
 // tryBegin opens a turn without messages after edit had a look at the call.
 func (w *bench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin)) (driver.Begun, error) {
 	now := w.tick()
-	b := driver.Begin{Now: now, Turn: scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: id, State: scrollback.TurnOpen,
+	b := driver.Begin{Now: now, Turn: scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: id,
+		State: scrollback.TurnOpen,
 		Owner: w.id("owner"), LeaseUntil: now + 30_000, StartedAt: now}}
 	if edit != nil {
 		edit(&b)
@@ -127,14 +129,20 @@ func testTallies(w *bench) {
 	_, err := w.Limits.Count(w.ctx, hour)
 	w.code(err, scrollback.RateLimited)
 	holds(hour, 2)
-	other, next := hour, hour
-	other.Actor, next.Start, next.Until = "b", 7200, 10800
+	other := hour
+	next := hour
+	other.Actor = "b"
+	next.Start = 7200
+	next.Until = 10800
 	holds(other, 0)
 	holds(next, 0)
 
 	c := w.conversation("house")
 	counted := func(t *driver.Tally, key string) func(*driver.Begin) {
-		return func(b *driver.Begin) { b.Tally, b.Turn.Idempotency = t, scrollback.Idempotency{Key: key, Hash: "h"} }
+		return func(b *driver.Begin) {
+			b.Tally = t
+			b.Turn.Idempotency = scrollback.Idempotency{Key: key, Hash: "h"}
+		}
 	}
 	_, err = w.tryBegin(c.ID, counted(&hour, ""))
 	w.code(err, scrollback.RateLimited)
@@ -142,7 +150,8 @@ func testTallies(w *bench) {
 		w.t.Errorf("a refused turn left something: %v", err)
 	}
 	_, err = w.tryBegin(c.ID, func(b *driver.Begin) {
-		b.Tally, b.Admit = &other, func(*scrollback.Turn) error { return scrollback.Errorf(scrollback.Invalid, "op", "no") }
+		b.Tally = &other
+		b.Admit = func(*scrollback.Turn) error { return scrollback.Errorf(scrollback.Invalid, "op", "no") }
 	})
 	w.code(err, scrollback.Invalid)
 	holds(other, 0)
@@ -187,7 +196,8 @@ func testWithin(w *bench) {
 	if w.ok(err); got != 1 {
 		w.t.Errorf("it is counted as %d", got)
 	}
-	c, b := w.conversation("house"), of("b", 9)
+	c := w.conversation("house")
+	b := of("b", 9)
 	_, err = w.tryBegin(c.ID, func(n *driver.Begin) { n.Tally = &b })
 	w.ok(err)
 	holds(1, 1, 2, 2)
@@ -218,12 +228,14 @@ func testWithin(w *bench) {
 
 // testMadeBy: which keys a key has made is found through all generations, whatever is stored.
 func testMadeBy(w *bench) {
-	for id, maker := range map[scrollback.KeyID]scrollback.KeyID{"child": "root", "other": "root", "grandchild": "child", "stranger": "elsewhere",
-		"left": "right", "right": "left"} {
+	for id, maker := range map[scrollback.KeyID]scrollback.KeyID{"child": "root", "other": "root", "grandchild": "child",
+		"stranger": "elsewhere",
+		"left":     "right", "right": "left"} {
 		w.ok(w.Limits.SetKeyLimits(w.ctx, id, scrollback.Limits{Maker: maker}))
 	}
 	w.ok(w.Limits.SetKeyLimits(w.ctx, "root", scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 7}}))
-	for id, want := range map[scrollback.KeyID][]scrollback.KeyID{"root": {"child", "grandchild", "other"}, "child": {"grandchild"},
+	for id, want := range map[scrollback.KeyID][]scrollback.KeyID{"root": {"child", "grandchild", "other"},
+		"child":      {"grandchild"},
 		"grandchild": nil, "left": {"right"}, "nobody": nil} {
 		got, err := w.Limits.MadeBy(w.ctx, id)
 		w.ok(err)
@@ -272,13 +284,16 @@ func testKeyLimits(w *bench) {
 // testSpending: usage is added up by key and conversation where that is asked for, and for
 // one day of a key or a project.
 func testSpending(w *bench) {
-	c, d := w.conversation("house"), w.conversation("shed")
+	c := w.conversation("house")
+	d := w.conversation("shed")
 	day := w.now / scrollback.DayMS
 	spend := func(c scrollback.Conversation, key scrollback.KeyID, at, tokens int64, currency string) {
 		turn := w.begin(c.ID)
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnComplete,
-			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Key: key, At: at, Purpose: map[bool]string{true: "turn", false: "summary"}[tokens < 8],
-				Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: currency}}}})
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+			State: scrollback.TurnComplete,
+			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Key: key, At: at,
+				Purpose: map[bool]string{true: "turn", false: "summary"}[tokens < 8],
+				Usage:   scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: currency}}}})
 		w.ok(err)
 	}
 	spend(c, "", w.now, 1, "USD")
@@ -302,14 +317,17 @@ func testSpending(w *bench) {
 	sums(driver.Spending{Day: day, Project: "shed"}, sum(24, 1, "USD"))
 	sums(driver.Spending{Day: day + 1, Key: "k"}, sum(32, 0.5, "USD"))
 	sums(driver.Spending{Day: day + 1, Key: "l"}, sum(0, 0, "USD"))
-	part := func(day int64, project, currency string, key scrollback.KeyID, id scrollback.ConversationID, calls, tokens int64) scrollback.UsageDay {
+	part := func(day int64, project, currency string, key scrollback.KeyID, id scrollback.ConversationID,
+		calls, tokens int64) scrollback.UsageDay {
 		return scrollback.UsageDay{Day: day, Model: "a/x", Project: project, Key: key, Conversation: id, Calls: calls,
 			Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5 * float64(calls), Currency: currency}}
 	}
 	got, err := w.Book.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByKey: true})
 	w.ok(err)
-	same(w.t, "the day by key", []scrollback.UsageDay{part(day, c.Project, "EUR", "k", "", 1, 4), part(day, c.Project, "USD", "", "", 1, 1),
-		part(day, c.Project, "USD", "k", "", 1, 2), part(day, "shed", "USD", "k", "", 1, 8), part(day, "shed", "USD", "l", "", 1, 16)}, got)
+	same(w.t, "the day by key", []scrollback.UsageDay{part(day, c.Project, "EUR", "k", "", 1, 4),
+		part(day, c.Project, "USD", "", "", 1, 1),
+		part(day, c.Project, "USD", "k", "", 1, 2), part(day, "shed", "USD", "k", "", 1, 8),
+		part(day, "shed", "USD", "l", "", 1, 16)}, got)
 	got, err = w.Book.UsageParts(w.ctx, driver.UsageParts{First: day + 1, Last: day + 9, ByConversation: true})
 	w.ok(err)
 	same(w.t, "the next day by conversation", []scrollback.UsageDay{part(day+1, "shed", "USD", "", d.ID, 1, 32)}, got)
@@ -332,7 +350,8 @@ func testDaysOfZones(w *bench) {
 	day := w.now / scrollback.DayMS
 	spend := func(at, tokens int64) {
 		turn := w.begin(c.ID)
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnComplete,
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+			State: scrollback.TurnComplete,
 			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: at, Purpose: "turn",
 				Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: "USD"}}}})
 		w.ok(err)

@@ -24,7 +24,8 @@ import (
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*bench){
 		"PutOrigin": testPut, "PutOriginRefused": testPutRefused, "Origins": testList, "OriginFolders": testFolders,
-		"OriginPages": testPages, "OriginsOfTheTrash": testTrash, "OriginsPurged": testPurged, "OriginsAtRandom": testAtRandom,
+		"OriginPages": testPages, "OriginsOfTheTrash": testTrash, "OriginsPurged": testPurged,
+		"OriginsAtRandom": testAtRandom,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
@@ -67,8 +68,10 @@ func (w *bench) same(what string, want, got any) {
 func (w *bench) conversation(project string) scrollback.ConversationID {
 	w.t.Helper()
 	w.n++
-	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprintf("c%02d", w.n)), Project: project, Version: 1, CreatedAt: w.now, UpdatedAt: w.now}
-	made, _, err := w.Log.Create(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)), Conversation: c.ID})
+	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprintf("c%02d", w.n)), Project: project, Version: 1,
+		CreatedAt: w.now, UpdatedAt: w.now}
+	made, _, err := w.Log.Create(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
+		Conversation: c.ID})
 	w.ok(err)
 	return made.ID
 }
@@ -88,14 +91,17 @@ func (w *bench) list(q driver.OriginQuery) []scrollback.Origin {
 
 // full is an origin with something in each field.
 func full(of scrollback.ConversationID) scrollback.Origin {
-	return scrollback.Origin{Tool: "a-tool", ID: "its \"id\" 会话", Conversation: of, Root: "first", Folder: "/home/me/work", GitBranch: "feature/x",
-		Place: "/home/me/.a-tool", Name: "2026/11/one.jsonl", Stamp: "12:34", Shared: true, ImportedAt: 5, GoneAt: 7}
+	return scrollback.Origin{Tool: "a-tool", ID: "its \"id\" 会话", Conversation: of, Root: "first", Folder: "/home/me/work",
+		GitBranch: "feature/x",
+		Place:     "/home/me/.a-tool", Name: "2026/11/one.jsonl", Stamp: "12:34", Shared: true, ImportedAt: 5, GoneAt: 7}
 }
 
 // testPut: what goes in comes out; the same tool, id and conversation is replaced, and so is
 // what the conversation that is named had of them.
 func testPut(w *bench) {
-	a, b, c := w.conversation("p"), w.conversation("p"), w.conversation("p")
+	a := w.conversation("p")
+	b := w.conversation("p")
+	c := w.conversation("p")
 	w.same("at first", []scrollback.Origin{}, w.list(driver.OriginQuery{}))
 	o := w.put(full(a))
 	w.same("put", []scrollback.Origin{o}, w.list(driver.OriginQuery{}))
@@ -129,10 +135,12 @@ func testPutRefused(w *bench) {
 
 // testList: each field that is set narrows a list, and lists are in order.
 func testList(w *bench) {
-	a, b := w.conversation("p"), w.conversation("q")
+	a := w.conversation("p")
+	b := w.conversation("q")
 	one := w.put(scrollback.Origin{Tool: "x", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n", Folder: "/f"})
 	two := w.put(scrollback.Origin{Tool: "x", ID: "2", Conversation: b, Root: "r", Place: "/y", Name: "n", Folder: "/g"})
-	three := w.put(scrollback.Origin{Tool: "x", ID: "10", Conversation: b, Root: "s", Place: "/x", Name: "m", Folder: "/f"})
+	three := w.put(scrollback.Origin{Tool: "x", ID: "10", Conversation: b, Root: "s", Place: "/x", Name: "m",
+		Folder: "/f"})
 	four := w.put(scrollback.Origin{Tool: "w", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n"})
 	for _, c := range []struct {
 		q    driver.OriginQuery
@@ -146,7 +154,8 @@ func testList(w *bench) {
 		{driver.OriginQuery{Place: "/x"}, []scrollback.Origin{four, three, one}},
 		{driver.OriginQuery{Tool: "x", Place: "/x", Name: "n"}, []scrollback.Origin{one}},
 		{driver.OriginQuery{Folder: "/f", Tool: "x"}, []scrollback.Origin{three, one}},
-		{driver.OriginQuery{Conversations: []scrollback.ConversationID{b, a, b, "nobody"}}, []scrollback.Origin{four, three, one, two}},
+		{driver.OriginQuery{Conversations: []scrollback.ConversationID{b, a, b, "nobody"}},
+			[]scrollback.Origin{four, three, one, two}},
 		{driver.OriginQuery{Conversations: []scrollback.ConversationID{b}, Folder: "/f"}, []scrollback.Origin{three}},
 		{driver.OriginQuery{Tool: "x", Conversations: []scrollback.ConversationID{a}}, []scrollback.Origin{one}},
 		{driver.OriginQuery{Projects: []string{"q", "other"}}, []scrollback.Origin{three, two}},
@@ -159,7 +168,8 @@ func testList(w *bench) {
 // testFolders: a folder is itself and what is below it, whatever its name has of what
 // patterns are made of.
 func testFolders(w *bench) {
-	folders := []string{"/", "/a", "/a/b", "/a/b/c", "/a/bc", "/a/b-c", "/a/b.c", "/a/B", "/a/%", "/a/%/x", "/a/_", "/a/x", "/a/b/", "/ä/b", "",
+	folders := []string{"/", "/a", "/a/b", "/a/b/c", "/a/bc", "/a/b-c", "/a/b.c", "/a/B", "/a/%", "/a/%/x", "/a/_", "/a/x",
+		"/a/b/", "/ä/b", "",
 		`C:\`, `C:\a`, `C:\a\b`, `C:\ab`}
 	for i, f := range folders {
 		w.put(scrollback.Origin{Tool: "x", ID: fmt.Sprintf("%02d", i), Conversation: w.conversation("p"), Folder: f})
@@ -189,7 +199,8 @@ func testPages(w *bench) {
 	var all []scrollback.Origin
 	for i := range 60 {
 		of := w.conversation([]string{"mine", "theirs", "theirs"}[i%3])
-		all = append(all, w.put(scrollback.Origin{Tool: []string{"x", "y"}[i%2], ID: fmt.Sprintf("%02d", 59-i/4), Conversation: of, Place: "/p", Folder: "/f"}))
+		all = append(all, w.put(scrollback.Origin{Tool: []string{"x", "y"}[i%2], ID: fmt.Sprintf("%02d", 59-i/4),
+			Conversation: of, Place: "/p", Folder: "/f"}))
 	}
 	slices.SortFunc(all, func(a, b scrollback.Origin) int {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
@@ -221,11 +232,14 @@ func testPages(w *bench) {
 
 // testTrash: what is in the trash is listed if that is asked for.
 func testTrash(w *bench) {
-	a, b := w.conversation("p"), w.conversation("p")
-	one, two := w.put(full(a)), w.put(full(b))
+	a := w.conversation("p")
+	b := w.conversation("p")
+	one := w.put(full(a))
+	two := w.put(full(b))
 	_, err := w.Log.Patch(w.ctx, a, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = w.now; return nil })
 	w.ok(err)
-	for _, q := range []driver.OriginQuery{{}, {Tool: one.Tool, ID: one.ID}, {Folder: "/home/me"}, {Conversations: []scrollback.ConversationID{a, b}}} {
+	for _, q := range []driver.OriginQuery{{}, {Tool: one.Tool, ID: one.ID}, {Folder: "/home/me"},
+		{Conversations: []scrollback.ConversationID{a, b}}} {
 		w.same("without the trash", []scrollback.Origin{two}, w.list(q))
 		q.Trash = true
 		w.same("with the trash", []scrollback.Origin{one, two}, w.list(q))
@@ -238,7 +252,8 @@ func testTrash(w *bench) {
 // testPurged: origins go with their conversation, and leave a mark that one of the same
 // name takes away.
 func testPurged(w *bench) {
-	a, b := w.conversation("p"), w.conversation("q")
+	a := w.conversation("p")
+	b := w.conversation("q")
 	o := w.put(full(a))
 	rest := w.put(full(b))
 	purged := func(what string, want bool, tool, id string, projects []string) {
@@ -276,16 +291,20 @@ func testAtRandom(w *bench) {
 	for range 12 {
 		p := pick("p", "q")
 		id := w.conversation(p)
-		of, project[id] = append(of, id), p
+		of = append(of, id)
+		project[id] = p
 	}
 	kept := map[string]scrollback.Origin{}
 	for range 200 {
-		o := scrollback.Origin{Tool: pick("x", "y"), ID: pick("1", "2", "3", "4"), Conversation: of[r.IntN(len(of))], Root: pick("", "r", "s"),
-			Folder: pick("", "/a", "/a/b", "/a/bc"), Place: pick("", "/p", "/q"), Name: pick("n", "m"), Stamp: fmt.Sprint(r.IntN(9)), Shared: r.IntN(2) == 0}
+		o := scrollback.Origin{Tool: pick("x", "y"), ID: pick("1", "2", "3", "4"), Conversation: of[r.IntN(len(of))],
+			Root:   pick("", "r", "s"),
+			Folder: pick("", "/a", "/a/b", "/a/bc"), Place: pick("", "/p", "/q"), Name: pick("n", "m"),
+			Stamp: fmt.Sprint(r.IntN(9)), Shared: r.IntN(2) == 0}
 		w.put(o)
 		kept[o.Tool+" "+o.ID+" "+string(o.Conversation)] = o
 
-		q := driver.OriginQuery{Tool: pick("", "x"), ID: pick("", "", "2"), Root: pick("", "", "r"), Folder: pick("", "", "/a/b", "/a"), Place: pick("", "/p"), Name: pick("", "n")}
+		q := driver.OriginQuery{Tool: pick("", "x"), ID: pick("", "", "2"), Root: pick("", "", "r"),
+			Folder: pick("", "", "/a/b", "/a"), Place: pick("", "/p"), Name: pick("", "n")}
 		if r.IntN(3) == 0 {
 			q.Projects = []string{"q"}
 		}
@@ -295,9 +314,11 @@ func testAtRandom(w *bench) {
 		var want []scrollback.Origin
 		for _, o := range kept {
 			within := q.Folder == "" || o.Folder == q.Folder || strings.HasPrefix(o.Folder, q.Folder+"/")
-			if within && (q.Tool == "" || q.Tool == o.Tool) && (q.ID == "" || q.ID == o.ID) && (q.Root == "" || q.Root == o.Root) &&
+			if within && (q.Tool == "" || q.Tool == o.Tool) && (q.ID == "" || q.ID == o.ID) &&
+				(q.Root == "" || q.Root == o.Root) &&
 				(q.Place == "" || q.Place == o.Place) && (q.Name == "" || q.Name == o.Name) &&
-				(q.Projects == nil || project[o.Conversation] == "q") && (q.Conversations == nil || slices.Contains(q.Conversations, o.Conversation)) {
+				(q.Projects == nil || project[o.Conversation] == "q") &&
+				(q.Conversations == nil || slices.Contains(q.Conversations, o.Conversation)) {
 				want = append(want, o)
 			}
 		}

@@ -12,15 +12,21 @@ import (
 func testAgents(w *bench) {
 	mk := func(of scrollback.ConversationID, project string, deleted int64) scrollback.Conversation {
 		return w.conversation(func(c *scrollback.Conversation) {
-			c.Project, c.DeletedAt, c.UpdatedAt = project, deleted, w.tick()
+			c.Project = project
+			c.DeletedAt = deleted
+			c.UpdatedAt = w.tick()
 			if of != "" {
 				c.AgentOf = &scrollback.AgentRef{ID: of, TurnID: "t", CallID: "c"}
 			}
 		})
 	}
-	a, b := mk("", "one", 0), mk("", "two", 0)
-	a1, b1, a2 := mk(a.ID, "one", 0), mk(b.ID, "two", 0), mk(a.ID, "one", 0)
-	deep, gone := mk(a1.ID, "one", 0), mk(a.ID, "one", 5)
+	a := mk("", "one", 0)
+	b := mk("", "two", 0)
+	a1 := mk(a.ID, "one", 0)
+	b1 := mk(b.ID, "two", 0)
+	a2 := mk(a.ID, "one", 0)
+	deep := mk(a1.ID, "one", 0)
+	gone := mk(a.ID, "one", 5)
 	of := func(cs ...scrollback.Conversation) []scrollback.ConversationID {
 		out := []scrollback.ConversationID{}
 		for _, c := range cs {
@@ -32,20 +38,22 @@ func testAgents(w *bench) {
 		q    driver.ListQuery
 		want []scrollback.Conversation
 	}{
-		"neither":           {driver.ListQuery{}, []scrollback.Conversation{b, a}},
-		"nor in a project":  {driver.ListQuery{Projects: []string{"one"}}, []scrollback.Conversation{a}},
-		"trash":             {driver.ListQuery{Trash: true}, []scrollback.Conversation{gone}},
-		"of one":            {driver.ListQuery{AgentOf: of(a)}, []scrollback.Conversation{a2, a1}},
-		"of one, in trash":  {driver.ListQuery{AgentOf: of(a), Trash: true}, []scrollback.Conversation{gone}},
-		"of both":           {driver.ListQuery{AgentOf: of(b, a, b)}, []scrollback.Conversation{a2, b1, a1}},
-		"of both, for some": {driver.ListQuery{AgentOf: of(a, b), Projects: []string{"two", "no"}}, []scrollback.Conversation{b1}},
-		"of a sub-agent":    {driver.ListQuery{AgentOf: of(a1)}, []scrollback.Conversation{deep}},
-		"of none":           {driver.ListQuery{AgentOf: of()}, nil},
-		"of nobody":         {driver.ListQuery{AgentOf: []scrollback.ConversationID{"x", ""}}, nil},
-		"for nobody":        {driver.ListQuery{AgentOf: of(a), Projects: []string{}}, nil},
+		"neither":          {driver.ListQuery{}, []scrollback.Conversation{b, a}},
+		"nor in a project": {driver.ListQuery{Projects: []string{"one"}}, []scrollback.Conversation{a}},
+		"trash":            {driver.ListQuery{Trash: true}, []scrollback.Conversation{gone}},
+		"of one":           {driver.ListQuery{AgentOf: of(a)}, []scrollback.Conversation{a2, a1}},
+		"of one, in trash": {driver.ListQuery{AgentOf: of(a), Trash: true}, []scrollback.Conversation{gone}},
+		"of both":          {driver.ListQuery{AgentOf: of(b, a, b)}, []scrollback.Conversation{a2, b1, a1}},
+		"of both, for some": {driver.ListQuery{AgentOf: of(a, b), Projects: []string{"two", "no"}},
+			[]scrollback.Conversation{b1}},
+		"of a sub-agent": {driver.ListQuery{AgentOf: of(a1)}, []scrollback.Conversation{deep}},
+		"of none":        {driver.ListQuery{AgentOf: of()}, nil},
+		"of nobody":      {driver.ListQuery{AgentOf: []scrollback.ConversationID{"x", ""}}, nil},
+		"for nobody":     {driver.ListQuery{AgentOf: of(a), Projects: []string{}}, nil},
 	} {
 		for limit := 1; limit <= 3; limit++ {
-			rule.q.Limit, rule.q.Before = limit, nil
+			rule.q.Limit = limit
+			rule.q.Before = nil
 			var got []scrollback.Conversation
 			for len(got) <= len(rule.want) {
 				page, err := w.Read.Conversations(w.ctx, rule.q)
@@ -61,7 +69,8 @@ func testAgents(w *bench) {
 	projects, err := w.Read.Projects(w.ctx)
 	w.ok(err)
 	same(w.t, "projects", []scrollback.Project{{Name: "one", Conversations: 1}, {Name: "two", Conversations: 1}}, projects)
-	got, err := w.Log.Patch(w.ctx, a1.ID, w.tick(), func(c *scrollback.Conversation) error { c.AgentOf.ID = "z"; return nil })
+	got, err := w.Log.Patch(w.ctx, a1.ID, w.tick(),
+		func(c *scrollback.Conversation) error { c.AgentOf.ID = "z"; return nil })
 	w.ok(err)
 	same(w.t, "patched", a1.AgentOf, got.AgentOf)
 	_, err = w.Log.Append(w.ctx, driver.Append{Conversation: a1.ID, Now: w.tick(), IfHead: -1})

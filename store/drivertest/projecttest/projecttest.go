@@ -22,7 +22,8 @@ import (
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*bench){
-		"StoredProject": testStoredProject, "StoredProjectRefused": testStoredProjectRefused, "DeletedProject": testDeletedProject,
+		"StoredProject": testStoredProject, "StoredProjectRefused": testStoredProjectRefused,
+		"DeletedProject":    testDeletedProject,
 		"ConcurrentProject": testConcurrentProject, "Entitle": testEntitle, "EntitleTooLate": testEntitleTooLate,
 		"ConcurrentEntitle": testConcurrentEntitle, "Agents": testAgents,
 	} {
@@ -74,9 +75,11 @@ func same(t *testing.T, what string, want, got any) {
 func (w *bench) conversation(set func(c *scrollback.Conversation)) scrollback.Conversation {
 	w.t.Helper()
 	w.n++
-	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprint("c", w.n)), Project: "default", Version: 1, CreatedAt: w.now, UpdatedAt: w.now}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprint("c", w.n)), Project: "default", Version: 1,
+		CreatedAt: w.now, UpdatedAt: w.now}
 	set(&c)
-	made, _, err := w.Log.Create(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)), Conversation: c.ID})
+	made, _, err := w.Log.Create(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
+		Conversation: c.ID})
 	w.ok(err)
 	return made
 }
@@ -91,8 +94,13 @@ func (w *bench) head(id scrollback.ConversationID) driver.Head {
 // storedProject sets every field of a project.
 func storedProject(p *scrollback.Project) error {
 	yes := true
-	p.Title, p.Instructions, p.Model, p.Policy, p.Limit = "A <title> & 标题", "Be \"brief\".\n", "maker/name", "rolling", 32000
-	p.Settings = scrollback.Settings{RecallScope: scrollback.ScopeProject, Compaction: map[string]float64{"keep_share": 0.25}, Thinking: &yes}
+	p.Title = "A <title> & 标题"
+	p.Instructions = "Be \"brief\".\n"
+	p.Model = "maker/name"
+	p.Policy = "rolling"
+	p.Limit = 32000
+	p.Settings = scrollback.Settings{RecallScope: scrollback.ScopeProject,
+		Compaction: map[string]float64{"keep_share": 0.25}, Thinking: &yes}
 	p.Budget = &scrollback.DailyBudget{TokensPerDay: 5, MoneyPerDay: 0.25, Currency: "EUR"}
 	return nil
 }
@@ -113,20 +121,29 @@ func testStoredProject(w *bench) {
 
 	var want scrollback.Project
 	w.ok(storedProject(&want))
-	want.Name, want.Version, want.CreatedAt = "named", 1, w.tick()
+	want.Name = "named"
+	want.Version = 1
+	want.CreatedAt = w.tick()
 	want.UpdatedAt = want.CreatedAt
 	got, err := w.Projects.Put(w.ctx, "named", w.now, func(p *scrollback.Project) error {
 		same(w.t, "edited first", scrollback.Project{Name: "named"}, *p)
-		p.Name, p.Version, p.CreatedAt, p.Conversations = "other", 9, 9, 9
+		p.Name = "other"
+		p.Version = 9
+		p.CreatedAt = 9
+		p.Conversations = 9
 		return storedProject(p)
 	})
 	w.ok(err)
 	same(w.t, "put", want, got)
 	same(w.t, "got", want, w.stored("named"))
 
-	want.Title, want.Budget, want.Version, want.UpdatedAt = "", nil, 2, w.tick()
+	want.Title = ""
+	want.Budget = nil
+	want.Version = 2
+	want.UpdatedAt = w.tick()
 	got, err = w.Projects.Put(w.ctx, "named", w.now, func(p *scrollback.Project) error {
-		p.Title, p.Budget = "", nil
+		p.Title = ""
+		p.Budget = nil
 		p.Settings.Compaction["keep_share"] = 0.25 // nobody else holds it
 		return nil
 	})
@@ -135,11 +152,13 @@ func testStoredProject(w *bench) {
 	same(w.t, "got again", want, w.stored("named"))
 	same(w.t, "the conversation", before, w.head(c.ID))
 
-	_, err = w.Projects.Put(w.ctx, "empty", w.tick(), func(p *scrollback.Project) error { p.Title = "None yet"; return nil })
+	_, err = w.Projects.Put(w.ctx, "empty", w.tick(),
+		func(p *scrollback.Project) error { p.Title = "None yet"; return nil })
 	w.ok(err)
 	list, err := w.Read.Projects(w.ctx)
 	w.ok(err)
-	same(w.t, "the list", []scrollback.Project{{Name: "empty", Title: "None yet", Version: 1, CreatedAt: w.now, UpdatedAt: w.now},
+	same(w.t, "the list", []scrollback.Project{{Name: "empty", Title: "None yet", Version: 1, CreatedAt: w.now,
+		UpdatedAt: w.now},
 		{Name: "named", Conversations: 1, Version: 2, CreatedAt: want.CreatedAt, UpdatedAt: want.UpdatedAt}}, list)
 }
 
@@ -152,7 +171,8 @@ func testStoredProjectRefused(w *bench) {
 	for _, name := range []string{"p", "q"} {
 		_, err := w.Projects.Put(w.ctx, name, w.tick(), func(p *scrollback.Project) error {
 			if p.Settings.Compaction != nil {
-				p.Settings.Compaction["keep_share"], p.Budget.TokensPerDay = 0.9, 99
+				p.Settings.Compaction["keep_share"] = 0.9
+				p.Budget.TokensPerDay = 99
 			}
 			return no
 		})
@@ -200,24 +220,33 @@ func testConcurrentProject(w *bench) {
 
 // titled is a call that a title cost.
 func titled(c scrollback.Conversation, at int64) []scrollback.UsageRecord {
-	return []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Purpose: "title", At: at, Usage: scrollback.Usage{InputTokens: 7, OutputTokens: 2, TotalTokens: 9}}}
+	return []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Purpose: "title", At: at,
+		Usage: scrollback.Usage{InputTokens: 7, OutputTokens: 2, TotalTokens: 9}}}
 }
 
 // testEntitle: a claim changes nothing that anybody sees, a title does, and is a commit.
 func testEntitle(w *bench) {
-	c := w.conversation(func(c *scrollback.Conversation) { c.Title, c.TitleBy = "the prompt", scrollback.TitlePrompt })
+	c := w.conversation(func(c *scrollback.Conversation) {
+		c.Title = "the prompt"
+		c.TitleBy = scrollback.TitlePrompt
+	})
 	w.conversation(func(*scrollback.Conversation) {})
 	before := w.head(c.ID)
-	ok, err := w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: w.tick(), From: scrollback.TitlePrompt, To: scrollback.TitleAsked})
+	ok, err := w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: w.tick(), From: scrollback.TitlePrompt,
+		To: scrollback.TitleAsked})
 	w.ok(err)
 	before.TitleBy = scrollback.TitleAsked
 	if same(w.t, "claimed", before, w.head(c.ID)); !ok {
 		w.t.Fatal("not claimed")
 	}
-	ok, err = w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: w.tick(), From: scrollback.TitleAsked, To: scrollback.TitleModel,
+	ok, err = w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: w.tick(), From: scrollback.TitleAsked,
+		To:    scrollback.TitleModel,
 		Title: "Tides 潮汐", Usage: titled(c, w.now)})
 	w.ok(err)
-	before.TitleBy, before.Title, before.Version, before.UpdatedAt = scrollback.TitleModel, "Tides 潮汐", before.Version+1, w.now
+	before.TitleBy = scrollback.TitleModel
+	before.Title = "Tides 潮汐"
+	before.Version += 1
+	before.UpdatedAt = w.now
 	if same(w.t, "titled", before, w.head(c.ID)); !ok {
 		w.t.Fatal("not titled")
 	}
@@ -235,10 +264,15 @@ func testEntitle(w *bench) {
 func testEntitleTooLate(w *bench) {
 	late := driver.Entitle{Now: w.tick(), From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "late"}
 	given := w.conversation(func(c *scrollback.Conversation) { c.Title = "given" })
-	gone := w.conversation(func(c *scrollback.Conversation) { c.Title, c.TitleBy, c.DeletedAt = "gone", scrollback.TitleAsked, 5 })
+	gone := w.conversation(func(c *scrollback.Conversation) {
+		c.Title = "gone"
+		c.TitleBy = scrollback.TitleAsked
+		c.DeletedAt = 5
+	})
 	for i, c := range []scrollback.Conversation{given, gone} {
 		before := w.head(c.ID)
-		late.Conversation, late.Usage = c.ID, titled(c, w.now)
+		late.Conversation = c.ID
+		late.Usage = titled(c, w.now)
 		ok, err := w.Log.Entitle(w.ctx, late)
 		w.ok(err)
 		if same(w.t, c.Title, before, w.head(c.ID)); ok {
@@ -259,7 +293,8 @@ func testConcurrentEntitle(w *bench) {
 	won := make(chan bool, 8)
 	for range cap(won) {
 		all.Go(func() {
-			ok, err := w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: 1, From: scrollback.TitlePrompt, To: scrollback.TitleAsked})
+			ok, err := w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: 1, From: scrollback.TitlePrompt,
+				To: scrollback.TitleAsked})
 			w.ok(err)
 			won <- ok
 		})

@@ -45,12 +45,16 @@ func (w *bench) id() string {
 func (w *bench) begin(of *scrollback.Conversation, seq int64) scrollback.Conversation {
 	w.t.Helper()
 	w.now += 10
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: w.now, UpdatedAt: w.now}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: w.now,
+		UpdatedAt: w.now}
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id()), Conversation: c.ID, UpdatedAt: w.now}
 	if of != nil {
-		c.Parent, c.Messages = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}, seq
+		c.Parent = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}
+		c.Messages = seq
 		c.Ancestors = append([]scrollback.ConversationID{of.ID}, of.Ancestors...)
-		b.Parent, b.AtSeq, b.HeadSeq = of.Branch, seq, seq
+		b.Parent = of.Branch
+		b.AtSeq = seq
+		b.HeadSeq = seq
 	}
 	c.Branch = b.ID
 	c, _, err := w.Log.Create(w.t.Context(), c, b)
@@ -66,7 +70,8 @@ func (w *bench) say(id scrollback.ConversationID, n int) {
 	var entries []driver.Entry
 	for i := range n {
 		w.now += int64(7 - 3*(i%4))
-		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool, scrollback.RoleAssistant}[i%4]
+		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool,
+			scrollback.RoleAssistant}[i%4]
 		text := strings.Repeat("潮 ", i%5+1)
 		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.id()), Role: role,
 			Parts: scrollback.Say(text), Status: scrollback.StatusComplete, CreatedAt: w.now,
@@ -128,10 +133,11 @@ func (w *bench) sifted(branch scrollback.BranchID, path []scrollback.Message) {
 				want = append(want, m)
 			}
 		}
-		got, err := w.Read.Messages(w.t.Context(), driver.MessageQuery{Branch: branch, From: 1, To: int64(len(path)), Wanted: func(b []byte) bool {
-			asked = append(asked, string(b))
-			return strings.Contains(string(b), text)
-		}})
+		got, err := w.Read.Messages(w.t.Context(),
+			driver.MessageQuery{Branch: branch, From: 1, To: int64(len(path)), Wanted: func(b []byte) bool {
+				asked = append(asked, string(b))
+				return strings.Contains(string(b), text)
+			}})
 		slices.Sort(asked)
 		slices.Sort(parts)
 		if d := cmp.Diff(want, append(want[:0:0], got...)) + cmp.Diff(parts, asked); d != "" || err != nil {
@@ -145,7 +151,8 @@ func counted(ms []scrollback.Message, head, bins int64) []scrollback.ShapeBin {
 	for _, m := range ms {
 		b := &out[(m.Seq-1)*bins/head]
 		if b.FirstSeq == 0 {
-			b.FirstSeq, b.At = m.Seq, m.CreatedAt
+			b.FirstSeq = m.Seq
+			b.At = m.CreatedAt
 		}
 		b.LastSeq = m.Seq
 		b.Bytes += m.Weight.Bytes

@@ -69,7 +69,8 @@ func (w *bench) code(err error, want scrollback.Code) {
 
 // plan is a conversation that is not there yet, with its first branch.
 func (w *bench) plan() (scrollback.Conversation, scrollback.Branch) {
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: w.tick(), UpdatedAt: w.now}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: w.tick(),
+		UpdatedAt: w.now}
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id()), Conversation: c.ID, UpdatedAt: w.now}
 	c.Branch = b.ID
 	return c, b
@@ -87,9 +88,12 @@ func (w *bench) conversation() scrollback.Conversation {
 func (w *bench) fork(of scrollback.Conversation, seq int64) scrollback.Conversation {
 	w.t.Helper()
 	c, b := w.plan()
-	c.Parent, c.Messages = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}, seq
+	c.Parent = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}
+	c.Messages = seq
 	c.Ancestors = append([]scrollback.ConversationID{of.ID}, of.Ancestors...)
-	b.Parent, b.AtSeq, b.HeadSeq = of.Branch, seq, seq
+	b.Parent = of.Branch
+	b.AtSeq = seq
+	b.HeadSeq = seq
 	c, _, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
 	return c
@@ -110,12 +114,14 @@ func (w *bench) append(id scrollback.ConversationID, entries ...driver.Entry) {
 
 // begin opens a turn that ends at once.
 func (w *bench) begin(id scrollback.ConversationID, edit func(*driver.Begin), entries ...driver.Entry) error {
-	b := driver.Begin{Now: w.tick(), Entries: entries, Turn: scrollback.Turn{ID: scrollback.TurnID(w.id()), Conversation: id,
-		State: scrollback.TurnOpen, Owner: "owner", LeaseUntil: w.now + 1000, StartedAt: w.now}}
+	b := driver.Begin{Now: w.tick(), Entries: entries,
+		Turn: scrollback.Turn{ID: scrollback.TurnID(w.id()), Conversation: id,
+			State: scrollback.TurnOpen, Owner: "owner", LeaseUntil: w.now + 1000, StartedAt: w.now}}
 	edit(&b)
 	begun, err := w.Turns.Begin(w.ctx, b)
 	if err == nil {
-		_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: begun.Turn.ID, Owner: "owner", Now: w.tick(), State: scrollback.TurnComplete})
+		_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: begun.Turn.ID, Owner: "owner", Now: w.tick(),
+			State: scrollback.TurnComplete})
 	}
 	return err
 }
@@ -156,13 +162,21 @@ func testConflict(w *bench) {
 	first := w.has(fileA, 1)
 	w.append(c.ID, first)
 	first.Sources[0].Version = 7
-	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1, Entries: []driver.Entry{w.has(fileB, 1), first}})
+	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1,
+		Entries: []driver.Entry{w.has(fileB, 1), first}})
 	w.code(err, scrollback.Conflict)
-	for _, at := range []driver.Begin{{IfBranch: c.Branch, IfHead: 0}, {IfBranch: c.Branch, IfHead: 2}, {IfBranch: "another", IfHead: 1}} {
-		w.code(w.begin(c.ID, func(b *driver.Begin) { b.IfBranch, b.IfHead = at.IfBranch, at.IfHead }, w.has(fileB, 1)), scrollback.Conflict)
+	for _, at := range []driver.Begin{{IfBranch: c.Branch, IfHead: 0}, {IfBranch: c.Branch, IfHead: 2},
+		{IfBranch: "another", IfHead: 1}} {
+		w.code(w.begin(c.ID, func(b *driver.Begin) {
+			b.IfBranch = at.IfBranch
+			b.IfHead = at.IfHead
+		}, w.has(fileB, 1)), scrollback.Conflict)
 	}
 	w.known([]scrollback.ConversationID{c.ID}, kept(fileA, 1, c.Branch, 1))
-	w.ok(w.begin(c.ID, func(b *driver.Begin) { b.IfBranch, b.IfHead = c.Branch, 1 }, w.has(fileB, 1)))
+	w.ok(w.begin(c.ID, func(b *driver.Begin) {
+		b.IfBranch = c.Branch
+		b.IfHead = 1
+	}, w.has(fileB, 1)))
 	w.known([]scrollback.ConversationID{c.ID}, kept(fileA, 1, c.Branch, 1), kept(fileB, 1, c.Branch, 2))
 }
 

@@ -82,7 +82,8 @@ func (w *bench) head(c scrollback.Conversation) driver.Head {
 
 func (w *bench) conversation() scrollback.Conversation {
 	w.t.Helper()
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: w.tick(), UpdatedAt: w.now}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: w.tick(),
+		UpdatedAt: w.now}
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id()), Conversation: c.ID, UpdatedAt: w.now}
 	c.Branch = b.ID
 	c, _, err := w.Log.Create(w.ctx, c, b)
@@ -95,11 +96,14 @@ func (w *bench) begin(c scrollback.Conversation, messages int) scrollback.Turn {
 	w.t.Helper()
 	var entries []driver.Entry
 	for range messages {
-		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.id()), Role: scrollback.RoleUser,
-			Parts: scrollback.Say("said"), Status: scrollback.StatusComplete, CreatedAt: w.tick(), Weight: scrollback.Weight{Tokens: 5, Bytes: 4}}})
+		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.id()),
+			Role:  scrollback.RoleUser,
+			Parts: scrollback.Say("said"), Status: scrollback.StatusComplete, CreatedAt: w.tick(),
+			Weight: scrollback.Weight{Tokens: 5, Bytes: 4}}})
 	}
-	b, err := w.Turns.Begin(w.ctx, driver.Begin{Now: w.tick(), Entries: entries, Turn: scrollback.Turn{ID: scrollback.TurnID(w.id()),
-		Conversation: c.ID, Owner: "o", LeaseUntil: w.now + lease, StartedAt: w.now}})
+	b, err := w.Turns.Begin(w.ctx, driver.Begin{Now: w.tick(), Entries: entries,
+		Turn: scrollback.Turn{ID: scrollback.TurnID(w.id()),
+			Conversation: c.ID, Owner: "o", LeaseUntil: w.now + lease, StartedAt: w.now}})
 	w.ok(err)
 	return b.Turn
 }
@@ -108,7 +112,8 @@ const lease = 30_000
 
 func (w *bench) end(t scrollback.Turn) {
 	w.t.Helper()
-	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: t.ID, Owner: t.Owner, Now: w.tick(), State: scrollback.TurnComplete})
+	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: t.ID, Owner: t.Owner, Now: w.tick(),
+		State: scrollback.TurnComplete})
 	w.ok(err)
 }
 
@@ -116,14 +121,18 @@ func (w *bench) end(t scrollback.Turn) {
 func (w *bench) fold(c scrollback.Conversation, first, last int64) driver.Commit {
 	w.t.Helper()
 	b := w.head(c).Branch
-	s := scrollback.Segment{ID: scrollback.SegmentID(w.id()), Conversation: c.ID, Branch: b.ID, FirstSeq: first, LastSeq: last,
+	s := scrollback.Segment{ID: scrollback.SegmentID(w.id()), Conversation: c.ID, Branch: b.ID, FirstSeq: first,
+		LastSeq:  last,
 		Messages: int(last - first + 1), Placeholder: "folded", TokensBefore: 90, TokensAfter: 9, CreatedAt: w.tick()}
-	cm := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, Segments: []scrollback.Segment{s}, Now: w.tick(),
+	cm := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, Segments: []scrollback.Segment{s},
+		Now: w.tick(),
 		View: scrollback.View{Boundary: last, Sum: scrollback.Weight{Tokens: 5 * last, Bytes: 4 * last},
-			Segments: append(append([]scrollback.ViewItem{}, b.View.Segments...), scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: last})},
+			Segments: append(append([]scrollback.ViewItem{}, b.View.Segments...),
+				scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: last})},
 		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{s.ID},
-			Refs: []scrollback.Ref{scrollback.HistoryRef(s.ID)}, FirstSeq: first, LastSeq: last, Reason: scrollback.ReasonWindow, DurationMS: 7,
-			Tries: []scrollback.Try{{Model: "m", Result: scrollback.ResultEmptySummary, Why: "为空"}}, CreatedAt: w.now}}
+			Refs: []scrollback.Ref{scrollback.HistoryRef(s.ID)}, FirstSeq: first, LastSeq: last, Reason: scrollback.ReasonWindow,
+			DurationMS: 7,
+			Tries:      []scrollback.Try{{Model: "m", Result: scrollback.ResultEmptySummary, Why: "为空"}}, CreatedAt: w.now}}
 	w.ok(w.Views.Commit(w.ctx, cm))
 	return cm
 }
@@ -144,21 +153,25 @@ func (w *bench) purge(c scrollback.Conversation) {
 
 // account is what a step sent, with one of everything.
 func account(step int) *scrollback.Sent {
-	return &scrollback.Sent{Step: step, At: 12, Model: "maker/model", Policy: "segments", Limit: 9000, LimitFrom: scrollback.LimitRequest, Budget: 7000,
+	return &scrollback.Sent{Step: step, At: 12, Model: "maker/model", Policy: "segments", Limit: 9000,
+		LimitFrom: scrollback.LimitRequest, Budget: 7000,
 		CompactsAt: 6300, Tokens: 500, Bytes: 2000, Images: 1, Reused: 300, Dialect: "strict", ImageURLs: true, Factor: 1.25,
 		Runs: []scrollback.SentRun{{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Tokens: 20},
 			{Kind: scrollback.KindPlaceholder, Layer: scrollback.LayerPlaceholders, Seq: 1, LastSeq: 4, Tokens: 80},
 			{Kind: scrollback.KindMessage, Layer: scrollback.LayerPrompt, Seq: 5, LastSeq: 9, Tokens: 400}},
 		Instructions: "i", Tools: "t", Environment: "e", Segments: []scrollback.SegmentID{"s1", "s2"},
-		Summary: &scrollback.ViewSummary{Segment: "s2", FirstSeq: 1, LastSeq: 4, Tokens: 30}, Carried: []int64{2}, Pinned: []int64{1, 3}, PinnedTokens: 700,
-		First: 5, Last: 9, Prompt: 9, Again: []int{0, 2}, Web: &scrollback.SentSearch{Query: "海 tide", Results: 3, Chars: 150}, Hash: "h"}
+		Summary: &scrollback.ViewSummary{Segment: "s2", FirstSeq: 1, LastSeq: 4, Tokens: 30}, Carried: []int64{2},
+		Pinned: []int64{1, 3}, PinnedTokens: 700,
+		First: 5, Last: 9, Prompt: 9, Again: []int{0, 2},
+		Web: &scrollback.SentSearch{Query: "海 tide", Results: 3, Chars: 150}, Hash: "h"}
 }
 
 // finishSent ends a step that sent something.
 func (w *bench) finishSent(turn scrollback.Turn, sent *scrollback.Sent, texts map[string]string) {
 	w.t.Helper()
-	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
-		State: scrollback.TurnOpen, Sent: sent, Texts: texts})
+	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		LeaseUntil: w.now + lease,
+		State:      scrollback.TurnOpen, Sent: sent, Texts: texts})
 	w.ok(err)
 }
 
@@ -193,7 +206,8 @@ func testSent(w *bench) {
 	w.same("texts", map[string]string{"i": "Be brief.", "t": "[]"}, w.texts(c.ID, "t", "unknown", "i"))
 	w.same("of another conversation", map[string]string{}, w.texts(w.conversation().ID, "i"))
 	w.refused(c, scrollback.Conflict, func() error {
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "somebody", Sent: account(3), Now: w.now, State: scrollback.TurnOpen})
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "somebody", Sent: account(3), Now: w.now,
+			State: scrollback.TurnOpen})
 		return err
 	})
 	w.same("after a refusal", 2, len(w.steps(turn.ID)))
@@ -209,13 +223,15 @@ func testSentPurged(w *bench) {
 		turn := w.begin(c, 1)
 		w.finishSent(turn, account(1), map[string]string{"both": "shared", fmt.Sprint("own", i): strings.Repeat("own ", i+1)})
 		w.end(turn)
-		cs, turns = append(cs, c), append(turns, turn)
+		cs = append(cs, c)
+		turns = append(turns, turn)
 	}
 	w.purge(cs[0])
 	w.same("steps", 0, len(w.steps(turns[0].ID)))
 	w.same("texts", map[string]string{}, w.texts(cs[0].ID, "both", "own0"))
 	w.same("the other's steps", 1, len(w.steps(turns[1].ID)))
-	w.same("the other's texts", map[string]string{"both": "shared", "own1": "own own "}, w.texts(cs[1].ID, "both", "own0", "own1"))
+	w.same("the other's texts", map[string]string{"both": "shared", "own1": "own own "},
+		w.texts(cs[1].ID, "both", "own0", "own1"))
 	w.purge(cs[1])
 	w.same("texts of nobody", map[string]string{}, w.texts(cs[1].ID, "both", "own1"))
 }
@@ -225,7 +241,8 @@ func testSentPurged(w *bench) {
 func testRefold(w *bench) {
 	c := w.conversation()
 	w.end(w.begin(c, 6))
-	one, two := w.fold(c, 1, 2), w.fold(c, 3, 4)
+	one := w.fold(c, 1, 2)
+	two := w.fold(c, 3, 4)
 	folds := func(undone bool, want ...driver.Commit) []driver.Fold {
 		w.t.Helper()
 		got, err := w.Views.Folds(w.ctx, driver.FoldQuery{Branch: c.Branch, Undone: undone, Limit: 9})
@@ -250,7 +267,8 @@ func testRefold(w *bench) {
 	w.same("the view before the second", one.View, undone[0].Before)
 	folds(false)
 	refold := func(number, back int64) (scrollback.Receipt, error) {
-		return w.Views.Refold(w.ctx, driver.Refold{Branch: c.Branch, Number: number, Now: w.tick(), IfViewVersion: w.head(c).Branch.ViewVersion - back})
+		return w.Views.Refold(w.ctx, driver.Refold{Branch: c.Branch, Number: number, Now: w.tick(),
+			IfViewVersion: w.head(c).Branch.ViewVersion - back})
 	}
 	for _, bad := range [][2]int64{{undone[0].Number, 1}, {9999, 0}} {
 		w.refused(c, scrollback.Conflict, func() error { _, err := refold(bad[0], bad[1]); return err })

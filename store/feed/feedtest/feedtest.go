@@ -14,7 +14,8 @@ import (
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*rig){
-		"Everything": everything, "TakenOver": takenOver, "Nothing": nothing, "Moved": moved, "Pages": pages, "Entitled": entitled,
+		"Everything": everything, "TakenOver": takenOver, "Nothing": nothing, "Moved": moved, "Pages": pages,
+		"Entitled": entitled,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
@@ -56,7 +57,8 @@ func (r *rig) entry() driver.Entry {
 func (r *rig) create(project string) scrollback.Conversation {
 	r.t.Helper()
 	b := scrollback.Branch{ID: scrollback.BranchID(r.id())}
-	c := scrollback.Conversation{ID: scrollback.ConversationID(r.id()), Project: project, Branch: b.ID, Version: 1, CreatedAt: r.now, UpdatedAt: r.now}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(r.id()), Project: project, Branch: b.ID, Version: 1,
+		CreatedAt: r.now, UpdatedAt: r.now}
 	b.Conversation = c.ID
 	c, _, err := r.Log.Create(r.t.Context(), c, b)
 	r.ok(err)
@@ -71,16 +73,19 @@ func (r *rig) patch(id scrollback.ConversationID, edit func(*scrollback.Conversa
 
 func (r *rig) begin(id scrollback.ConversationID, edit func(*scrollback.Conversation)) scrollback.Turn {
 	r.t.Helper()
-	t := scrollback.Turn{ID: scrollback.TurnID(r.id()), Conversation: id, State: scrollback.TurnOpen, Owner: "o", LeaseUntil: r.now + 1000, StartedAt: r.now}
-	got, err := r.Turns.Begin(r.t.Context(), driver.Begin{Turn: t, Now: r.now, Entries: []driver.Entry{r.entry()}, Edit: edit,
-		Salvage: func(scrollback.Turn) []driver.Entry { return []driver.Entry{r.entry(), r.entry()} }})
+	t := scrollback.Turn{ID: scrollback.TurnID(r.id()), Conversation: id, State: scrollback.TurnOpen, Owner: "o",
+		LeaseUntil: r.now + 1000, StartedAt: r.now}
+	got, err := r.Turns.Begin(r.t.Context(),
+		driver.Begin{Turn: t, Now: r.now, Entries: []driver.Entry{r.entry()}, Edit: edit,
+			Salvage: func(scrollback.Turn) []driver.Entry { return []driver.Entry{r.entry(), r.entry()} }})
 	r.ok(err)
 	return got.Turn
 }
 
 func (r *rig) finish(t scrollback.Turn, state scrollback.TurnState, entries ...driver.Entry) {
 	r.t.Helper()
-	_, err := r.Turns.Finish(r.t.Context(), driver.Finish{Turn: t.ID, Owner: t.Owner, Now: r.now, LeaseUntil: r.now + 1000, State: state, Entries: entries})
+	_, err := r.Turns.Finish(r.t.Context(),
+		driver.Finish{Turn: t.ID, Owner: t.Owner, Now: r.now, LeaseUntil: r.now + 1000, State: state, Entries: entries})
 	r.ok(err)
 }
 
@@ -98,7 +103,8 @@ func (r *rig) told(after int64, want ...driver.Changed) {
 		}
 		if i < len(want) {
 			w = want[i]
-			w.N, w.Project = after+int64(i)+1, cmp.Or(w.Project, "a")
+			w.N = after + int64(i) + 1
+			w.Project = cmp.Or(w.Project, "a")
 		}
 		if g != w {
 			r.t.Errorf("change %d is %+v, want %+v", i, g, w)
@@ -120,11 +126,14 @@ func everything(r *rig) {
 	r.finish(titled, scrollback.TurnComplete, r.entry())
 	failed := r.begin(id, nil)
 	r.finish(failed, scrollback.TurnFailed)
-	_, err = r.Log.Append(ctx, driver.Append{Conversation: id, Now: r.now, IfHead: -1, Entries: []driver.Entry{r.entry(), r.entry()}})
+	_, err = r.Log.Append(ctx, driver.Append{Conversation: id, Now: r.now, IfHead: -1,
+		Entries: []driver.Entry{r.entry(), r.entry()}})
 	r.ok(err)
 	refs := []scrollback.Ref{"history:x", "history:y"}
-	segment := scrollback.Segment{ID: scrollback.SegmentID(r.id()), Conversation: id, Branch: c.Branch, FirstSeq: 1, LastSeq: 3}
-	r.ok(r.Views.Commit(ctx, driver.Commit{Conversation: id, Branch: c.Branch, Segments: []scrollback.Segment{segment}, Now: r.now,
+	segment := scrollback.Segment{ID: scrollback.SegmentID(r.id()), Conversation: id, Branch: c.Branch, FirstSeq: 1,
+		LastSeq: 3}
+	r.ok(r.Views.Commit(ctx, driver.Commit{Conversation: id, Branch: c.Branch, Segments: []scrollback.Segment{segment},
+		Now:     r.now,
 		Receipt: scrollback.Receipt{FirstSeq: 1, LastSeq: 3, Refs: refs}}))
 	_, err = r.Views.Unfold(ctx, driver.Unfold{Branch: c.Branch, Now: r.now})
 	r.ok(err)
@@ -146,12 +155,14 @@ func everything(r *rig) {
 		driver.Changed{Conversation: id, Kinds: driver.KindGrown, Turn: titled.ID, FirstSeq: 2, LastSeq: 3},
 		driver.Changed{Conversation: id, Kinds: driver.KindGrown | driver.KindTurned, Turn: titled.ID,
 			State: scrollback.TurnComplete, FirstSeq: 4, LastSeq: 4},
-		driver.Changed{Conversation: id, Kinds: driver.KindGrown | driver.KindTurned, Turn: failed.ID, State: scrollback.TurnOpen,
+		driver.Changed{Conversation: id, Kinds: driver.KindGrown | driver.KindTurned, Turn: failed.ID,
+			State:    scrollback.TurnOpen,
 			FirstSeq: 5, LastSeq: 5},
 		driver.Changed{Conversation: id, Kinds: driver.KindTurned, Turn: failed.ID, State: scrollback.TurnFailed},
 		driver.Changed{Conversation: id, Kinds: driver.KindGrown, FirstSeq: 6, LastSeq: 7},
 		driver.Changed{Conversation: id, Kinds: driver.KindFolded, FirstSeq: 1, LastSeq: 3, Ref: "history:y"},
-		driver.Changed{Conversation: id, Kinds: driver.KindFolded | driver.KindUndone, FirstSeq: 1, LastSeq: 3, Ref: "history:y"},
+		driver.Changed{Conversation: id, Kinds: driver.KindFolded | driver.KindUndone, FirstSeq: 1, LastSeq: 3,
+			Ref: "history:y"},
 		driver.Changed{Conversation: id, Kinds: driver.KindEdited},
 		driver.Changed{Conversation: id, Kinds: driver.KindEdited},
 		driver.Changed{Conversation: id, Kinds: driver.KindEdited | driver.KindTrashed},
@@ -159,7 +170,8 @@ func everything(r *rig) {
 		driver.Changed{Conversation: id, Kinds: driver.KindTrashed | driver.KindPurged})
 	got, err := r.Feed.Changes(ctx, 0, 2)
 	r.ok(err)
-	if got[0].Now != nil || got[1].Now == nil || got[1].Now.In != "a" || got[1].Now.Version != 1 || got[1].Now.Branch != other.Branch {
+	if got[0].Now != nil || got[1].Now == nil || got[1].Now.In != "a" || got[1].Now.Version != 1 ||
+		got[1].Now.Branch != other.Branch {
 		r.t.Errorf("of a purged one and another: %+v, %+v", got[0].Now, got[1].Now)
 	}
 }
@@ -182,7 +194,8 @@ func entitled(r *rig) {
 	c := r.create("a")
 	entitle := func(e driver.Entitle) {
 		r.t.Helper()
-		e.Conversation, e.Now = c.ID, r.now
+		e.Conversation = c.ID
+		e.Now = r.now
 		moved, err := r.Log.Entitle(r.t.Context(), e)
 		if r.ok(err); !moved {
 			r.t.Fatalf("%+v moved nothing", e)
@@ -204,8 +217,9 @@ func nothing(r *rig) {
 	if scrollback.CodeOf(err) != scrollback.Invalid {
 		r.t.Fatal(err)
 	}
-	_, err = r.Turns.Begin(ctx, driver.Begin{Turn: scrollback.Turn{ID: "t", Conversation: c.ID}, Now: r.now, Entries: []driver.Entry{r.entry()},
-		Admit: func(*scrollback.Turn) error { return scrollback.Errorf(scrollback.Invalid, "test", "no") }})
+	_, err = r.Turns.Begin(ctx, driver.Begin{Turn: scrollback.Turn{ID: "t", Conversation: c.ID}, Now: r.now,
+		Entries: []driver.Entry{r.entry()},
+		Admit:   func(*scrollback.Turn) error { return scrollback.Errorf(scrollback.Invalid, "test", "no") }})
 	if scrollback.CodeOf(err) != scrollback.Invalid {
 		r.t.Fatal(err)
 	}

@@ -74,7 +74,9 @@ func (db *keys) Add(ctx context.Context, n driver.NewKey) error {
 		db.all = slices.Delete(db.all, old, old+1)
 	}
 	db.all = append(db.all, key{copied(n.Key), n.Hash})
-	slices.SortStableFunc(db.all, func(a, b key) int { return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(db.all, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	return nil
 }
 

@@ -24,11 +24,13 @@ func (b *branches) number(ctx context.Context) (int64, error) {
 	defer b.mu.Unlock()
 	if b.next == b.last {
 		var last int64
-		err := b.db.QueryRowContext(ctx, `UPDATE numbers SET last = last + $1 WHERE name = 'branch' RETURNING last`, blockOf).Scan(&last)
+		err := b.db.QueryRowContext(ctx, `UPDATE numbers SET last = last + $1 WHERE name = 'branch' RETURNING last`,
+			blockOf).Scan(&last)
 		if err != nil {
 			return 0, err
 		}
-		b.next, b.last = last-blockOf, last
+		b.next = last - blockOf
+		b.last = last
 	}
 	b.next++
 	return b.next, nil

@@ -37,7 +37,10 @@ func (s *source) times() int {
 func (s *source) read(context.Context) (time.Time, error) {
 	s.mu.Lock()
 	s.asked++
-	ahead, trip, late, err := s.ahead, s.trip, s.late, s.err
+	ahead := s.ahead
+	trip := s.trip
+	late := s.late
+	err := s.err
 	s.mu.Unlock()
 	time.Sleep(time.Duration(late * float64(trip)))
 	now := time.Now().Add(ahead)

@@ -105,19 +105,23 @@ func (c *connection) look(ctx context.Context) error {
 	case err != nil:
 		return err
 	case version < oldest*10_000:
-		return scrollback.Errorf(scrollback.Refused, op, "this PostgreSQL is of version %d; scrollback needs %d or newer", version/10_000, oldest)
+		return scrollback.Errorf(scrollback.Refused, op, "this PostgreSQL is of version %d; scrollback needs %d or newer",
+			version/10_000, oldest)
 	case encoding != "UTF8":
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the database's encoding is %s; scrollback needs UTF8: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'", encoding)
+			"the database's encoding is %s; scrollback needs UTF8: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'",
+			encoding)
 	case c.writers != nil && recovering:
 		return readOnlyReplica(op)
 	case c.writers != nil && readOnly == "on":
 		return scrollback.Errorf(scrollback.Refused, op,
 			"this PostgreSQL only lets its user read (default_transaction_read_only is on); scrollback needs to write").Because(ErrReadOnly)
 	case !schema.Valid:
-		return scrollback.Errorf(scrollback.Refused, op, "the database has no schema for its user: the first of search_path does not exist")
+		return scrollback.Errorf(scrollback.Refused, op,
+			"the database has no schema for its user: the first of search_path does not exist")
 	}
-	c.schema, c.channel = schema.String, channelOf(schema.String)
+	c.schema = schema.String
+	c.channel = channelOf(schema.String)
 	return nil
 }
 
@@ -139,7 +143,8 @@ func (b *bounded) Connect(ctx context.Context) (sqlfault.Conn, error) {
 	}
 	if s := b.pool.Stat(); s.AcquiredConns() >= s.MaxConns() {
 		return nil, scrollback.Errorf(scrollback.Unavailable, "postgres",
-			"all %d connections that %s are in use; pool_max_conns in the database's URL sets how many there are", s.MaxConns(), b.does)
+			"all %d connections that %s are in use; pool_max_conns in the database's URL sets how many there are", s.MaxConns(),
+			b.does)
 	}
 	return nil, err
 }

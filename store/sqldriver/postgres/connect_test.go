@@ -66,7 +66,8 @@ func TestConnect(t *testing.T) {
 		name, want string
 	}{
 		{c.writers, "transaction_isolation", "read committed"}, {c.writers, "transaction_read_only", "off"},
-		{c.writers, "idle_in_transaction_session_timeout", "15s"}, {c.writers, "lock_timeout", "10s"}, {c.writers, "statement_timeout", "0"},
+		{c.writers, "idle_in_transaction_session_timeout", "15s"}, {c.writers, "lock_timeout", "10s"},
+		{c.writers, "statement_timeout", "0"},
 		{c.readers, "transaction_isolation", "repeatable read"}, {c.readers, "transaction_read_only", "on"},
 		{c.readers, "idle_in_transaction_session_timeout", "10min"}, {c.readers, "application_name", "scrollback"},
 	} {
@@ -116,8 +117,10 @@ func TestBadDatabases(t *testing.T) {
 	plain := postgrestest.Start(t, postgrestest.Options{TCP: true, MaxConnections: 5,
 		Settings: []string{"superuser_reserved_connections=1", "max_wal_senders=0"}})
 	tls := postgrestest.Start(t, postgrestest.Options{TLS: true})
-	dsn, secure := plain.DSN("postgres"), tls.DSN("postgres")
-	if err := exec(t, dsn, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'SQL_ASCII'", "CREATE ROLE nobody LOGIN PASSWORD '"+secret+"'",
+	dsn := plain.DSN("postgres")
+	secure := tls.DSN("postgres")
+	if err := exec(t, dsn, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'SQL_ASCII'",
+		"CREATE ROLE nobody LOGIN PASSWORD '"+secret+"'",
 		"ALTER DATABASE latin SET search_path = nowhere"); err != nil {
 		t.Fatal(err)
 	}
@@ -136,8 +139,10 @@ func TestBadDatabases(t *testing.T) {
 		code  scrollback.Code
 		words string
 	}{
-		"password":       {user(url.UserPassword("postgres", secret)), scrollback.Refused, "does not take the password of user postgres"},
-		"no such user":   {user(url.UserPassword("stranger", secret)), scrollback.Refused, "does not take the password of user stranger"},
+		"password": {user(url.UserPassword("postgres", secret)), scrollback.Refused,
+			"does not take the password of user postgres"},
+		"no such user": {user(url.UserPassword("stranger", secret)), scrollback.Refused,
+			"does not take the password of user stranger"},
 		"no database":    {base(user(url.UserPassword("nobody", secret)), ""), scrollback.Refused, "has no database nobody"},
 		"database":       {base(dsn, "missing"), scrollback.Refused, "has no database missing"},
 		"port":           {other(closedPort(t)), scrollback.Unavailable, "nothing listens at 127.0.0.1:"},
@@ -145,18 +150,21 @@ func TestBadDatabases(t *testing.T) {
 		"not PostgreSQL": {other(listening), scrollback.Refused, "is not PostgreSQL"},
 		"not with TLS":   {asking(t, other(listening), "sslmode", "require"), scrollback.Refused, "does not speak TLS"},
 		"encoding":       {base(dsn, "latin"), scrollback.Refused, "encoding is SQL_ASCII"},
-		"read only":      {asking(t, dsn, "default_transaction_read_only", "on"), scrollback.Refused, "only lets its user read"},
-		"setting":        {asking(t, dsn, "no_such_setting", "1"), scrollback.Invalid, "no_such_setting"},
-		"schema":         {asking(t, dsn, "search_path", "nowhere"), scrollback.Refused, "search_path does not exist"},
-		"TLS refused":    {asking(t, dsn, "sslmode", "require"), scrollback.Refused, "does not speak TLS"},
-		"TLS required":   {asking(t, secure, "sslmode", "disable"), scrollback.Refused, "sslmode=require in the database's URL asks for TLS"},
+		"read only": {asking(t, dsn, "default_transaction_read_only", "on"), scrollback.Refused,
+			"only lets its user read"},
+		"setting":     {asking(t, dsn, "no_such_setting", "1"), scrollback.Invalid, "no_such_setting"},
+		"schema":      {asking(t, dsn, "search_path", "nowhere"), scrollback.Refused, "search_path does not exist"},
+		"TLS refused": {asking(t, dsn, "sslmode", "require"), scrollback.Refused, "does not speak TLS"},
+		"TLS required": {asking(t, secure, "sslmode", "disable"), scrollback.Refused,
+			"sslmode=require in the database's URL asks for TLS"},
 		"TLS authority": {with(t, secure, func(_ *url.URL, q url.Values) { q.Del("sslrootcert") }), scrollback.Refused,
 			"the certificate of the database"},
 		"TLS name": {with(t, secure, func(u *url.URL, _ url.Values) { u.Host = "127.0.0.1:" + u.Port() }), scrollback.Refused,
 			"the certificate of the database"},
-		"TLS file": {asking(t, secure, "sslrootcert", "/nowhere/ca.crt"), scrollback.Invalid, "cannot be read: /nowhere/ca.crt"},
-		"sslmode":  {asking(t, dsn, "sslmode", "yes"), scrollback.Invalid, "wrong sslmode"},
-		"pool":     {asking(t, dsn, "pool_max_conns", "1"), scrollback.Invalid, "at least 2"},
+		"TLS file": {asking(t, secure, "sslrootcert", "/nowhere/ca.crt"), scrollback.Invalid,
+			"cannot be read: /nowhere/ca.crt"},
+		"sslmode": {asking(t, dsn, "sslmode", "yes"), scrollback.Invalid, "wrong sslmode"},
+		"pool":    {asking(t, dsn, "pool_max_conns", "1"), scrollback.Invalid, "at least 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := connect(t.Context(), test.dsn, nil)
@@ -194,7 +202,8 @@ func TestBadDatabases(t *testing.T) {
 
 // A password whose characters are not encoded looks like any other part of the URL.
 func TestMalformed(t *testing.T) {
-	for _, dsn := range []string{"", "nonsense", "mysql://root:SeCrEt9@127.0.0.1/x", "postgres:SeCrEt9", "postgres://u:SeCrEt9#@127.0.0.1/x",
+	for _, dsn := range []string{"", "nonsense", "mysql://root:SeCrEt9@127.0.0.1/x", "postgres:SeCrEt9",
+		"postgres://u:SeCrEt9#@127.0.0.1/x",
 		"postgres://u:SeCrEt9/@127.0.0.1/x", "postgres://u:1/SeCrEt9@127.0.0.1/x", "postgres://u:1#SeCrEt9@127.0.0.1/x",
 		"postgres://u:1?SeCrEt9@127.0.0.1/x", "postgres://u:%zzSeCrEt9@127.0.0.1/x", "postgres://u:SeCrEt9@127.0.0.1:port/x",
 		"host=127.0.0.1 password=SeCrEt9", "postgres://u:SeCrEt9@127.0.0.1/x?pool_max_conns=SeCrEt9",
@@ -423,7 +432,8 @@ func TestReadsOverARestart(t *testing.T) {
 			conn.Close()
 		}
 		cluster.Kill()
-		down, began := make(chan error, 1), time.Now()
+		down := make(chan error, 1)
+		began := time.Now()
 		go func() { down <- read() }()
 		if err := cluster.Restart(); err != nil {
 			t.Fatal(err)

@@ -70,13 +70,17 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	var file *fs.PathError
 	switch {
 	case err != nil && asked.Get("sslmode") != "" && !slices.Contains(sslModes, asked.Get("sslmode")):
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a wrong sslmode: it may be %s", strings.Join(sslModes, ", "))
+		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a wrong sslmode: it may be %s",
+			strings.Join(sslModes, ", "))
 	case errors.As(err, &file):
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL names a file that cannot be read: %s: %w", file.Path, file.Err)
+		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL names a file that cannot be read: %s: %w",
+			file.Path, file.Err)
 	case err != nil && strings.Contains(err.Error(), "unable to add CA to cert pool"):
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the file that sslrootcert names in the database's URL holds no certificate")
+		return nil, scrollback.Errorf(scrollback.Invalid, op,
+			"the file that sslrootcert names in the database's URL holds no certificate")
 	case err != nil && asked.Get("pool_max_conns") != "" && !positive(asked.Get("pool_max_conns")):
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a wrong pool_max_conns: it is a number of connections, at least 2")
+		return nil, scrollback.Errorf(scrollback.Invalid, op,
+			"the database's URL has a wrong pool_max_conns: it is a number of connections, at least 2")
 	case err != nil:
 		return nil, malformed
 	}
@@ -84,9 +88,12 @@ func parse(dsn string) (*pgxpool.Config, error) {
 		config.MaxConns = poolSize
 	}
 	if config.MaxConns < 2 {
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a wrong pool_max_conns: it is a number of connections, at least 2")
+		return nil, scrollback.Errorf(scrollback.Invalid, op,
+			"the database's URL has a wrong pool_max_conns: it is a number of connections, at least 2")
 	}
-	config.MinConns, config.MinIdleConns = 0, 0 // a connection is made when it is needed
+	// a connection is made when it is needed
+	config.MinConns = 0
+	config.MinIdleConns = 0
 	settle(config.ConnConfig)
 	if cmp.Or(asked.Get("target_session_attrs"), os.Getenv("PGTARGETSESSIONATTRS")) == "read-write" {
 		// The pool that reads makes its sessions read only itself, and would never find one.
@@ -125,12 +132,14 @@ func pooled(c *pgx.ConnConfig) bool {
 func side(from *pgxpool.Config, writing bool) *pgxpool.Config {
 	c := from.Copy()
 	c.MaxConns = from.MaxConns / 2
-	set := map[string]string{"lock_timeout": millis(lockTimeout), "idle_in_transaction_session_timeout": millis(idleReading),
-		"default_transaction_isolation": "repeatable read", "default_transaction_read_only": "on"}
+	set := map[string]string{"lock_timeout": millis(lockTimeout),
+		"idle_in_transaction_session_timeout": millis(idleReading),
+		"default_transaction_isolation":       "repeatable read", "default_transaction_read_only": "on"}
 	if writing {
 		c.MaxConns = from.MaxConns - c.MaxConns
-		set = map[string]string{"lock_timeout": millis(lockTimeout), "idle_in_transaction_session_timeout": millis(idleWriting),
-			"default_transaction_isolation": "read committed"}
+		set = map[string]string{"lock_timeout": millis(lockTimeout),
+			"idle_in_transaction_session_timeout": millis(idleWriting),
+			"default_transaction_isolation":       "read committed"}
 		closeReadOnly(c.ConnConfig)
 	}
 	if pooled(c.ConnConfig) {
@@ -160,7 +169,8 @@ func closeReadOnly(c *pgx.ConnConfig) {
 
 // several reports whether more than one server is named.
 func several(c *pgx.ConnConfig) bool {
-	return slices.ContainsFunc(c.Fallbacks, func(other *pgconn.FallbackConfig) bool { return other.Host != c.Host || other.Port != c.Port })
+	return slices.ContainsFunc(c.Fallbacks,
+		func(other *pgconn.FallbackConfig) bool { return other.Host != c.Host || other.Port != c.Port })
 }
 
 // primary lets every connection of a store that is written to be to the server that takes the
@@ -180,6 +190,7 @@ const silence = 30 * time.Second
 // dialer connects so that a machine that vanished is noticed, whether the connection is idle
 // or has sent something.
 func dialer() *net.Dialer {
-	return &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
+	return &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second,
+		Interval: 5 * time.Second, Count: 3},
 		Control: boundSilence}
 }

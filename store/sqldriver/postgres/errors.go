@@ -97,14 +97,16 @@ func retryable(err error) bool {
 // commit that was under way has happened is then not known.
 func lostConnection(err error) bool {
 	if state := stateOf(err); state != "" {
-		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") || state == codeReadOnly || state == codeIdle || state == codeTooMany
+		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") || state == codeReadOnly ||
+			state == codeIdle || state == codeTooMany
 	}
 	var network net.Error
 	var connecting *pgconn.ConnectError
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false // the caller's doing
-	case errors.Is(err, sqlfault.ErrBadConn), errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+	case errors.Is(err, sqlfault.ErrBadConn), errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, net.ErrClosed):
 		return true
 	}

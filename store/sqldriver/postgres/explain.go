@@ -53,7 +53,8 @@ func place(c *pgx.ConnConfig) string {
 var ErrReadOnly = errors.New("the database may only be read")
 
 func readOnlyReplica(op string) *scrollback.Error {
-	return scrollback.Errorf(scrollback.Refused, op, "this PostgreSQL is a read-only replica; scrollback needs the primary").Because(ErrReadOnly)
+	return scrollback.Errorf(scrollback.Refused, op,
+		"this PostgreSQL is a read-only replica; scrollback needs the primary").Because(ErrReadOnly)
 }
 
 // fromServer is for what PostgreSQL itself said.
@@ -66,16 +67,20 @@ func fromServer(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	case state == "":
 		return nil
 	case state == codePassword:
-		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not take the password of user %s", place(c), c.User)
+		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not take the password of user %s", place(c),
+			c.User)
 	case state == codeNoEntry && c.TLSConfig == nil:
 		return scrollback.Errorf(scrollback.Refused, op,
 			"the database at %s does not let user %s in without TLS, or not from here: sslmode=require in the database's URL asks for TLS", place(c), c.User)
 	case state == codeNoEntry:
-		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not let user %s in from here", place(c), c.User)
+		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not let user %s in from here", place(c),
+			c.User)
 	case state == codeNoDatabase:
-		return scrollback.Errorf(scrollback.Refused, op, "the server at %s has no database %s; createdb makes it", place(c), cmp.Or(c.Database, c.User))
+		return scrollback.Errorf(scrollback.Refused, op, "the server at %s has no database %s; createdb makes it", place(c),
+			cmp.Or(c.Database, c.User))
 	case state == codeStarting:
-		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s is starting or ending; try again in a moment", place(c))
+		return scrollback.Errorf(scrollback.Unavailable, op,
+			"the database at %s is starting or ending; try again in a moment", place(c))
 	case state == codeTooMany:
 		return scrollback.Errorf(scrollback.Unavailable, op,
 			"the database at %s has no connection left (max_connections); pool_max_conns in the database's URL lets each server take fewer", place(c))
@@ -84,9 +89,11 @@ func fromServer(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	case state == codeNoSetting:
 		var e *pgconn.PgError
 		errors.As(err, &e)
-		return scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a setting that PostgreSQL does not know: %s", e.Message)
+		return scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a setting that PostgreSQL does not know: %s",
+			e.Message)
 	case full(err):
-		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s has no room left on its disk", place(c)).Because(scrollback.ErrNoRoom)
+		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s has no room left on its disk",
+			place(c)).Because(scrollback.ErrNoRoom)
 	}
 	return nil
 }
@@ -104,14 +111,18 @@ func fromNetwork(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 		return scrollback.Errorf(scrollback.Unavailable, op, "nothing listens at %s: is PostgreSQL running there?", place(c))
 	case badCertificate(err):
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the certificate of the database at %s does not fit: it is for another name, or signed by nobody in sslrootcert", place(c))
+			"the certificate of the database at %s does not fit: it is for another name, or signed by nobody in sslrootcert",
+			place(c))
 	case strings.Contains(text, "server refused TLS connection") && c.TLSConfig != nil && len(c.Fallbacks) == 0:
-		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not speak TLS, and sslmode in the database's URL demands it", place(c))
-	case errors.As(err, &record), strings.Contains(text, "unknown message type"), strings.Contains(text, "invalid message length"), strings.Contains(text, "invalid body length"),
+		return scrollback.Errorf(scrollback.Refused, op,
+			"the database at %s does not speak TLS, and sslmode in the database's URL demands it", place(c))
+	case errors.As(err, &record), strings.Contains(text, "unknown message type"),
+		strings.Contains(text, "invalid message length"), strings.Contains(text, "invalid body length"),
 		strings.Contains(text, "unexpected message"), strings.Contains(text, "server refused TLS connection"):
 		return scrollback.Errorf(scrollback.Refused, op, "what listens at %s is not PostgreSQL", place(c))
 	case errors.As(err, &network) && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s does not reply within %s", place(c), c.ConnectTimeout)
+		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s does not reply within %s", place(c),
+			c.ConnectTimeout)
 	case lostConnection(err):
 		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s closed the connection", place(c))
 	}

@@ -93,7 +93,8 @@ func (w *wire) carry(client, server net.Conn) {
 			}
 		}
 	}()
-	from, calls := bufio.NewReader(client), calls{commits: w.commits, named: map[string]bool{}}
+	from := bufio.NewReader(client)
+	calls := calls{commits: w.commits, named: map[string]bool{}}
 	var call []byte // that is not whole: the server does what it reads, also without the end of the call
 	for first := true; ; first = false {
 		kind, m, err := message(from, first)
@@ -185,8 +186,9 @@ func story() []step {
 			return err == nil && t.State == want
 		}
 	}
-	reply := scrollback.Message{ID: "reply", TurnID: turn, Role: scrollback.RoleAssistant, Status: scrollback.StatusComplete,
-		Parts: scrollback.Parts{scrollback.Text{Text: "reply"}}}
+	reply := scrollback.Message{ID: "reply", TurnID: turn, Role: scrollback.RoleAssistant,
+		Status: scrollback.StatusComplete,
+		Parts:  scrollback.Parts{scrollback.Text{Text: "reply"}}}
 	return []step{
 		{"create", func(ctx context.Context, d *driver.Driver) error { return found(ctx, d, id) }, head(0)},
 		{"first", func(ctx context.Context, d *driver.Driver) error { return say(ctx, d, id, 0, "first") }, head(1)},
@@ -199,7 +201,8 @@ func story() []step {
 		}, state(scrollback.TurnOpen)},
 		{"finish", func(ctx context.Context, d *driver.Driver) error {
 			_, err := d.Turns.Finish(ctx, driver.Finish{Turn: turn, Owner: "o", Now: 3, State: scrollback.TurnComplete,
-				Entries: []driver.Entry{{Message: reply}}, Learn: func(was float64, _ scrollback.UsageRecord) float64 { return was + 1 },
+				Entries: []driver.Entry{{Message: reply}},
+				Learn:   func(was float64, _ scrollback.UsageRecord) float64 { return was + 1 },
 				Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: turn, Model: "m", At: 3, WindowTokens: 1,
 					Usage: scrollback.Usage{InputTokens: 5, TotalTokens: 5}}}})
 			return err
@@ -215,7 +218,8 @@ func TestEveryCallCut(t *testing.T) {
 	for _, c := range []struct {
 		after, commits bool
 		least, step    int
-	}{{false, false, 30, testlength.Of(11, 3)}, {true, false, 30, testlength.Of(11, 3)}, {false, true, 5, 1}, {true, true, 5, 1}} {
+	}{{false, false, 30, testlength.Of(11, 3)}, {true, false, 30, testlength.Of(11, 3)}, {false, true, 5, 1},
+		{true, true, 5, 1}} {
 		t.Run(fmt.Sprintf("After%vCommits%v", c.after, c.commits), func(t *testing.T) {
 			dsn := postgrestest.New(t)
 			for n := 0; ; n += c.step {
@@ -262,7 +266,8 @@ func cutOnce(t *testing.T, w *wire, dsn string, n int) (unknown int) {
 		t.Fatalf("call %d: %d steps were left unknown", n, unknown)
 	}
 	ms, err := d.Read.Messages(ctx, driver.MessageQuery{Branch: "branch of c", From: 1, To: 99})
-	if err != nil || len(ms) != 4 || ms[0].ID != "first" || ms[1].ID != "question" || ms[2].ID != "reply" || ms[3].ID != "last" {
+	if err != nil || len(ms) != 4 || ms[0].ID != "first" || ms[1].ID != "question" || ms[2].ID != "reply" ||
+		ms[3].ID != "last" {
 		t.Fatalf("call %d: %d messages, %v", n, len(ms), err)
 	}
 	days, err := d.Book.UsageDays(ctx, 0, 9)
@@ -308,7 +313,8 @@ func TestServerKilled(t *testing.T) {
 	const workers = 6
 	said := make([]int, workers)
 	stop := make(chan struct{})
-	ended, spoke := make(chan struct{}, workers), make(chan struct{}, 1000)
+	ended := make(chan struct{}, workers)
+	spoke := make(chan struct{}, 1000)
 	for i := range workers {
 		id := scrollback.ConversationID(fmt.Sprint("c", i))
 		if err := found(ctx, servers[0].Driver, id); err != nil {

@@ -46,7 +46,8 @@ type listener struct {
 // some may have been missed.
 func (c *connection) listen(signal func()) *listener {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &listener{config: c.config.Copy(), channel: c.channel, signal: signal, log: c.log, cancel: cancel, done: make(chan struct{})}
+	l := &listener{config: c.config.Copy(), channel: c.channel, signal: signal, log: c.log, cancel: cancel,
+		done: make(chan struct{})}
 	go l.run(ctx)
 	return l
 }
@@ -69,11 +70,13 @@ func (l *listener) run(ctx context.Context) {
 				"error", explain("postgres.Listen", l.config, err))
 			return
 		case heard:
-			wait, told = firstRetry, false
+			wait = firstRetry
+			told = false
 		}
 		if !told {
 			told = true
-			l.log.Warn("the connection for notifications was lost; polling goes on", "error", explain("postgres.Listen", l.config, err))
+			l.log.Warn("the connection for notifications was lost; polling goes on", "error",
+				explain("postgres.Listen", l.config, err))
 		}
 		select {
 		case <-ctx.Done():

@@ -29,7 +29,8 @@ func hearing(t *testing.T, c *connection) (*listener, <-chan struct{}) {
 
 func TestListen(t *testing.T) {
 	cluster := postgrestest.Start(t, postgrestest.Options{})
-	c, other := connected(t, cluster.DSN("postgres")), connected(t, cluster.DSN("postgres"))
+	c := connected(t, cluster.DSN("postgres"))
+	other := connected(t, cluster.DSN("postgres"))
 	l, heard := hearing(t, c)
 	<-heard // it listens, and something may have been missed before
 	notify := func() {
@@ -66,7 +67,8 @@ func TestChannels(t *testing.T) {
 	if err := exec(t, dsn, `CREATE SCHEMA "Another"`); err != nil {
 		t.Fatal(err)
 	}
-	a, b := connected(t, dsn), connected(t, asking(t, dsn, "search_path", `"Another"`))
+	a := connected(t, dsn)
+	b := connected(t, asking(t, dsn, "search_path", `"Another"`))
 	if a.channel != "scrollback" || b.channel == a.channel || len(b.channel) > 63 || b.schema != "Another" {
 		t.Errorf("channels %q and %q, schema %q", a.channel, b.channel, b.schema)
 	}
@@ -98,7 +100,8 @@ func TestListenRefused(t *testing.T) {
 	<-l.done
 	mu.Lock()
 	defer mu.Unlock()
-	if s := said.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, "polling") || strings.Contains(s, c.config.Password) {
+	if s := said.String(); strings.Count(s, "\n") != 1 || !strings.Contains(s, "polling") ||
+		strings.Contains(s, c.config.Password) {
 		t.Errorf("it said %q", s)
 	}
 }

@@ -86,7 +86,8 @@ func upToDate(ctx context.Context, db *sql.DB, migrations *goose.Provider) error
 // forbidden says what a user needs who may not make tables.
 func forbidden(op string, err error) error {
 	if stateOf(err) == codeForbidden {
-		return scrollback.Errorf(scrollback.Refused, op, "the database's user may not make tables in it: GRANT CREATE ON SCHEMA … TO … lets it: %w", err)
+		return scrollback.Errorf(scrollback.Refused, op,
+			"the database's user may not make tables in it: GRANT CREATE ON SCHEMA … TO … lets it: %w", err)
 	}
 	return scrollback.Wrap(classify(err), op, err)
 }
@@ -115,7 +116,8 @@ func judge(ctx context.Context, db *sql.DB, newest int64) (have int64, err error
 	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&have)
 	if err == nil && have > newest {
 		err = scrollback.Errorf(scrollback.Refused, "postgres.Open",
-			"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", have, newest)
+			"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", have,
+			newest)
 	}
 	return have, err
 }
@@ -151,7 +153,8 @@ func holder() string {
 func (l migrationLock) make(ctx context.Context) error {
 	var err error
 	for range 10 {
-		_, err = l.db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migration_lock (name text PRIMARY KEY, holder text NOT NULL, expires_at timestamptz NOT NULL)`)
+		_, err = l.db.ExecContext(ctx,
+			`CREATE TABLE IF NOT EXISTS migration_lock (name text PRIMARY KEY, holder text NOT NULL, expires_at timestamptz NOT NULL)`)
 		if !taken(err) && stateOf(err) != codeTableExists && stateOf(err) != codeTypeExists && !retryable(err) {
 			break
 		}
@@ -159,7 +162,8 @@ func (l migrationLock) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.db.ExecContext(ctx, `INSERT INTO migration_lock (name, holder, expires_at) VALUES ('scrollback', '', clock_timestamp()) ON CONFLICT (name) DO NOTHING`)
+	_, err = l.db.ExecContext(ctx,
+		`INSERT INTO migration_lock (name, holder, expires_at) VALUES ('scrollback', '', clock_timestamp()) ON CONFLICT (name) DO NOTHING`)
 	return err
 }
 
@@ -197,7 +201,9 @@ func (l migrationLock) hold(ctx context.Context, fn func(context.Context) error)
 		return lost
 	}
 	free := context.WithoutCancel(ctx)
-	_, freed := l.changed(free, `UPDATE migration_lock SET holder = '', expires_at = clock_timestamp() WHERE name = 'scrollback' AND holder = $1`, l.holder)
+	_, freed := l.changed(free,
+		`UPDATE migration_lock SET holder = '', expires_at = clock_timestamp() WHERE name = 'scrollback' AND holder = $1`,
+		l.holder)
 	return errors.Join(err, freed)
 }
 

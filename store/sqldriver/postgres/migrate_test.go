@@ -42,7 +42,8 @@ func count(t *testing.T, db *sql.DB, query string) (n int) {
 
 func TestMigrate(t *testing.T) {
 	c := connected(t, postgrestest.New(t))
-	refused(t, upToDate(t.Context(), c.readers, steps(t, c.readers, 1)), scrollback.NotFound, "there is nothing in the database yet")
+	refused(t, upToDate(t.Context(), c.readers, steps(t, c.readers, 1)), scrollback.NotFound,
+		"there is nothing in the database yet")
 	for _, n := range []int{2, 2, 5} {
 		if err := migrate(t.Context(), c.writers, steps(t, c.writers, n), c.log); err != nil {
 			t.Fatal(err)
@@ -51,12 +52,14 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("%d of %d steps", got, n)
 		}
 	}
-	refused(t, upToDate(t.Context(), c.readers, steps(t, c.readers, 6)), scrollback.Refused, "written by an older scrollback (schema 5")
+	refused(t, upToDate(t.Context(), c.readers, steps(t, c.readers, 6)), scrollback.Refused,
+		"written by an older scrollback (schema 5")
 	if err := upToDate(t.Context(), c.readers, steps(t, c.readers, 5)); err != nil {
 		t.Error(err)
 	}
 	err := migrate(t.Context(), c.writers, steps(t, c.writers, 4), c.log)
-	refused(t, err, scrollback.Refused, "the database was written by a newer scrollback (schema 5, this program knows 4); nothing was changed")
+	refused(t, err, scrollback.Refused,
+		"the database was written by a newer scrollback (schema 5, this program knows 4); nothing was changed")
 }
 
 func TestManyMigrateAtOnce(t *testing.T) {
@@ -96,7 +99,8 @@ func TestMigrationOfAnotherProgram(t *testing.T) {
 				}
 			}
 			before := count(t, c.readers, "SELECT count(*) FROM pg_class")
-			refused(t, migrate(t.Context(), c.writers, steps(t, c.writers, 1), c.log), scrollback.Refused, "this is not a scrollback database")
+			refused(t, migrate(t.Context(), c.writers, steps(t, c.writers, 1), c.log), scrollback.Refused,
+				"this is not a scrollback database")
 			if after := count(t, c.readers, "SELECT count(*) FROM pg_class"); after != before {
 				t.Error("something was changed")
 			}
@@ -124,7 +128,8 @@ func TestMigrationLock(t *testing.T) {
 		t.Errorf("waiting for it is %v, and it said %q", err, said.String())
 	}
 	// The holder dies, and its time ends.
-	if _, err := c.writers.ExecContext(t.Context(), "UPDATE migration_lock SET expires_at = clock_timestamp()"); err != nil {
+	if _, err := c.writers.ExecContext(t.Context(),
+		"UPDATE migration_lock SET expires_at = clock_timestamp()"); err != nil {
 		t.Fatal(err)
 	}
 	held := false

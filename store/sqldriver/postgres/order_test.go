@@ -72,12 +72,14 @@ func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 	if err := d.Order.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := d.Writer.(*writer).db.QueryContext(t.Context(), `SELECT branch, first_seq, last_seq, first_n, last_n FROM message_runs`)
+	rows, err := d.Writer.(*writer).db.QueryContext(t.Context(),
+		`SELECT branch, first_seq, last_seq, first_n, last_n FROM message_runs`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	messages, numbers := map[string]int64{}, map[int64]string{}
+	messages := map[string]int64{}
+	numbers := map[int64]string{}
 	for rows.Next() {
 		var branch string
 		var seq, lastSeq, n, lastN int64
@@ -89,7 +91,8 @@ func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 			if messages[m] != 0 || numbers[n] != "" || n > lastN {
 				t.Errorf("%s is number %d, which is %q; it was %d", m, n, numbers[n], messages[m])
 			}
-			messages[m], numbers[n] = n, m
+			messages[m] = n
+			numbers[n] = m
 		}
 	}
 	if err := rows.Err(); err != nil || len(messages) != 8 || len(numbers) != 8 {

@@ -91,7 +91,8 @@ func listen(t *testing.T, dsn string) (*driver.Driver, *heard) {
 
 // many makes rows of a table like its first one, but for what set says, one for each row of from.
 func many(table, from, set string) string {
-	return `INSERT INTO ` + table + ` SELECT y.* FROM (SELECT t AS first FROM ` + table + ` AS t LIMIT 1) AS x CROSS JOIN ` + from +
+	return `INSERT INTO ` + table + ` SELECT y.* FROM (SELECT t AS first FROM ` + table +
+		` AS t LIMIT 1) AS x CROSS JOIN ` + from +
 		` CROSS JOIN LATERAL jsonb_populate_record(x.first, jsonb_build_object(` + set + `)) AS y`
 }
 
@@ -105,13 +106,15 @@ const (
 
 // one makes the one conversation have 40,000 messages.
 var one = []string{
-	many("messages", long+` CROSS JOIN generate_series(0, 1) AS j`, `'id', 'm' || 2 * k - j, 'seq', 2 * k - j, 'turn_id', 't' || k`),
+	many("messages", long+` CROSS JOIN generate_series(0, 1) AS j`,
+		`'id', 'm' || 2 * k - j, 'seq', 2 * k - j, 'turn_id', 't' || k`),
 	many("turns", long, `'id', 't' || k, 'seq', 2 * k, 'last_seq', 2 * k, 'started_at', k, 'idem_key', 'k' || k,
 		'state', CASE WHEN k % 100 = 0 THEN 'failed' ELSE 'complete' END`),
 	`UPDATE branches SET head_seq = 40000 WHERE id = 'branch of long'`,
 	`UPDATE conversations SET messages = 40000, updated_at = 999999, turn = 't20000' WHERE id = 'long'`,
 	`UPDATE numbers SET last = CASE name WHEN 'message' THEN 200000 ELSE 31000 END WHERE name IN ('message', 'change')`,
-	many("message_runs", long, `'first_seq', 2 * k - 1, 'last_seq', 2 * k, 'first_n', 99999 + 2 * k, 'last_n', 100000 + 2 * k`),
+	many("message_runs", long,
+		`'first_seq', 2 * k - 1, 'last_seq', 2 * k, 'first_n', 99999 + 2 * k, 'last_n', 100000 + 2 * k`),
 }
 
 // fill makes a store with 100,000 messages of one with a turn: 40,000 of them in one conversation.
@@ -131,11 +134,14 @@ var fill = strings.Join(slices.Concat([]string{
 	many("artifacts", some, `'id', `+hashed),
 	many("mentions", some, `'conversation_id', 'c' || i, 'artifact', `+hashed),
 	many("mentions", some, `'artifact', `+hashed+`, 'created_at', i`),
-	many("origins", some, `'conversation_id', 'c' || i, 'id', 'o' || i, 'root', 'r' || i, 'folder', '/f/' || i % 300, 'name', 'n' || i`),
+	many("origins", some,
+		`'conversation_id', 'c' || i, 'id', 'o' || i, 'root', 'r' || i, 'folder', '/f/' || i % 300, 'name', 'n' || i`),
 	many("message_sources", each, `'conversation_id', 'c' || i`),
 	many("index_segments", `generate_series(1000, 1100) AS i`, `'id', i, 'state', 2`), // that nobody reads any more
-	many("index_blocks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 200) AS k`, `'segment', i, 'first_term', 'w' || k`),
-	many("index_marks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 50) AS k`, `'segment', i, 'start', k`),
+	many("index_blocks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 200) AS k`,
+		`'segment', i, 'first_term', 'w' || k`),
+	many("index_marks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 50) AS k`,
+		`'segment', i, 'start', k`),
 }, one, []string{`ANALYZE`}), "; ")
 
 // seed makes one of everything, in the conversation "long".
@@ -146,13 +152,15 @@ func seed(t *testing.T, d *driver.Driver) {
 	image := scrollback.Artifact{ID: scrollback.ArtifactID(strings.Repeat("0", 64)), MediaType: "image/png", Size: 1}
 	must(t, d.Refs.PutArtifact(ctx, image, "long"))
 	begin(t, d, "t1", 0)
-	origin := scrollback.Origin{Tool: "codex", ID: "o", Conversation: "long", Root: "r", Folder: "/f", Place: "/p", Name: "n"}
+	origin := scrollback.Origin{Tool: "codex", ID: "o", Conversation: "long", Root: "r", Folder: "/f", Place: "/p",
+		Name: "n"}
 	must(t, d.Origins.Put(ctx, origin, ""))
 	_, err := d.Feed.Changes(ctx, 0, 1)
 	must(t, err)
 	s, err := d.Index.State(ctx)
 	must(t, err)
-	docs := []driver.Document{{Mark: driver.Mark{Place: driver.PlaceOf(1, 1), Role: scrollback.RoleUser, Length: 1}, Terms: []string{"word"}}}
+	docs := []driver.Document{{Mark: driver.Mark{Place: driver.PlaceOf(1, 1), Role: scrollback.RoleUser, Length: 1},
+		Terms: []string{"word"}}}
 	_, err = d.Index.Put(ctx, driver.Documents{From: s.Watermark, To: s.Newest, All: docs})
 	must(t, err)
 }
@@ -162,18 +170,22 @@ func begin(t *testing.T, d *driver.Driver, id scrollback.TurnID, head int64) {
 	t.Helper()
 	ctx := t.Context()
 	message := func(role scrollback.Role, of string) driver.Entry {
-		return driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(of + string(id)), Role: role, Status: scrollback.StatusComplete,
-			Parts: scrollback.Parts{scrollback.Text{Text: "word"}}}, Sources: []driver.Source{{Name: "s", Version: 1}}}
+		return driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(of + string(id)), Role: role,
+			Status: scrollback.StatusComplete,
+			Parts:  scrollback.Parts{scrollback.Text{Text: "word"}}}, Sources: []driver.Source{{Name: "s", Version: 1}}}
 	}
-	turn := scrollback.Turn{ID: id, Conversation: "long", State: scrollback.TurnOpen, Owner: "o", LeaseUntil: 2000 + head, StartedAt: head + 1,
+	turn := scrollback.Turn{ID: id, Conversation: "long", State: scrollback.TurnOpen, Owner: "o", LeaseUntil: 2000 + head,
+		StartedAt:   head + 1,
 		Idempotency: scrollback.Idempotency{Key: "key of " + string(id), Hash: "h"}}
 	_, err := d.Turns.Begin(ctx, driver.Begin{Turn: turn, Now: 1000 + head, IfHead: head, KeysSince: 1,
 		Entries: []driver.Entry{message(scrollback.RoleUser, "q ")}})
 	must(t, err)
-	_, err = d.Turns.Save(ctx, driver.Save{Turn: id, Owner: "o", Draft: scrollback.Draft{Content: "w"}, LeaseUntil: 2000 + head})
+	_, err = d.Turns.Save(ctx, driver.Save{Turn: id, Owner: "o", Draft: scrollback.Draft{Content: "w"},
+		LeaseUntil: 2000 + head})
 	must(t, err)
 	_, err = d.Turns.Finish(ctx, driver.Finish{Turn: id, Owner: "o", Now: 1001 + head, State: scrollback.TurnComplete,
-		Entries: []driver.Entry{message(scrollback.RoleAssistant, "a ")}, Sent: &scrollback.Sent{Step: 1}, Texts: map[string]string{"h": "x"},
+		Entries: []driver.Entry{message(scrollback.RoleAssistant, "a ")}, Sent: &scrollback.Sent{Step: 1},
+		Texts: map[string]string{"h": "x"},
 		Usage: []scrollback.UsageRecord{{Conversation: "long", TurnID: id, Key: "key1", Model: "m", At: 1001}}})
 	must(t, err)
 }
@@ -302,7 +314,8 @@ type node struct {
 // read is how many rows of tables a step and those below it have read, and from which table most.
 func (n node) read() (rows float64, table string) {
 	if n.Table != "" && strings.Contains(n.Type, "Scan") {
-		rows, table = (n.Rows+n.Left+n.Again)*n.Loops, n.Type+" of "+n.Table
+		rows = (n.Rows + n.Left + n.Again) * n.Loops
+		table = n.Type + " of " + n.Table
 	}
 	for _, p := range n.Plans {
 		more, of := p.read()

@@ -54,8 +54,9 @@ func OpenSide(ctx context.Context, dsn, name string, o *Options) (*sqlmove.Side,
 	if err != nil {
 		return nil, err
 	}
-	return &sqlmove.Side{Database: d, Name: name, Watch: pgmove.Watch(), Refuse: pgmove.Refuse, Reopen: pgmove.Reopen(), Forget: pgmove.Forget(),
-		Usage: "usage_records", Insert: pgmove.InsertMessages, Numbers: true}, nil
+	return &sqlmove.Side{Database: d, Name: name, Watch: pgmove.Watch(), Refuse: pgmove.Refuse, Reopen: pgmove.Reopen(),
+		Forget: pgmove.Forget(),
+		Usage:  "usage_records", Insert: pgmove.InsertMessages, Numbers: true}, nil
 }
 
 // database opens what a driver runs on.
@@ -104,7 +105,8 @@ func (c *connection) database(ctx context.Context) (sqldriver.Database, error) {
 		order.Close()
 		return errors.Join(numbering.Close(), c.close())
 	}}
-	return sqldriver.Database{Dialect: dialect, Readers: steady{c.readers}, Read: terms.Reading(steady{c.readers}), Writer: w, Copy: copyNothing,
+	return sqldriver.Database{Dialect: dialect, Readers: steady{c.readers}, Read: terms.Reading(steady{c.readers}),
+		Writer: w, Copy: copyNothing,
 		Clock: clock.Now, Order: order}, nil
 }
 
@@ -128,5 +130,6 @@ var dialect = sqldriver.Dialect{
 
 // copyNothing implements [driver.Audit]'s Copy: PostgreSQL has better means.
 func copyNothing(context.Context, string) error {
-	return scrollback.Errorf(scrollback.Refused, "postgres.Copy", "a PostgreSQL database is not copied into a file: make a dump with pg_dump, then repair with --no-copy")
+	return scrollback.Errorf(scrollback.Refused, "postgres.Copy",
+		"a PostgreSQL database is not copied into a file: make a dump with pg_dump, then repair with --no-copy")
 }

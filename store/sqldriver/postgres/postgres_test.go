@@ -80,7 +80,8 @@ func reset(ctx context.Context, conn *pgx.Conn) error {
 // A database is empty for the next test, also if a server of the one before is still numbering: a
 // change that stayed behind would have the number that the next test's first one gets.
 func TestResetWaitsForWhoNumbers(t *testing.T) {
-	dsn, ctx := postgrestest.New(t), t.Context()
+	dsn := postgrestest.New(t)
+	ctx := t.Context()
 	open(t, dsn).Close()
 	var conns [3]*pgx.Conn
 	for i := range conns {

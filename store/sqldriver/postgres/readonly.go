@@ -32,5 +32,6 @@ func OpenReadOnly(ctx context.Context, dsn string, o *Options) (*driver.Driver, 
 		return nil, errors.Join(err, c.close())
 	}
 	terms := &sqlrow.Shared{Variants: variants}
-	return sqldriver.New(sqldriver.Database{Dialect: dialect, Readers: steady{c.readers}, Read: terms.Reading(steady{c.readers}), Copy: copyNothing}), nil
+	return sqldriver.New(sqldriver.Database{Dialect: dialect, Readers: steady{c.readers},
+		Read: terms.Reading(steady{c.readers}), Copy: copyNothing}), nil
 }

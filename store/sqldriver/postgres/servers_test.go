@@ -43,7 +43,8 @@ func found(ctx context.Context, d *driver.Driver, id scrollback.ConversationID) 
 func say(ctx context.Context, d *driver.Driver, id scrollback.ConversationID, head int64, name string) error {
 	m := scrollback.Message{ID: scrollback.MessageID(name), Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 		Parts: scrollback.Parts{scrollback.Text{Text: name}}}
-	_, err := d.Log.Append(ctx, driver.Append{Conversation: id, IfHead: head, Now: 1, Entries: []driver.Entry{{Message: m}}})
+	_, err := d.Log.Append(ctx, driver.Append{Conversation: id, IfHead: head, Now: 1,
+		Entries: []driver.Entry{{Message: m}}})
 	return err
 }
 
@@ -51,25 +52,31 @@ func say(ctx context.Context, d *driver.Driver, id scrollback.ConversationID, he
 // of one store in memory: what one keeps in memory cannot mislead another.
 func TestWalkOverServers(t *testing.T) {
 	dsn := postgrestest.New(t)
-	a, b, c := join(t, dsn), join(t, dsn), join(t, dsn)
-	drivertest.Walk(t, 7, 300, memdriver.New(), &driver.Driver{Log: a.Log, Turns: b.Turns, Views: c.Views, Read: b.Read, Refs: c.Refs,
-		Index: a.Index, Book: c.Book, Audit: a.Audit, Move: b.Move, Keys: a.Keys, Feed: c.Feed, Projects: b.Projects, Origins: a.Origins,
-		Limits: c.Limits, Claims: b.Claims, Hashes: b.Hashes,
-		Ready: a.Ready, Clock: a.Clock, Close: func() error { return nil }})
+	a := join(t, dsn)
+	b := join(t, dsn)
+	c := join(t, dsn)
+	drivertest.Walk(t, 7, 300, memdriver.New(),
+		&driver.Driver{Log: a.Log, Turns: b.Turns, Views: c.Views, Read: b.Read, Refs: c.Refs,
+			Index: a.Index, Book: c.Book, Audit: a.Audit, Move: b.Move, Keys: a.Keys, Feed: c.Feed, Projects: b.Projects,
+			Origins: a.Origins,
+			Limits:  c.Limits, Claims: b.Claims, Hashes: b.Hashes,
+			Ready: a.Ready, Clock: a.Clock, Close: func() error { return nil }})
 }
 
 // A transaction that commits later than others has later numbers than they, whatever it began
 // with: nobody who follows the numbers misses it.
 func TestLateCommit(t *testing.T) {
 	dsn := postgrestest.New(t)
-	slow, quick := join(t, dsn), join(t, dsn)
+	slow := join(t, dsn)
+	quick := join(t, dsn)
 	ctx := t.Context()
 	for _, id := range []scrollback.ConversationID{"early", "late"} {
 		if err := found(ctx, slow.Driver, id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	written, commit := make(chan struct{}), make(chan struct{})
+	written := make(chan struct{})
+	commit := make(chan struct{})
 	slow.writer.judge = func(context.Context, *sqlrow.Session) error {
 		close(written)
 		<-commit
@@ -143,7 +150,8 @@ func TestManyServersWrite(t *testing.T) {
 	var watch sync.WaitGroup
 	for s := range servers {
 		watch.Go(func() {
-			last, ended := int64(0), false
+			last := int64(0)
+			ended := false
 			for {
 				got, err := servers[s].Feed.Changes(ctx, last, 7)
 				if err != nil {

@@ -19,13 +19,15 @@ const micros = `CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS B
 // next is a number for a row of a table that is above those of its conversation, and of no
 // other one: it has the time in it, and twelve bits by chance.
 func next(table string) string {
-	return `(SELECT greatest(coalesce(max(n), 0) + 1, ` + micros + ` * 4096 + CAST(floor(random() * 4096) AS BIGINT)) FROM ` +
+	return `(SELECT greatest(coalesce(max(n), 0) + 1, ` + micros +
+		` * 4096 + CAST(floor(random() * 4096) AS BIGINT)) FROM ` +
 		table + ` WHERE conversation_id = $1)`
 }
 
 // list are the numbers in a JSON list.
 func list(mark, name string) string {
-	return `(SELECT CAST(value AS BIGINT) AS ` + name + ` FROM json_array_elements_text(CAST(CAST(` + mark + ` AS TEXT) AS JSON)) AS list (value))`
+	return `(SELECT CAST(value AS BIGINT) AS ` + name + ` FROM json_array_elements_text(CAST(CAST(` + mark +
+		` AS TEXT) AS JSON)) AS list (value))`
 }
 
 // oneByOne are the rows of a table for each row before it. The offset keeps them from being
@@ -54,21 +56,29 @@ var variants = []sqlrow.Variant{
 			AND messages.seq BETWEEN r.first_seq AND r.last_seq AND r.first_n + messages.seq - r.first_seq <= $4)`},
 	{Of: sqlindex.Listed, Is: list("$1", "value")},
 	{Of: sqlindex.MessagesListed, Is: `CROSS JOIN ` + oneByOne("messages",
-		"x.branch = (SELECT b.id FROM branches b WHERE b.n = l.value >> 32) AND x.seq = (l.value & 4294967295)") + ` messages`},
+		"x.branch = (SELECT b.id FROM branches b WHERE b.n = l.value >> 32) AND x.seq = (l.value & 4294967295)") +
+		` messages`},
 	{Of: sqlindex.MarksListed, Is: `CROSS JOIN ` + oneByOne("index_marks", "x.segment = $2 AND x.start = l.value") + ` m`},
 	{Of: sqlindex.LastBlock, Is: `JOIN LATERAL (SELECT x.segment, x.first_term, x.start, x.data FROM index_blocks x
 		WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1) b ON true`},
-	{Of: sqlindex.AgentsHere, Is: `SELECT a.id FROM here CROSS JOIN ` + oneByOne("conversations", "x.agent_of = here.id AND x.agent_of <> ''") + ` a`},
-	{Of: sqlindex.BranchesHere, Is: `FROM here CROSS JOIN ` + oneByOne("branches", "x.conversation_id = here.id AND x.n > 0") + ` b`},
-	{Of: sqlindex.LinesHere, Is: `FROM here CROSS JOIN ` + oneByOne("conversations", "x.id = here.id AND x.deleted_at = 0") + ` c CROSS JOIN ` +
+	{Of: sqlindex.AgentsHere, Is: `SELECT a.id FROM here CROSS JOIN ` +
+		oneByOne("conversations", "x.agent_of = here.id AND x.agent_of <> ''") + ` a`},
+	{Of: sqlindex.BranchesHere, Is: `FROM here CROSS JOIN ` +
+		oneByOne("branches", "x.conversation_id = here.id AND x.n > 0") + ` b`},
+	{Of: sqlindex.LinesHere, Is: `FROM here CROSS JOIN ` +
+		oneByOne("conversations", "x.id = here.id AND x.deleted_at = 0") + ` c CROSS JOIN ` +
 		oneByOne("branches", "x.conversation_id = c.id") + ` b`},
-	{Of: sqlindex.ForksBelow, Is: `FROM below CROSS JOIN ` + oneByOne("conversations", "x.id = below.conversation_id AND x.deleted_at <> 0") +
+	{Of: sqlindex.ForksBelow, Is: `FROM below CROSS JOIN ` +
+		oneByOne("conversations", "x.id = below.conversation_id AND x.deleted_at <> 0") +
 		` c CROSS JOIN ` + oneByOne("branches", "x.parent_branch = below.id AND x.parent_branch <> ''") + ` b`},
-	{Of: sqlindex.ConversationsBelow, Is: `FROM below CROSS JOIN ` + oneByOne("conversations", "x.id = below.conversation_id") + ` c`},
+	{Of: sqlindex.ConversationsBelow, Is: `FROM below CROSS JOIN ` +
+		oneByOne("conversations", "x.id = below.conversation_id") + ` c`},
 	{Of: sqlmove.TheRun, Is: shared(sqlmove.TheRun)},
 	{Of: sqlrow.Wanted, Is: list("$4", "at")},
-	{Of: sqlrow.MessagesOfPath, Is: `CROSS JOIN ` + oneByOne("messages", "x.branch = p.of AND x.seq BETWEEN p.first AND p.last") + ` m`},
-	{Of: sqlrow.MessagesOfList, Is: `CROSS JOIN ` + oneByOne("messages", "x.branch = p.of AND x.seq = w.at AND x.seq BETWEEN p.first AND p.last") +
+	{Of: sqlrow.MessagesOfPath, Is: `CROSS JOIN ` +
+		oneByOne("messages", "x.branch = p.of AND x.seq BETWEEN p.first AND p.last") + ` m`},
+	{Of: sqlrow.MessagesOfList, Is: `CROSS JOIN ` +
+		oneByOne("messages", "x.branch = p.of AND x.seq = w.at AND x.seq BETWEEN p.first AND p.last") +
 		` m`},
 	{Of: sqlrow.PartsAsBytes, Is: `m.parts`},
 	{Of: sqlrow.TimeOfFirst, Is: `(array_agg(m.created_at ORDER BY m.seq))[1], sum(m.own_bytes)`},
@@ -79,7 +89,8 @@ var variants = []sqlrow.Variant{
 		VALUES (` + sqlrow.Marks(17) + `, ` + next("usage_records") + `)`},
 	{Of: sqlrow.DaySums, Is: `SELECT ` + sqlrow.DayColumns + ` FROM ` + days() + ` WHERE `},
 	{Of: sqlrow.StoreSums, Is: addSums()},
-	{Of: sqlrow.InsertText, Is: stays("sent_texts", "sha256", `INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`)},
+	{Of: sqlrow.InsertText, Is: stays("sent_texts", "sha256",
+		`INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`)},
 	{Of: sqlrow.OfStep, Is: `ON CONFLICT (conversation_id, turn_id, step)`},
 	{Of: sqldriver.InsertArtifact, Is: stays("artifacts", "id", sqldriver.InsertArtifact)},
 	{Of: sqldriver.LearnFactor, Is: `WITH free AS (SELECT model FROM models_learned WHERE model = $1 FOR UPDATE SKIP LOCKED),
@@ -90,7 +101,8 @@ var variants = []sqlrow.Variant{
 		(SELECT greatest(coalesce(max(k), 0) + 1, ` + micros + `) FROM pending_changes WHERE conversation_id = $1))`},
 	{Of: sqlaccess.Tallied, Is: `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, 0) ON CONFLICT (actor) DO UPDATE SET start = tallies.start
 		RETURNING CASE WHEN start = $2 AND until = $3 THEN count ELSE 0 END`},
-	{Of: sqlaccess.PruneTallies, Is: `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED)`},
+	{Of: sqlaccess.PruneTallies,
+		Is: `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED)`},
 }
 
 // stays is an insert of what may be there already, and what is there stays until the
@@ -110,7 +122,8 @@ const lanes = 16
 var summed = []struct {
 	column string
 	most   int64
-}{{"calls", maxCalls}, {"estimated_calls", maxCalls}, {"input_tokens", maxTokens}, {"cached_tokens", maxTokens}, {"cache_write_tokens", maxTokens},
+}{{"calls", maxCalls}, {"estimated_calls", maxCalls}, {"input_tokens", maxTokens}, {"cached_tokens", maxTokens},
+	{"cache_write_tokens", maxTokens},
 	{"output_tokens", maxTokens}, {"reasoning_tokens", maxTokens}, {"total_tokens", maxTokens}}
 
 const (

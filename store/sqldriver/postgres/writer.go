@@ -95,9 +95,11 @@ const (
 var errUndone = errors.New("the transaction was undone, because a statement of it had failed")
 
 // exchange implements [sqlrow.Exchange].
-func (t *transaction) exchange(ctx context.Context, all []sqlrow.Statement, each func(sqlrow.Row) error) (n int64, err error) {
+func (t *transaction) exchange(ctx context.Context, all []sqlrow.Statement,
+	each func(sqlrow.Row) error) (n int64, err error) {
 	if !t.begun {
-		all, t.begun = append([]sqlrow.Statement{{Query: beginWrite}}, all...), true
+		all = append([]sqlrow.Statement{{Query: beginWrite}}, all...)
+		t.begun = true
 	}
 	var batch pgx.Batch
 	for _, s := range all {
@@ -262,7 +264,8 @@ func unharmed(ctx context.Context, do func(context.Context) error) error {
 // number of times, or because there was no connection, for a time: a database that is started
 // again is back within that.
 func repeat(ctx context.Context, do func(context.Context) error) error {
-	wait, began := pause, time.Now()
+	wait := pause
+	began := time.Now()
 	for n := 1; ; n++ {
 		err := do(ctx)
 		var known *scrollback.Error

@@ -32,7 +32,8 @@ const columns = `k.id, k.name, k.role, k.projects, k.created_at, k.expires_at, k
 func scan(k *scrollback.Key, more ...any) func(sqlrow.Scanner) error {
 	return func(r sqlrow.Scanner) error {
 		var projects string
-		if err := r.Scan(append([]any{&k.ID, &k.Name, &k.Role, &projects, &k.CreatedAt, &k.ExpiresAt, &k.RevokedAt, &k.LastUsedAt}, more...)...); err != nil {
+		if err := r.Scan(append([]any{&k.ID, &k.Name, &k.Role, &projects, &k.CreatedAt, &k.ExpiresAt, &k.RevokedAt,
+			&k.LastUsedAt}, more...)...); err != nil {
 			return err
 		}
 		var col sqlrow.Columns
@@ -65,22 +66,27 @@ func (db Keys) Add(ctx context.Context, n driver.NewKey) error {
 		}
 		var same, all int
 		count := func(r sqlrow.Scanner) error { return r.Scan(&same, &all) }
-		err := tx.Row(ctx, count, `SELECT count(*) FILTER (WHERE name = $2 AND NOT `+ended+`), count(*) FROM keys`, n.Now, k.Name)
+		err := tx.Row(ctx, count, `SELECT count(*) FILTER (WHERE name = $2 AND NOT `+ended+`), count(*) FROM keys`, n.Now,
+			k.Name)
 		switch {
 		case err != nil:
 			return err
 		case same > 0:
 			return scrollback.Errorf(scrollback.Conflict, op, "there is a key with the name %s", k.Name)
 		case all >= n.Most:
-			gone, err := tx.Exec(ctx, `DELETE FROM keys WHERE id = (SELECT id FROM keys WHERE `+ended+` ORDER BY created_at, id LIMIT 1)`, n.Now)
+			gone, err := tx.Exec(ctx, `DELETE FROM keys WHERE id = (SELECT id FROM keys WHERE `+ended+
+				` ORDER BY created_at, id LIMIT 1)`, n.Now)
 			if err != nil {
 				return err
 			}
 			if rows, err := gone.RowsAffected(); err != nil || rows == 0 {
-				return errors.Join(err, scrollback.Errorf(scrollback.Refused, op, "there are %d keys; revoke one that nobody needs", all))
+				return errors.Join(err, scrollback.Errorf(scrollback.Refused, op, "there are %d keys; revoke one that nobody needs",
+					all))
 			}
 		}
-		return tx.Run(ctx, `INSERT INTO keys (id, hash, name, role, projects, created_at, expires_at, revoked_at, last_used_at) VALUES (`+sqlrow.Marks(9)+`)`,
+		return tx.Run(ctx,
+			`INSERT INTO keys (id, hash, name, role, projects, created_at, expires_at, revoked_at, last_used_at) VALUES (`+
+				sqlrow.Marks(9)+`)`,
 			k.ID, n.Hash[:], k.Name, k.Role, projects, k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.LastUsedAt)
 	})
 }
@@ -135,7 +141,8 @@ func (db Keys) SignIn(ctx context.Context, s driver.NewSignIn) error {
 		}
 		err := tx.Run(ctx, `DELETE FROM sign_ins WHERE expires_at <= $1`, s.Now)
 		if err == nil {
-			err = tx.Run(ctx, `INSERT INTO sign_ins (hash, key_id, created_at, expires_at) VALUES (`+sqlrow.Marks(4)+`)`, s.Hash[:], s.Key, s.Now, s.Ends)
+			err = tx.Run(ctx, `INSERT INTO sign_ins (hash, key_id, created_at, expires_at) VALUES (`+sqlrow.Marks(4)+`)`,
+				s.Hash[:], s.Key, s.Now, s.Ends)
 		}
 		if err != nil {
 			return err
@@ -146,7 +153,8 @@ func (db Keys) SignIn(ctx context.Context, s driver.NewSignIn) error {
 }
 
 // SignedIn implements [driver.Keys].
-func (db Keys) SignedIn(ctx context.Context, hash driver.SecretHash, now int64) (k scrollback.Key, ends int64, err error) {
+func (db Keys) SignedIn(ctx context.Context, hash driver.SecretHash,
+	now int64) (k scrollback.Key, ends int64, err error) {
 	const op = "sqldriver.SignedIn"
 	err = db.Read.Row(ctx, scan(&k, &ends), `SELECT `+columns+`, s.expires_at FROM sign_ins s JOIN keys k ON k.id = s.key_id
 		WHERE s.hash = $1 AND s.expires_at > $2`, hash[:], now)

@@ -62,8 +62,9 @@ func (a *auditor) accounts(ctx context.Context) error {
 			if !e.Broken {
 				return nil
 			}
-			return a.flaw(driver.Flaw{Kind: driver.FlawUsage, Where: fmt.Sprint("usage record ", e.N), Detail: "its numbers cannot be those of a call",
-				Mend: &driver.Mend{Usage: &driver.MendUsage{Day: day, Model: e.Model}}})
+			return a.flaw(driver.Flaw{Kind: driver.FlawUsage, Where: fmt.Sprint("usage record ", e.N),
+				Detail: "its numbers cannot be those of a call",
+				Mend:   &driver.Mend{Usage: &driver.MendUsage{Day: day, Model: e.Model}}})
 		}})
 	if err != nil {
 		return err
@@ -76,8 +77,10 @@ func (a *auditor) accounts(ctx context.Context) error {
 			if j.Wrong == "" {
 				continue
 			}
-			where := fmt.Sprintf("usage of %s, %s %s", time.UnixMilli(key.Day*scrollback.DayMS).UTC().Format(time.DateOnly), key.Model, j.Currency)
-			if err := a.flaw(driver.Flaw{Kind: driver.FlawUsage, Where: where, Detail: j.Wrong, Mend: &driver.Mend{Usage: &key}}); err != nil {
+			where := fmt.Sprintf("usage of %s, %s %s", time.UnixMilli(key.Day*scrollback.DayMS).UTC().Format(time.DateOnly),
+				key.Model, j.Currency)
+			if err := a.flaw(driver.Flaw{Kind: driver.FlawUsage, Where: where, Detail: j.Wrong,
+				Mend: &driver.Mend{Usage: &key}}); err != nil {
 				return err
 			}
 		}

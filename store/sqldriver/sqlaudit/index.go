@@ -24,7 +24,8 @@ type indexed struct {
 // are of none.
 func (a *auditor) index(ctx context.Context) error {
 	states := 0
-	err := a.rows(ctx, "the search index", func(r sqlrow.Scanner) error { states++; return r.Scan(new(int64)) }, `SELECT watermark FROM index_state WHERE id = 1`)
+	err := a.rows(ctx, "the search index", func(r sqlrow.Scanner) error { states++; return r.Scan(new(int64)) },
+		`SELECT watermark FROM index_state WHERE id = 1`)
 	if err == nil && states == 0 {
 		err = a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: "the search index", Detail: "how far it reaches is lost"})
 	}
@@ -69,7 +70,8 @@ type placed struct {
 
 // unsound reports what is wrong with a segment.
 func (a *auditor) unsound(id int64, err error) error {
-	return a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: fmt.Sprintf("segment %d of the search index", id), Detail: err.Error()})
+	return a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: fmt.Sprintf("segment %d of the search index", id),
+		Detail: err.Error()})
 }
 
 // errUnsound is for rows of a segment that do not belong together.
@@ -153,7 +155,8 @@ func (a *auditor) marks(ctx context.Context, g indexed) error {
 		}
 		wrong = err
 		for _, one := range all {
-			documents, terms = documents+1, terms+int64(one.Length)
+			documents += 1
+			terms += int64(one.Length)
 		}
 		return nil
 	}, `SELECT start, data FROM index_marks WHERE segment = $1 ORDER BY start`, g.id)
@@ -174,15 +177,18 @@ func (a *auditor) places(ctx context.Context, g indexed) error {
 	err := a.rows(ctx, "the search index", func(r sqlrow.Scanner) error {
 		var branch, seq int64
 		err := r.Scan(&branch, &seq)
-		purged = append(purged, postings.Run{First: uint64(driver.PlaceOf(branch, seq)), Last: uint64(driver.PlaceOf(branch, math.MaxUint32))})
+		purged = append(purged, postings.Run{First: uint64(driver.PlaceOf(branch, seq)),
+			Last: uint64(driver.PlaceOf(branch, math.MaxUint32))})
 		return err
-	}, `SELECT branch, min(first_seq) FROM index_dropped WHERE n > (SELECT clean FROM index_segments WHERE id = $1) GROUP BY branch ORDER BY branch`, g.id)
+	},
+		`SELECT branch, min(first_seq) FROM index_dropped WHERE n > (SELECT clean FROM index_segments WHERE id = $1) GROUP BY branch ORDER BY branch`, g.id)
 	if err != nil {
 		return err
 	}
 	return g.parsed.Runs(purged, func(run postings.Run) error {
 		a.runs = append(a.runs, placed{run, g.id})
-		first, last := driver.Place(run.First), driver.Place(run.Last)
+		first := driver.Place(run.First)
+		last := driver.Place(run.Last)
 		n := last.Seq() - first.Seq() + 1
 		err := a.rows(ctx, "messages", func(r sqlrow.Scanner) error { return r.Scan(&n) },
 			`SELECT count(*) FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3`,

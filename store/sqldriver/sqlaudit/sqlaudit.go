@@ -91,7 +91,8 @@ func (a *auditor) all(ctx context.Context) error {
 			err = a.orphans(ctx, o)
 		}
 	}
-	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns, a.projects, a.index} {
+	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns,
+		a.projects, a.index} {
 		if err == nil {
 			err = step(ctx)
 		}
@@ -124,7 +125,8 @@ func (a *auditor) orphans(ctx context.Context, o orphan) error {
 }
 
 // rows runs a query; damage that it meets is a flaw of where, and ends only the query.
-func (a *auditor) rows(ctx context.Context, where string, scan func(sqlrow.Scanner) error, query string, args ...any) error {
+func (a *auditor) rows(ctx context.Context, where string, scan func(sqlrow.Scanner) error, query string,
+	args ...any) error {
 	err := a.tx.Rows(ctx, scan, query, args...)
 	if err != nil && !errors.As(err, new(walked)) && a.dialect.Damaged(err) {
 		return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: where, Detail: err.Error()})

@@ -18,7 +18,8 @@ const auditPage = 256
 func pages[T any, K comparable](ctx context.Context, a *auditor, from K, p paged[T, K]) error {
 	for {
 		var page []T
-		n, before := 0, from
+		n := 0
+		before := from
 		err := a.rows(ctx, p.what, func(r sqlrow.Scanner) error {
 			var row T
 			err := p.scan(&row, r)
@@ -91,7 +92,8 @@ func (a *auditor) conversations(ctx context.Context) error {
 
 func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) error {
 	return pages(ctx, a, "", paged[scrollback.Branch, string]{what: "branches",
-		query: `SELECT ` + sqlrow.BranchColumns + ` FROM branches WHERE conversation_id = $3 AND id > $1 ORDER BY id LIMIT $2`, args: []any{id},
+		query: `SELECT ` + sqlrow.BranchColumns +
+			` FROM branches WHERE conversation_id = $3 AND id > $1 ORDER BY id LIMIT $2`, args: []any{id},
 		scan: func(b *scrollback.Branch, r sqlrow.Scanner) error { return sqlrow.ScanBranch(b)(r) },
 		key:  func(b scrollback.Branch) (string, bool) { return string(b.ID), b.ID != "" },
 		name: func(b scrollback.Branch) string { return "branch " + string(b.ID) },
@@ -132,7 +134,8 @@ func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
 		return walk(a.w.Unhashed(without))
 	}
 	err := pages(ctx, a, 0, paged[scrollback.Message, int64]{what: "messages of branch " + string(id),
-		query: `SELECT ` + sqlrow.StoredColumns + ` FROM messages WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`, args: []any{id},
+		query: `SELECT ` + sqlrow.StoredColumns + ` FROM messages WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`,
+		args:  []any{id},
 		scan: func(m *scrollback.Message, r sqlrow.Scanner) error {
 			row, ok := r.(sqlrow.Row)
 			if !ok {

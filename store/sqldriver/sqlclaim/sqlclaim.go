@@ -61,6 +61,7 @@ func (d Claims) Claim(ctx context.Context, c driver.Claim) (got bool, err error)
 // Release implements [driver.Claims].
 func (d Claims) Release(ctx context.Context, c driver.Claim) error {
 	return d.Write(ctx, "sqlclaim.Release", func(ctx context.Context, tx *sqlrow.Session) error {
-		return tx.Run(ctx, `DELETE FROM claims WHERE conversation_id = $1 AND work = $2 AND owner = $3`, c.Conversation, c.Work, c.Owner)
+		return tx.Run(ctx, `DELETE FROM claims WHERE conversation_id = $1 AND work = $2 AND owner = $3`, c.Conversation,
+			c.Work, c.Owner)
 	})
 }

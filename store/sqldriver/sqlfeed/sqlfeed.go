@@ -43,7 +43,8 @@ func List(ctx context.Context, s *sqlrow.Session, after int64, limit int) ([]dri
 		var head scrollback.ChangedHead
 		var agent scrollback.AgentRef
 		var there bool
-		err := r.Scan(&c.N, &c.Conversation, &c.Project, &c.From, &c.Kinds, &c.Turn, &c.State, &c.FirstSeq, &c.LastSeq, &c.Ref,
+		err := r.Scan(&c.N, &c.Conversation, &c.Project, &c.From, &c.Kinds, &c.Turn, &c.State, &c.FirstSeq, &c.LastSeq,
+			&c.Ref,
 			&there, &head.In, &head.Title, &head.Version, &head.Branch, &head.Messages, &head.UpdatedAt, &head.DeletedAt,
 			&agent.ID, &agent.TurnID, &agent.CallID)
 		if agent.ID != "" {

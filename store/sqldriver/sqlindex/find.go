@@ -180,10 +180,12 @@ func (f *finder) beginning(ctx context.Context, begin string) (driver.Postings, 
 	var lists runs
 	for _, g := range f.segments {
 		in := f.by[g.id]
-		f.ordinals, f.counts = f.ordinals[:0], f.counts[:0]
+		f.ordinals = f.ordinals[:0]
+		f.counts = f.counts[:0]
 		for o, n := range held[in] {
 			if n > 0 {
-				f.ordinals, f.counts = append(f.ordinals, uint32(o)), append(f.counts, n)
+				f.ordinals = append(f.ordinals, uint32(o))
+				f.counts = append(f.counts, n)
 			}
 		}
 		f.leaveOut(in.gone)
@@ -203,7 +205,8 @@ func (f *finder) beginning(ctx context.Context, begin string) (driver.Postings, 
 
 // decode reads a list, of its parts those that spans need (nil: all).
 func (f *finder) decode(ctx context.Context, h hit, spans []postings.Span) (err error) {
-	f.ordinals, f.counts = f.ordinals[:0], f.counts[:0]
+	f.ordinals = f.ordinals[:0]
+	f.counts = f.counts[:0]
 	if !h.list.Part {
 		f.ordinals, f.counts, err = h.list.Decode(f.ordinals, f.counts)
 		return err
@@ -232,16 +235,19 @@ func (f *finder) leaveOut(spans []postings.Span) {
 			spans = spans[1:]
 		}
 		if len(spans) == 0 || o < spans[0].From {
-			f.ordinals[n], f.counts[n] = o, f.counts[i]
+			f.ordinals[n] = o
+			f.counts[n] = f.counts[i]
 			n++
 		}
 	}
-	f.ordinals, f.counts = f.ordinals[:n], f.counts[:n]
+	f.ordinals = f.ordinals[:n]
+	f.counts = f.counts[:n]
 }
 
 // found keeps what the query lets through of the ordinals of a segment, and adds its places.
 func (f *finder) found(in *scope, to *runs) error {
-	n, spans := 0, in.spans
+	n := 0
+	spans := in.spans
 	for i, o := range f.ordinals {
 		if f.within != nil {
 			for len(spans) > 0 && spans[0].To <= o {
@@ -257,7 +263,8 @@ func (f *finder) found(in *scope, to *runs) error {
 		if in.lets != nil && (int(o) >= len(in.lets) || !in.lets[o]) {
 			continue
 		}
-		f.ordinals[n], f.counts[n] = o, f.counts[i]
+		f.ordinals[n] = o
+		f.counts[n] = f.counts[i]
 		n++
 	}
 	return to.add(in.places, f.ordinals[:n], f.counts[:n])

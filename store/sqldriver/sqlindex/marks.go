@@ -37,7 +37,8 @@ func (s *snapshot) marks(ctx context.Context, g *segment, places []driver.Place,
 	gone := g.gone
 	var found []driver.Place
 	var ordinals, starts []int
-	for i := sort.Search(len(places), func(i int) bool { return uint64(places[i]) >= b.First }); i < len(places) && uint64(places[i]) <= b.Last; i++ {
+	for i := sort.Search(len(places), func(i int) bool { return uint64(places[i]) >= b.First }); i < len(places) &&
+		uint64(places[i]) <= b.Last; i++ {
 		o, at := g.places.Find(uint64(places[i]))
 		if !at {
 			continue
@@ -48,7 +49,8 @@ func (s *snapshot) marks(ctx context.Context, g *segment, places []driver.Place,
 		if len(gone) > 0 && gone[0].From <= o {
 			continue
 		}
-		found, ordinals = append(found, places[i]), append(ordinals, int(o))
+		found = append(found, places[i])
+		ordinals = append(ordinals, int(o))
 		starts = append(starts, int(o)/marksEach*marksEach)
 	}
 	rows, err := s.marksRows(ctx, g.id, starts)

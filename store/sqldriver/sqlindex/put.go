@@ -45,27 +45,33 @@ func (d *draft) mark(marks []postings.Mark) (terms int64) {
 		some := marks[start:min(start+marksEach, len(marks))]
 		m := marked{start: start, from: some[0].Time, to: some[0].Time, data: postings.AppendMarks(nil, some)}
 		for _, one := range some {
-			m.from, m.to, terms = min(m.from, one.Time), max(m.to, one.Time), terms+int64(one.Length)
+			m.from = min(m.from, one.Time)
+			m.to = max(m.to, one.Time)
+			terms += int64(one.Length)
 		}
-		d.marks, d.bytes = append(d.marks, m), d.bytes+len(m.data)
+		d.marks = append(d.marks, m)
+		d.bytes += len(m.data)
 	}
 	return terms
 }
 
 // take adds a block.
 func (d *draft) take(b postings.Block) {
-	d.blocks, d.bytes = append(d.blocks, b), d.bytes+len(b.Data)
+	d.blocks = append(d.blocks, b)
+	d.bytes += len(b.Data)
 }
 
 // insert writes the rows that were taken.
 func (d *draft) insert(ctx context.Context, tx *sqlrow.Session) error {
 	for _, b := range d.blocks {
-		if err := tx.Run(ctx, `INSERT INTO index_blocks (segment, first_term, start, data) VALUES ($1, $2, $3, $4)`, d.id, b.Term, b.Start, b.Data); err != nil {
+		if err := tx.Run(ctx, `INSERT INTO index_blocks (segment, first_term, start, data) VALUES ($1, $2, $3, $4)`, d.id,
+			b.Term, b.Start, b.Data); err != nil {
 			return err
 		}
 	}
 	for _, m := range d.marks {
-		if err := tx.Run(ctx, `INSERT INTO index_marks (segment, start, from_time, to_time, data) VALUES ($1, $2, $3, $4, $5)`,
+		if err := tx.Run(ctx,
+			`INSERT INTO index_marks (segment, start, from_time, to_time, data) VALUES ($1, $2, $3, $4, $5)`,
 			d.id, m.start, m.from, m.to, m.data); err != nil {
 			return err
 		}
@@ -74,13 +80,18 @@ func (d *draft) insert(ctx context.Context, tx *sqlrow.Session) error {
 }
 
 // written forgets the rows that are.
-func (d *draft) written() { d.blocks, d.marks, d.bytes = nil, nil, 0 }
+func (d *draft) written() {
+	d.blocks = nil
+	d.marks = nil
+	d.bytes = 0
+}
 
 // begin makes the row of a segment, which nobody reads yet.
 func (d *draft) begin(ctx context.Context, tx *sqlrow.Session, until int64) error {
 	err := tx.Run(ctx, `UPDATE index_state SET segment = segment + 1 WHERE id = 1`)
 	if err == nil {
-		err = tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&d.id) }, `SELECT segment FROM index_state WHERE id = 1`)
+		err = tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&d.id) },
+			`SELECT segment FROM index_state WHERE id = 1`)
 	}
 	if err == nil {
 		err = tx.Run(ctx, `INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
@@ -106,7 +117,8 @@ func changed(ctx context.Context, tx *sqlrow.Session, query string, args ...any)
 
 // publish completes the row of a segment, which is read from then on.
 func (d *draft) publish(ctx context.Context, tx *sqlrow.Session, places *postings.Places, terms int64) error {
-	return tx.Run(ctx, `UPDATE index_segments SET state = 1, tier = $2, documents = $3, terms = $4, until = 0, places = $5 WHERE id = $1 AND state = 0`,
+	return tx.Run(ctx,
+		`UPDATE index_segments SET state = 1, tier = $2, documents = $3, terms = $4, until = 0, places = $5 WHERE id = $1 AND state = 0`,
 		d.id, tierOf(places.Len()), places.Len(), terms, places.Append(nil))
 }
 
@@ -115,7 +127,8 @@ var errLost = scrollback.Errorf(scrollback.Conflict, "sqldriver", "the segment o
 
 // step writes what was taken of a segment that is too large for one transaction.
 func (db Index) step(ctx context.Context, op string, d *draft) error {
-	id, mine := d.id, true
+	id := d.id
+	mine := true
 	err := db.Write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) (err error) {
 		if d.id = id; id == 0 {
 			err = d.begin(ctx, tx, until(db))
@@ -192,7 +205,8 @@ func (db Index) there(ctx context.Context, s state, docs []driver.Document, to i
 			err := r.Scan(&seq)
 			seqs[seq] = true
 			return err
-		}, `SELECT seq FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3 AND `+Early,
+		},
+			`SELECT seq FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3 AND `+Early,
 			docs[first].Place.Branch(), docs[first].Place.Seq(), docs[i-1].Place.Seq(), to)
 		if err != nil {
 			return nil, err
@@ -208,7 +222,8 @@ func (db Index) there(ctx context.Context, s state, docs []driver.Document, to i
 
 // put writes a segment for documents that were there when the state was s. again says that
 // somebody was faster, which may not be about these documents.
-func (db Index) put(ctx context.Context, op string, d driver.Documents, s state, docs []driver.Document) (put, again bool, err error) {
+func (db Index) put(ctx context.Context, op string, d driver.Documents, s state,
+	docs []driver.Document) (put, again bool, err error) {
 	g := draft{clean: s.dropped}
 	places, terms, err := g.encode(docs)
 	if err != nil {
@@ -224,7 +239,8 @@ func (db Index) put(ctx context.Context, op string, d driver.Documents, s state,
 		}
 		if err == nil && put {
 			var n int64
-			n, err = changed(ctx, tx, `UPDATE index_state SET watermark = $1 WHERE id = 1 AND cut = $2 AND watermark = $3 AND forgotten <= $4`,
+			n, err = changed(ctx, tx,
+				`UPDATE index_state SET watermark = $1 WHERE id = 1 AND cut = $2 AND watermark = $3 AND forgotten <= $4`,
 				d.To, d.Cut, d.From, s.dropped)
 			put = n == 1
 		}

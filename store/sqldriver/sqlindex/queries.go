@@ -60,7 +60,8 @@ const (
 )
 
 // InsertMessage inserts a message with its hash, and with the next number.
-var InsertMessage = `INSERT INTO messages (` + sqlrow.StoredColumns + `, n) VALUES (` + sqlrow.Marks(21) + `, ` + nextMessage + `)`
+var InsertMessage = `INSERT INTO messages (` + sqlrow.StoredColumns + `, n) VALUES (` + sqlrow.Marks(21) + `, ` +
+	nextMessage + `)`
 
 // The statements of a [snapshot].
 const (

@@ -13,7 +13,10 @@ type runs struct {
 }
 
 // grow makes room for so many places.
-func (l *runs) grow(n int) { l.places, l.counts = make([]driver.Place, 0, n), make([]uint8, 0, n) }
+func (l *runs) grow(n int) {
+	l.places = make([]driver.Place, 0, n)
+	l.counts = make([]uint8, 0, n)
+}
 
 // add adds the places of ordinals.
 func (l *runs) add(of *postings.Places, ordinals []uint32, counts []uint8) error {
@@ -25,7 +28,8 @@ func (l *runs) add(of *postings.Places, ordinals []uint32, counts []uint8) error
 	if !ok {
 		return postings.ErrDamaged
 	}
-	l.places, l.counts = places, append(l.counts, counts...)
+	l.places = places
+	l.counts = append(l.counts, counts...)
 	if start == 0 || l.places[start] <= l.places[start-1] {
 		l.starts = append(l.starts, start)
 	}
@@ -36,10 +40,13 @@ func (l *runs) add(of *postings.Places, ordinals []uint32, counts []uint8) error
 func (l *runs) merged() ([]driver.Place, []uint8) {
 	var spare runs
 	for len(l.starts) > 1 {
-		spare.places, spare.counts, spare.starts = spare.places[:0], spare.counts[:0], spare.starts[:0]
+		spare.places = spare.places[:0]
+		spare.counts = spare.counts[:0]
+		spare.starts = spare.starts[:0]
 		for i := 0; i < len(l.starts); i += 2 {
 			spare.starts = append(spare.starts, len(spare.places))
-			a, b := l.run(i), l.run(i+1)
+			a := l.run(i)
+			b := l.run(i + 1)
 			spare.merge(a, b)
 		}
 		*l, spare = spare, *l
@@ -61,18 +68,22 @@ func (l *runs) run(i int) runs {
 
 // merge adds two lists as one. What is in both is taken from b, the newer.
 func (l *runs) merge(a, b runs) {
-	i, j := 0, 0
+	i := 0
+	j := 0
 	for i < len(a.places) && j < len(b.places) {
 		switch {
 		case a.places[i] < b.places[j]:
-			l.places, l.counts = append(l.places, a.places[i]), append(l.counts, a.counts[i])
+			l.places = append(l.places, a.places[i])
+			l.counts = append(l.counts, a.counts[i])
 			i++
 		case a.places[i] > b.places[j]:
-			l.places, l.counts = append(l.places, b.places[j]), append(l.counts, b.counts[j])
+			l.places = append(l.places, b.places[j])
+			l.counts = append(l.counts, b.counts[j])
 			j++
 		default:
 			i++
 		}
 	}
-	l.places, l.counts = append(append(l.places, a.places[i:]...), b.places[j:]...), append(append(l.counts, a.counts[i:]...), b.counts[j:]...)
+	l.places = append(append(l.places, a.places[i:]...), b.places[j:]...)
+	l.counts = append(append(l.counts, a.counts[i:]...), b.counts[j:]...)
 }

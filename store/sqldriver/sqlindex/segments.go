@@ -113,7 +113,8 @@ func (db Index) see(ctx context.Context, fn func(*snapshot) error) error {
 		err = s.tx.Rows(ctx, func(r sqlrow.Scanner) error {
 			var n, branch, seq int64
 			err := r.Scan(&n, &branch, &seq)
-			runs = append(runs, run{n, postings.Run{First: uint64(driver.PlaceOf(branch, seq)), Last: uint64(driver.PlaceOf(branch, math.MaxUint32))}})
+			runs = append(runs, run{n, postings.Run{First: uint64(driver.PlaceOf(branch, seq)),
+				Last: uint64(driver.PlaceOf(branch, math.MaxUint32))}})
 			return err
 		}, droppedRuns, s.forgotten)
 	}

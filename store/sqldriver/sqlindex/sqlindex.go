@@ -48,7 +48,9 @@ type state struct {
 }
 
 func loadState(ctx context.Context, s *sqlrow.Session) (out state, err error) {
-	return out, s.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&out.cut, &out.watermark, &out.dropped, &out.forgotten) },
+	return out, s.Row(ctx, func(r sqlrow.Scanner) error {
+		return r.Scan(&out.cut, &out.watermark, &out.dropped, &out.forgotten)
+	},
 		theState)
 }
 
@@ -69,7 +71,8 @@ func (db Index) State(ctx context.Context) (driver.IndexState, error) {
 
 // Reset implements [driver.Index]. The rows are removed when the index is tended.
 func (db Index) Reset(ctx context.Context, cut int) error {
-	return db.Write(ctx, "sqldriver.IndexReset", func(ctx context.Context, tx *sqlrow.Session) error { return Reset(ctx, tx, cut) })
+	return db.Write(ctx, "sqldriver.IndexReset",
+		func(ctx context.Context, tx *sqlrow.Session) error { return Reset(ctx, tx, cut) })
 }
 
 // Reset is [driver.Index]'s inside a transaction. It also repairs what it can: no row of the
@@ -161,7 +164,9 @@ func (db Index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 			out[l.Number] = l
 		}
 		return nil
-	}, lineColumns+`, c.project, c.deleted_at FROM branches b JOIN conversations c ON c.id = b.conversation_id WHERE b.n IN `+Listed, list)
+	}, lineColumns+
+		`, c.project, c.deleted_at FROM branches b JOIN conversations c ON c.id = b.conversation_id WHERE b.n IN `+Listed,
+		list)
 	if err != nil || len(trashed) == 0 {
 		return out, db.Wrap(op, err)
 	}
@@ -176,7 +181,8 @@ func (db Index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 
 // forksBelow are the branches that were forked from some lines in the trash, and from those of
 // them that are in the trash as well, by what they were forked from.
-func (db Index) forksBelow(ctx context.Context, lines []driver.Line, projects []string) (map[scrollback.BranchID][]driver.Fork, error) {
+func (db Index) forksBelow(ctx context.Context, lines []driver.Line,
+	projects []string) (map[scrollback.BranchID][]driver.Fork, error) {
 	numbers := make([]int64, len(lines))
 	for i, l := range lines {
 		numbers[i] = l.Number
@@ -253,7 +259,8 @@ func Number(ctx context.Context, tx *sqlrow.Session) (n int64, err error) {
 	if err = tx.Run(ctx, `UPDATE numbers SET last = last + 1 WHERE name = 'branch'`); err != nil {
 		return 0, err
 	}
-	return n, tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) }, `SELECT last FROM numbers WHERE name = 'branch'`)
+	return n, tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) },
+		`SELECT last FROM numbers WHERE name = 'branch'`)
 }
 
 // Drop notes that the messages of a branch from a seq on are purged, before they are.
@@ -266,7 +273,9 @@ func Drop(ctx context.Context, tx *sqlrow.Session, branch scrollback.BranchID, f
 		err = tx.Run(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`)
 	}
 	if err == nil {
-		err = tx.Run(ctx, `DELETE FROM index_dropped WHERE branch = (SELECT b.n FROM branches b WHERE b.id = $1) AND first_seq >= $2`, branch, from)
+		err = tx.Run(ctx,
+			`DELETE FROM index_dropped WHERE branch = (SELECT b.n FROM branches b WHERE b.id = $1) AND first_seq >= $2`, branch,
+			from)
 	}
 	if err == nil {
 		err = tx.Run(ctx, `INSERT INTO index_dropped (branch, first_seq, n)

@@ -41,12 +41,14 @@ func (db Index) ids(ctx context.Context, query string, args ...any) (out []int64
 
 // release gives up segments whose builders are gone.
 func (db Index) release(ctx context.Context) (bool, error) {
-	late, err := db.ids(ctx, `SELECT id FROM index_segments WHERE state = 0 AND until < $1 ORDER BY id LIMIT 1`, db.Clock().UnixMilli())
+	late, err := db.ids(ctx, `SELECT id FROM index_segments WHERE state = 0 AND until < $1 ORDER BY id LIMIT 1`,
+		db.Clock().UnixMilli())
 	if err != nil || len(late) == 0 {
 		return false, err
 	}
 	return true, db.Write(ctx, opTend, func(ctx context.Context, tx *sqlrow.Session) error {
-		n, err := changed(ctx, tx, `UPDATE index_segments SET state = 2 WHERE id = $1 AND state = 0 AND until < $2`, late[0], db.Clock().UnixMilli())
+		n, err := changed(ctx, tx, `UPDATE index_segments SET state = 2 WHERE id = $1 AND state = 0 AND until < $2`, late[0],
+			db.Clock().UnixMilli())
 		if err == nil && n == 1 {
 			err = tx.Run(ctx, `UPDATE index_segments SET into_segment = 0 WHERE state = 1 AND into_segment = $1`, late[0])
 		}
@@ -60,21 +62,26 @@ func (db Index) remove(ctx context.Context) (bool, error) {
 	if err != nil || len(all) == 0 {
 		return false, err
 	}
-	return true, db.Write(ctx, opTend, func(ctx context.Context, tx *sqlrow.Session) error { return removeSome(ctx, tx, all[0]) })
+	return true, db.Write(ctx, opTend, func(ctx context.Context,
+		tx *sqlrow.Session) error {
+		return removeSome(ctx, tx, all[0])
+	})
 }
 
 func removeSome(ctx context.Context, tx *sqlrow.Session, id int64) error {
 	var term string
 	var start int64
 	err := tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&term, &start) },
-		`SELECT first_term, start FROM index_blocks WHERE segment = $1 ORDER BY first_term, start LIMIT 1 OFFSET $2`, id, rowsRemoved)
+		`SELECT first_term, start FROM index_blocks WHERE segment = $1 ORDER BY first_term, start LIMIT 1 OFFSET $2`, id,
+		rowsRemoved)
 	if err == nil {
 		return tx.Run(ctx, `DELETE FROM index_blocks WHERE segment = $1 AND (first_term, start) < ($2, $3)`, id, term, start)
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	for _, statement := range []string{`DELETE FROM index_blocks WHERE segment = $1`, `DELETE FROM index_marks WHERE segment = $1`,
+	for _, statement := range []string{`DELETE FROM index_blocks WHERE segment = $1`,
+		`DELETE FROM index_marks WHERE segment = $1`,
 		`DELETE FROM index_segments WHERE id = $1 AND state = 2`} {
 		if err := tx.Run(ctx, statement, id); err != nil {
 			return err
@@ -153,7 +160,8 @@ func (db Index) forget(ctx context.Context) (bool, error) {
 	did := false
 	err = db.Write(ctx, opTend, func(ctx context.Context, tx *sqlrow.Session) error {
 		for _, id := range clean {
-			if err := tx.Run(ctx, `UPDATE index_segments SET clean = $2 WHERE id = $1 AND state = 1 AND clean < $2`, id, s.dropped); err != nil {
+			if err := tx.Run(ctx, `UPDATE index_segments SET clean = $2 WHERE id = $1 AND state = 1 AND clean < $2`, id,
+				s.dropped); err != nil {
 				return err
 			}
 		}
@@ -226,7 +234,8 @@ func claim(ctx context.Context, r *rebuilding) error {
 			return err
 		}
 		for _, p := range r.parts {
-			n, err := changed(ctx, tx, `UPDATE index_segments SET into_segment = $2 WHERE id = $1 AND state = 1 AND into_segment = 0`, p.id, r.draft.id)
+			n, err := changed(ctx, tx,
+				`UPDATE index_segments SET into_segment = $2 WHERE id = $1 AND state = 1 AND into_segment = 0`, p.id, r.draft.id)
 			if err == nil && n != 1 {
 				err = errLost
 			}
@@ -263,16 +272,20 @@ func (r *rebuilding) write(ctx context.Context) error {
 // blocks reads those of a segment, a few at a time. Nobody changes them.
 func (r *rebuilding) blocks(ctx context.Context, id int64) func() (postings.Block, error) {
 	var page []postings.Block
-	term, start, ended := "", int64(-1), false
+	term := ""
+	start := int64(-1)
+	ended := false
 	return func() (postings.Block, error) {
 		if len(page) == 0 && !ended {
 			err := r.Read.Rows(ctx, func(row sqlrow.Scanner) error {
 				page = append(page, postings.Block{})
 				b := &page[len(page)-1]
 				err := row.Scan(&b.Term, &b.Start, &b.Data)
-				term, start = b.Term, int64(b.Start)
+				term = b.Term
+				start = int64(b.Start)
 				return err
-			}, `SELECT first_term, start, data FROM index_blocks WHERE segment = $1 AND (first_term, start) > ($2, $3) ORDER BY first_term, start LIMIT 8`, id, term, start)
+			},
+				`SELECT first_term, start, data FROM index_blocks WHERE segment = $1 AND (first_term, start) > ($2, $3) ORDER BY first_term, start LIMIT 8`, id, term, start)
 			if err != nil {
 				return postings.Block{}, err
 			}
@@ -327,7 +340,8 @@ func (r *rebuilding) replace(ctx context.Context) error {
 		}
 		var n int64
 		if err == nil {
-			n, err = changed(ctx, tx, `UPDATE index_segments SET state = 2, into_segment = 0 WHERE state = 1 AND into_segment = $1`, r.draft.id)
+			n, err = changed(ctx, tx,
+				`UPDATE index_segments SET state = 2, into_segment = 0 WHERE state = 1 AND into_segment = $1`, r.draft.id)
 		}
 		if err == nil && int(n) != len(r.parts) {
 			err = errLost

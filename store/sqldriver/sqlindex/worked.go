@@ -74,7 +74,8 @@ func inFolders(q driver.WorkedQuery) (string, []any, error) {
 	holding := func(begin, end string) error {
 		quoted, err := sqlrow.JSON([]string{begin})
 		quoted = strings.TrimSuffix(strings.TrimPrefix(quoted, "["), `"]`) + end
-		own = append(own, `replace(c.roots, `+arg(quoted)+`, '') <> c.roots`) // which, unlike LIKE, tells capitals apart everywhere
+		// which, unlike LIKE, tells capitals apart everywhere
+		own = append(own, `replace(c.roots, `+arg(quoted)+`, '') <> c.roots`)
 		return err
 	}
 	for _, f := range q.Folders {

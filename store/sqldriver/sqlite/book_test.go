@@ -23,7 +23,8 @@ func book(t *testing.T, db *file, model string, all ...scrollback.Usage) {
 	t.Helper()
 	var id scrollback.ConversationID = "c"
 	b := scrollback.Branch{ID: "b", Conversation: id}
-	if _, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Project: "house", Branch: b.ID, Version: 1}, b); err != nil {
+	if _, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Project: "house", Branch: b.ID, Version: 1},
+		b); err != nil {
 		t.Fatal(err)
 	}
 	h, err := db.Read.Head(t.Context(), id)
@@ -40,14 +41,16 @@ func book(t *testing.T, db *file, model string, all ...scrollback.Usage) {
 }
 
 func call(input int64) scrollback.Usage {
-	return scrollback.Usage{InputTokens: input, CachedTokens: 1, OutputTokens: 2, TotalTokens: input + 2, Cost: 0.1, Currency: "USD"}
+	return scrollback.Usage{InputTokens: input, CachedTokens: 1, OutputTokens: 2, TotalTokens: input + 2, Cost: 0.1,
+		Currency: "USD"}
 }
 
 // harm runs statements behind the driver's back.
 func harm(t *testing.T, db *file, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if err := db.writer.Write(t.Context(), func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, s) }); err != nil {
+		if err := db.writer.Write(t.Context(),
+			func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, s) }); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
@@ -104,9 +107,11 @@ func mended(t *testing.T, db *file) {
 // Sums that cannot be are read, say that they are estimated, take more calls, and
 // are what their records come to once they are mended.
 func TestBrokenSums(t *testing.T) {
-	for _, damage := range []string{"input_tokens = -5", "input_tokens = 9.3e18", "input_tokens = 'many'", "input_tokens = 1.5",
+	for _, damage := range []string{"input_tokens = -5", "input_tokens = 9.3e18", "input_tokens = 'many'",
+		"input_tokens = 1.5",
 		"cost = 9e999", "cost = -9e999",
-		"cost = 'much'", "calls = -1", "calls = 1e300", "estimated_calls = 99", "total_tokens = 9223372036854775807", "cached_tokens = x'00ff'",
+		"cost = 'much'", "calls = -1", "calls = 1e300", "estimated_calls = 99", "total_tokens = 9223372036854775807",
+		"cached_tokens = x'00ff'",
 		"currency = 'a long story'"} {
 		t.Run(damage, func(t *testing.T) {
 			db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
@@ -148,18 +153,28 @@ func TestMendUsage(t *testing.T) {
 		"a total":            {[]string{`UPDATE usage_days SET total_tokens = total_tokens + 9`}, nil},
 		"no sums":            {[]string{`DELETE FROM usage_days`}, nil},
 		"in another project": {[]string{`UPDATE usage_days SET project = 'shed'`}, nil},
-		"a negative record": {[]string{`UPDATE usage_records SET input_tokens = -4 WHERE n = 1`}, func(d *scrollback.UsageDay) {
-			d.InputTokens, d.CachedTokens, d.EstimatedCalls, d.Estimated = 20, 1, 1, true
-		}},
+		"a negative record": {[]string{`UPDATE usage_records SET input_tokens = -4 WHERE n = 1`},
+			func(d *scrollback.UsageDay) {
+				d.InputTokens = 20
+				d.CachedTokens = 1
+				d.EstimatedCalls = 1
+				d.Estimated = true
+			}},
 		"records that overflowed": {[]string{`UPDATE usage_records SET input_tokens = 9223372036854775807, total_tokens = ` +
 			`9223372036854775807, cost = 9e999`,
 			`UPDATE usage_days SET input_tokens = 1.8e19, total_tokens = 1.8e19, cost = 9e999`}, func(d *scrollback.UsageDay) {
-			d.InputTokens, d.TotalTokens, d.Cost = 2*scrollback.MaxCallTokens, 4*scrollback.MaxCallTokens, 2*scrollback.MaxCallCost
-			d.EstimatedCalls, d.Estimated = 2, true
+			d.InputTokens = 2 * scrollback.MaxCallTokens
+			d.TotalTokens = 4 * scrollback.MaxCallTokens
+			d.Cost = 2 * scrollback.MaxCallCost
+			d.EstimatedCalls = 2
+			d.Estimated = true
 		}},
 		"records without a currency that can be": {[]string{`UPDATE usage_records SET currency = 'a long story'`,
 			`UPDATE usage_days SET currency = 'a long story'`},
-			func(d *scrollback.UsageDay) { d.EstimatedCalls, d.Estimated = 2, true }},
+			func(d *scrollback.UsageDay) {
+				d.EstimatedCalls = 2
+				d.Estimated = true
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
@@ -188,9 +203,11 @@ func TestHonestDifferences(t *testing.T) {
 		"fewer records":          {`DELETE FROM usage_records WHERE n = 1`},
 		"a conversation moved":   {`UPDATE conversations SET project = 'shed'`},
 		"a conversation is gone": {`DELETE FROM branches`, `DELETE FROM receipts`, `DELETE FROM conversations`},
-		"older records":          {`UPDATE usage_records SET project = NULL, total_tokens = NULL`, `UPDATE usage_days SET total_tokens = 0`},
-		"older, and moved":       {`UPDATE usage_records SET project = NULL`, `UPDATE conversations SET project = 'shed'`},
-		"older, one, and is gone": {`UPDATE usage_records SET project = NULL WHERE n = 2`, `DELETE FROM branches`, `DELETE FROM receipts`,
+		"older records": {`UPDATE usage_records SET project = NULL, total_tokens = NULL`,
+			`UPDATE usage_days SET total_tokens = 0`},
+		"older, and moved": {`UPDATE usage_records SET project = NULL`, `UPDATE conversations SET project = 'shed'`},
+		"older, one, and is gone": {`UPDATE usage_records SET project = NULL WHERE n = 2`, `DELETE FROM branches`,
+			`DELETE FROM receipts`,
 			`DELETE FROM conversations`},
 		"older, moved between": {`UPDATE usage_records SET project = NULL`,
 			`UPDATE usage_days SET calls = 1, input_tokens = 10, cached_tokens = 1, output_tokens = 2, total_tokens = 12, cost = 0.1`,
@@ -220,7 +237,8 @@ func TestMendUsageWithoutRecords(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	book(t, db, "a/x", call(10), call(20))
 	want := days(t, db)[0]
-	harm(t, db, `UPDATE usage_records SET project = NULL`, `DELETE FROM branches`, `DELETE FROM receipts`, `DELETE FROM conversations`,
+	harm(t, db, `UPDATE usage_records SET project = NULL`, `DELETE FROM branches`, `DELETE FROM receipts`,
+		`DELETE FROM conversations`,
 		`UPDATE usage_days SET cost = 9e999`)
 	mended(t, db)
 	if got := days(t, db); len(got) != 1 || got[0] != want {
@@ -228,7 +246,9 @@ func TestMendUsageWithoutRecords(t *testing.T) {
 	}
 	harm(t, db, `DELETE FROM usage_records`, `UPDATE usage_days SET cost = 9e999`)
 	mended(t, db)
-	want.Cost, want.EstimatedCalls, want.Estimated = scrollback.MaxSumCost, 1, true
+	want.Cost = scrollback.MaxSumCost
+	want.EstimatedCalls = 1
+	want.Estimated = true
 	if got := days(t, db); len(got) != 1 || got[0] != want {
 		t.Errorf("without records mended to %+v, want %+v", got, want)
 	}
@@ -256,7 +276,10 @@ func TestBrokenFacts(t *testing.T) {
 				t.Errorf("%s: %+v, %v, want %+v", damage, got, err, want)
 			}
 		}
-		teach(func(l *scrollback.Learned) { l.Factor, l.Limit = 1.5, 9 })
+		teach(func(l *scrollback.Learned) {
+			l.Factor = 1.5
+			l.Limit = 9
+		})
 		for _, heal := range []func(f driver.Flaw){
 			func(f driver.Flaw) {
 				if err := db.Audit.Mend(t.Context(), *f.Mend); err != nil {
@@ -285,7 +308,8 @@ func TestTeachNothing(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	version := func() (n int64) { // changes with every commit of another connection
 		t.Helper()
-		if err := db.read.Row(t.Context(), func(r sqlrow.Scanner) error { return r.Scan(&n) }, `PRAGMA data_version`); err != nil {
+		if err := db.read.Row(t.Context(), func(r sqlrow.Scanner) error { return r.Scan(&n) },
+			`PRAGMA data_version`); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -296,7 +320,11 @@ func TestTeachNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	something := func(l *scrollback.Learned) { l.Factor, l.Limit, l.Dropped = 1.5, 9, []string{"seed"} }
+	something := func(l *scrollback.Learned) {
+		l.Factor = 1.5
+		l.Limit = 9
+		l.Dropped = []string{"seed"}
+	}
 	for range 2 {
 		before := version()
 		teach(func(*scrollback.Learned) {})
@@ -383,7 +411,8 @@ func TestMigrateBooks(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 	var tables string
-	err = db.read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&tables) }, `SELECT group_concat(name) FROM sqlite_schema`)
+	err = db.read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&tables) },
+		`SELECT group_concat(name) FROM sqlite_schema`)
 	if err != nil || strings.Contains(tables, "model_factors") {
 		t.Errorf("%s, %v", tables, err)
 	}

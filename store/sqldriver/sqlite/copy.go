@@ -70,7 +70,8 @@ const pagesAStep = 4096
 // is: nobody waits for the copy, and it never starts over.
 func copyPages(ctx context.Context, conn *sql.Conn, path string) error {
 	var version int64
-	if err := conn.QueryRowContext(ctx, `PRAGMA schema_version`).Scan(&version); err != nil { // the transaction begins with its first read
+	// the transaction begins with its first read
+	if err := conn.QueryRowContext(ctx, `PRAGMA schema_version`).Scan(&version); err != nil {
 		return err
 	}
 	return conn.Raw(func(c any) error {

@@ -28,7 +28,10 @@ type file struct {
 func openDB(t *testing.T, path string) *file {
 	t.Helper()
 	// After each batch, what the writer keeps is what a fresh read returns.
-	d, err := connect(t.Context(), path, &Options{judge: func(ctx context.Context, tx *sqlrow.Session) error { return tx.Stale(ctx) }})
+	d, err := connect(t.Context(), path, &Options{judge: func(ctx context.Context,
+		tx *sqlrow.Session) error {
+		return tx.Stale(ctx)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +46,8 @@ func say(t *testing.T, db *file, id scrollback.ConversationID) {
 	b := scrollback.Branch{ID: scrollback.BranchID("branch of " + id), Conversation: id}
 	_, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Version: 1}, b)
 	if err == nil {
-		m := scrollback.Message{ID: scrollback.MessageID("message of " + id), Parts: scrollback.Parts{scrollback.Text{Text: "word"}}}
+		m := scrollback.Message{ID: scrollback.MessageID("message of " + id),
+			Parts: scrollback.Parts{scrollback.Text{Text: "word"}}}
 		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: 0, Entries: []driver.Entry{{Message: m}}})
 	}
 	if err != nil {
@@ -130,7 +134,10 @@ func TestDamagedColumn(t *testing.T) {
 			return err
 		}},
 	} {
-		err := db.writer.Write(t.Context(), func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, damage.statement) })
+		err := db.writer.Write(t.Context(), func(ctx context.Context,
+			tx *sqlrow.Session) error {
+			return tx.Run(ctx, damage.statement)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -140,7 +140,8 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 	if err != nil || s.ours && s.have == s.newest {
 		return err
 	}
-	for _, pragma := range []string{"page_size = 512", "auto_vacuum = NONE", "journal_mode = WAL", "application_id = " + strconv.Itoa(applicationID)} {
+	for _, pragma := range []string{"page_size = 512", "auto_vacuum = NONE", "journal_mode = WAL",
+		"application_id = " + strconv.Itoa(applicationID)} {
 		if _, err := db.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
 			return err
 		}
@@ -163,7 +164,8 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	var app, tables int64
 	err := db.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&version)
 	if err == nil && versionNumber(version) < oldestSQLite {
-		return schema{}, scrollback.Errorf(scrollback.Internal, "sqldriver", "SQLite %s may lose commits; 3.51.3 or newer is needed", version)
+		return schema{}, scrollback.Errorf(scrollback.Internal, "sqldriver",
+			"SQLite %s may lose commits; 3.51.3 or newer is needed", version)
 	}
 	if err == nil {
 		err = db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&app)
@@ -191,13 +193,15 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	}
 	if s.have, err = schemaVersion(ctx, db); err == nil && s.have > s.newest {
 		err = scrollback.Errorf(scrollback.Refused, "sqldriver",
-			"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", s.have, s.newest)
+			"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", s.have,
+			s.newest)
 	}
 	return s, err
 }
 
 func foreign(path, why string) error {
-	return scrollback.Errorf(scrollback.Refused, "sqldriver", "%s is not a scrollback database: %s; nothing was changed", baseName(path), why)
+	return scrollback.Errorf(scrollback.Refused, "sqldriver", "%s is not a scrollback database: %s; nothing was changed",
+		baseName(path), why)
 }
 
 // schemaVersion is the newest migration a file of ours has; 0 when whoever made it

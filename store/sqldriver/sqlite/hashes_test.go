@@ -65,7 +65,8 @@ func unhashed(t *testing.T, db *file) (without int64, damaged []driver.Damaged) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		without, damaged = without+v.Without, append(damaged, v.Damaged...)
+		without += v.Without
+		damaged = append(damaged, v.Damaged...)
 	}
 	return without, damaged
 }
@@ -104,7 +105,8 @@ func TestOlderHashes(t *testing.T) {
 		if err != nil || step.Made > 4 || steps > 20 {
 			t.Fatalf("%+v after %d, %v", step, steps, err)
 		}
-		made, done = made+step.Made, step.Done
+		made += step.Made
+		done = step.Done
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +127,8 @@ func TestOlderHashes(t *testing.T) {
 // Of two that make hashes at once each message gets one, and what came without one later gets it.
 func TestOlderHashesTwice(t *testing.T) {
 	path := olderStore(t)
-	one, other := openDB(t, path), openDB(t, path)
+	one := openDB(t, path)
+	other := openDB(t, path)
 	steps := make(chan error)
 	fill := func(db *file) {
 		for range 50 {

@@ -62,7 +62,8 @@ func cut(t *testing.T, path string, size int64) {
 func rescued(t *testing.T, path string) *file {
 	t.Helper()
 	var found []string
-	for _, folder := range []string{filepath.Join(filepath.Dir(path), rescueFolder), filepath.Dir(path) + "-" + rescueFolder} {
+	for _, folder := range []string{filepath.Join(filepath.Dir(path), rescueFolder),
+		filepath.Dir(path) + "-" + rescueFolder} {
 		in, err := filepath.Glob(filepath.Join(folder, "*", filepath.Base(path)))
 		if err != nil {
 			t.Fatal(err)
@@ -297,8 +298,10 @@ func TestNoRoom(t *testing.T) {
 	pages("1") // which is as many as there are
 	var err error
 	for n := 1; err == nil && n < 1000; n++ {
-		m := scrollback.Message{ID: scrollback.MessageID("m" + string(rune(n+999))), Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}
-		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: "c", IfHead: -1, Entries: []driver.Entry{{Message: m}}})
+		m := scrollback.Message{ID: scrollback.MessageID("m" + string(rune(n+999))),
+			Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}
+		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: "c", IfHead: -1,
+			Entries: []driver.Entry{{Message: m}}})
 	}
 	if scrollback.CodeOf(err) != scrollback.Unavailable || !errors.Is(err, scrollback.ErrNoRoom) {
 		t.Errorf("without room: %v", err)
@@ -378,7 +381,8 @@ func TestStrayLog(t *testing.T) {
 	if n := found(t, openDB(t, path), "common"); n != 0 {
 		t.Errorf("%d messages of the old log are in the new database", n)
 	}
-	if kept, err := filepath.Glob(filepath.Join(filepath.Dir(path), rescueFolder, "*", "s.db-wal")); err != nil || len(kept) != 1 {
+	if kept, err := filepath.Glob(filepath.Join(filepath.Dir(path), rescueFolder, "*", "s.db-wal")); err != nil ||
+		len(kept) != 1 {
 		t.Errorf("the old log is at %q, %v", kept, err)
 	}
 }

@@ -57,7 +57,8 @@ func tell(t *testing.T, db *file, id scrollback.ConversationID, texts ...string)
 	var in []driver.Entry
 	for _, text := range texts {
 		told++
-		in = append(in, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("told", told)), Role: scrollback.RoleUser,
+		in = append(in, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("told", told)),
+			Role:   scrollback.RoleUser,
 			Status: scrollback.StatusComplete, CreatedAt: int64(told), Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
 	}
 	if _, err := db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
@@ -285,9 +286,12 @@ func TestIndexOfSeveral(t *testing.T) {
 			defer finished.Add(1)
 			for i := range rounds {
 				for _, to := range []scrollback.ConversationID{id, id + "-gone"} {
-					e := driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(to, i)), Role: scrollback.RoleUser,
-						Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("all %s %s-%d", to, to, i)}}}}
-					if _, err := db.Log.Append(context.Background(), driver.Append{Conversation: to, IfHead: -1, Entries: []driver.Entry{e}}); err != nil {
+					e := driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(to, i)),
+						Role:   scrollback.RoleUser,
+						Status: scrollback.StatusComplete,
+						Parts:  scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("all %s %s-%d", to, to, i)}}}}
+					if _, err := db.Log.Append(context.Background(),
+						driver.Append{Conversation: to, IfHead: -1, Entries: []driver.Entry{e}}); err != nil {
 						return err
 					}
 				}
@@ -456,7 +460,8 @@ func TestMigrateIndex(t *testing.T) {
 				sum_tokens, sum_bytes, sum_images, status, created_at, meta)
 				VALUES ('m-%[1]s', '%[1]s', 'b-%[1]s', 1, '', 'user', '', '[{"type":"text","text":"one"}]', '', '', 0, 0, 0, 0, 0, 0, 0, 'complete', 5, '')`, id))
 	}
-	for _, statement := range append(statements, `INSERT INTO message_terms (rowid, scope, terms) VALUES (1, 's', 'one')`) {
+	for _, statement := range append(statements,
+		`INSERT INTO message_terms (rowid, scope, terms) VALUES (1, 's', 'one')`) {
 		if err == nil {
 			_, err = older.ExecContext(ctx, statement)
 		}

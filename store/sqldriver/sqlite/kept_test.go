@@ -76,7 +76,8 @@ func TestBatchesWithFailures(t *testing.T) {
 		var wrong []bool
 		for range 1 + rng.IntN(12) {
 			model := fmt.Sprint("m", rng.IntN(3))
-			end, fails := func(context.Context, *sqlrow.Session) error { return nil }, rng.IntN(4) == 0
+			end := func(context.Context, *sqlrow.Session) error { return nil }
+			fails := rng.IntN(4) == 0
 			switch {
 			case !fails:
 				want[model]++
@@ -91,7 +92,8 @@ func TestBatchesWithFailures(t *testing.T) {
 			if fails && rng.IntN(3) == 0 { // before it writes
 				j.fn = func(context.Context, *sqlrow.Session) error { return refused }
 			}
-			batch, wrong = append(batch, j), append(wrong, fails)
+			batch = append(batch, j)
+			wrong = append(wrong, fails)
 		}
 		db.writer.run(batch)
 		for i, j := range batch {
@@ -118,7 +120,8 @@ func TestKeptAcrossConnections(t *testing.T) {
 	for n := range 30 {
 		db := both[n/(1+n%3)%2]
 		_, err := db.Log.Append(t.Context(), driver.Append{Conversation: "0", IfHead: int64(n + 1), Entries: []driver.Entry{
-			{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("more ", n)), Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}}}})
+			{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("more ", n)),
+				Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}}}})
 		if err != nil {
 			t.Fatalf("message %d: %v", n, err)
 		}
@@ -148,15 +151,19 @@ func TestMarks(t *testing.T) {
 func TestScanLikeDatabaseSQL(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	into := func() []any {
-		return []any{new(string), new(int64), new(int), new(bool), new(float64), new([]byte), new(uint8), new(scrollback.MessageID),
+		return []any{new(string), new(int64), new(int), new(bool), new(float64), new([]byte), new(uint8),
+			new(scrollback.MessageID),
 			new(scrollback.Role), new(driver.Kinds), new(sql.NullString), new(scrollback.TitleState)}
 	}
 	compared := 0
-	for _, column := range []string{`'text'`, `''`, `'12'`, `'1'`, `7`, `1`, `0`, `-3`, `300`, `9223372036854775807`, `1.5`, `2.0`, `1e300`,
+	for _, column := range []string{`'text'`, `''`, `'12'`, `'1'`, `7`, `1`, `0`, `-3`, `300`, `9223372036854775807`,
+		`1.5`, `2.0`, `1e300`,
 		`NULL`, `x'6162'`, `x''`} {
 		query := `SELECT ` + column
 		for i := range into() {
-			want, direct, pooled := into()[i], into()[i], into()[i]
+			want := into()[i]
+			direct := into()[i]
+			pooled := into()[i]
 			wantErr := db.readers.QueryRow(query).Scan(want)
 			scan := func(dest any) func(sqlrow.Scanner) error {
 				return func(r sqlrow.Scanner) error { return r.Scan(dest) }
@@ -187,15 +194,17 @@ func TestAccountsOfSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish := func(step int, hash string) {
-		_, err := db.Turns.Finish(t.Context(), driver.Finish{Turn: "t", Owner: "o", Now: 2, LeaseUntil: 99, State: scrollback.TurnOpen,
-			Sent: &scrollback.Sent{Step: step, Hash: hash, Runs: []scrollback.SentRun{}}})
+		_, err := db.Turns.Finish(t.Context(),
+			driver.Finish{Turn: "t", Owner: "o", Now: 2, LeaseUntil: 99, State: scrollback.TurnOpen,
+				Sent: &scrollback.Sent{Step: step, Hash: hash, Runs: []scrollback.SentRun{}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	// What an older program stored of the first step gives way.
 	err := db.writer.Write(t.Context(), func(ctx context.Context, tx *sqlrow.Session) error {
-		return tx.Run(ctx, `INSERT INTO turn_steps (turn_id, step, conversation_id, sent) VALUES ('t', 1, '0', '{"hash":"older"}')`)
+		return tx.Run(ctx,
+			`INSERT INTO turn_steps (turn_id, step, conversation_id, sent) VALUES ('t', 1, '0', '{"hash":"older"}')`)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +236,8 @@ func TestAccountsOfSteps(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	var left int
-	err = db.read.Row(t.Context(), func(r sqlrow.Scanner) error { return r.Scan(&left) }, `SELECT count(*) FROM turn_steps`)
+	err = db.read.Row(t.Context(), func(r sqlrow.Scanner) error { return r.Scan(&left) },
+		`SELECT count(*) FROM turn_steps`)
 	if err != nil || left != 0 || hashes() != "" {
 		t.Errorf("%d accounts are left, %q, %v", left, hashes(), err)
 	}

@@ -55,7 +55,8 @@ func (l *keptLog) look(indexed func() (int64, error)) error {
 			return err
 		}
 	}
-	l.size, l.heads = size, l.heads[:0]
+	l.size = size
+	l.heads = l.heads[:0]
 	for _, at := range []int64{0, l.at((size - logHeader) / (frameHeader + l.page))} {
 		// A log that a crash left may have holes, which SQLite knows of.
 		if at >= 0 && at < size && l.written(at) == nil {
@@ -79,7 +80,8 @@ func (l *keptLog) at(frame int64) int64 { return logHeader + (frame-1)*(frameHea
 // shorter judges a log that has become shorter, and returns its size. Another program may be
 // copying it meanwhile, so that only what stays the same is believed.
 func (l *keptLog) shorter(indexed func() (int64, error)) (size int64, err error) {
-	before, after := int64(0), int64(-1)
+	before := int64(0)
+	after := int64(-1)
 	for before != after {
 		if before, err = indexed(); err == nil {
 			size, err = l.length()
@@ -92,7 +94,8 @@ func (l *keptLog) shorter(indexed func() (int64, error)) (size int64, err error)
 		}
 	}
 	if before > 0 && l.at(before+1) > size {
-		return 0, displaced("%s was emptied or cut short: it has %d bytes, and its index knows of %d", l.path, size, l.at(before+1))
+		return 0, displaced("%s was emptied or cut short: it has %d bytes, and its index knows of %d", l.path, size,
+			l.at(before+1))
 	}
 	for frame := int64(1); frame <= before; frame++ {
 		if err := l.written(l.at(frame)); err != nil {

@@ -22,7 +22,8 @@ func OpenSide(ctx context.Context, path, name string, o *Options) (*sqlmove.Side
 	if err != nil {
 		return nil, err
 	}
-	return &sqlmove.Side{Database: d, Name: name, Watch: watch(), Refuse: refuse, Reopen: reopen(), Forget: append(reopen(), forget()...), Receive: findUsage, Leave: losesUsage,
+	return &sqlmove.Side{Database: d, Name: name, Watch: watch(), Refuse: refuse, Reopen: reopen(),
+		Forget: append(reopen(), forget()...), Receive: findUsage, Leave: losesUsage,
 		Usage: "move_usage", Fill: func(ctx context.Context) error { return fillUsage(ctx, d) }, Insert: insertMessages}, nil
 }
 
@@ -40,7 +41,8 @@ var findUsage = []string{
 		DELETE FROM move_usage WHERE conversation_id = OLD.conversation_id AND n = OLD.n;
 	END`}
 
-var losesUsage = []string{`DROP TRIGGER IF EXISTS move_usage_insert`, `DROP TRIGGER IF EXISTS move_usage_delete`, `DROP TABLE IF EXISTS move_usage`}
+var losesUsage = []string{`DROP TRIGGER IF EXISTS move_usage_insert`, `DROP TRIGGER IF EXISTS move_usage_delete`,
+	`DROP TABLE IF EXISTS move_usage`}
 
 // usageEach is how many records of usage are noted in one transaction.
 const usageEach = 10_000
@@ -72,9 +74,11 @@ func watch() []string {
 	out = append(out, findUsage...)
 	for _, t := range sqlmove.NotedTables() {
 		for _, change := range changes {
-			kind, key := "t", "'"+t.Table+"'"
+			kind := "t"
+			key := "'" + t.Table + "'"
 			if t.Of != "" {
-				kind, key = "c", map[bool]string{true: "OLD.", false: "NEW."}[change == "DELETE"]+t.Of
+				kind = "c"
+				key = map[bool]string{true: "OLD.", false: "NEW."}[change == "DELETE"] + t.Of
 			}
 			// No upsert: its clause would give way to that of the statement which changes the table.
 			out = append(out, fmt.Sprintf(`CREATE TRIGGER IF NOT EXISTS move_%[1]s_%[2]s AFTER %[3]s ON %[1]s BEGIN
@@ -105,13 +109,15 @@ func refuse(why string) (out []string) {
 	why = strings.NewReplacer("'", "''", "$", "%24").Replace(closedMark + why)
 	for _, t := range sqlmove.NotedTables() {
 		for _, change := range changes {
-			out = append(out, fmt.Sprintf(`CREATE TRIGGER IF NOT EXISTS move_closed_%s_%s BEFORE %s ON %s BEGIN SELECT RAISE(ABORT, '%s'); END`,
-				t.Table, strings.ToLower(change), change, t.Table, why))
+			out = append(out,
+				fmt.Sprintf(`CREATE TRIGGER IF NOT EXISTS move_closed_%s_%s BEFORE %s ON %s BEGIN SELECT RAISE(ABORT, '%s'); END`,
+					t.Table, strings.ToLower(change), change, t.Table, why))
 		}
 	}
 	// Who asks whether the database can be written to is told as well.
-	return append(out, fmt.Sprintf(`CREATE TRIGGER IF NOT EXISTS move_closed_probe BEFORE UPDATE ON numbers WHEN NEW.name = 'branch' `+
-		`BEGIN SELECT RAISE(ABORT, '%s'); END`, why))
+	return append(out,
+		fmt.Sprintf(`CREATE TRIGGER IF NOT EXISTS move_closed_probe BEFORE UPDATE ON numbers WHEN NEW.name = 'branch' `+
+			`BEGIN SELECT RAISE(ABORT, '%s'); END`, why))
 }
 
 func reopen() []string {
@@ -119,7 +125,8 @@ func reopen() []string {
 }
 
 func forget() []string {
-	return append(append(dropped("move_"), losesUsage...), `DROP TABLE IF EXISTS move_marks`, `DROP TABLE IF EXISTS move_state`)
+	return append(append(dropped("move_"), losesUsage...), `DROP TABLE IF EXISTS move_marks`,
+		`DROP TABLE IF EXISTS move_state`)
 }
 
 // dropped are statements that remove triggers of all tables.

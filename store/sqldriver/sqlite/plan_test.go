@@ -31,12 +31,14 @@ var scans = []string{
 	"SCAN conversations USING COVERING INDEX conversations_trash",
 	"SCAN c USING COVERING INDEX conversations_roots", // only those that have folders of their own
 	"SCAN origins USING INDEX origins_id",             // all of them, in order
-	"SCAN keys", "SCAN k",                             // when one is made or all are listed; how many there may be is bounded
+	// when one is made or all are listed; how many there may be is bounded
+	"SCAN keys", "SCAN k",
 }
 
 // sorted are parts of the statements whose order no index has: by rank, and lists of the
 // origins of a folder and what is below it, or of a place.
-var sorted = []string{"bm25(", "OR folder >=", "FROM origins WHERE place = $1 ORDER", "FROM origins WHERE place = $1 AND (tool"}
+var sorted = []string{"bm25(", "OR folder >=", "FROM origins WHERE place = $1 ORDER",
+	"FROM origins WHERE place = $1 AND (tool"}
 
 // made is an empty database as bytes: migrating each from nothing is a third of the suite.
 var made []byte
@@ -127,7 +129,9 @@ func narrow(t *testing.T, queries []string) {
 		t.Errorf("the turns of a page are not found by %q", troubledStep)
 	}
 	for part, step := range lists {
-		at := slices.IndexFunc(queries, func(q string) bool { return strings.Contains(q, "FROM origins WHERE") && strings.Contains(q, part) })
+		at := slices.IndexFunc(queries, func(q string) bool {
+			return strings.Contains(q, "FROM origins WHERE") && strings.Contains(q, part)
+		})
 		if at < 0 || !slices.Contains(plan(t, db, queries[at]), step) {
 			t.Errorf("origins by %q are not found by %q", part, step)
 			if at >= 0 {
@@ -161,7 +165,8 @@ func judge(t *testing.T, queries []string) {
 			continue
 		}
 		for _, step := range plan(t, db, query) {
-			scan := strings.HasPrefix(step, "SCAN ") && !slices.ContainsFunc(scans, func(p string) bool { return strings.HasPrefix(step, p) })
+			scan := strings.HasPrefix(step, "SCAN ") &&
+				!slices.ContainsFunc(scans, func(p string) bool { return strings.HasPrefix(step, p) })
 			sort := strings.Contains(step, "TEMP B-TREE") &&
 				!slices.ContainsFunc(sorted, func(part string) bool { return strings.Contains(query, part) })
 			if scan || sort || strings.Contains(step, "AUTOMATIC") {
@@ -181,7 +186,8 @@ func plan(t *testing.T, db *file, query string) []string {
 	marks := parameter.FindAllString(query, -1)
 	slices.Sort(marks)
 	var out []string
-	rows, err := db.readers.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, make([]any, len(slices.Compact(marks)))...)
+	rows, err := db.readers.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query,
+		make([]any, len(slices.Compact(marks)))...)
 	if err != nil {
 		t.Fatalf("%v\nin %s", err, query)
 	}

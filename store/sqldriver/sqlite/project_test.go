@@ -13,7 +13,8 @@ import (
 func TestBrokenProject(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	ctx := t.Context()
-	if _, err := db.Projects.Put(ctx, "p", 1, func(p *scrollback.Project) error { p.Title = "t"; return nil }); err != nil {
+	if _, err := db.Projects.Put(ctx, "p", 1,
+		func(p *scrollback.Project) error { p.Title = "t"; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if got := flaws(t, db); len(got) != 0 {

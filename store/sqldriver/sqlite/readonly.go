@@ -52,7 +52,8 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no database at %s", path)
 	}
 	if err := readable(path); err != nil {
-		return nil, scrollback.Errorf(scrollback.Unavailable, op, "the database at %s may not be read by this user (permission denied)", path)
+		return nil, scrollback.Errorf(scrollback.Unavailable, op,
+			"the database at %s may not be read by this user (permission denied)", path)
 	}
 	at := &viewpoint{path: path}
 	var unchanged func() error
@@ -66,10 +67,12 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	}
 	switch {
 	case err != nil && errors.Is(unwritable(scrollback.Wrap(classify(err), op, err)), ErrUnwritable):
-		err = scrollback.Errorf(scrollback.Unavailable, op, "the log beside %s has not been read in, and the folder may only be read: "+
-			"open it once where it can be written (%w)", path, err)
+		err = scrollback.Errorf(scrollback.Unavailable, op,
+			"the log beside %s has not been read in, and the folder may only be read: "+
+				"open it once where it can be written (%w)", path, err)
 	case err != nil && scrollback.CodeOf(scrollback.Wrap(classify(err), op, err)) == scrollback.Internal:
-		err = scrollback.Errorf(scrollback.Internal, op, "the database at %s is damaged, beyond reading: %w; rescue/ and backup/ beside it may hold copies", path, err)
+		err = scrollback.Errorf(scrollback.Internal, op,
+			"the database at %s is damaged, beyond reading: %w; rescue/ and backup/ beside it may hold copies", path, err)
 	case err != nil:
 		err = scrollback.Wrap(classify(err), op, err)
 	case !s.ours || s.have == 0:
@@ -78,7 +81,8 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return sqldriver.New(sqldriver.Database{Dialect: dialect, Readers: db, Read: sqlrow.NewSession(db), Copy: copier(db), Unchanged: unchanged}), nil
+	return sqldriver.New(sqldriver.Database{Dialect: dialect, Readers: db, Read: sqlrow.NewSession(db), Copy: copier(db),
+		Unchanged: unchanged}), nil
 }
 
 // readable returns why a file may not be read, if its rights or its folder's forbid that: what
@@ -95,7 +99,8 @@ func readable(path string) error {
 }
 
 func nothingYet(path string) error {
-	return scrollback.Errorf(scrollback.NotFound, "sqlite.OpenReadOnly", "there is nothing in the database at %s yet", path)
+	return scrollback.Errorf(scrollback.NotFound, "sqlite.OpenReadOnly", "there is nothing in the database at %s yet",
+		path)
 }
 
 // older is the error for a file with fewer migrations than this program has: one that
@@ -137,7 +142,8 @@ func (v *viewpoint) stillQuiet() error {
 	if v.quiet() {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.Conflict, "sqlite.Audit", "another program began to write while the database was read; run it again")
+	return scrollback.Errorf(scrollback.Conflict, "sqlite.Audit",
+		"another program began to write while the database was read; run it again")
 }
 
 // Connect implements [sqlfault.Connector].

@@ -44,7 +44,8 @@ func (w *writer) inspect(ctx context.Context) error {
 
 // indexed is how many frames the index of the log has.
 func (w *writer) indexed(ctx context.Context) (frames int64, err error) {
-	err = w.tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(new(int64), &frames, new(int64)) }, `PRAGMA wal_checkpoint(NOOP)`)
+	err = w.tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(new(int64), &frames, new(int64)) },
+		`PRAGMA wal_checkpoint(NOOP)`)
 	return frames, err
 }
 

@@ -86,11 +86,13 @@ func connect(ctx context.Context, path string, o *Options) (sqldriver.Database, 
 	w.displaced = func() { readers.SetMaxOpenConns(max(1, readers.Stats().OpenConnections)) }
 	w.judge = o.judge
 	go w.loop()
-	return sqldriver.Database{Dialect: dialect, Readers: readers, Read: sqlrow.NewSession(readers), Writer: w, Copy: copier(readers), Lost: w.stillHeld}, nil
+	return sqldriver.Database{Dialect: dialect, Readers: readers, Read: sqlrow.NewSession(readers), Writer: w,
+		Copy: copier(readers), Lost: w.stillHeld}, nil
 }
 
 func dsn(path, mode string, maxPages int) string {
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)", "temp_store(MEMORY)", "journal_size_limit(67108864)"}}
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)",
+		"temp_store(MEMORY)", "journal_size_limit(67108864)"}}
 	if mode == immutable {
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")

@@ -55,7 +55,8 @@ func TestChangesKept(t *testing.T) {
 	if _, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
 		t.Fatal(err)
 	}
-	if oldest, newest, err := d.Feed.Span(t.Context()); err != nil || newest != 40001 || newest-oldest+1 != driver.ChangesKept {
+	if oldest, newest, err := d.Feed.Span(t.Context()); err != nil || newest != 40001 ||
+		newest-oldest+1 != driver.ChangesKept {
 		t.Errorf("%d to %d are kept, %v", oldest, newest, err)
 	}
 }

@@ -37,7 +37,8 @@ func (u *upkeep) committed(ctx context.Context, tx *sqlrow.Session) {
 			// The log starts over only when all of it is copied. What readers still need
 			// stays in it, and is copied the next time.
 			u.measure(ctx, tx, `PRAGMA wal_checkpoint(PASSIVE)`)
-			u.logged, u.copying = 0, false
+			u.logged = 0
+			u.copying = false
 		default:
 		}
 	} else if u.logged >= copyAfter {

@@ -83,7 +83,8 @@ func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (
 		return nil, errors.Join(err, conn.Close())
 	}
 	w := &writer{db: db, conn: conn, tx: direct, jobs: make(chan job, maxBatch), done: make(chan struct{}),
-		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, wal: wal, size: files.files[0].Size(), displaced: func() {}}
+		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, wal: wal, size: files.files[0].Size(),
+		displaced: func() {}}
 	w.upkeep.copy = func() {
 		// On the pool's second connection. A failure is left for the next write to report.
 		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)

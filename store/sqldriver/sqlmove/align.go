@@ -71,7 +71,8 @@ func (b *batch) alignList(ctx context.Context, t *table, id string) error {
 	if err != nil {
 		return err
 	}
-	at, cut := 0, false
+	at := 0
+	cut := false
 	err = b.m.from.read(ctx, t, id, func(row sqlrow.Row) error {
 		if !cut && at < len(there) && there[at] == digestOf(row) {
 			at++

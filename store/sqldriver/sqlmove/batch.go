@@ -51,11 +51,13 @@ func (b *batch) run(ctx context.Context, query string, args ...any) error {
 			bytes += len(s)
 		}
 	}
-	return b.add(ctx, step{do: func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, query, args...) }}, bytes)
+	return b.add(ctx, step{do: func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, query, args...) }},
+		bytes)
 }
 
 func (b *batch) add(ctx context.Context, s step, bytes int) error {
-	b.steps, b.bytes = append(b.steps, s), b.bytes+bytes
+	b.steps = append(b.steps, s)
+	b.bytes += bytes
 	if len(b.steps) < batchRows && b.bytes < batchBytes {
 		return nil
 	}
@@ -83,7 +85,8 @@ func (b *batch) flush(ctx context.Context) error {
 			var rows [][]any
 			of := rest[0].into
 			for len(rest) > 0 && rest[0].into == of && (of != messages || len(rows) == 0 || rest[0].row[2] == rows[0][2]) {
-				rows, rest = append(rows, rest[0].row), rest[1:]
+				rows = append(rows, rest[0].row)
+				rest = rest[1:]
 			}
 			if err := b.m.store(ctx, tx, of, rows); err != nil {
 				return err
@@ -91,7 +94,8 @@ func (b *batch) flush(ctx context.Context) error {
 		}
 		return nil
 	})
-	b.steps, b.bytes = nil, 0
+	b.steps = nil
+	b.bytes = 0
 	return err
 }
 

@@ -105,7 +105,8 @@ func of(id string, err error) error {
 
 // has reports whether there is a row of a conversation.
 func (s *Side) has(ctx context.Context, id string) (found bool, err error) {
-	err = s.Read.Rows(ctx, func(sqlrow.Scanner) error { found = true; return nil }, `SELECT 1 FROM conversations WHERE id = $1`, id)
+	err = s.Read.Rows(ctx, func(sqlrow.Scanner) error { found = true; return nil },
+		`SELECT 1 FROM conversations WHERE id = $1`, id)
 	return found, s.wrap(err)
 }
 
@@ -180,7 +181,8 @@ func (b *batch) grow(ctx context.Context, branch string, fresh bool) (from int64
 			return 0, err
 		}
 	}
-	return from, b.m.from.rows(ctx, messages.from(), func(row sqlrow.Row) error { return b.insert(ctx, messages, row) }, branch, from)
+	return from, b.m.from.rows(ctx, messages.from(), func(row sqlrow.Row) error { return b.insert(ctx, messages, row) },
+		branch, from)
 }
 
 // common is the seq up to which both sides have the same messages of a branch. What the target

@@ -125,7 +125,8 @@ func (m *mover) check(ctx context.Context, one marked, from map[string]int64) er
 	if id == "" {
 		what = "what belongs to no conversation"
 	}
-	return different("%s is not the same on both sides: its %s differ (%d rows here, %d there)", what, name, a[name].rows, b[name].rows)
+	return different("%s is not the same on both sides: its %s differ (%d rows here, %d there)", what, name, a[name].rows,
+		b[name].rows)
 }
 
 // checkMessages compares the messages of a conversation that goes on, as far as the target's heads
@@ -161,7 +162,8 @@ func (m *mover) seen(id string, from map[string]int64, messages, conversations i
 }
 
 func different(format string, args ...any) error {
-	return scrollback.Errorf(scrollback.Internal, op, format+"; the source stays as it is, and the copy is not to be used", args...).Because(errDiffers)
+	return scrollback.Errorf(scrollback.Internal, op, format+"; the source stays as it is, and the copy is not to be used",
+		args...).Because(errDiffers)
 }
 
 // compare compares all that both sides have, while the source may be in use.
@@ -170,7 +172,8 @@ func (m *mover) compare(ctx context.Context) error {
 	m.verified.Store(0)
 	m.compared.Store(0)
 	var n int64
-	if err := m.from.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) }, `SELECT count(*) FROM conversations`); err != nil {
+	if err := m.from.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) },
+		`SELECT count(*) FROM conversations`); err != nil {
 		return m.from.wrap(err)
 	}
 	m.tally.of.Store(n)
@@ -213,7 +216,8 @@ func (m *mover) same(ctx context.Context) error {
 		if noted, err := m.from.noted(ctx, marked{kind: markTable, key: t.name}); err != nil {
 			return err
 		} else if !noted {
-			return different("the table %s is not the same on both sides (%d rows here, %d there)", t.name, a[t.name].rows, b[t.name].rows)
+			return different("the table %s is not the same on both sides (%d rows here, %d there)", t.name, a[t.name].rows,
+				b[t.name].rows)
 		}
 	}
 	return nil

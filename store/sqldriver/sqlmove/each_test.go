@@ -14,7 +14,8 @@ func TestEachChange(t *testing.T) {
 	const id = "ffffffff-odd"
 	for _, way := range ways[1:3] {
 		t.Run(way.name, func(t *testing.T) {
-			from, to := way.from(t), way.to(t)
+			from := way.from(t)
+			to := way.to(t)
 			d := from.store(t)
 			fill(t, d, 15)
 			move(t, from, to, sqlmove.Options{})
@@ -51,8 +52,9 @@ func TestEachChange(t *testing.T) {
 					return d.Book.Teach(ctx, "m", func(l *scrollback.Learned) { l.Limit = 12345 })
 				},
 				"title": func(ctx context.Context) error {
-					_, err := d.Log.Entitle(ctx, driver.Entitle{Conversation: id, Now: 60, From: "", To: "", Usage: []scrollback.UsageRecord{
-						{Conversation: id, Model: "m", At: 60, Usage: scrollback.Usage{InputTokens: 7, Currency: "USD"}}}})
+					_, err := d.Log.Entitle(ctx, driver.Entitle{Conversation: id, Now: 60, From: "", To: "",
+						Usage: []scrollback.UsageRecord{
+							{Conversation: id, Model: "m", At: 60, Usage: scrollback.Usage{InputTokens: 7, Currency: "USD"}}}})
 					return err
 				},
 			} {

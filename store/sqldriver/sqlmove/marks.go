@@ -100,7 +100,10 @@ func (m *mover) seed(ctx context.Context) error {
 	if err := m.mark(ctx, markTable, names); err != nil {
 		return err
 	}
-	return m.from.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error { return keep(ctx, tx, stateSeeded, "yes") })
+	return m.from.write(ctx, func(ctx context.Context,
+		tx *sqlrow.Session) error {
+		return keep(ctx, tx, stateSeeded, "yes")
+	})
 }
 
 // mark leaves marks that no change left.
@@ -115,9 +118,11 @@ func (m *mover) mark(ctx context.Context, kind string, keys []string) error {
 			args := []any{kind}
 			var rows []string
 			for i, key := range some {
-				args, rows = append(args, key), append(rows, fmt.Sprintf("($1, $%d, 0)", i+2))
+				args = append(args, key)
+				rows = append(rows, fmt.Sprintf("($1, $%d, 0)", i+2))
 			}
-			if err := tx.Run(ctx, `INSERT INTO move_marks (kind, key, k) VALUES `+strings.Join(rows, ", ")+` ON CONFLICT DO NOTHING`, args...); err != nil {
+			if err := tx.Run(ctx, `INSERT INTO move_marks (kind, key, k) VALUES `+strings.Join(rows, ", ")+
+				` ON CONFLICT DO NOTHING`, args...); err != nil {
 				return err
 			}
 		}
@@ -140,7 +145,8 @@ func (m *mover) marks(ctx context.Context, kind, after string, first bool) (out 
 	err = m.from.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		out = append(out, marked{kind: kind})
 		return r.Scan(&out[len(out)-1].key)
-	}, `SELECT DISTINCT key FROM move_marks WHERE kind = $1 AND key `+than+` $2 ORDER BY key LIMIT $3`, kind, after, marksEach)
+	}, `SELECT DISTINCT key FROM move_marks WHERE kind = $1 AND key `+than+` $2 ORDER BY key LIMIT $3`, kind, after,
+		marksEach)
 	for i := range out {
 		one := &out[i]
 		if err == nil {
@@ -159,7 +165,8 @@ func (m *mover) unmark(ctx context.Context, read []marked) error {
 		for some := range slices.Chunk(one.numbers, idsEach) {
 			err := m.from.write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
 				for _, k := range some {
-					if err := tx.Run(ctx, `DELETE FROM move_marks WHERE kind = $1 AND key = $2 AND k = $3`, one.kind, one.key, k); err != nil {
+					if err := tx.Run(ctx, `DELETE FROM move_marks WHERE kind = $1 AND key = $2 AND k = $3`, one.kind, one.key,
+						k); err != nil {
 						return err
 					}
 				}
@@ -210,13 +217,15 @@ func (m *mover) pass(ctx context.Context) (n int, err error) {
 		}
 		var did int
 		did, err = m.each(ctx, some, m.carry)
-		n, after = n+did, some[len(some)-1].key
+		n += did
+		after = some[len(some)-1].key
 	}
 	return n, err
 }
 
 // each copies what marks stand for, some at a time, and removes the marks.
-func (m *mover) each(ctx context.Context, read []marked, carry func(ctx context.Context, one marked) error) (n int, err error) {
+func (m *mover) each(ctx context.Context, read []marked,
+	carry func(ctx context.Context, one marked) error) (n int, err error) {
 	if len(read) == 0 {
 		return 0, nil
 	}

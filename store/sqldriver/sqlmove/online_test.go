@@ -30,21 +30,28 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 		}
 		return err
 	}
-	turn := scrollback.Turn{ID: scrollback.TurnID(fmt.Sprint("turn ", n)), Conversation: id, State: scrollback.TurnOpen, Owner: "o",
+	turn := scrollback.Turn{ID: scrollback.TurnID(fmt.Sprint("turn ", n)), Conversation: id, State: scrollback.TurnOpen,
+		Owner:      "o",
 		LeaseUntil: 1 << 50, StartedAt: 20}
 	entry := func(kind string) driver.Entry {
-		return driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(kind, n)), Role: scrollback.RoleUser,
-			Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprint(kind, n)}}, CreatedAt: 20,
-			Weight: scrollback.Weight{Tokens: 1, Bytes: 3}}}
+		return driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(kind, n)),
+			Role:   scrollback.RoleUser,
+			Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprint(kind, n)}},
+			CreatedAt: 20,
+			Weight:    scrollback.Weight{Tokens: 1, Bytes: 3}}}
 	}
-	if _, err := d.Turns.Begin(ctx, driver.Begin{Turn: turn, Now: 20, Entries: []driver.Entry{entry("asked ")}}); err != nil {
+	if _, err := d.Turns.Begin(ctx, driver.Begin{Turn: turn, Now: 20,
+		Entries: []driver.Entry{entry("asked ")}}); err != nil {
 		return err
 	}
-	used := scrollback.UsageRecord{Conversation: id, Model: "m", At: 21, Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}
-	_, err := d.Turns.Finish(ctx, driver.Finish{Turn: turn.ID, Owner: "o", Entries: []driver.Entry{entry("said ")}, Now: 21,
+	used := scrollback.UsageRecord{Conversation: id, Model: "m", At: 21,
+		Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}
+	_, err := d.Turns.Finish(ctx, driver.Finish{Turn: turn.ID, Owner: "o", Entries: []driver.Entry{entry("said ")},
+		Now:   21,
 		State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{used}})
 	if err == nil && n%5 == 0 {
-		err = d.Refs.PutArtifact(ctx, scrollback.Artifact{ID: scrollback.ArtifactID(fmt.Sprintf("%064d", n%7)), Size: 1, CreatedAt: 3}, id)
+		err = d.Refs.PutArtifact(ctx, scrollback.Artifact{ID: scrollback.ArtifactID(fmt.Sprintf("%064d", n%7)), Size: 1,
+			CreatedAt: 3}, id)
 	}
 	if err == nil && n%17 == 0 {
 		_, err = d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: 30, Limit: 1000})
@@ -57,7 +64,8 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 func TestOnline(t *testing.T) {
 	for _, way := range ways[:2] {
 		t.Run(way.name, func(t *testing.T) {
-			from, to := way.from(t), way.to(t)
+			from := way.from(t)
+			to := way.to(t)
 			source := from.store(t)
 			fill(t, source, 11)
 			for i := range 60 {
@@ -67,7 +75,8 @@ func TestOnline(t *testing.T) {
 			var writing sync.WaitGroup
 			defer writing.Wait()
 			defer stop()
-			begun, ended := make(chan struct{}), make(chan error, 1)
+			begun := make(chan struct{})
+			ended := make(chan error, 1)
 			pace := time.NewTicker(10 * time.Millisecond) // or a slow machine would have ever more to copy
 			defer pace.Stop()
 			writing.Go(func() {
@@ -102,7 +111,8 @@ func TestOnline(t *testing.T) {
 			default:
 			}
 			r = move(t, from, to, sqlmove.Options{Finish: true})
-			if err := <-ended; scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(err.Error(), "is being moved to") {
+			if err := <-ended; scrollback.CodeOf(err) != scrollback.Unavailable ||
+				!strings.Contains(err.Error(), "is being moved to") {
 				t.Errorf("writing ended with %v", err)
 			}
 			if !r.Finished {
@@ -115,10 +125,12 @@ func TestOnline(t *testing.T) {
 
 // A store in use may hold the lock for longer than a transaction waits for it: it is tried again.
 func TestLockedIsTriedAgain(t *testing.T) {
-	source, target := onSQLite(t), onSQLite(t)
+	source := onSQLite(t)
+	target := onSQLite(t)
 	d := source.store(t)
 	fill(t, d, 19)
-	a, b := source.side(t), target.side(t)
+	a := source.side(t)
+	b := target.side(t)
 	var calls atomic.Int64
 	locked := func() error {
 		if calls.Add(1)%8 == 0 {
@@ -126,7 +138,8 @@ func TestLockedIsTriedAgain(t *testing.T) {
 		}
 		return nil
 	}
-	a.Writer, b.Writer = cutting{a.Writer, locked}, cutting{b.Writer, locked}
+	a.Writer = cutting{a.Writer, locked}
+	b.Writer = cutting{b.Writer, locked}
 	r, err := sqlmove.Move(t.Context(), a, b, sqlmove.Options{Finish: true})
 	ok(t, errors.Join(err, a.Close(), b.Close()))
 	if !r.Finished {
@@ -139,7 +152,8 @@ func TestLockedIsTriedAgain(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	for _, way := range ways[:2] {
 		t.Run(way.name, func(t *testing.T) {
-			from, to := way.from(t), way.to(t)
+			from := way.from(t)
+			to := way.to(t)
 			source := from.store(t)
 			fill(t, source, 12)
 			for i := range 30 {
@@ -147,7 +161,8 @@ func TestCutShort(t *testing.T) {
 			}
 			for n := range 200 {
 				ctx, cut := context.WithCancel(t.Context())
-				a, b := from.side(t), to.side(t)
+				a := from.side(t)
+				b := to.side(t)
 				var left atomic.Int64
 				left.Store(int64(n))
 				before := func() error {
@@ -176,11 +191,13 @@ func TestCutShort(t *testing.T) {
 
 // What is copied last is compared too.
 func TestLastIsCompared(t *testing.T) {
-	source, target := onSQLite(t), onSQLite(t)
+	source := onSQLite(t)
+	target := onSQLite(t)
 	d := source.store(t)
 	fill(t, d, 17)
 	b := target.side(t)
-	insert, late := b.Insert, false
+	insert := b.Insert
+	late := false
 	b.Insert = func(ctx context.Context, tx *session, rows [][]any) error {
 		if late {
 			rows[0][7] = "[]" // its parts
@@ -193,7 +210,8 @@ func TestLastIsCompared(t *testing.T) {
 			talk(t, d, "fffffff6", 1)
 		}
 	}})
-	if !late || scrollback.CodeOf(err) != scrollback.Internal || !strings.Contains(err.Error(), "conversation fffffff6 is not the same") {
+	if !late || scrollback.CodeOf(err) != scrollback.Internal ||
+		!strings.Contains(err.Error(), "conversation fffffff6 is not the same") {
 		t.Errorf("got %v", err)
 	}
 	talk(t, d, "fffffff7", 1) // it is open again
@@ -202,23 +220,27 @@ func TestLastIsCompared(t *testing.T) {
 // A conversation that goes on while it is compared is compared all the same: what comes to it does
 // not hide what is wrong with what was there.
 func TestBusyIsCompared(t *testing.T) {
-	source, target := onSQLite(t), onSQLite(t)
+	source := onSQLite(t)
+	target := onSQLite(t)
 	d := source.store(t)
 	fill(t, d, 18)
 	talk(t, d, "fffffff8", 3)
 	move(t, source, target, sqlmove.Options{})
 	b := target.side(t)
-	for _, harm := range []string{`DROP TRIGGER messages_append_only`, `UPDATE messages SET parts = '[]' WHERE id = 'fffffff8 0'`} {
+	for _, harm := range []string{`DROP TRIGGER messages_append_only`,
+		`UPDATE messages SET parts = '[]' WHERE id = 'fffffff8 0'`} {
 		ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx *session) error { return tx.Run(ctx, harm) }))
 	}
 	calls := 0
-	_, err := sqlmove.Move(t.Context(), source.side(t), b, sqlmove.Options{Finish: true, Beside: func(context.Context, *sqlmove.Side) error {
-		if calls++; calls == 1 {
-			say(t, d, "fffffff8", "one more", "one more")
-		}
-		return nil
-	}})
-	if scrollback.CodeOf(err) != scrollback.Internal || !strings.Contains(err.Error(), "conversation fffffff8 is not the same") {
+	_, err := sqlmove.Move(t.Context(), source.side(t), b,
+		sqlmove.Options{Finish: true, Beside: func(context.Context, *sqlmove.Side) error {
+			if calls++; calls == 1 {
+				say(t, d, "fffffff8", "one more", "one more")
+			}
+			return nil
+		}})
+	if scrollback.CodeOf(err) != scrollback.Internal ||
+		!strings.Contains(err.Error(), "conversation fffffff8 is not the same") {
 		t.Errorf("got %v", err)
 	}
 	talk(t, d, "fffffff9", 1) // nothing stays closed
@@ -228,7 +250,8 @@ func TestBusyIsCompared(t *testing.T) {
 func TestReopened(t *testing.T) {
 	for _, way := range ways[:2] {
 		t.Run(way.name, func(t *testing.T) {
-			from, to := way.from(t), way.to(t)
+			from := way.from(t)
+			to := way.to(t)
 			source := from.store(t)
 			fill(t, source, 16)
 			calls := 0
@@ -261,19 +284,21 @@ func TestReopenedBesideReaders(t *testing.T) {
 	fill(t, d, 19)
 	from := opening(t)(postgres.OpenSide(t.Context(), dsn+"&lock_timeout=100", "postgres://…", nil))
 	to := onSQLite(t)
-	calls, failed := 0, errors.New("no room for objects")
-	_, err := sqlmove.Move(t.Context(), from, to.side(t), sqlmove.Options{Finish: true, Beside: func(context.Context, *sqlmove.Side) error {
-		if calls++; calls < 2 {
-			return nil
-		}
-		refused(t, d)
-		tx, err := from.Readers.BeginTx(t.Context(), nil)
-		ok(t, err)
-		t.Cleanup(func() { _ = tx.Rollback() })
-		_, err = tx.ExecContext(t.Context(), `LOCK TABLE conversations, messages IN ACCESS SHARE MODE`)
-		ok(t, err)
-		return failed
-	}})
+	calls := 0
+	failed := errors.New("no room for objects")
+	_, err := sqlmove.Move(t.Context(), from, to.side(t),
+		sqlmove.Options{Finish: true, Beside: func(context.Context, *sqlmove.Side) error {
+			if calls++; calls < 2 {
+				return nil
+			}
+			refused(t, d)
+			tx, err := from.Readers.BeginTx(t.Context(), nil)
+			ok(t, err)
+			t.Cleanup(func() { _ = tx.Rollback() })
+			_, err = tx.ExecContext(t.Context(), `LOCK TABLE conversations, messages IN ACCESS SHARE MODE`)
+			ok(t, err)
+			return failed
+		}})
 	if !errors.Is(err, failed) {
 		t.Errorf("got %v", err)
 	}
@@ -290,7 +315,8 @@ func TestTwoRuns(t *testing.T) {
 	for _, way := range ways[:2] {
 		for _, finish := range []bool{false, true} {
 			t.Run(fmt.Sprint(way.name, finish), func(t *testing.T) {
-				from, to := way.from(t), way.to(t)
+				from := way.from(t)
+				to := way.to(t)
 				source := from.store(t)
 				fill(t, source, 21)
 				_, err := sqlmove.Move(t.Context(), from.side(t), to.side(t), sqlmove.Options{Finish: true,
@@ -318,7 +344,10 @@ func TestTwoRuns(t *testing.T) {
 // Targets that hold something else are refused before anything is written, and so is a source
 // that was moved elsewhere.
 func TestRefused(t *testing.T) {
-	source, used, target, other := onSQLite(t), onSQLite(t), onSQLite(t), onSQLite(t)
+	source := onSQLite(t)
+	used := onSQLite(t)
+	target := onSQLite(t)
+	other := onSQLite(t)
 	d := source.store(t)
 	fill(t, d, 13)
 	talk(t, used.store(t), "used", 1)
@@ -364,7 +393,8 @@ func TestDiffers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			source, target := onSQLite(t), onSQLite(t)
+			source := onSQLite(t)
+			target := onSQLite(t)
 			d := source.store(t)
 			fill(t, d, 14)
 			talk(t, d, "fffffff3", 3)
@@ -376,7 +406,8 @@ func TestDiffers(t *testing.T) {
 			if about == "" {
 				about = "conversation fffffff3"
 			}
-			if scrollback.CodeOf(err) != scrollback.Internal || !strings.Contains(err.Error(), about+" is not the same on both sides") {
+			if scrollback.CodeOf(err) != scrollback.Internal ||
+				!strings.Contains(err.Error(), about+" is not the same on both sides") {
 				t.Errorf("got %v", err)
 			}
 			talk(t, d, "fffffff4", 1) // nothing was closed

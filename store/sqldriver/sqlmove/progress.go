@@ -33,7 +33,8 @@ func (t *tally) enter(s Stage) {
 
 func (t *tally) progress() Progress {
 	stage, _ := t.stage.Load().(Stage)
-	return Progress{Stage: stage, Conversations: t.done.Load(), Of: t.of.Load(), Messages: t.messages.Load(), Rows: t.rows.Load(),
+	return Progress{Stage: stage, Conversations: t.done.Load(), Of: t.of.Load(), Messages: t.messages.Load(),
+		Rows:  t.rows.Load(),
 		Bytes: t.bytes.Load(), Seconds: time.Since(t.began).Seconds(),
 		StageSeconds: time.Since(time.Unix(0, t.entered.Load())).Seconds()}
 }
@@ -52,7 +53,8 @@ func (t *tally) telling() (stop func()) {
 	if t.told == nil {
 		return func() {}
 	}
-	end, ended := make(chan struct{}), make(chan struct{})
+	end := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(tellEvery)

@@ -173,7 +173,9 @@ func Move(ctx context.Context, from, to *Side, o Options) (Report, error) {
 		return Report{Progress: m.tally.progress()}, instead(ctx, m, err)
 	}
 	m.tally.enter(StageDone)
-	r.Progress, r.Verified, r.Compared = m.tally.progress(), m.verified.Load(), m.compared.Load()
+	r.Progress = m.tally.progress()
+	r.Verified = m.verified.Load()
+	r.Compared = m.compared.Load()
 	return r, nil
 }
 
@@ -205,7 +207,8 @@ func (m *mover) move(ctx context.Context) (r Report, err error) {
 	}
 	began := time.Now()
 	err = m.finish(ctx, closed)
-	r.Finished, r.StopMS = err == nil, time.Since(began).Milliseconds()
+	r.Finished = err == nil
+	r.StopMS = time.Since(began).Milliseconds()
 	return r, err
 }
 

@@ -92,7 +92,8 @@ func fill(t *testing.T, d *driver.Driver, seed uint64) {
 	t.Helper()
 	drivertest.Walk(t, seed, 300, memdriver.New(), d)
 	ctx := t.Context()
-	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: odd[0], Instructions: odd[1], Version: 1, Branch: "odd",
+	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: odd[0], Instructions: odd[1], Version: 1,
+		Branch:    "odd",
 		CreatedAt: 1, UpdatedAt: 1}
 	_, _, err := d.Log.Create(ctx, c, scrollback.Branch{ID: "odd", Conversation: c.ID})
 	ok(t, err)
@@ -101,23 +102,32 @@ func fill(t *testing.T, d *driver.Driver, seed uint64) {
 	}
 	from := scrollback.Origin{Tool: "tool", ID: odd[1], Conversation: c.ID, Folder: odd[2], Stamp: odd[0], ImportedAt: 5}
 	ok(t, d.Origins.Put(ctx, from, ""))
-	_, err = d.Projects.Put(ctx, "odd", 7, func(p *scrollback.Project) error { p.Title, p.Instructions = odd[1], odd[0]; return nil })
+	_, err = d.Projects.Put(ctx, "odd", 7, func(p *scrollback.Project) error {
+		p.Title = odd[1]
+		p.Instructions = odd[0]
+		return nil
+	})
 	ok(t, err)
 	key := scrollback.Key{ID: "key", Name: odd[2], CreatedAt: 3}
 	ok(t, d.Keys.Add(ctx, driver.NewKey{Key: key, Hash: driver.SecretHash{1, 0, 255}, Now: 3, Most: 10}))
 	ok(t, d.Keys.SignIn(ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: "key", Now: 4, Ends: 1 << 50, Most: 10}))
-	_, err = d.Turns.Begin(ctx, driver.Begin{Turn: scrollback.Turn{ID: "open", Conversation: c.ID, State: scrollback.TurnOpen, Owner: "o",
+	_, err = d.Turns.Begin(ctx, driver.Begin{Turn: scrollback.Turn{ID: "open", Conversation: c.ID,
+		State: scrollback.TurnOpen, Owner: "o",
 		LeaseUntil: 1 << 50, StartedAt: 9}, Now: 9})
 	ok(t, err)
-	_, err = d.Turns.Save(ctx, driver.Save{Turn: "open", Owner: "o", LeaseUntil: 1 << 50, Draft: scrollback.Draft{Content: odd[2]}})
+	_, err = d.Turns.Save(ctx, driver.Save{Turn: "open", Owner: "o", LeaseUntil: 1 << 50,
+		Draft: scrollback.Draft{Content: odd[2]}})
 	ok(t, err)
 }
 
 func say(t testing.TB, d *driver.Driver, id scrollback.ConversationID, as scrollback.MessageID, text string) {
 	t.Helper()
-	m := scrollback.Message{ID: as, Role: scrollback.RoleUser, Status: scrollback.StatusComplete, Name: text, CreatedAt: 10,
-		Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: 2, Bytes: int64(len(text))}}
-	_, err := d.Log.Append(t.Context(), driver.Append{Conversation: id, Now: 10, IfHead: -1, Entries: []driver.Entry{{Message: m}}})
+	m := scrollback.Message{ID: as, Role: scrollback.RoleUser, Status: scrollback.StatusComplete, Name: text,
+		CreatedAt: 10,
+		Parts:     scrollback.Parts{scrollback.Text{Text: text}},
+		Weight:    scrollback.Weight{Tokens: 2, Bytes: int64(len(text))}}
+	_, err := d.Log.Append(t.Context(), driver.Append{Conversation: id, Now: 10, IfHead: -1,
+		Entries: []driver.Entry{{Message: m}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +158,8 @@ func equal(t *testing.T, want, got *driver.Driver) {
 // move copies and finishes.
 func move(t *testing.T, from, to place, o sqlmove.Options) sqlmove.Report {
 	t.Helper()
-	a, b := from.side(t), to.side(t)
+	a := from.side(t)
+	b := to.side(t)
 	r, err := sqlmove.Move(context.Background(), a, b, o)
 	ok(t, err)
 	ok(t, a.Close())
@@ -160,7 +171,9 @@ func move(t *testing.T, from, to place, o sqlmove.Options) sqlmove.Report {
 func TestMove(t *testing.T) {
 	for i, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
-			from, to, back := way.from(t), way.to(t), way.from(t)
+			from := way.from(t)
+			to := way.to(t)
+			back := way.from(t)
 			source := from.store(t)
 			fill(t, source, uint64(i+1))
 			r := move(t, from, to, sqlmove.Options{Finish: true})
@@ -198,7 +211,8 @@ func refused(t *testing.T, d *driver.Driver) {
 	c := scrollback.Conversation{ID: "refused", Version: 1, Branch: b}
 	_, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: b, Conversation: c.ID})
 	said, ok := errors.AsType[*scrollback.Error](err)
-	if !ok || !regexp.MustCompile(`^this store is being moved to \S+; here it can only be read$`).MatchString(said.Err.Error()) {
+	if !ok ||
+		!regexp.MustCompile(`^this store is being moved to \S+; here it can only be read$`).MatchString(said.Err.Error()) {
 		t.Errorf("a store that was moved says %v", err)
 	}
 	if ready := d.Ready(t.Context()); scrollback.Shown(ready) != scrollback.Shown(err) {

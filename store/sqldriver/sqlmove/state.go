@@ -32,7 +32,9 @@ func load(ctx context.Context, s *Side, name string) (value string, err error) {
 }
 
 func keep(ctx context.Context, tx *sqlrow.Session, name, value string) error {
-	return tx.Run(ctx, `INSERT INTO move_state (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+	return tx.Run(ctx,
+		`INSERT INTO move_state (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name,
+		value)
 }
 
 // mark begins the row of a target's numbers by which it is known as one.
@@ -47,7 +49,8 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 	}
 	if other, err := claimed(ctx, m.from); err != nil || other != "" {
 		if err == nil {
-			err = scrollback.Errorf(scrollback.Refused, op, "%s is itself the target of a migration that was not finished: nothing was changed", m.from.Name)
+			err = scrollback.Errorf(scrollback.Refused, op,
+				"%s is itself the target of a migration that was not finished: nothing was changed", m.from.Name)
 		}
 		return false, err
 	}
@@ -74,20 +77,23 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 		}
 		return false, m.already(moved)
 	case mine != "" && mine != known:
-		return false, scrollback.Errorf(scrollback.Refused, op, "%s holds a part of another store, from a migration that was not finished: "+
-			"go on with that one, or name an empty database", m.to.Name)
+		return false, scrollback.Errorf(scrollback.Refused, op,
+			"%s holds a part of another store, from a migration that was not finished: "+
+				"go on with that one, or name an empty database", m.to.Name)
 	case mine != "":
 		m.id = mine
 		return to != "", m.take(ctx)
 	case to != "":
-		return false, scrollback.Errorf(scrollback.Refused, op, "%s is closed, because it is being moved to %s; migrate --cancel lets it be changed again", m.from.Name, to)
+		return false, scrollback.Errorf(scrollback.Refused, op,
+			"%s is closed, because it is being moved to %s; migrate --cancel lets it be changed again", m.from.Name, to)
 	}
 	return false, m.begin(ctx)
 }
 
 // already refuses a source of which everything is somewhere else.
 func (m *mover) already(to string) error {
-	return scrollback.Errorf(scrollback.Refused, op, "%s was moved to %s already; migrate --cancel lets it be changed again", m.from.Name, to)
+	return scrollback.Errorf(scrollback.Refused, op,
+		"%s was moved to %s already; migrate --cancel lets it be changed again", m.from.Name, to)
 }
 
 // unlessMoved is why a target that is not empty is refused: here is the end of a migration
@@ -158,7 +164,8 @@ func instead(ctx context.Context, m *mover, err error) error {
 	if err == nil || m.id == "" || ctx.Err() != nil {
 		return err
 	}
-	if later := newest(ctx, m.to.Read, m, `SELECT last FROM numbers WHERE name = $1`); scrollback.CodeOf(later) == scrollback.Conflict {
+	if later := newest(ctx, m.to.Read, m,
+		`SELECT last FROM numbers WHERE name = $1`); scrollback.CodeOf(later) == scrollback.Conflict {
 		return later
 	}
 	return err
@@ -188,7 +195,8 @@ func note(ctx context.Context, m *mover, change func(ctx context.Context, tx *sq
 
 // claimed is the migration that a side is the unfinished target of, or empty.
 func claimed(ctx context.Context, s *Side) (id string, err error) {
-	err = s.Read.Rows(ctx, func(r sqlrow.Scanner) error { return r.Scan(&id) }, `SELECT name FROM numbers WHERE name LIKE 'move %'`)
+	err = s.Read.Rows(ctx, func(r sqlrow.Scanner) error { return r.Scan(&id) },
+		`SELECT name FROM numbers WHERE name LIKE 'move %'`)
 	return strings.TrimPrefix(id, mark), s.wrap(err)
 }
 
@@ -201,7 +209,8 @@ func (s *Side) empty(ctx context.Context) error {
 			return s.wrap(err)
 		}
 		if found {
-			return scrollback.Errorf(scrollback.Refused, op, "%s is not empty: it has %s of its own; nothing was changed. Name an empty database", s.Name, t.Table)
+			return scrollback.Errorf(scrollback.Refused, op,
+				"%s is not empty: it has %s of its own; nothing was changed. Name an empty database", s.Name, t.Table)
 		}
 	}
 	return nil
@@ -213,7 +222,10 @@ const Closed = "this store is being moved to "
 // close lets nobody change the source any more. Every change that was begun before has ended
 // when it returns, or fails.
 func (m *mover) close(ctx context.Context) error {
-	err := note(ctx, m, func(ctx context.Context, tx *sqlrow.Session) error { return keep(ctx, tx, stateClosed, m.to.Name) })
+	err := note(ctx, m, func(ctx context.Context,
+		tx *sqlrow.Session) error {
+		return keep(ctx, tx, stateClosed, m.to.Name)
+	})
 	if err != nil {
 		return err
 	}
@@ -244,7 +256,10 @@ func (m *mover) moved(ctx context.Context) error {
 			return m.to.wrap(err)
 		}
 	}
-	err := note(ctx, m, func(ctx context.Context, tx *sqlrow.Session) error { return keep(ctx, tx, stateMoved, m.to.Name) })
+	err := note(ctx, m, func(ctx context.Context,
+		tx *sqlrow.Session) error {
+		return keep(ctx, tx, stateMoved, m.to.Name)
+	})
 	if err != nil {
 		return err
 	}

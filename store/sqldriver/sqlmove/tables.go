@@ -48,10 +48,13 @@ var belonging = []*table{
 	{name: "segments", key: 2, of: ofConversation, columns: columns(`conversation_id, id, branch, first_seq, last_seq, level, messages,
 		children, hash, from_time, to_time, summary, summary_by, summary_of, prompt_version, placeholder, tokens_before, tokens_after,
 		renderer, bytes, sha256, created_at`)},
-	{name: "receipts", of: ofConversation, columns: columns(`conversation_id, branch, segments, receipt, view_before, undone_at, created_at, view_after`)},
+	{name: "receipts", of: ofConversation,
+		columns: columns(`conversation_id, branch, segments, receipt, view_before, undone_at, created_at, view_after`)},
 	{name: "mentions", key: 2, of: ofConversation, columns: columns(`conversation_id, artifact, name, created_at`)},
-	{name: "message_sources", key: 2, of: ofConversation, columns: columns(`conversation_id, source, version, sha256, branch, seq`)},
-	{name: "message_hashes", key: 3, of: ofConversation, columns: columns(`conversation_id, branch, first_seq, last_seq, hashes`)},
+	{name: "message_sources", key: 2, of: ofConversation,
+		columns: columns(`conversation_id, source, version, sha256, branch, seq`)},
+	{name: "message_hashes", key: 3, of: ofConversation,
+		columns: columns(`conversation_id, branch, first_seq, last_seq, hashes`)},
 	{name: "sent_text_uses", key: 2, of: ofConversation, columns: columns(`conversation_id, sha256`)},
 	{name: "origins", key: 3, of: ofConversation, columns: columns(`conversation_id, tool, id, root, folder, git_branch, place, name, stamp, shared,
 		imported_at, gone_at`)},
@@ -65,7 +68,8 @@ var whole = []*table{
 	{name: "sent_texts", key: 1, columns: columns(`sha256, text`)},
 	{name: "usage_days", key: 4, sums: true, columns: columns(sqlrow.DayColumns)},
 	{name: "models_learned", key: 1, columns: columns(sqlrow.KnownColumns)},
-	{name: "keys", key: 1, columns: columns(`id, hash, name, role, projects, created_at, expires_at, revoked_at, last_used_at`)},
+	{name: "keys", key: 1,
+		columns: columns(`id, hash, name, role, projects, created_at, expires_at, revoked_at, last_used_at`)},
 	{name: "sign_ins", key: 1, columns: columns(`hash, key_id, created_at, expires_at`)},
 	{name: "key_limits", key: 1, columns: columns(`key_id, limits`)},
 	{name: "projects", key: 1, columns: columns(sqlrow.ProjectColumns)},
@@ -120,7 +124,8 @@ func (t *table) all() string { return `SELECT ` + strings.Join(t.columns, ", ") 
 // inserts is the statement that inserts rows; with more columns than the table's own.
 func (t *table) inserts(rows int, more ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `INSERT INTO %s (%s) VALUES `, t.name, strings.Join(append(t.columns[:len(t.columns):len(t.columns)], more...), ", "))
+	fmt.Fprintf(&b, `INSERT INTO %s (%s) VALUES `, t.name,
+		strings.Join(append(t.columns[:len(t.columns):len(t.columns)], more...), ", "))
 	width := len(t.columns) + len(more)
 	for r := range rows {
 		if r > 0 {

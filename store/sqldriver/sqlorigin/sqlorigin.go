@@ -50,7 +50,8 @@ func (d Origins) Put(ctx context.Context, o scrollback.Origin, instead scrollbac
 			err = tx.Run(ctx, `DELETE FROM origins WHERE conversation_id = $1 AND tool = $2 AND id = $3`, instead, o.Tool, o.ID)
 		}
 		if err == nil {
-			err = tx.Run(ctx, `DELETE FROM purged_origins WHERE origin = $1 AND project = $2`, driver.PurgedKey(o.Tool, o.ID), project)
+			err = tx.Run(ctx, `DELETE FROM purged_origins WHERE origin = $1 AND project = $2`, driver.PurgedKey(o.Tool, o.ID),
+				project)
 		}
 		if err != nil {
 			return err
@@ -59,7 +60,8 @@ func (d Origins) Put(ctx context.Context, o scrollback.Origin, instead scrollbac
 			ON CONFLICT (conversation_id, tool, id) DO UPDATE SET root = excluded.root, folder = excluded.folder, git_branch = excluded.git_branch,
 			place = excluded.place, name = excluded.name, stamp = excluded.stamp, shared = excluded.shared,
 			imported_at = excluded.imported_at, gone_at = excluded.gone_at`,
-			o.Conversation, o.Tool, o.ID, o.Root, o.Folder, o.GitBranch, o.Place, o.Name, o.Stamp, flag(o.Shared), o.ImportedAt, o.GoneAt)
+			o.Conversation, o.Tool, o.ID, o.Root, o.Folder, o.GitBranch, o.Place, o.Name, o.Stamp, flag(o.Shared), o.ImportedAt,
+			o.GoneAt)
 	})
 }
 
@@ -94,7 +96,8 @@ func (d Origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.O
 }
 
 // pages reads pages of origins until enough are of conversations that are asked for.
-func (d Origins) pages(ctx context.Context, q driver.OriginQuery, of scrollback.ConversationID) ([]scrollback.Origin, error) {
+func (d Origins) pages(ctx context.Context, q driver.OriginQuery,
+	of scrollback.ConversationID) ([]scrollback.Origin, error) {
 	out := []scrollback.Origin{}
 	for {
 		read := 0
@@ -102,12 +105,14 @@ func (d Origins) pages(ctx context.Context, q driver.OriginQuery, of scrollback.
 		err := d.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 			var o scrollback.Origin
 			var project string
-			err := r.Scan(&o.Conversation, &o.Tool, &o.ID, &o.Root, &o.Folder, &o.GitBranch, &o.Place, &o.Name, &o.Stamp, &o.Shared,
+			err := r.Scan(&o.Conversation, &o.Tool, &o.ID, &o.Root, &o.Folder, &o.GitBranch, &o.Place, &o.Name, &o.Stamp,
+				&o.Shared,
 				&o.ImportedAt, &o.GoneAt, &project)
 			if err != nil {
 				return err
 			}
-			read, q.After = read+1, o
+			read += 1
+			q.After = o
 			if project != "" && q.Fits(o) && (q.Projects == nil || slices.Contains(q.Projects, project)) {
 				out = append(out, o)
 			}
@@ -149,13 +154,16 @@ func statement(q driver.OriginQuery, of scrollback.ConversationID) (string, []an
 		where = append(where, "tool = "+arg(q.Tool))
 	}
 	if q.After.Tool+q.After.ID != "" {
-		where = append(where, "(tool, id, conversation_id) > ("+arg(q.After.Tool)+", "+arg(q.After.ID)+", "+arg(q.After.Conversation)+")")
+		where = append(where, "(tool, id, conversation_id) > ("+arg(q.After.Tool)+", "+arg(q.After.ID)+", "+
+			arg(q.After.Conversation)+")")
 	}
 	seen := "c.deleted_at = 0"
 	if q.Trash {
 		seen = "c.purged_at = 0"
 	}
-	query := `SELECT ` + columns + `, coalesce((SELECT c.project FROM conversations c WHERE c.id = origins.conversation_id AND ` + seen + `), '') FROM origins`
+	query := `SELECT ` + columns +
+		`, coalesce((SELECT c.project FROM conversations c WHERE c.id = origins.conversation_id AND ` + seen +
+		`), '') FROM origins`
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
@@ -185,7 +193,9 @@ func Drop(ctx context.Context, tx *sqlrow.Session, id scrollback.ConversationID,
 	}, `SELECT tool, id FROM origins WHERE conversation_id = $1`, id)
 	for _, key := range keys {
 		if err == nil {
-			err = tx.Run(ctx, `INSERT INTO purged_origins (origin, project) VALUES ($1, $2) ON CONFLICT (origin, project) DO NOTHING`, key, project)
+			err = tx.Run(ctx,
+				`INSERT INTO purged_origins (origin, project) VALUES ($1, $2) ON CONFLICT (origin, project) DO NOTHING`, key,
+				project)
 		}
 	}
 	if err != nil || len(keys) == 0 {
@@ -196,5 +206,6 @@ func Drop(ctx context.Context, tx *sqlrow.Session, id scrollback.ConversationID,
 
 // Sweep removes the origins of a conversation that is not there.
 func Sweep(ctx context.Context, tx *sqlrow.Session, id scrollback.ConversationID) error {
-	return tx.Run(ctx, `DELETE FROM origins WHERE conversation_id = $1 AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = origins.conversation_id)`, id)
+	return tx.Run(ctx,
+		`DELETE FROM origins WHERE conversation_id = $1 AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = origins.conversation_id)`, id)
 }

@@ -60,15 +60,18 @@ func plain(query string) (string, []int, error) {
 		if !found {
 			return b.String(), places, nil
 		}
-		n, digits := 0, 0
+		n := 0
+		digits := 0
 		for digits < len(after) && after[digits] >= '0' && after[digits] <= '9' {
-			n, digits = n*10+int(after[digits]-'0'), digits+1
+			n = n*10 + int(after[digits]-'0')
+			digits += 1
 		}
 		if n == 0 {
 			return "", nil, fmt.Errorf("sqlrow: a mark without a number in %s", query)
 		}
 		b.WriteByte('?')
-		places, query = append(places, n-1), after[digits:]
+		places = append(places, n-1)
+		query = after[digits:]
 	}
 }
 

@@ -150,7 +150,8 @@ func (c *Checked) Check(r Scanner) error {
 		return errors.New("sqlrow: a row is not as it was read")
 	}
 	var one Unhashed
-	one.ID, one.Branch = scrollback.MessageID(plainText(row[0])), scrollback.BranchID(plainText(row[2]))
+	one.ID = scrollback.MessageID(plainText(row[0]))
+	one.Branch = scrollback.BranchID(plainText(row[2]))
 	one.Seq, _ = row[3].(int64) // anything else does not hash to what it did
 	var err error
 	if one.Hash, err = MessageHash(row); err != nil {
@@ -188,9 +189,11 @@ func (c *Checked) Beside(ctx context.Context, read *Session) error {
 	c.Without = nil
 	for len(left) > 0 {
 		n := 1
-		low, high := left[0].Seq, left[0].Seq
+		low := left[0].Seq
+		high := left[0].Seq
 		for n < len(left) && left[n].Branch == left[0].Branch {
-			low, high = min(low, left[n].Seq), max(high, left[n].Seq)
+			low = min(low, left[n].Seq)
+			high = max(high, left[n].Seq)
 			n++
 		}
 		runs, err := hashRuns(ctx, read, left[0].Branch, low, high)
@@ -217,7 +220,8 @@ type hashRun struct {
 }
 
 // hashRuns reads those that have hashes of messages of a branch from one seq to another.
-func hashRuns(ctx context.Context, read *Session, branch scrollback.BranchID, from, to int64) (out []hashRun, err error) {
+func hashRuns(ctx context.Context, read *Session, branch scrollback.BranchID,
+	from, to int64) (out []hashRun, err error) {
 	err = read.Rows(ctx, func(r Scanner) error {
 		var run hashRun
 		if err := r.Scan(&run.first, &run.last, &run.hashes); err != nil {
@@ -248,8 +252,10 @@ func hashAt(runs []hashRun, seq int64) ([]byte, bool) {
 }
 
 // DropHashes forgets the hashes of a branch's messages from a seq on.
-func DropHashes(ctx context.Context, tx *Session, conversation scrollback.ConversationID, branch scrollback.BranchID, from int64) error {
-	err := tx.Run(ctx, `DELETE FROM message_hashes WHERE conversation_id = $1 AND branch = $2 AND first_seq >= $3`, conversation, branch, from)
+func DropHashes(ctx context.Context, tx *Session, conversation scrollback.ConversationID, branch scrollback.BranchID,
+	from int64) error {
+	err := tx.Run(ctx, `DELETE FROM message_hashes WHERE conversation_id = $1 AND branch = $2 AND first_seq >= $3`,
+		conversation, branch, from)
 	if err != nil {
 		return err
 	}

@@ -32,12 +32,16 @@ func (of *Kept) At(key ...any) At { return At{of, key} }
 
 // The tables whose rows are kept.
 var (
-	Conversations = &Kept{name: "conversations", query: `SELECT ` + ConversationColumns + ` FROM conversations WHERE id = $1`}
-	Branches      = &Kept{name: "branches", query: `SELECT ` + BranchColumns + ` FROM branches WHERE id = $1`}
-	Turns         = &Kept{name: "turns", query: `SELECT ` + TurnColumns + ` FROM turns WHERE id = $1`}
-	Days          = &Kept{name: "usage_days", query: `SELECT ` + DayColumns + ` FROM usage_days WHERE day = $1 AND model = $2 AND project = $3 AND currency = $4`}
-	Knowledge     = &Kept{name: "models_learned", query: `SELECT ` + KnownColumns + ` FROM models_learned WHERE model = $1`, loose: true}
-	Uses          = &Kept{name: "sent_text_uses", query: `SELECT conversation_id, sha256 FROM sent_text_uses WHERE conversation_id = $1 AND sha256 = $2`, loose: true}
+	Conversations = &Kept{name: "conversations",
+		query: `SELECT ` + ConversationColumns + ` FROM conversations WHERE id = $1`}
+	Branches = &Kept{name: "branches", query: `SELECT ` + BranchColumns + ` FROM branches WHERE id = $1`}
+	Turns    = &Kept{name: "turns", query: `SELECT ` + TurnColumns + ` FROM turns WHERE id = $1`}
+	Days     = &Kept{name: "usage_days", query: `SELECT ` + DayColumns +
+		` FROM usage_days WHERE day = $1 AND model = $2 AND project = $3 AND currency = $4`}
+	Knowledge = &Kept{name: "models_learned", query: `SELECT ` + KnownColumns + ` FROM models_learned WHERE model = $1`,
+		loose: true}
+	Uses = &Kept{name: "sent_text_uses",
+		query: `SELECT conversation_id, sha256 FROM sent_text_uses WHERE conversation_id = $1 AND sha256 = $2`, loose: true}
 )
 
 var keeping = []*Kept{Conversations, Branches, Turns, Days, Knowledge, Uses}
@@ -60,7 +64,8 @@ type rowKey struct {
 }
 
 func (a At) rowKey() rowKey {
-	of, key := a.of, a.key
+	of := a.of
+	key := a.key
 	if len(key) == 1 {
 		if v, err := value(key[0]); err == nil {
 			if s, ok := v.(string); ok {

@@ -29,7 +29,8 @@ const (
 // Messages reads a run of the path of a branch. Where only some are wanted, it looks at
 // nothing but the parts first: that is a tenth of reading a message.
 func Messages(ctx context.Context, read *Session, q driver.MessageQuery) ([]scrollback.Message, error) {
-	query, args := Path+` SELECT `+MessageColumns+ofPath, []any{q.Branch, q.From, q.To}
+	query := Path + ` SELECT ` + MessageColumns + ofPath
+	args := []any{q.Branch, q.From, q.To}
 	if q.Wanted != nil {
 		seqs, err := sift(ctx, read, q)
 		if err != nil || len(seqs) == 0 {
@@ -39,7 +40,8 @@ func Messages(ctx context.Context, read *Session, q driver.MessageQuery) ([]scro
 		if err != nil {
 			return nil, err
 		}
-		query, args = Path+` SELECT `+MessageColumns+ofList, append(args, list)
+		query = Path + ` SELECT ` + MessageColumns + ofList
+		args = append(args, list)
 	}
 	var out []scrollback.Message
 	err := read.Rows(ctx, func(r Scanner) error {
@@ -48,7 +50,8 @@ func Messages(ctx context.Context, read *Session, q driver.MessageQuery) ([]scro
 		out = append(out, m)
 		return err
 	}, query, args...)
-	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) }) // branch by branch until here
+	// branch by branch until here
+	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
 	if err != nil {
 		return nil, err
 	}

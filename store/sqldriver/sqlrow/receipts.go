@@ -46,7 +46,8 @@ func scanFold(out *[]driver.Fold) func(Scanner) error {
 // Folds are those of a branch; see [driver.FoldQuery].
 func Folds(ctx context.Context, s *Session, q driver.FoldQuery) ([]driver.Fold, error) {
 	var out []driver.Fold
-	query := foldColumns + `JOIN branches b ON b.id = $1 AND b.conversation_id = r.conversation_id WHERE r.branch = $1 AND r.segments > 0 `
+	query := foldColumns +
+		`JOIN branches b ON b.id = $1 AND b.conversation_id = r.conversation_id WHERE r.branch = $1 AND r.segments > 0 `
 	if q.Undone {
 		query += `AND r.undone_at <> 0 AND r.view_after <> '' ORDER BY r.n DESC LIMIT $2`
 	} else {
@@ -71,12 +72,14 @@ func Undo(ctx context.Context, tx *Session, n int64, from scrollback.View, now i
 // Redo marks a fold as not undone any more, and returns it.
 func Redo(ctx context.Context, tx *Session, r driver.Refold) (driver.Fold, error) {
 	var found []driver.Fold
-	err := tx.Rows(ctx, scanFold(&found), foldColumns+`WHERE r.n = $1 AND r.branch = $2 AND r.undone_at <> 0 AND r.view_after <> ''`, r.Number, r.Branch)
+	err := tx.Rows(ctx, scanFold(&found), foldColumns+
+		`WHERE r.n = $1 AND r.branch = $2 AND r.undone_at <> 0 AND r.view_after <> ''`, r.Number, r.Branch)
 	if err != nil {
 		return driver.Fold{}, err
 	}
 	if len(found) == 0 {
-		return driver.Fold{}, scrollback.Errorf(scrollback.Conflict, "sqldriver.Refold", "the compaction is not undone any more")
+		return driver.Fold{}, scrollback.Errorf(scrollback.Conflict, "sqldriver.Refold",
+			"the compaction is not undone any more")
 	}
 	return found[0], tx.Run(ctx, `UPDATE receipts SET undone_at = 0, view_after = '' WHERE n = $1`, r.Number)
 }

@@ -38,13 +38,15 @@ func Refs(ctx context.Context, read *Session, q driver.RefQuery) ([]scrollback.R
 		}
 	}
 	slices.SortFunc(out, func(a, b scrollback.RefEntry) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Ref, a.Ref), cmp.Compare(b.Conversation, a.Conversation))
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Ref, a.Ref),
+			cmp.Compare(b.Conversation, a.Conversation))
 	})
 	return out[:min(len(out), q.Limit)], nil
 }
 
 // listRefs adds a page of what one conversation mentions.
-func listRefs(ctx context.Context, read *Session, q driver.RefQuery, id scrollback.ConversationID, out *[]scrollback.RefEntry) error {
+func listRefs(ctx context.Context, read *Session, q driver.RefQuery, id scrollback.ConversationID,
+	out *[]scrollback.RefEntry) error {
 	if q.Kind == "" || q.Kind == scrollback.RefHistory {
 		at, before := refBound(q.Before, scrollback.RefHistory)
 		err := read.Rows(ctx, collectRefs(out), segmentRefs+` WHERE conversation_id = $1 AND (created_at, id) < ($2, $3)
@@ -62,7 +64,8 @@ func listRefs(ctx context.Context, read *Session, q driver.RefQuery, id scrollba
 }
 
 // oneRef adds q.Ref if the conversation mentions it; an empty id is any.
-func oneRef(ctx context.Context, read *Session, q driver.RefQuery, id scrollback.ConversationID, out *[]scrollback.RefEntry) error {
+func oneRef(ctx context.Context, read *Session, q driver.RefQuery, id scrollback.ConversationID,
+	out *[]scrollback.RefEntry) error {
 	kind, name, _ := strings.Cut(string(q.Ref), ":")
 	if q.Kind != "" && q.Kind != kind {
 		return nil
@@ -80,7 +83,8 @@ func oneRef(ctx context.Context, read *Session, q driver.RefQuery, id scrollback
 			return read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+of+order, args...)
 		}
 		of, args := mentionedIn("m.conversation_id", q.Projects, []any{name, at, before, q.Limit, id})
-		return read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+` AND m.conversation_id = $5`+of+order, args...)
+		return read.Rows(ctx, collectRefs(out),
+			artifactRefs+` WHERE m.artifact = $1`+bound+` AND m.conversation_id = $5`+of+order, args...)
 	}
 	return nil
 }

@@ -30,9 +30,12 @@ type Standing struct {
 // Tell completes the news of a conversation that is being stored, and begins others. Of one
 // that nobody sees there are none, but for its purge.
 func (c *Conversation) Tell() driver.Changed {
-	news, was := c.News, c.Was
-	c.News, c.Was = driver.Changed{}, Standing{c.Project, c.DeletedAt, c.PurgedAt}
-	news.Conversation, news.Project = c.ID, c.Project
+	news := c.News
+	was := c.Was
+	c.News = driver.Changed{}
+	c.Was = Standing{c.Project, c.DeletedAt, c.PurgedAt}
+	news.Conversation = c.ID
+	news.Project = c.Project
 	switch {
 	case c.PurgedAt != 0 && was.PurgedAt != 0:
 		return driver.Changed{}
@@ -53,7 +56,8 @@ func (c *Conversation) Scan(r Scanner) error {
 	var roots, settings, pinned, meta, parent, ancestors, environment string
 	var agent scrollback.AgentRef
 	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
-		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.LastTurn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment, &c.TitleBy,
+		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.LastTurn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt,
+		&ancestors, &c.PurgedAt, &environment, &c.TitleBy,
 		&agent.ID, &agent.TurnID, &agent.CallID)
 	if err != nil {
 		return err
@@ -80,7 +84,8 @@ func (c *Conversation) Values() ([]any, error) {
 	if c.AgentOf != nil {
 		agent = *c.AgentOf
 	}
-	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.JSON(c.Roots), col.JSON(c.Settings),
+	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.JSON(c.Roots),
+		col.JSON(c.Settings),
 		col.JSON(c.PinnedSeqs), col.JSON(c.Meta), col.JSON(c.Parent), c.Version, c.Branch, c.Messages, c.LastTurn,
 		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.JSON(c.Ancestors), c.PurgedAt, col.JSON(c.Environment), c.TitleBy,
 		agent.ID, agent.TurnID, agent.CallID}
@@ -115,7 +120,8 @@ func ScanMessage(m *scrollback.Message) func(Scanner) error {
 	return func(r Scanner) error {
 		*m = scrollback.Message{}
 		var parts, usage, meta string
-		if err := r.Scan(&m.ID, &m.ConversationID, &m.Branch, &m.Seq, &m.TurnID, &m.Role, &m.Name, &parts, &m.Model, &usage, &m.Tokens,
+		if err := r.Scan(&m.ID, &m.ConversationID, &m.Branch, &m.Seq, &m.TurnID, &m.Role, &m.Name, &parts, &m.Model, &usage,
+			&m.Tokens,
 			&m.Weight.Tokens, &m.Weight.Bytes, &m.Weight.Images, &m.Sum.Tokens, &m.Sum.Bytes, &m.Sum.Images,
 			&m.Status, &m.CreatedAt, &meta); err != nil {
 			return err
@@ -141,7 +147,8 @@ func MessageValues(m *scrollback.Message, parts, usage string) []any {
 // transaction: one goroutine writes, and many wait for it.
 func MessageJSON(m *scrollback.Message) (parts, usage string, err error) {
 	var col Columns
-	parts, usage = col.JSON(m.Parts), col.JSON(m.Usage)
+	parts = col.JSON(m.Parts)
+	usage = col.JSON(m.Usage)
 	return parts, usage, col.Err
 }
 
@@ -154,7 +161,8 @@ func ScanTurn(t *scrollback.Turn) func(Scanner) error {
 	return func(r Scanner) error {
 		*t = scrollback.Turn{}
 		var draft, calls, failure, mark, meta string
-		if err := r.Scan(&t.ID, &t.Conversation, &t.Branch, &t.Seq, &t.UserMessage, &t.State, &t.Owner, &t.LeaseUntil, &t.Cancel,
+		if err := r.Scan(&t.ID, &t.Conversation, &t.Branch, &t.Seq, &t.UserMessage, &t.State, &t.Owner, &t.LeaseUntil,
+			&t.Cancel,
 			&draft, &calls, &t.Reply, &t.FinishReason, &failure, &t.Idempotency.Key, &t.Idempotency.Hash, &mark,
 			&t.StartedAt, &t.EndedAt, &t.LastSeq, &meta); err != nil {
 			return err
@@ -173,7 +181,8 @@ func ScanTurn(t *scrollback.Turn) func(Scanner) error {
 func TurnValues(t *scrollback.Turn) ([]any, error) {
 	var col Columns
 	v := []any{t.ID, t.Conversation, t.Branch, t.Seq, t.UserMessage, t.State, t.Owner, t.LeaseUntil, t.Cancel,
-		col.JSON(t.Draft), col.JSON(t.OpenCalls), t.Reply, t.FinishReason, col.JSON(t.Failure), t.Idempotency.Key, t.Idempotency.Hash,
+		col.JSON(t.Draft), col.JSON(t.OpenCalls), t.Reply, t.FinishReason, col.JSON(t.Failure), t.Idempotency.Key,
+		t.Idempotency.Hash,
 		col.JSON(t.Window), t.StartedAt, t.EndedAt, t.LastSeq, col.JSON(t.Meta)}
 	return v, col.Err
 }
@@ -186,7 +195,8 @@ const SegmentColumns = `id, conversation_id, branch, first_seq, last_seq, level,
 func ScanSegment(s *scrollback.Segment) func(Scanner) error {
 	return func(r Scanner) error {
 		var children string
-		if err := r.Scan(&s.ID, &s.Conversation, &s.Branch, &s.FirstSeq, &s.LastSeq, &s.Level, &s.Messages, &children, &s.Hash,
+		if err := r.Scan(&s.ID, &s.Conversation, &s.Branch, &s.FirstSeq, &s.LastSeq, &s.Level, &s.Messages, &children,
+			&s.Hash,
 			&s.From, &s.To, &s.Summary, &s.SummaryBy, &s.SummaryOf, &s.PromptVersion, &s.Placeholder,
 			&s.TokensBefore, &s.TokensAfter, &s.Renderer, &s.Bytes, &s.SHA256, &s.CreatedAt); err != nil {
 			return err

@@ -55,7 +55,8 @@ func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, a Account) er
 			return err
 		}
 		use := []any{t.Conversation, hash}
-		if err := tx.Put(ctx, Uses.At(use...), use, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`, use...); err != nil {
+		if err := tx.Put(ctx, Uses.At(use...), use,
+			`INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`, use...); err != nil {
 			return err
 		}
 		if err := tx.Run(ctx, InsertText, hash, content); err != nil {
@@ -76,7 +77,8 @@ func DropSent(ctx context.Context, tx *Session, id scrollback.ConversationID) er
 	if err != nil {
 		return err
 	}
-	err = tx.Hold(ctx, `SELECT sha256 FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1) ORDER BY sha256`, id)
+	err = tx.Hold(ctx,
+		`SELECT sha256 FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1) ORDER BY sha256`, id)
 	if err != nil {
 		return err
 	}
@@ -129,12 +131,14 @@ func Texts(ctx context.Context, s *Session, of scrollback.ConversationID, hashes
 }
 
 // Metas are what is kept about turns beside their messages, where anything is.
-func Metas(ctx context.Context, s *Session, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+func Metas(ctx context.Context, s *Session,
+	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
 	out := map[scrollback.TurnID]scrollback.TurnMeta{}
 	for _, id := range ids {
 		var text string
 		var meta scrollback.TurnMeta
-		err := s.Row(ctx, func(r Scanner) error { return r.Scan(&text) }, `SELECT meta FROM turns WHERE id = $1 AND meta <> ''`, id)
+		err := s.Row(ctx, func(r Scanner) error { return r.Scan(&text) },
+			`SELECT meta FROM turns WHERE id = $1 AND meta <> ''`, id)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}

@@ -208,7 +208,8 @@ func (s *Session) Rows(ctx context.Context, scan func(Scanner) error, query stri
 	if err != nil {
 		return err
 	}
-	row, into := make(Row, len(names)), make([]any, len(names))
+	row := make(Row, len(names))
+	into := make([]any, len(names))
 	for i := range row {
 		into[i] = (*any)(&row[i]) // as the driver has it
 	}
@@ -275,7 +276,8 @@ func (s *Session) Close() error {
 	for _, d := range s.direct {
 		errs = append(errs, d.on.Close())
 	}
-	s.stmts, s.direct = map[string]*sql.Stmt{}, map[string]*direct{}
+	s.stmts = map[string]*sql.Stmt{}
+	s.direct = map[string]*direct{}
 	return errors.Join(errs...)
 }
 

@@ -19,7 +19,8 @@ func Refer(ctx context.Context, tx *Session, s driver.Source, m *scrollback.Mess
 
 // Sources reads the newest version of each source that one of the conversations has, the
 // first that has it.
-func Sources(ctx context.Context, read *Session, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
+func Sources(ctx context.Context, read *Session, in []scrollback.ConversationID,
+	names []string) ([]driver.Source, error) {
 	var out []driver.Source
 	for _, name := range names {
 		for _, id := range in {

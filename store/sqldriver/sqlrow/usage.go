@@ -72,8 +72,10 @@ func ScanDay(d *scrollback.UsageDay) func(Scanner) error {
 // ScanSums is ScanDay, and also reports whether something else is stored.
 func ScanSums(d *scrollback.UsageDay, broken *bool) func(Scanner) error {
 	return func(r Scanner) error {
-		err := r.Scan(whole{&d.Day}, &d.Model, &d.Project, &d.Currency, whole{&d.Calls}, whole{&d.EstimatedCalls}, whole{&d.InputTokens},
-			whole{&d.CachedTokens}, whole{&d.CacheWriteTokens}, whole{&d.OutputTokens}, whole{&d.ReasoningTokens}, whole{&d.TotalTokens}, amount{&d.Cost})
+		err := r.Scan(whole{&d.Day}, &d.Model, &d.Project, &d.Currency, whole{&d.Calls}, whole{&d.EstimatedCalls},
+			whole{&d.InputTokens},
+			whole{&d.CachedTokens}, whole{&d.CacheWriteTokens}, whole{&d.OutputTokens}, whole{&d.ReasoningTokens},
+			whole{&d.TotalTokens}, amount{&d.Cost})
 		d.Estimated = d.EstimatedCalls > 0
 		*d, *broken = d.Checked()
 		return err
@@ -99,10 +101,12 @@ func (k *Known) Scan(r Scanner) error {
 		return err
 	}
 	if err := Parse(facts, &k.Learned); err != nil {
-		k.Learned, k.Broken = scrollback.Learned{}, fmt.Errorf("what is known of it cannot be read: %w", err)
+		k.Learned = scrollback.Learned{}
+		k.Broken = fmt.Errorf("what is known of it cannot be read: %w", err)
 	}
 	if k.Factor = factor; !(factor >= 0) || math.IsInf(factor, 0) {
-		k.Factor, k.Broken = 0, errors.New("its factor is not a number")
+		k.Factor = 0
+		k.Broken = errors.New("its factor is not a number")
 	}
 	return nil
 }
@@ -121,9 +125,11 @@ const Entries = `SELECT u.n, u.model, u.at, coalesce(u.project, c.project, ''), 
 
 // EntriesOf is the query for the entries that are divided, and its arguments.
 func EntriesOf(q driver.UsageParts) (string, []any) {
-	where, args := ` WHERE u.at >= $1 AND u.at < $2`, []any{scrollback.DayStart(q.Zone, q.First), scrollback.DayStart(q.Zone, q.Last+1)}
+	where := ` WHERE u.at >= $1 AND u.at < $2`
+	args := []any{scrollback.DayStart(q.Zone, q.First), scrollback.DayStart(q.Zone, q.Last+1)}
 	if q.Conversation != "" {
-		where, args = where+` AND u.conversation_id = $3`, append(args, q.Conversation)
+		where = where + ` AND u.conversation_id = $3`
+		args = append(args, q.Conversation)
 	}
 	return Entries + where, args
 }
@@ -132,7 +138,8 @@ func EntriesOf(q driver.UsageParts) (string, []any) {
 func (e *Entry) Scan(r Scanner) error {
 	var estimated int64
 	if err := r.Scan(&e.N, &e.Model, &e.At, &e.Project, &e.Placed, &e.Totaled, whole{&e.InputTokens},
-		whole{&e.CachedTokens}, whole{&e.CacheWriteTokens}, whole{&e.OutputTokens}, whole{&e.ReasoningTokens}, whole{&e.TotalTokens},
+		whole{&e.CachedTokens}, whole{&e.CacheWriteTokens}, whole{&e.OutputTokens}, whole{&e.ReasoningTokens},
+		whole{&e.TotalTokens},
 		amount{&e.Cost}, &e.Currency, whole{&estimated}, &e.Key, &e.Conversation, &e.Purpose); err != nil {
 		return err
 	}

@@ -134,7 +134,8 @@ func Grow(t *testing.T, tool transcript.Tool, name string, history []string) {
 // tips are the paths of each conversation, up to a rewind or the end.
 func tips(t *testing.T, entries []transcript.Entry) map[string][][]string {
 	t.Helper()
-	out, paths := map[string][][]string{}, map[string][]string{}
+	out := map[string][][]string{}
+	paths := map[string][]string{}
 	for _, e := range entries {
 		switch {
 		case e.Bad != nil || e.Conversation != nil:

@@ -48,7 +48,8 @@ func Watch() []string {
 		if t.Of == "" {
 			does = `STATEMENT EXECUTE FUNCTION move_note_table`
 		}
-		out = append(out, unlessThere("move_"+t.Table, t.Table, `AFTER INSERT OR UPDATE OR DELETE ON `+t.Table+` FOR EACH `+does+`()`))
+		out = append(out, unlessThere("move_"+t.Table, t.Table,
+			`AFTER INSERT OR UPDATE OR DELETE ON `+t.Table+` FOR EACH `+does+`()`))
 	}
 	return out
 }

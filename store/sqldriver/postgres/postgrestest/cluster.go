@@ -85,11 +85,13 @@ func programs() (string, error) {
 		return filepath.Dir(path), err
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	best, newest := "", -1
+	best := ""
+	newest := -1
 	for _, path := range found {
 		folder := filepath.Dir(path)
 		if version, err := strconv.Atoi(filepath.Base(filepath.Dir(folder))); err == nil && version > newest {
-			best, newest = folder, version
+			best = folder
+			newest = version
 		}
 	}
 	if best == "" {
@@ -172,7 +174,8 @@ func (c *Cluster) launchOnce() error {
 		set = append(set, "fsync=off", "full_page_writes=off")
 	}
 	if c.TLS {
-		set = append(set, "ssl=on", "ssl_cert_file="+filepath.Join(c.folder, "server.crt"), "ssl_key_file="+filepath.Join(c.folder, "server.key"),
+		set = append(set, "ssl=on", "ssl_cert_file="+filepath.Join(c.folder, "server.crt"),
+			"ssl_key_file="+filepath.Join(c.folder, "server.key"),
 			"hba_file="+filepath.Join(c.folder, "hba.conf"))
 	}
 	for _, s := range append(set, c.Settings...) {
@@ -208,11 +211,13 @@ func (c *Cluster) DSN(database string) string {
 	q := url.Values{}
 	switch {
 	case c.TLS:
-		u.User, u.Host = url.UserPassword("postgres", c.password), net.JoinHostPort("localhost", strconv.Itoa(c.port))
+		u.User = url.UserPassword("postgres", c.password)
+		u.Host = net.JoinHostPort("localhost", strconv.Itoa(c.port))
 		q.Set("sslmode", "verify-full")
 		q.Set("sslrootcert", c.CA())
 	case c.TCP:
-		u.User, u.Host = url.UserPassword("postgres", c.password), net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
+		u.User = url.UserPassword("postgres", c.password)
+		u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
 		q.Set("sslmode", "disable")
 	default:
 		q.Set("host", c.folder)
@@ -273,7 +278,8 @@ func (c *Cluster) Restart() error {
 func (c *Cluster) Standby(t testing.TB) *Cluster {
 	t.Helper()
 	s := &Cluster{Options: c.Options, port: 5432}
-	s.TCP, s.TLS = false, false
+	s.TCP = false
+	s.TLS = false
 	s.Settings = append(s.Settings[:len(s.Settings):len(s.Settings)],
 		fmt.Sprintf("primary_conninfo=host=%s port=%d user=postgres", c.folder, c.port))
 	t.Cleanup(s.close)

@@ -36,7 +36,8 @@ func TestDatabaseOfItsOwn(t *testing.T) {
 	var dsn string
 	t.Run("in a test", func(t *testing.T) {
 		dsn = New(t)
-		a, b := connect(t, dsn), connect(t, New(t))
+		a := connect(t, dsn)
+		b := connect(t, New(t))
 		if _, err := a.Exec(t.Context(), "CREATE TABLE only_here (id int)"); err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,9 @@ func launch(program, folder string, args []string) (*process, error) {
 	defer log.Close()
 	cmd := exec.Command(program, args...)
 	// "go test" waits for whoever holds its output.
-	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, log, log
+	cmd.Dir = folder
+	cmd.Stdout = log
+	cmd.Stderr = log
 	if err := asOwner(cmd); err != nil {
 		return nil, err
 	}
