@@ -70,7 +70,8 @@ func count(root string) (counted, error) {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if path != root && (name == "testdata" || name == "node_modules" || name == "tools" || name[0] == '.' || name[0] == '_') {
+			if path != root && (name == "testdata" || name == "node_modules" || name == "tools" || name[0] == '.' ||
+				name[0] == '_') {
 				return filepath.SkipDir
 			}
 			return nil
@@ -190,12 +191,14 @@ func walks(root string) error {
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "scrollback")
-	if _, err := run(root, nil, "go", "build", "-cover", "-coverpkg=./...", "-o", program, "./cmd/scrollback"); err != nil {
+	if _, err := run(root, nil, "go", "build", "-cover", "-coverpkg=./...", "-o", program,
+		"./cmd/scrollback"); err != nil {
 		return err
 	}
 	data := filepath.Join(dir, "data")
 	file := filepath.Join(dir, "talk.jsonl")
-	const talk = `{"role":"user","content":"Where is the key?"}` + "\n" + `{"role":"assistant","content":"In the shed."}` + "\n"
+	const talk = `{"role":"user","content":"Where is the key?"}` + "\n" + `{"role":"assistant","content":"In the shed."}` +
+		"\n"
 	if err := os.WriteFile(file, []byte(talk), 0o600); err != nil {
 		return err
 	}
