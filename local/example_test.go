@@ -47,8 +47,7 @@ func Example() {
 		fmt.Println(reply)
 	}
 	// Output:
-	// Noted. I am the built-in offline model: I find and quote what was said and do not reason; for a real model use
-	// `--model provider/name`.
+	// Noted. I am the built-in offline model: I find and quote what was said and do not reason; for a real model use `--model provider/name`.
 	// From this conversation:
 	// [#1] “The code of the blue depot is 7F3K.”
 }
@@ -84,8 +83,7 @@ func ExampleScrollback_turn() {
 		}
 	}
 	// Output:
-	// Noted. I am the built-in offline model: I find and quote what was said and do not reason; for a real model use
-	// `--model provider/name`.
+	// Noted. I am the built-in offline model: I find and quote what was said and do not reason; for a real model use `--model provider/name`.
 	// complete
 }
 

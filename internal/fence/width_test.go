@@ -21,7 +21,7 @@ const aText = 40
 var aligned = regexp.MustCompile(` {2,}`)
 
 // wide lists the lines of a file that are too wide, by number. Texts are data and stay as they
-// are: one that goes over several lines, or is long on one.
+// are: one that goes over several lines, or is long on one, and what an example prints.
 func wide(s source) []int {
 	data := map[int]bool{}
 	texts := map[int]int{} // characters, by line
@@ -38,6 +38,13 @@ func wide(s source) []int {
 		}
 		return true
 	})
+	for _, group := range s.tree.Comments {
+		if strings.HasPrefix(group.Text(), "Output:") {
+			for line := s.line(group.Pos()); line <= s.line(group.End()); line++ {
+				data[line] = true
+			}
+		}
+	}
 	var out []int
 	n := 0
 	for line := range strings.Lines(s.text) {
@@ -64,6 +71,7 @@ func TestWidthCanFail(t *testing.T) {
 	text := "package x\n" + just + "\n" + just + "汐\n\n\t" + just + "\n\t" + just[:len(just)-len("潮")] + "\r\n" + just +
 		"!"
 	text += "\nvar x = `{\n" + just + "!\n}`\nvar y = `" + just + "`\n" + just + "! " + waiver + "it is drawn\n"
+	text += "\n// Output:\n" + just + "!\n"
 	if got := wide(parse(t, "x/x.go", text)); !slices.Equal(got, []int{3, 5, 7}) {
 		t.Errorf("found %v", got)
 	}
