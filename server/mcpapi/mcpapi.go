@@ -70,10 +70,8 @@ func serving(f *face, o Options) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version},
 		&mcp.ServerOptions{
 			Instructions: f.instructions(), CompletionHandler: f.complete,
-			RootsListChangedHandler: func(_ context.Context,
-				r *mcp.RootsListChangedRequest) {
-				f.known.Delete(r.Session)
-			}, //nolint:staticcheck // what clients have
+			//nolint:staticcheck // what clients have
+			RootsListChangedHandler: func(_ context.Context, r *mcp.RootsListChangedRequest) { f.known.Delete(r.Session) },
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
 				Prompts: &mcp.PromptCapabilities{}},
 		})
