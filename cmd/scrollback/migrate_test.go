@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
@@ -141,7 +142,7 @@ func TestMigrateKilled(t *testing.T) {
 		return d
 	}
 	source := opened(sqlite.Open(t.Context(), filepath.Join(data, "scrollback.db"), nil))
-	for c := range 150 {
+	for c := range testlength.Of(60, 150) {
 		b := scrollback.Branch{ID: scrollback.BranchID(fmt.Sprintf("%08d-b", c)),
 			Conversation: scrollback.ConversationID(fmt.Sprintf("%08d", c))}
 		conv := scrollback.Conversation{ID: b.Conversation, Project: "p", Version: 1, Branch: b.ID, CreatedAt: 1,
@@ -163,6 +164,7 @@ func TestMigrateKilled(t *testing.T) {
 		}
 	}
 	killed := 0
+	moment := 100 * time.Millisecond
 	for n := 0; ; n++ {
 		cmd := command(t, t.TempDir(), nil, "migrate", "--from", sqliteURL(data), "--to", dsn, "--finish")
 		var errs bytes.Buffer
@@ -171,7 +173,8 @@ func TestMigrateKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Later each time, so that it is killed in other places and comes to an end.
-		timer := time.AfterFunc(time.Duration(100+n*150)*time.Millisecond, func() { cmd.Process.Kill() })
+		timer := time.AfterFunc(moment, func() { cmd.Process.Kill() })
+		moment += time.Duration(testlength.Of(int(moment)/2, int(150*time.Millisecond)))
 		err := cmd.Wait()
 		timer.Stop()
 		if err == nil {

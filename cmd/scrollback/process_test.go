@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,10 +21,18 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // slow makes the offline model pause between the words it writes.
 var slow = []string{"SCROLLBACK_OFFLINE_PACE=60ms"}
+
+// leased makes a server hold its turns for as long as lease says.
+var leased = []string{"SCROLLBACK_LEASE=" + lease().String()}
+
+// lease is how long a turn is held for a server that was killed: where tests are long as long
+// as by default, else as short as a busy machine can still renew it in time.
+func lease() time.Duration { return time.Duration(testlength.Of(5, 15)) * time.Second }
 
 // fact is said first and asked for then; its answer takes a while at the slow pace.
 const (
@@ -104,11 +113,8 @@ func TestClientDisconnects(t *testing.T) {
 // lease ends, and then the next server takes over.
 func TestServerKilledInTurn(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("a lease lasts 15 s; run without -short")
-	}
 	data := t.TempDir()
-	s := serve(t, data, slow)
+	s := serve(t, data, slices.Concat(slow, leased))
 	id := s.conversation()
 	s.chat(id, fact)
 	resp := s.open(id, question)
