@@ -3,9 +3,9 @@
 // Command bench measures what scrollback promises about speed and size, and writes
 // docs/BENCHMARKS.md.
 //
-//	go run ./bench                 every figure: about a quarter of an hour
-//	go run ./bench -only append    some of them
-//	go run ./bench -quick          small conversations, to see that it runs
+//	go -C bench run .                 every figure: about a quarter of an hour
+//	go -C bench run . -only append    some of them
+//	go -C bench run . -quick          small conversations, to see that it runs
 //
 // A figure is a function that adds rows; a row is one measured number. Ratios are of
 // numbers from one run; each number is the median of five rounds, where rounds make sense.
@@ -61,7 +61,7 @@ const rounds = 5
 type bench struct {
 	ctx  context.Context
 	dir  string // databases, made when they are first needed
-	root string // of the module
+	root string // of the repository
 	big  int    // messages of the longest conversation
 	mid  int
 	rows []row
@@ -105,7 +105,7 @@ func main() {
 }
 
 func (b *bench) all(only, out string, quick bool) error {
-	root, err := moduleRoot()
+	root, err := repository()
 	if err != nil {
 		return err
 	}
@@ -147,12 +147,13 @@ func (b *bench) all(only, out string, quick bool) error {
 	return nil
 }
 
-// moduleRoot is the folder of go.mod, above the current one.
-func moduleRoot() (string, error) {
+// repository is the folder that this module's is in: that of go.mod, which is the current one or
+// above it.
+func repository() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
 		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {
-			return dir, nil
+			return filepath.Dir(dir), nil
 		}
 		if parent := filepath.Dir(dir); parent != dir {
 			dir = parent

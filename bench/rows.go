@@ -187,7 +187,7 @@ func missed(b *bench) (out []string) {
 func (b *bench) report(took time.Duration, whole bool) string {
 	var s strings.Builder
 	fmt.Fprintf(&s,
-		"# Benchmarks\n\nWritten by `go run ./bench` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`.\n",
+		"# Benchmarks\n\nWritten by `go -C bench run .` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`.\n",
 		took.Round(time.Second), machine(b.dir), rounds)
 	s.WriteString("\n| checked against a bound | measured | bound | met |\n|---|---|---|---|\n")
 	for _, t := range targets {

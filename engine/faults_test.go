@@ -252,12 +252,13 @@ func kept(t *testing.T, r *enginetest.Rig) map[scrollback.MessageID]bool {
 // same operation works when it is tried again.
 func TestFaultsEverywhere(t *testing.T) {
 	t.Parallel()
-	step := int64(testlength.Of(3, 1))
+	step := int64(testlength.Of(5, 1))
 	if testing.Short() {
 		step = 8
 	}
 	for name, do := range operations {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, lost := range []bool{false, true} {
 				for i := map[bool]int64{true: step / 2}[lost]; ; i += step { // each way other calls, if not all
 					if i > 500 {

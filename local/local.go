@@ -96,6 +96,11 @@ type Options struct {
 	// ask for it, such as http://127.0.0.1:8888; empty leaves that to models' servers.
 	SearXNG string
 
+	// Lease is how long a turn, or work in the background, is kept for a process of which
+	// nothing is heard before another takes it over: up to a minute; 0 is 15 seconds. Drafts
+	// renew it, once a second: one of less than some seconds is lost on a busy machine.
+	Lease time.Duration
+
 	Bundles bundle.Limits // of bundles that are imported and exported; zero fields are the defaults
 
 	// Engine has everything else: limits, compaction, projects, logging. Open sets its
@@ -168,7 +173,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 // assemble puts everything together over a database and a bucket.
 func assemble(at places, o *Options) (*Scrollback, error) {
 	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn,
-		Text: archive.Texts(at.objects.Bucket, at.objects.Explain), ReadOnly: at.readOnly})
+		Text: archive.Texts(at.objects.Bucket, at.objects.Explain), ReadOnly: at.readOnly, Lease: o.Lease})
 	if err != nil {
 		return nil, err
 	}

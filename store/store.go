@@ -29,7 +29,7 @@ import (
 
 // Defaults of turns.
 const (
-	Lease          = 15 * time.Second // of an open turn; renewed with every save
+	Lease          = 15 * time.Second // of an open turn, renewed with every save, and of background work
 	IdempotencyAge = 24 * time.Hour   // how long a key is remembered
 )
 
@@ -104,7 +104,7 @@ type Options struct {
 	Now   func() time.Time
 	NewID func() string                              // UUIDv7 text
 	Image func(width, height int, detail string) int // tokens of an image; nil takes 1000 for each
-	Lease time.Duration
+	Lease time.Duration                              // up to a minute; 0 is the default
 	// Learn is a model's factor from the one so far (0 for none), the o200k tokens
 	// that were sent and those that the provider reported; nil learns nothing.
 	Learn func(was float64, sent, reported int64) float64
@@ -140,11 +140,14 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
-	s.Claims = claims.New(d.Claims, s.Now, s.NewID)
-	s.index = index.New(d.Index, s.texts.of).Sharing(d, s.Claims)
 	if o == nil {
 		o = &Options{}
 	}
+	if o.Lease > 0 {
+		s.lease = min(o.Lease, driver.LeaseMax*time.Millisecond)
+	}
+	s.Claims = claims.New(d.Claims, s.Now, s.NewID, s.lease)
+	s.index = index.New(d.Index, s.texts.of).Sharing(d, s.Claims)
 	if o.Now != nil {
 		s.now = o.Now
 	}
@@ -158,9 +161,6 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 		s.learn = func(was float64, r scrollback.UsageRecord) float64 {
 			return o.Learn(was, r.WindowTokens, r.InputTokens)
 		}
-	}
-	if o.Lease > 0 {
-		s.lease = o.Lease
 	}
 	if s.texts.read = o.Text; !o.ReadOnly {
 		s.index.Follow()

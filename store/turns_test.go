@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -177,4 +178,44 @@ func TestAppendCompacts(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A turn and a piece of background work are held for as long as the options say, a minute at
+// the most.
+func TestLease(t *testing.T) {
+	for lease, want := range map[time.Duration]time.Duration{0: store.Lease, 2 * time.Second: 2 * time.Second,
+		time.Hour: time.Minute} {
+		var now atomic.Int64
+		now.Store(1_700_000_000_000)
+		s, err := store.New(memdriver.New(), runes, &store.Options{Lease: lease, ReadOnly: true,
+			Now: func() time.Time { return time.UnixMilli(now.Load()) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _, err := s.Create(t.Context(), scrollback.Conversation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := must2(s.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "o",
+			Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
+		if got := begun.Turn.LeaseUntil - now.Load(); got != want.Milliseconds() {
+			t.Errorf("with %v a turn is held for %d ms", lease, got)
+		}
+		mine := must2(s.Claims.Take(t.Context(), c.ID, "work"))(t)
+		now.Add(want.Milliseconds() - 1)
+		if other := must2(s.Claims.Take(t.Context(), c.ID, "work"))(t); other != nil {
+			t.Errorf("with %v work is not held for %v", lease, want)
+			other.Release()
+		}
+		now.Add(1)
+		other := must2(s.Claims.Take(t.Context(), c.ID, "work"))(t)
+		if other == nil {
+			t.Errorf("with %v work is held for more than %v", lease, want)
+		}
+		other.Release()
+		mine.Release()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -3,9 +3,9 @@
 // Command fulltext measures two ways of finding words on PostgreSQL, on one server and in one
 // run: the index that the store has, and a tsvector with a GIN index.
 //
-//	go run ./bench/fulltext                    on a PostgreSQL that is thrown away
-//	go run ./bench/fulltext -dsn postgres://…  on a server on which databases may be made
-//	go run ./bench/fulltext -documents 2000    small, to see that it runs
+//	go -C bench run ./fulltext                    on a PostgreSQL that is thrown away
+//	go -C bench run ./fulltext -dsn postgres://…  on a server on which databases may be made
+//	go -C bench run ./fulltext -documents 2000    small, to see that it runs
 //
 // Both get the same documents, cut into the same terms, in batches as the product's, and are
 // asked the same questions; that they find the same is held at each question. Rounds alternate

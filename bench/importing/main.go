@@ -2,9 +2,9 @@
 // transcripts like Claude Code's in a folder of its own, imports them with the real program,
 // imports them again, and then follows them while lines are written.
 //
-//	go run ./bench/importing                 8 MB, to see that it runs
-//	go run ./bench/importing -mb 1024        a gigabyte; -sessions N for more or fewer files
-//	go run ./bench/importing -o FILE         writes the table into a file
+//	go -C bench run ./importing                 8 MB, to see that it runs
+//	go -C bench run ./importing -mb 1024        a gigabyte; -sessions N for more or fewer files
+//	go -C bench run ./importing -o FILE         writes the table into a file
 //
 // Words it adds: row (one measured number), source (the made transcripts).
 //
@@ -53,7 +53,7 @@ type size struct{ bytes, sessions, lines int }
 // report prints the rows, and writes them into a file if one is named.
 func report(file string, rows []row) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Figures of imports\n\nWritten by `go run ./bench/importing` on %s.\n\n| | |\n|---|---:|\n",
+	fmt.Fprintf(&b, "# Figures of imports\n\nWritten by `go -C bench run ./importing` on %s.\n\n| | |\n|---|---:|\n",
 		time.Now().UTC().Format("2006-01-02"))
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s |\n", r.what, r.value)
@@ -78,8 +78,9 @@ func measure(ctx context.Context, s size) (rows []row, err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // what is left is in a temporary folder
 	b := bench{filepath.Join(dir, "home"), filepath.Join(dir, "data"), filepath.Join(dir, "scrollback")}
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program,
-		"./cmd/scrollback").CombinedOutput(); err != nil {
+	build := exec.CommandContext(ctx, "go", "build", "-o", b.program, "./cmd/scrollback")
+	build.Dir = ".." // the product's module
+	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	wrote, messages, err := b.make(s)

@@ -3,9 +3,9 @@
 // Command page measures the page in a real browser: what it weighs, when it paints and can be
 // written in, and what scrolling a very long conversation and reading a very long answer cost.
 //
-//	go run ./bench/page                 about five minutes; prints a table
-//	go run ./bench/page -quick          small conversations, to see that it runs
-//	go run ./bench/page -o FILE         writes the table into a file
+//	go -C bench run ./page                 about five minutes; prints a table
+//	go -C bench run ./page -quick          small conversations, to see that it runs
+//	go -C bench run ./page -o FILE         writes the table into a file
 //
 // Words it adds: row (one measured number), long frame (more than 50 ms between two paints).
 //
@@ -55,7 +55,7 @@ func main() {
 func report(file string, s size, rows []row) error {
 	var b strings.Builder
 	fmt.Fprintf(&b,
-		"# Figures of the page\n\nWritten by `go run ./bench/page` on %s, in Chromium on two cores, with %d conversations, one of them %d messages long, and an answer of %d words.\n\n| | |\n|---|---:|\n",
+		"# Figures of the page\n\nWritten by `go -C bench run ./page` on %s, in Chromium on two cores, with %d conversations, one of them %d messages long, and an answer of %d words.\n\n| | |\n|---|---:|\n",
 		time.Now().UTC().Format("2006-01-02"), s.conversations, s.messages, s.words)
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s |\n", r.what, r.value)

@@ -1,13 +1,13 @@
 // Command recall measures whether search finds what was said, and writes
 // docs/RECALL.md.
 //
-//	go run ./bench/recall            everything: a few minutes
-//	go run ./bench/recall -quick     short conversations; the report is not written
-//	go run ./bench/recall -misses    also lists the questions whose evidence was not found
-//	go run ./bench/recall -talk N    prints the N-th conversation and its questions
-//	go run ./bench/recall -learn     learns the weights of a hit's score, and writes texts/learned.txt: some minutes
-//	go run ./bench/recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
-//	go run ./bench/recall -imported  talks imported from a tool's files alone; the report is not written
+//	go -C bench run ./recall            everything: a few minutes
+//	go -C bench run ./recall -quick     short conversations; the report is not written
+//	go -C bench run ./recall -misses    also lists the questions whose evidence was not found
+//	go -C bench run ./recall -talk N    prints the N-th conversation and its questions
+//	go -C bench run ./recall -learn     learns the weights of a hit's score, and writes texts/learned.txt: some minutes
+//	go -C bench run ./recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
+//	go -C bench run ./recall -imported  talks imported from a tool's files alone; the report is not written
 //
 // It makes conversations with known evidence from a seed and the texts in texts/, puts
 // them into a store as an import does, calls the recall tool that models call and what
@@ -67,7 +67,7 @@ func main() {
 	teach := flag.Bool("learn", false, "learn the weights of a hit's score on the first half, for the report")
 	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
 	fromFiles := flag.Bool("imported", false, "compare with talks that were imported, alone; the report is not written")
-	out := flag.String("o", filepath.Join("docs", "RECALL.md"), "the report")
+	out := flag.String("o", filepath.Join("..", "docs", "RECALL.md"), "the report")
 	flag.Parse()
 	err := func() error {
 		labelled, err := readSentences()
@@ -86,7 +86,7 @@ func main() {
 			if err != nil {
 				return err
 			}
-			return os.WriteFile(filepath.Join("bench", "recall", "texts", "learned.txt"), []byte(text), 0o644)
+			return os.WriteFile(filepath.Join("recall", "texts", "learned.txt"), []byte(text), 0o644)
 		}
 		if *fromFiles {
 			report, err := imported(context.Background(), sets[1], forms)

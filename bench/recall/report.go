@@ -44,7 +44,7 @@ words (six Chinese characters) is in both halves. The forms and kinds are the sa
 same hand, so that the held-out half is kinder than life. Its figures were looked at while the talks were made as
 hard as real ones, and when the pull below was chosen from two; no weight was learned on it.
 
-Weights start from those of real talk. ` + "`go run ./bench/recall -learn`" + ` changes one at a time on the first half, up or down by a
+Weights start from those of real talk. ` + "`go -C bench run ./recall -learn`" + ` changes one at a time on the first half, up or down by a
 factor, as long as the evidence moves up by more than what is lost for going away from the start (0.4 points for each
 doubling). The goal is 0.2 of @5, 0.4 of @10, 0.1 of @20 and 0.3 of a share that falls with the logarithm of the place.
 
@@ -55,7 +55,7 @@ func (r *run) report() string {
 	var b strings.Builder
 	b.WriteString(`# Does search find it?
 
-Written by ` + "`go run ./bench/recall`" + `; the same seed gives the same numbers. The figures are the
+Written by ` + "`go -C bench run ./recall`" + `; the same seed gives the same numbers. The figures are the
 percentage of the evidence that is among the first 5, 10 and 20 hits, and that is read within the first 2,000 and 4,000
 tokens of what is returned. The [guide to search](guides/search.md) explains how the talks and questions are made, and
 what was held out.

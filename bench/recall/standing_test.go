@@ -57,7 +57,7 @@ func TestStandingReportIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := standingReport(all); !strings.Contains(string(page), want) {
-		t.Errorf("docs/RECALL.md has other figures for standing instructions than\n%s\n(go run ./bench/recall -standing)",
+		t.Errorf("docs/RECALL.md has other figures for standing instructions than\n%s\n(go -C bench run ./recall -standing)",
 			want)
 	}
 }

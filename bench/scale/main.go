@@ -2,9 +2,9 @@
 // from a file of inputs how many turns a second each resource can serve for 1 to 1,000 nodes,
 // simulates the way of turns through the database, and adds up what messages take.
 //
-//	go run ./bench/scale                     the tables, from bench/scale/inputs.json
-//	go run ./bench/scale -inputs FILE        from other inputs
-//	go run ./bench/scale -write              into docs/SCALE.md, between its marks
+//	go -C bench run ./scale                     the tables, from bench/scale/inputs.json
+//	go -C bench run ./scale -inputs FILE        from other inputs
+//	go -C bench run ./scale -write              into docs/SCALE.md, between its marks
 //
 // It is a model, and no measurement: an input is marked as measured or as assumed, and what
 // it says is as good as they are. The same inputs give the same tables.
@@ -29,7 +29,7 @@ var ours []byte
 
 // The report stands between these in docs/SCALE.md.
 const (
-	begins = "<!-- written by go run ./bench/scale -write -->\n"
+	begins = "<!-- written by go -C bench run ./scale -write -->\n"
 	ends   = "<!-- until here -->\n"
 )
 
@@ -63,10 +63,10 @@ func run(file string, write bool) error {
 	if file != "" {
 		return errors.New("docs/SCALE.md has the tables of bench/scale/inputs.json: change that")
 	}
-	name := filepath.Join("docs", "SCALE.md")
+	name := filepath.Join("..", "docs", "SCALE.md")
 	page, err := os.ReadFile(name)
 	if err != nil {
-		return fmt.Errorf("run it at the root of the module: %w", err)
+		return fmt.Errorf("run it in the folder bench: %w", err)
 	}
 	out, err := between(string(page), tables)
 	if err != nil {

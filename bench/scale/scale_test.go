@@ -153,7 +153,7 @@ func TestPageIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want != string(page) {
-		t.Error("docs/SCALE.md has other tables: go run ./bench/scale -write")
+		t.Error("docs/SCALE.md has other tables: go -C bench run ./scale -write")
 	}
 	if _, err := between("no marks", ""); err == nil {
 		t.Error("a page without marks was written")

@@ -3,10 +3,10 @@
 // Command servers measures what many servers get from one PostgreSQL, beside SQLite and beside
 // pgbench on the same PostgreSQL, in one run.
 //
-//	go run ./bench/servers                    SQLite, and a PostgreSQL that is thrown away
-//	go run ./bench/servers -dsn postgres://…  a server on which databases may be made
-//	go run ./bench/servers -without postgres  SQLite alone
-//	go run ./bench/servers -quick             small, to see that it runs
+//	go -C bench run ./servers                    SQLite, and a PostgreSQL that is thrown away
+//	go -C bench run ./servers -dsn postgres://…  a server on which databases may be made
+//	go -C bench run ./servers -without postgres  SQLite alone
+//	go -C bench run ./servers -quick             small, to see that it runs
 //
 // A server is a process of its own that opens the store through the library. The throw-away
 // PostgreSQL is durable, as one in production is. What it prints at the end are inputs for

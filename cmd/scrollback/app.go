@@ -62,13 +62,10 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 			return nil, err
 		}
 	}
-	pace, err := time.ParseDuration(os.Getenv("SCROLLBACK_OFFLINE_PACE"))
-	if err != nil {
-		pace = 0
-	}
 	s, err := local.Open(g.ctx, dir, &local.Options{
 		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env,
-		Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
+		Agent: "scrollback/" + version(), OfflinePace: testTime("SCROLLBACK_OFFLINE_PACE"), Lease: testTime("SCROLLBACK_LEASE"),
+		Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
 		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout,
 			Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances),
 			Eager: g.set.Eager,
@@ -81,6 +78,16 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 		return nil, err
 	}
 	return &app{s, g.lists(dir)}, nil
+}
+
+// testTime is a time that tests of the program set by a variable, and nobody else: 0 where it
+// is unset.
+func testTime(name string) time.Duration {
+	d, err := time.ParseDuration(os.Getenv(name))
+	if err != nil {
+		return 0
+	}
+	return d
 }
 
 // agentsFlag lets models start sub-agents, for the commands that run turns.

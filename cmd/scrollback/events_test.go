@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -82,11 +83,8 @@ func (e *events) turn() (c scrollback.Change) {
 // on, and a client goes on where it was, at whichever server, also after both ended.
 func TestEventsOfTwoServers(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("a lease lasts 15 s; run without -short")
-	}
 	data := t.TempDir()
-	a := serve(t, data, slow)
+	a := serve(t, data, slices.Concat(slow, leased))
 	b := serve(t, data, slow)
 	here := a.events("")
 	there := b.events("")

@@ -718,16 +718,13 @@ func TestNotebookCellsMovedWhileAllRun(t *testing.T) {
 // written of the answer.
 func TestNotebookKilled(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("a lease lasts 15 s; run without -short")
-	}
 	for i := range 8 {
 		ext := notebookKinds[i%2]
 		t.Run(fmt.Sprint(i, ext), func(t *testing.T) {
 			t.Parallel()
 			data := t.TempDir()
 			file := slowNotebook(t, data, ext)
-			cmd := command(t, data, slow, "notebook", "run", file, question)
+			cmd := command(t, data, slices.Concat(slow, leased), "notebook", "run", file, question)
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // lines further down; rooms of one line do not know each other. Everyone but the root may import
 // internal, and suites (folders whose name ends in "test") are imported by tests and suites only.
 var layers = []string{
-	"cmd bench tools",
+	"cmd bench tools test",
 	"terminal", // takes its language from the server's table
 	"server",
 	"local doctor functions",

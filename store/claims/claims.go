@@ -19,9 +19,6 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// lease is how long others wait for a doer of whom nothing is heard.
-const lease = 15 * time.Second
-
 // releaseTime is how long giving work back may take.
 const releaseTime = 5 * time.Second
 
@@ -30,11 +27,13 @@ type Desk struct {
 	of    driver.Claims
 	now   func() int64
 	newID func() string
+	lease time.Duration
 }
 
-// New makes a desk by a clock in Unix ms.
-func New(of driver.Claims, now func() int64, newID func() string) *Desk {
-	return &Desk{of: of, now: now, newID: newID}
+// New makes a desk by a clock in Unix ms. A lease is how long others wait for a doer of whom
+// nothing is heard.
+func New(of driver.Claims, now func() int64, newID func() string, lease time.Duration) *Desk {
+	return &Desk{of: of, now: now, newID: newID, lease: lease}
 }
 
 // Claim is one doer's on one piece of work.
@@ -61,13 +60,13 @@ func (d *Desk) Take(ctx context.Context, conversation scrollback.ConversationID,
 func (c *Claim) renew(ctx context.Context) (bool, error) {
 	as := c.as
 	as.Now = c.desk.now()
-	as.Until = as.Now + lease.Milliseconds()
+	as.Until = as.Now + c.desk.lease.Milliseconds()
 	return c.desk.of.Claim(ctx, as)
 }
 
 // keep renews until ctx ends, or somebody else has taken the work over.
 func (c *Claim) keep(ctx context.Context) {
-	tick := time.NewTicker(lease / 3)
+	tick := time.NewTicker(c.desk.lease / 3)
 	defer tick.Stop()
 	for {
 		select {

@@ -196,7 +196,7 @@ func TestCountOfEveryCharacter(t *testing.T) {
 	assigned := []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C}
 	large := []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Co, unicode.Tangut, unicode.Nushu,
 		unicode.Egyptian_Hieroglyphs, unicode.Cuneiform}
-	step := rune(testlength.Of(5, 1))
+	step := rune(testlength.Of(29, 1))
 	if testing.Short() {
 		step = 101
 	}

@@ -22,9 +22,9 @@ const patience = 2 * time.Minute
 func (v variant) mutants(t *testing.T) {
 	n := v.Mutants
 	if n == 0 {
-		n = testlength.Of(400, 1500)
+		n = testlength.Of(150, 1500)
 		if v.Disk {
-			n = testlength.Of(60, 150)
+			n = testlength.Of(25, 150)
 		}
 	}
 	for i := range n {

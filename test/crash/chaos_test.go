@@ -1,4 +1,4 @@
-package main
+package crash_test
 
 import (
 	"fmt"
@@ -43,8 +43,8 @@ type site struct {
 
 // newSite starts n servers. dsn is where their database is; without one it is in the data
 // folder that they share.
-func newSite(t *testing.T, n int, dsn string, db database, args ...string) *site {
-	s := &site{t: t, data: t.TempDir(), env: echo(t, 50*time.Millisecond), db: db, args: args}
+func newSite(t *testing.T, n int, env []string, dsn string, db database, args ...string) *site {
+	s := &site{t: t, data: t.TempDir(), env: append(echo(t, 50*time.Millisecond), env...), db: db, args: args}
 	if dsn != "" {
 		s.args = append(s.args, "--store", dsn)
 	}
@@ -158,7 +158,7 @@ func (s *site) havoc(rng *rand.Rand, stop <-chan struct{}) map[string]int {
 		case "pause": // now and then for longer than a lease
 			long := time.Duration(200+rng.IntN(2000)) * time.Millisecond
 			if rng.IntN(4) == 0 {
-				long = 17 * time.Second
+				long = lease() + 2*time.Second
 			}
 			a.signal(syscall.SIGSTOP)
 			<-time.After(long)
@@ -215,7 +215,7 @@ func (s *served) end(by os.Signal) {
 // nothing.
 func chaos(t *testing.T, prompts int, dsn string, db database) {
 	seed := uint64(time.Now().UnixNano())
-	s := newSite(t, 3, dsn, db)
+	s := newSite(t, 3, leased, dsn, db)
 	stop := make(chan struct{})
 	talked := make(chan []*talker, 1)
 	go func() {
@@ -233,12 +233,14 @@ func chaos(t *testing.T, prompts int, dsn string, db database) {
 
 // Three servers on one file.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	chaos(t, 60, "", nil)
 }
 
 // Three servers on one PostgreSQL, which is killed, paused and restarted as well. How much is said
 // may be set by SCROLLBACK_TEST_CHAOS.
 func TestChaosOnPostgres(t *testing.T) {
+	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
 	prompts := testlength.Of(30, 100)
 	if s := os.Getenv("SCROLLBACK_TEST_CHAOS"); s != "" {
@@ -264,7 +266,7 @@ func TestRollingRestartOnPostgres(t *testing.T) {
 }
 
 func rolling(t *testing.T, dsn string) {
-	s := newSite(t, 2, dsn, nil, "--grace", "3s")
+	s := newSite(t, 2, nil, dsn, nil, "--grace", "3s")
 	p := newProxy(t, s)
 	stop := make(chan struct{})
 	talked := make(chan []*talker, 1)

@@ -1,4 +1,4 @@
-package main
+package crash_test
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func unhashed(t *testing.T, c doctor.Checkup) (n int) {
 func TestKilledWhileHashesAreMade(t *testing.T) {
 	t.Parallel()
 	const messages = 5000
-	kills := testlength.Of(8, 60)
+	kills := testlength.Of(5, 60)
 	data := t.TempDir()
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	var talk strings.Builder

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package crash_test
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // The database is deleted while chats go on: they end with a sentence that says so, and
@@ -128,7 +129,7 @@ func TestKilledFirstStarts(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	rng := rand.New(rand.NewPCG(7, 7))
-	for n := range 15 {
+	for n := range testlength.Of(7, 15) {
 		if err := os.RemoveAll(data); err != nil {
 			t.Fatal(err)
 		}
