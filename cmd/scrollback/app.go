@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/numbers"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -66,7 +67,7 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 	if err != nil {
 		pace = 0
 	}
-	s, err := local.Open(g.ctx, dir, &local.Options{
+	s, err := cloud.Open(g.ctx, dir, &local.Options{
 		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env,
 		Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
 		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout,

@@ -94,6 +94,8 @@ var internal = map[string]string{
 	"there is already a file at %s":                                            "the doctor",
 	"%s is not a scrollback database: %s; nothing was changed":                 "opening",
 	"objects: %w": "opening",
+	"this program has no client for %s:// object stores: open it with cloud.Open, or use file:///FOLDER":                 "opening",
+	"this program has no client for PostgreSQL: open it with cloud.Open, or use sqlite:///PATH":                          "opening",
 	"objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…], gs://BUCKET, azblob://CONTAINER, file:///FOLDER or memory:":  "opening",
 	"this program was built without %s object stores: build it with go build -tags cloud ./cmd/scrollback, or use s3://": "opening",
 	"there is no database at %s":                 "opening",

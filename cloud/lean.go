@@ -1,6 +1,6 @@
 //go:build !cloud
 
-package objects
+package cloud
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 //go:build cloud
 
-package objects_test
+package cloud_test
 
 import (
 	"encoding/base64"
