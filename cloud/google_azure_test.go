@@ -1,4 +1,4 @@
-//go:build cloud
+//go:build allclouds
 
 package cloud_test
 

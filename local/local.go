@@ -73,7 +73,7 @@ type Options struct {
 
 	// Objects is where the bytes of artifacts are kept: file:///FOLDER, memory: beside a
 	// database in memory, or, with cloud.Open, s3://BUCKET[/PREFIX][?region=…&endpoint=…];
-	// in a program built with the tag cloud, gs://BUCKET or azblob://CONTAINER as well. Empty
+	// in a program built with the tag allclouds, gs://BUCKET or azblob://CONTAINER as well. Empty
 	// is the folder "objects" in the folder, or memory if the database is in memory. Programs
 	// on several machines that share a database must share a bucket. It is first reached when
 	// an artifact is, or by ProbeObjects.
