@@ -88,7 +88,8 @@ var unseen = []string{"server/mcpapi", "store/drivertest", "store/feed/feedtest"
 var internal = map[string]string{
 	"%q is not HOST:PORT": "serve", "%q: %s": "serve",
 	"%s can be reached from other machines and there are no keys; use 127.0.0.1, or --insecure if you mean it": "serve",
-	"a model has a name": "a program's fault", "a store needs a driver and a token counter": "a program's fault",
+	"segment %s is not in memory": "a program's fault",
+	"a model has a name":          "a program's fault", "a store needs a driver and a token counter": "a program's fault",
 	"no usage of model %s on day %d": "the doctor", "nothing is known of model %s": "the doctor",
 	"another program began to write while the database was read; run it again": "the doctor",
 	"there is already a file at %s":                                            "the doctor",
