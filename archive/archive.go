@@ -27,9 +27,8 @@ import (
 	"iter"
 	"time"
 
-	"gocloud.dev/blob"
-
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 // Source is how the archive reads the log. It never writes.
@@ -81,7 +80,7 @@ type Options struct {
 // over one Dir and bucket.
 type Archive struct {
 	src       Source
-	bucket    *blob.Bucket
+	bucket    blob.Bucket
 	cache     cache
 	sound     sound
 	renderers renderers
@@ -95,7 +94,7 @@ type Archive struct {
 
 // New makes an archive over a log and a bucket, neither of which may be nil; the
 // caller closes the bucket. Nil options work.
-func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
+func New(src Source, bucket blob.Bucket, o *Options) *Archive {
 	if o == nil {
 		o = &Options{}
 	}

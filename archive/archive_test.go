@@ -9,11 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 const (
@@ -145,8 +143,8 @@ func (b *book) file(t testing.TB, id scrollback.SegmentID) string {
 	return buf.String()
 }
 
-func bucket(t testing.TB) *blob.Bucket {
-	b := memblob.OpenBucket(nil)
+func bucket(t testing.TB) blob.Bucket {
+	b := blob.NewMemory()
 	t.Cleanup(func() { b.Close() })
 	return b
 }

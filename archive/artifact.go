@@ -14,11 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
-
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/listing"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 // spoolBytes is how much of an incoming artifact is held in memory; the rest
@@ -53,14 +50,14 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 		// Whoever wrote it may not have made it durable yet.
 		return id, size, a.settle(op, key(id))
 	}
-	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+	if err != nil && !errors.Is(err, blob.ErrMissing) {
 		return "", 0, a.words.fault(op, err)
 	}
 	content, err := s.content()
 	if err != nil {
 		return "", 0, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
-	err = a.bucket.Upload(ctx, key(id), content, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	err = a.bucket.Write(ctx, key(id), content, "application/octet-stream")
 	if err != nil {
 		return "", 0, a.words.fault(op, err)
 	}
@@ -69,7 +66,7 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 
 // holds reports whether an object has the bytes of its name now.
 func (a *Archive) holds(ctx context.Context, id scrollback.ArtifactID) bool {
-	r, err := a.bucket.NewReader(ctx, key(id), nil)
+	r, err := a.bucket.Open(ctx, key(id))
 	if err != nil {
 		return false
 	}
@@ -124,7 +121,7 @@ func (a *Archive) Has(ctx context.Context, id scrollback.ArtifactID) (bool, erro
 	if err := checkArtifact(id); err != nil {
 		return false, err
 	}
-	has, err := a.bucket.Exists(ctx, key(id))
+	has, err := blob.Exists(ctx, a.bucket, key(id))
 	if err != nil {
 		return false, a.words.fault("archive.Has", err)
 	}
@@ -137,7 +134,7 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 	if err := checkArtifact(id); err != nil {
 		return nil, 0, err
 	}
-	r, err := a.bucket.NewReader(ctx, key(id), nil)
+	r, err := a.bucket.Open(ctx, key(id))
 	if err != nil {
 		return nil, 0, a.words.fault(op, err)
 	}
@@ -147,18 +144,18 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 // Texts returns what reads artifacts of a bucket as search does: their first bytes, at most
 // so many, cut between characters. A text is empty for an artifact that is missing or is not
 // text, and an error if the bucket cannot be read now. explain is as in [Options].
-func Texts(bucket *blob.Bucket, explain func(op string, err error) error) func(ctx context.Context,
+func Texts(bucket blob.Bucket, explain func(op string, err error) error) func(ctx context.Context,
 	id scrollback.ArtifactID, most int64) (string, error) {
 	const op = "archive.Texts"
 	return func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
 		if checkArtifact(id) != nil {
 			return "", nil
 		}
-		r, err := bucket.NewRangeReader(ctx, key(id), 0, most+1, nil)
+		r, err := bucket.OpenRange(ctx, key(id), 0, most+1)
 		if err != nil && explain != nil {
 			err = explain(op, err)
 		}
-		if gcerrors.Code(err) == gcerrors.NotFound {
+		if errors.Is(err, blob.ErrMissing) {
 			return "", nil
 		}
 		if err != nil {
@@ -194,7 +191,7 @@ const artifactPrefix = "artifacts/"
 // its artifact; the id is empty for a key that is not one of ours.
 func (a *Archive) Artifacts(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		for o, err := range listing.Objects(ctx, a.bucket, artifactPrefix) {
+		for o, err := range a.bucket.List(ctx, artifactPrefix) {
 			if err != nil {
 				yield(Object{}, a.words.fault("archive.Artifacts", err))
 				return
@@ -232,7 +229,7 @@ func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) 
 	if err == nil {
 		err = a.bucket.Delete(ctx, key(id))
 	}
-	if err == nil || gcerrors.Code(err) == gcerrors.NotFound {
+	if err == nil || errors.Is(err, blob.ErrMissing) {
 		return true, nil
 	}
 	return false, a.words.fault(op, err)
@@ -257,7 +254,7 @@ func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaT
 		if n == 0 {
 			return buf, nil
 		}
-		r, err := a.bucket.NewRangeReader(ctx, key(id), off, int64(n), nil)
+		r, err := a.bucket.OpenRange(ctx, key(id), off, int64(n))
 		if err != nil {
 			return nil, a.words.fault(op, err)
 		}
@@ -343,15 +340,15 @@ func bucketError(op string, err error) error {
 	if errors.As(err, &said) {
 		return err
 	}
-	if errors.Is(err, listing.ErrEndless) {
+	if errors.Is(err, blob.ErrEndless) {
 		return scrollback.Errorf(scrollback.Unavailable, op, "the list of objects does not end: check the object store").
 			Because(scrollback.ErrObjects).Advise(scrollback.AdviceCheckAddress, "")
 	}
 	code := scrollback.Unavailable
-	switch gcerrors.Code(err) {
-	case gcerrors.NotFound:
+	switch {
+	case errors.Is(err, blob.ErrMissing):
 		return scrollback.Errorf(scrollback.NotFound, op, "the bytes of this artifact are missing")
-	case gcerrors.Canceled:
+	case errors.Is(err, context.Canceled):
 		code = scrollback.Canceled
 	}
 	return scrollback.Wrap(code, op, err)

@@ -16,29 +16,24 @@ import (
 	"testing/iotest"
 	"time"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
-func keys(t *testing.T, b *blob.Bucket) []string {
+func keys(t *testing.T, b blob.Bucket) []string {
 	t.Helper()
 	var out []string
-	for it := b.List(nil); ; {
-		o, err := it.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			return out
-		}
+	for o, err := range b.List(t.Context(), "") {
 		must(t, err)
 		out = append(out, o.Key)
 	}
+	return out
 }
 
 func TestArtifactIsKeptOnce(t *testing.T) {
 	dir := t.TempDir()
-	b, err := fileblob.OpenBucket(dir, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	b, err := blob.OpenFolder(dir)
 	must(t, err)
 	defer b.Close()
 	a := archive.New(&book{}, b, nil)
@@ -80,7 +75,7 @@ func TestATornArtifactIsHealed(t *testing.T) {
 	b := bucket(t)
 	a := archive.New(&book{}, b, nil)
 	id := idOf(put(t, a, "whole", ""))
-	must(t, b.WriteAll(t.Context(), "artifacts/"+string(id[:2])+"/"+string(id), []byte("wh"), nil))
+	must(t, blob.WriteAll(t.Context(), b, "artifacts/"+string(id[:2])+"/"+string(id), []byte("wh")))
 	e := put(t, a, "whole", "")
 	p, err := a.Read(t.Context(), e, 0, 0)
 	must(t, err)
@@ -94,7 +89,7 @@ func TestADamagedArtifactIsHealed(t *testing.T) {
 	b := bucket(t)
 	a := archive.New(&book{}, b, nil)
 	id := idOf(put(t, a, "whole", ""))
-	must(t, b.WriteAll(t.Context(), "artifacts/"+string(id[:2])+"/"+string(id), []byte("wholf"), nil))
+	must(t, blob.WriteAll(t.Context(), b, "artifacts/"+string(id[:2])+"/"+string(id), []byte("wholf")))
 	if _, _, err := a.OpenArtifact(t.Context(), id); err == nil {
 		t.Fatal("the damage is not noticed")
 	}
@@ -188,7 +183,7 @@ func (r *rows) Read(p []byte) (int, error) {
 // and grepped, is a few buffers.
 func TestABigArtifactIsStreamed(t *testing.T) {
 	const size = 100 << 20
-	b, err := fileblob.OpenBucket(t.TempDir(), &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	b, err := blob.OpenFolder(t.TempDir())
 	must(t, err)
 	defer b.Close()
 	a := archive.New(&book{}, b, &archive.Options{GrepTime: time.Minute})
@@ -265,7 +260,7 @@ func TestABigArtifactIsStreamed(t *testing.T) {
 // asked for, also after they were read before; those that are as they were, are.
 func TestChangedArtifactIsNotServed(t *testing.T) {
 	dir := t.TempDir()
-	bucket, err := fileblob.OpenBucket(dir, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	bucket, err := blob.OpenFolder(dir)
 	must(t, err)
 	t.Cleanup(func() { bucket.Close() })
 	a := archive.New(&book{}, bucket, nil)

@@ -12,11 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
-
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/listing"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 // Copy is a full copy of a conversation in the bucket. Its key names it within its
@@ -104,7 +101,7 @@ func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, mad
 		_ = w.CloseWithError(err)
 		written <- err
 	}()
-	uploaded := a.bucket.Upload(writing, name, r, &blob.WriterOptions{ContentType: "application/json"})
+	uploaded := a.bucket.Write(writing, name, r, "application/json")
 	_ = r.CloseWithError(errUploadEnded)
 	if err := <-written; err != nil && !errors.Is(err, errUploadEnded) {
 		return made, err
@@ -121,8 +118,7 @@ func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, mad
 	if err != nil {
 		return made, err
 	}
-	if err := a.bucket.Upload(ctx, name+noteEnding, bytes.NewReader(note),
-		&blob.WriterOptions{ContentType: "application/json"}); err != nil {
+	if err := a.bucket.Write(ctx, name+noteEnding, bytes.NewReader(note), "application/json"); err != nil {
 		return made, a.words.fault(op, err)
 	}
 	return made, a.settle(op, name+noteEnding)
@@ -136,9 +132,9 @@ func (a *Archive) OpenCopy(ctx context.Context, id scrollback.ConversationID, ke
 	if err != nil {
 		return made, nil, err
 	}
-	r, err := a.bucket.NewReader(ctx, copyPrefix+string(id)+"/"+key, nil)
+	r, err := a.bucket.Open(ctx, copyPrefix+string(id)+"/"+key)
 	if err != nil {
-		if gcerrors.Code(err) == gcerrors.NotFound {
+		if errors.Is(err, blob.ErrMissing) {
 			return made, nil, noCopy(id)
 		}
 		return made, nil, a.words.fault(op, err)
@@ -156,9 +152,9 @@ func (a *Archive) copy(ctx context.Context, id scrollback.ConversationID, key st
 	if err != nil {
 		return Copy{}, err
 	}
-	r, err := a.bucket.NewReader(ctx, name+noteEnding, nil)
+	r, err := a.bucket.Open(ctx, name+noteEnding)
 	if err != nil {
-		if gcerrors.Code(err) == gcerrors.NotFound {
+		if errors.Is(err, blob.ErrMissing) {
 			return Copy{}, noCopy(id)
 		}
 		return Copy{}, a.words.fault("archive.Copy", err)
@@ -206,7 +202,7 @@ func (a *Archive) Copies(ctx context.Context, id scrollback.ConversationID, most
 // off.
 func (a *Archive) dropCopies(ctx context.Context, id scrollback.ConversationID) error {
 	return a.eachCopy(ctx, id, func(name string) error {
-		if err := a.bucket.Delete(ctx, name); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		if err := a.bucket.Delete(ctx, name); err != nil && !errors.Is(err, blob.ErrMissing) {
 			return a.words.fault("archive.Drop", err)
 		}
 		return nil
@@ -218,7 +214,7 @@ func (a *Archive) eachCopy(ctx context.Context, id scrollback.ConversationID, do
 	if err := checkName(string(id)); err != nil {
 		return err
 	}
-	for o, err := range listing.Objects(ctx, a.bucket, copyPrefix+string(id)+"/") {
+	for o, err := range a.bucket.List(ctx, copyPrefix+string(id)+"/") {
 		if err != nil {
 			return a.words.fault("archive.Copies", err)
 		}

@@ -14,13 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gocloud.dev/blob"
-	blobdriver "gocloud.dev/blob/driver"
-	"gocloud.dev/blob/memblob"
-	"gocloud.dev/gcerrors"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 func segment(ids ...scrollback.SegmentID) archive.Scope {
@@ -222,13 +218,13 @@ func TestWhatMayNotBeReadIsNotGrepped(t *testing.T) {
 }
 
 func TestALostArtifactMakesAGrepPartial(t *testing.T) {
-	for name, spoil := range map[string]func(*blob.Bucket, *archive.Archive, scrollback.ArtifactID) error{
-		"gone": func(_ *blob.Bucket, a *archive.Archive, id scrollback.ArtifactID) error {
+	for name, spoil := range map[string]func(blob.Bucket, *archive.Archive, scrollback.ArtifactID) error{
+		"gone": func(_ blob.Bucket, a *archive.Archive, id scrollback.ArtifactID) error {
 			_, err := a.DeleteArtifact(t.Context(), id)
 			return err
 		},
-		"damaged": func(b *blob.Bucket, _ *archive.Archive, id scrollback.ArtifactID) error {
-			return b.WriteAll(t.Context(), "artifacts/"+string(id[:2])+"/"+string(id), []byte("needle? no"), nil)
+		"damaged": func(b blob.Bucket, _ *archive.Archive, id scrollback.ArtifactID) error {
+			return blob.WriteAll(t.Context(), b, "artifacts/"+string(id[:2])+"/"+string(id), []byte("needle? no"))
 		},
 	} {
 		kept := bucket(t)
@@ -245,25 +241,26 @@ func TestALostArtifactMakesAGrepPartial(t *testing.T) {
 // cutting is a bucket of one object, whose connection is cut in the middle of each read but the
 // first, which checks the bytes.
 type cutting struct {
-	blobdriver.Bucket
+	blob.Bucket
 	content string
 	reads   int
 	with    error
 }
 
-func (c *cutting) Attributes(context.Context, string) (*blobdriver.Attributes, error) {
-	return &blobdriver.Attributes{Size: int64(len(c.content))}, nil
+func (c *cutting) Attributes(context.Context, string) (blob.Attributes, error) {
+	return blob.Attributes{Size: int64(len(c.content))}, nil
 }
 
-func (c *cutting) NewRangeReader(_ context.Context, _ string, _, _ int64,
-	_ *blobdriver.ReaderOptions) (blobdriver.Reader, error) {
+func (c *cutting) OpenRange(ctx context.Context, key string, _, _ int64) (io.ReadCloser, error) {
+	return c.Open(ctx, key)
+}
+
+func (c *cutting) Open(context.Context, string) (blob.Reader, error) {
 	if c.reads++; c.reads == 1 {
 		return &cut{strings.NewReader(c.content), len(c.content), len(c.content), nil}, nil
 	}
 	return &cut{strings.NewReader(c.content), len(c.content), len(c.content) / 2, c.with}, nil
 }
-
-func (c *cutting) ErrorCode(error) gcerrors.ErrorCode { return gcerrors.Unknown }
 
 func (c *cutting) Close() error { return nil }
 
@@ -285,11 +282,11 @@ func (c *cut) Read(p []byte) (int, error) {
 
 func (c *cut) Close() error { return nil }
 
-func (c *cut) Attributes() *blobdriver.ReaderAttributes {
-	return &blobdriver.ReaderAttributes{Size: int64(c.size)}
-}
+func (c *cut) Seek(offset int64, whence int) (int64, error) { return c.r.Seek(offset, whence) }
 
-func (c *cut) As(any) bool { return false }
+func (c *cut) Size() int64 { return int64(c.size) }
+
+func (c *cut) MediaType() string { return "text/plain" }
 
 // A connection that is cut while an object is read does not count as the end of the object.
 func TestACutConnectionMakesAGrepPartial(t *testing.T) {
@@ -297,7 +294,7 @@ func TestACutConnectionMakesAGrepPartial(t *testing.T) {
 	sum := sha256.Sum256([]byte(content))
 	ref := scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:])))
 	for _, with := range []error{io.ErrUnexpectedEOF, fmt.Errorf("the connection was closed: %w", io.EOF)} {
-		kept := blob.NewBucket(&cutting{content: content, with: with})
+		kept := &cutting{content: content, with: with}
 		defer kept.Close()
 		a := archive.New(&book{}, kept, nil)
 		r, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: ref, Pattern: "needle"})
@@ -335,7 +332,7 @@ func TestGrepEndsInTimeOrWhenStopped(t *testing.T) {
 		b := everything()
 		b.fold(t, "0a", 1, 2)
 		b.fold(t, "0b", 3, 4)
-		mem := memblob.OpenBucket(nil)
+		mem := blob.NewMemory()
 		defer mem.Close()
 		a := archive.New(b, mem, nil)
 		b.wait = func(ctx context.Context) {

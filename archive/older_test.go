@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 // one is a log of one folded message and a roll-up of it.
@@ -73,7 +72,7 @@ func TestTheNumberChoosesTheRenderer(t *testing.T) {
 		o.segs[leaf.ID] = leaf
 		o.segs[top.ID] = top
 	}
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer bucket.Close()
 	dir := t.TempDir()
 	a := New(o, bucket, &Options{Dir: dir})

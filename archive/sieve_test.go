@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob/memblob"
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 // log is a branch of messages as a database has them: their parts as JSON.
@@ -137,7 +137,7 @@ func TestTheSieveLosesNothing(t *testing.T) {
 	piece := rapid.OneOf(quoted, quoted, rapid.SampledFrom([]string{".", ".*", "[ks]", "|", "(a|b)", "(?-i:K)", "(?:ab)+",
 		"a?", "^", "$",
 		"Tool", "call", "result", "error", "id", "json", "```", "Reasoning", " · ", "#", "artifact:", "u00a0", `\\`}))
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	t.Cleanup(func() { _ = bucket.Close() })
 	rapid.Check(t, func(r *rapid.T) {
 		parts := rapid.Map(rapid.SliceOfN(part, 1, 3), func(ps []scrollback.Part) scrollback.Parts { return ps })
@@ -158,7 +158,7 @@ func TestTheSieveLosesNothing(t *testing.T) {
 // Lines that no text of a row has: put together of fields, quoted, escaped, or of a file's own
 // words.
 func TestTheSieveKnowsLinesOfSeveralFields(t *testing.T) {
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }()
 	call := func(name string) scrollback.Part {
 		return scrollback.ToolCall{ID: "c1", Name: name, Arguments: json.RawMessage(`{"at":1}`)}
@@ -210,7 +210,7 @@ func TestTheSieveHoldsBack(t *testing.T) {
 	}
 	all = append(all, scrollback.Say("The Needle in it"))
 	l := newLog(t, false, all...)
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }()
 	for _, pattern := range []string{"needle", "the needle", "x?(needle|nadel)", "NEEDLE.*it", `"?needle`, `\bneedle\b`,
 		"n[e]edle i"} {

@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"gocloud.dev/blob"
-
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 // sound remembers which artifacts were found to match their names, and when their
@@ -22,7 +21,7 @@ type sound struct {
 
 // checkBytes compares the bytes of an artifact with its name: they are read through
 // once by each process, and again if they were rewritten. A mismatch is internal.
-func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at *blob.Attributes) error {
+func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at blob.Attributes) error {
 	const op = "archive.OpenArtifact"
 	a.sound.mu.Lock()
 	written, known := a.sound.known[id]
@@ -30,7 +29,7 @@ func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at *
 	if known && written.Equal(at.ModTime) {
 		return nil
 	}
-	r, err := a.bucket.NewReader(ctx, key(id), nil)
+	r, err := a.bucket.Open(ctx, key(id))
 	if err != nil {
 		return a.words.fault(op, err)
 	}

@@ -10,11 +10,10 @@ import (
 	"runtime"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
@@ -38,7 +37,7 @@ type kept struct {
 // needs no key.
 func (b *bench) keep(s *store.Store, name string, limit int64) *kept {
 	k := &kept{store: s, files: filepath.Join(b.dir, name, "context")}
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	k.archive = archive.New(s, bucket, &archive.Options{Dir: k.files, GrepTime: time.Hour})
 	k.engine = engine.New(s, k.archive, engine.Options{Limit: limit, Model: "offline", NoBackgroundFolds: true,
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})

@@ -10,11 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -97,7 +96,7 @@ func (b *bench) policy() error {
 
 // policyOf measures one policy; an unknown one is invalid.
 func (b *bench) policyOf(s *store.Store, name string) error {
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory
 	q := &quoter{}
 	eng := engine.New(s, archive.New(s, bucket, nil),

@@ -13,11 +13,10 @@ import (
 	"net/http"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/all"
 	"github.com/scrollback-ai/scrollback/model/remote"
@@ -54,7 +53,7 @@ func (b *bench) provider() error {
 }
 
 func (b *bench) providerAt(s *store.Store, url string, body *[]byte) error {
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory
 	set := map[string]string{"SCROLLBACK_BASE_URL": url}
 	eng := engine.New(s, archive.New(s, bucket, nil),

@@ -11,11 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/workspace"
@@ -121,7 +120,7 @@ func saved(b *bench) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory
 	eng := engine.New(s, archive.New(s, bucket, nil),
 		engine.Options{Limit: 128_000, Place: &workspace.Place{Roots: []string{root}},

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
@@ -64,7 +63,7 @@ type over struct {
 }
 
 func engineOver(s *store.Store) over {
-	a := archive.New(s, memblob.OpenBucket(nil), nil)
+	a := archive.New(s, blob.NewMemory(), nil)
 	e := engine.New(s, a, engine.Options{Limit: 10_048, Model: "offline",
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
 	return over{e.As(scrollback.Operator()), a, e.Close}

@@ -8,11 +8,10 @@ import (
 	"runtime"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/store"
@@ -41,7 +40,7 @@ func (b *bench) windowAt(s *store.Store, at string) error {
 	if err := b.foldAllBut(s, 20); err != nil {
 		return err
 	}
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory
 	// less the reserve: 8,000 tokens
 	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "offline",

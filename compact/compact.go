@@ -41,7 +41,9 @@ const (
 	Everything               // by hand, to start afresh: the newest user message is folded too
 )
 
-// Input is what a compaction needs. All functions are required.
+// Input is what a compaction needs. NewID and Count are required. The other functions may be nil
+// for a conversation that is not stored: then no model is asked, calls cost nothing, segments have
+// no file, and those that are wanted again are the ones that [After] has seen.
 type Input struct {
 	Shown
 	Reason       Reason
@@ -88,6 +90,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	if in.Memory == nil {
 		in.Memory = NewMemory()
 	}
+	in.fillIn()
 	in.leaveOut()
 	before := in.weigh()
 	c := Compaction{View: in.Branch.View, Receipt: in.receipt(&before)}

@@ -18,6 +18,8 @@ type Shown struct {
 	// whole is Window with the weights and texts of what is left out, while [Run] works with
 	// a Window without them; nil before that.
 	whole *window.Input
+
+	made []scrollback.Segment // by the compactions that [After] has seen
 }
 
 // leaveOut takes the messages that requests leave out from what is shown: they weigh nothing
@@ -117,6 +119,7 @@ func After(s *Shown, c *Compaction) Shown {
 	out := *s
 	out.Window = s.after(&made)
 	out.whole = nil
+	out.made = slices.Concat(s.made, c.Segments)
 	out.Branch.View = c.View
 	return out
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/token"
@@ -27,7 +26,7 @@ func TestZeroOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := archive.New(s, memblob.OpenBucket(nil), &archive.Options{})
+	a := archive.New(s, blob.NewMemory(), &archive.Options{})
 	e := engine.New(s, a, engine.Options{})
 	v := e.As(scrollback.Operator())
 	c, _, err := s.Create(ctx, scrollback.Conversation{})

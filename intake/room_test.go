@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob/memblob"
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/token"
@@ -46,7 +46,7 @@ func TestNothingOfATextIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer bucket.Close()
 	kept := archive.New(s, bucket, nil)
 	in := intake.New(s, kept, intake.Limits{})
@@ -132,7 +132,7 @@ func TestNothingIsCountedTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer bucket.Close()
 	in := intake.New(s, archive.New(s, bucket, nil), intake.Limits{})
 	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
@@ -170,7 +170,7 @@ func TestImportedImageThatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer bucket.Close()
 	in := intake.New(s, archive.New(s, bucket, nil), intake.Limits{})
 	c, _, err := s.Create(t.Context(), scrollback.Conversation{})

@@ -19,8 +19,9 @@
 //
 // Every error is, or wraps, a [*scrollback.Error]; [scrollback.CodeOf] gives its code.
 //
-// The package is the only one that knows concrete databases, object stores and
-// providers. The program scrollback opens its data with it.
+// The package knows SQLite, files and the providers of models, and links no client of a
+// database server or of an object store: those are in package cloud, whose Open does the same with
+// them. The two are the only ones that know concrete databases and object stores.
 package local
 
 import (
@@ -41,6 +42,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/token"
 	transcripts "github.com/scrollback-ai/scrollback/transcript/all"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -64,15 +66,15 @@ type Options struct {
 	// OPENAI_API_KEY; nil reads the environment of the process.
 	Env func(name string) string
 
-	// Database is a URL: postgres://USER:PASSWORD@HOST:PORT/DATABASE, which any number of
-	// programs share, sqlite:///PATH, or memory: for one that ends with the program. Empty
-	// is scrollback.db in the folder.
+	// Database is a URL: sqlite:///PATH, memory: for one that ends with the program, or,
+	// with cloud.Open, postgres://USER:PASSWORD@HOST:PORT/DATABASE, which any number of
+	// programs share. Empty is scrollback.db in the folder.
 	Database string
 
-	// Objects is where the bytes of artifacts are kept: s3://BUCKET[/PREFIX][?region=…
-	// &endpoint=…], file:///FOLDER, or memory: beside a database in memory; in a program
-	// built with the tag cloud, gs://BUCKET or azblob://CONTAINER as well. Empty is the
-	// folder "objects" in the folder, or memory if the database is in memory. Programs
+	// Objects is where the bytes of artifacts are kept: file:///FOLDER, memory: beside a
+	// database in memory, or, with cloud.Open, s3://BUCKET[/PREFIX][?region=…&endpoint=…];
+	// in a program built with the tag allclouds, gs://BUCKET or azblob://CONTAINER as well. Empty
+	// is the folder "objects" in the folder, or memory if the database is in memory. Programs
 	// on several machines that share a database must share a bucket. It is first reached when
 	// an artifact is, or by ProbeObjects.
 	Objects string
@@ -80,6 +82,10 @@ type Options struct {
 	// SignedDownloads sends who fetches an artifact to the bucket, by a URL that is good
 	// for some minutes, where the bucket can make one. Without it bytes pass through here.
 	SignedDownloads bool
+
+	// Services are the databases and buckets on servers that there are clients for. The zero
+	// value has none; cloud.Open sets those of package cloud.
+	Services Services
 
 	Mode Mode // whether to create what is missing; the zero value does
 
@@ -107,6 +113,17 @@ type Options struct {
 	// Models, ModelNames, Catalog and Archive, and with SearXNG its Searcher.
 	Engine engine.Options
 }
+
+// Services open what is on servers, by the scheme of its URL.
+type Services struct {
+	Databases map[string]DatabaseOpener
+	Buckets   map[string]objects.Opener
+}
+
+// DatabaseOpener opens a database on a server. It may open one for reading only where mode is
+// Existing, and says so.
+type DatabaseOpener func(ctx context.Context, at string, mode Mode,
+	log *slog.Logger) (db *driver.Driver, readOnly bool, err error)
 
 // Mode says what Open does where nothing is kept yet.
 type Mode int

@@ -89,9 +89,8 @@ func TestCannotOpen(t *testing.T) {
 		{"", local.Options{Database: "sqlite://" + file}, scrollback.Refused, ""},
 		{"", local.Options{Database: "sqlite://" + filepath.Dir(file)}, scrollback.Invalid, ""},
 		{"", local.Options{Database: "mysql://host/name"}, scrollback.Invalid, "database"},
-		{"", local.Options{Database: "postgres://name:pass/word@host/name"}, scrollback.Invalid, ""},
-		{"", local.Options{Database: "postgres://host/name", Objects: "memory:"}, scrollback.Invalid, "objects"},
-		{"", local.Options{Database: "postgres://host/name", Objects: "%"}, scrollback.Invalid, "objects"},
+		{"", local.Options{Database: "postgres://name:pass/word@host/name"}, scrollback.Refused, ""},
+		{"", local.Options{Database: "postgresql://host/name", Mode: local.Existing}, scrollback.Refused, ""},
 		{"", local.Options{Database: "sqlite:relative"}, scrollback.Invalid, "database"},
 		{"", local.Options{Database: "sqlite://host/path"}, scrollback.Invalid, "database"},
 		{"", local.Options{Database: "%"}, scrollback.Invalid, "database"},
@@ -105,7 +104,9 @@ func TestCannotOpen(t *testing.T) {
 		{"", local.Options{Mode: 99}, scrollback.Invalid, "mode"},
 		{"", local.Options{Mode: local.ReadOnly, Database: "memory:"}, scrollback.Invalid, "mode"},
 		{"", local.Options{Database: "sqlite:///x.db?mode=ro"}, scrollback.Invalid, "database"},
-		{"", local.Options{Objects: "s3://bucket?nope=1"}, scrollback.Invalid, "objects"},
+		{"", local.Options{Objects: "s3://bucket?nope=1"}, scrollback.Refused, ""},
+		{"", local.Options{Objects: "gs://bucket"}, scrollback.Refused, ""},
+		{"", local.Options{Objects: "azblob://container", Database: "memory:"}, scrollback.Refused, ""},
 		{"", local.Options{Objects: "file://" + file}, scrollback.Unavailable, ""},
 	} {
 		dir := c.dir
@@ -117,7 +118,7 @@ func TestCannotOpen(t *testing.T) {
 		if sb != nil || !errors.As(err, &known) || known.Code != c.code || known.Param != c.param {
 			t.Errorf("%s, %+v: %v", dir, c.o, err)
 		}
-		if c.code == scrollback.Invalid && !strings.Contains(c.o.Objects, "?") { // parameters are the service's to judge
+		if c.code == scrollback.Invalid {
 			if made := len(contents(t, dir)); made != 1 {
 				t.Errorf("%+v made %d things", c.o, made-1)
 			}

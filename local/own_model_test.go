@@ -1,11 +1,14 @@
 package local_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -31,6 +34,16 @@ func (panicking) Stream(context.Context, model.Request) iter.Seq2[model.Delta, e
 	panic("the weights are missing")
 }
 
+// missing has no stream, and unknown panics when it is asked what it is.
+type (
+	missing struct{ faulty }
+	unknown struct{ faulty }
+)
+
+func (missing) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] { return nil }
+
+func (unknown) Facts() model.Facts { panic("the weights are not there yet") }
+
 // TestFaultsOfAnOwnModel: what a model of the program's own does wrong is an error of the turn,
 // in its own words, and the conversation goes on.
 func TestFaultsOfAnOwnModel(t *testing.T) {
@@ -53,9 +66,23 @@ func TestFaultsOfAnOwnModel(t *testing.T) {
 				panic(errors.New("the weights are missing"))
 			}
 		}},
-		"shout": shout{},
+		"heedless": faulty{"heedless", func(yield func(model.Delta, error) bool) {
+			yield(model.Delta{}, errors.New("the cable is loose"))
+			yield(model.Delta{Text: "and so on"}, nil)
+			yield(model.Delta{Finish: scrollback.FinishStop}, nil)
+		}},
+		"tidies up": faulty{"tidies up", func(yield func(model.Delta, error) bool) {
+			defer panic("the cable cannot be pulled")
+			yield(model.Delta{}, errors.New("the cable is loose"))
+		}},
+		"missing": missing{faulty{name: "missing"}},
+		"unknown": unknown{},
+		"nobody":  (*pointer)(nil),
+		"shout":   shout{},
 	}
-	sb, err := local.Open(ctx, "", &local.Options{Database: "memory:", Model: "shout", Models: models})
+	log := &synced{w: new(bytes.Buffer)}
+	sb, err := local.Open(ctx, "", &local.Options{Database: "memory:", Model: "shout", Models: models,
+		Engine: engine.Options{Log: slog.New(slog.NewTextHandler(log, nil))}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +96,11 @@ func TestFaultsOfAnOwnModel(t *testing.T) {
 		{"known", "the cable is not yours", scrollback.Refused},
 		{"panics", "the model panics panicked: the weights are missing", scrollback.Unavailable},
 		{"panics late", "the model panics late panicked: the weights are missing", scrollback.Unavailable},
+		{"heedless", "the model heedless failed: the cable is loose", scrollback.Unavailable},
+		{"tidies up", "the model tidies up failed: the cable is loose", scrollback.Unavailable},
+		{"missing", "the model missing panicked: ", scrollback.Unavailable},
+		{"unknown", "the model unknown panicked: the weights are not there yet", scrollback.Unavailable},
+		{"nobody", "the model nobody panicked: ", scrollback.Unavailable},
 	} {
 		made, _, err := sb.Create(ctx, scrollback.Conversation{})
 		if err != nil {
@@ -84,7 +116,34 @@ func TestFaultsOfAnOwnModel(t *testing.T) {
 		if reply, err := scrollback.ReplyOf(sb.Turn(ctx, ask)); err != nil || strings.TrimSpace(reply) != "STILL THERE?" {
 			t.Errorf("after %s: %q, %v", c.model, reply, err)
 		}
+		begins := c.model != "unknown" && c.model != "nobody" // the others are refused before a turn is there
+		if logged := log.take(); begins && !strings.Contains(logged, c.says) {
+			t.Errorf("%s: %q is not in the log:\n%s", c.model, c.says, logged)
+		}
 	}
+}
+
+// pointer is a model that a program forgot to make.
+type pointer struct{ faulty }
+
+// synced writes for many goroutines.
+type synced struct {
+	mu sync.Mutex
+	w  *bytes.Buffer
+}
+
+func (s *synced) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
+}
+
+func (s *synced) take() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.w.String()
+	s.w.Reset()
+	return text
 }
 
 // TestMemoryNeedsNoFolder: a database in memory is opened without naming a folder; one that

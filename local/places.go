@@ -31,8 +31,13 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	if o.Mode < Make || o.Mode > ReadOnly {
 		return places{}, scrollback.ParamErrorf(op, "mode", "there is no mode %d", o.Mode)
 	}
-	if isPostgres(o.Database) {
-		return openServer(ctx, dir, o)
+	if scheme, isURL := serverOf(o.Database); isURL {
+		open := o.Services.Databases[scheme]
+		if open == nil {
+			return places{}, scrollback.Errorf(scrollback.Refused, op,
+				"this program has no client for PostgreSQL: open it with cloud.Open, or use sqlite:///PATH")
+		}
+		return openServer(ctx, dir, open, o)
 	}
 	file, err := databaseFile(dir, o.Database)
 	if err != nil {
@@ -41,7 +46,7 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	if file == "" && o.Mode == ReadOnly {
 		return places{}, scrollback.ParamErrorf(op, "mode", "a database in memory is empty: there is nothing to read")
 	}
-	kept, err := objects.Parse(dir, o.Objects)
+	kept, err := objects.Parse(dir, o.Objects, o.Services.Buckets)
 	if err != nil {
 		return places{}, err
 	}

@@ -11,21 +11,21 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/local/objects"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
 )
 
-// isPostgres reports whether a database is on a PostgreSQL server. The rest of its URL is
+// serverOf is the scheme of a database that is on a PostgreSQL server. The rest of its URL is
 // not looked at here: it may hold a password, and errors of package url repeat what they
 // could not read.
-func isPostgres(at string) bool {
-	return strings.HasPrefix(at, "postgres://") || strings.HasPrefix(at, "postgresql://")
+func serverOf(at string) (scheme string, is bool) {
+	scheme, _, is = strings.Cut(at, "://")
+	return scheme, is && (scheme == "postgres" || scheme == "postgresql")
 }
 
 // openServer opens a database on a server, which other programs like this one may share.
 // The folder holds only what each of them can make again, and objects unless they are
 // elsewhere.
-func openServer(ctx context.Context, dir string, o *Options) (at places, err error) {
-	kept, err := objects.Parse(dir, o.Objects)
+func openServer(ctx context.Context, dir string, open DatabaseOpener, o *Options) (at places, err error) {
+	kept, err := objects.Parse(dir, o.Objects, o.Services.Buckets)
 	if err == nil {
 		err = lasting(kept)
 	}
@@ -36,24 +36,13 @@ func openServer(ctx context.Context, dir string, o *Options) (at places, err err
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	mode := o.Mode
-	if mode != ReadOnly {
-		at.db, err = postgres.Open(ctx, o.Database, &postgres.Options{Log: log})
-		if mode == Existing && errors.Is(err, postgres.ErrReadOnly) {
-			mode = ReadOnly
-		}
-	}
-	if mode == ReadOnly {
-		at.readOnly = true
-		at.db, err = postgres.OpenReadOnly(ctx, o.Database, &postgres.Options{Log: log})
-	}
-	if err != nil {
+	if at.db, at.readOnly, err = open(ctx, o.Database, o.Mode, log); err != nil {
 		return at, err
 	}
 	if o.Objects == "" {
 		log.Warn("artifacts are kept in a folder of this machine; servers that share a database need one place for them (objects)", "folder", kept.Folder)
 	}
-	if at.objects, err = objects.Open(ctx, kept, mode == ReadOnly); err != nil {
+	if at.objects, err = objects.Open(ctx, kept, at.readOnly); err != nil {
 		return at, errors.Join(err, at.db.Close())
 	}
 	at.db.Ready = both(at.db.Ready, at.objects.Ready)

@@ -11,28 +11,31 @@ import (
 
 // Guarded is what a model streams, with the faults of a model of one's own made errors of its
 // reply: an error that is not a *scrollback.Error becomes unavailable, with its words, and so
-// does a panic, whose stack is given to panicked.
+// does a panic, whose stack is given to panicked. A panic when nobody reads any more, such as that
+// of a model which goes on all the same, is given to panicked and changes nothing.
 func Guarded(ctx context.Context, m Model, r Request, panicked func(stack []byte)) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		// the model's code runs; nobody reads any more
 		inside := true
 		over := false
 		defer func() {
-			if !inside || over {
+			if !inside {
 				return // it is not the model's
 			}
-			if fault := recover(); fault != nil {
-				panicked(debug.Stack())
-				yield(Delta{}, scrollback.Errorf(scrollback.Unavailable, "model.Stream", "the model %s panicked: %v",
-					m.Facts().Name, fault).Because(scrollback.ErrUpstream))
+			fault := recover()
+			if fault == nil {
+				return
+			}
+			panicked(debug.Stack())
+			if !over {
+				yield(Delta{}, panicError(nameOf(m), fault))
 			}
 		}()
 		for d, err := range m.Stream(ctx, r) {
 			inside = false
-			goesOn := yield(d, ownError(m, err))
+			over = !yield(d, ownError(m, err))
 			inside = true
-			if !goesOn {
-				over = true
+			if over {
 				return
 			}
 		}
@@ -45,6 +48,25 @@ func ownError(m Model, err error) error {
 	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", "the model %s failed: %w", m.Facts().Name, err).
+	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", "the model %s failed: %w", nameOf(m), err).
+		Because(scrollback.ErrUpstream)
+}
+
+// GuardedFacts are what a model with a name says of itself. One that panics, or that a program
+// forgot to make, cannot be asked, and its facts say why.
+func GuardedFacts(m Model, name string) (f Facts) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			f = Facts{Name: name, Unready: panicError(name, fault)}
+		}
+	}()
+	return m.Facts()
+}
+
+// nameOf is the name of a model, empty if it does not say.
+func nameOf(m Model) string { return GuardedFacts(m, "").Name }
+
+func panicError(name string, fault any) error {
+	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", "the model %s panicked: %v", name, fault).
 		Because(scrollback.ErrUpstream)
 }

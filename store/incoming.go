@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/payload"
 	"github.com/scrollback-ai/scrollback/store/search"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Incoming is a message before it is in the log. The store fills in what is missing: id,
@@ -152,55 +153,16 @@ func (s *Store) salvage(old scrollback.Turn) []driver.Entry {
 		Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
 }
 
-// messageOverhead is what a message costs a window in addition to its parts.
-const messageOverhead = 4
-
 // Weigh returns the load of parts on a window: o200k tokens, bytes on the wire, and
 // images. What counted has is not counted, and what it lacks is put there, unless it is nil.
 func (s *Store) Weigh(parts scrollback.Parts, counted Counted) scrollback.Weight {
-	w := scrollback.Weight{Tokens: messageOverhead, Bytes: 16}
-	text := func(t string) {
+	return window.Weigh(parts, func(t string) int {
 		n, known := counted[t]
 		if !known {
 			if n = s.count(t); counted != nil {
 				counted[t] = n
 			}
 		}
-		w.Tokens += int64(n)
-		w.Bytes += int64(len(t))
-	}
-	opaque := func(o scrollback.Opaque) { // mostly base64: not worth the cost of counting it
-		w.Tokens += int64(len(o)+2) / 3
-		w.Bytes += int64(len(o))
-	}
-	for _, p := range parts {
-		switch p := p.(type) {
-		case scrollback.Text:
-			text(p.Text)
-			opaque(p.Opaque)
-		case scrollback.Reasoning:
-			text(p.Text)
-			opaque(p.Opaque)
-		case scrollback.ToolCall:
-			text(p.Name)
-			text(string(p.Arguments))
-			text(p.ID)
-			opaque(p.Opaque)
-		case scrollback.ToolResult:
-			text(p.Name)
-			text(p.Text)
-			text(p.CallID)
-			opaque(p.Opaque)
-		case scrollback.Image:
-			w.Tokens += int64(s.image(p.Width, p.Height, p.Detail))
-			w.Bytes += p.Size*4/3 + int64(len(p.URL)) // base64, or an address, whose image is taken to be of the largest size
-			w.Images++
-			opaque(p.Opaque)
-		case scrollback.File:
-			text(p.Name)
-			w.Tokens += 16
-			opaque(p.Opaque)
-		}
-	}
-	return w
+		return n
+	}, s.image)
 }

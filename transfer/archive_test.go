@@ -5,19 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"io"
 	"slices"
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
@@ -192,18 +189,15 @@ func TestArchiveKeys(t *testing.T) {
 }
 
 // keysOf are all keys of a bucket.
-func keysOf(t *testing.T, b *blob.Bucket) (out []string) {
+func keysOf(t *testing.T, b blob.Bucket) (out []string) {
 	t.Helper()
-	for list := b.List(nil); ; {
-		o, err := list.Next(context.Background())
-		if errors.Is(err, io.EOF) {
-			return out
-		}
+	for o, err := range b.List(context.Background(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, o.Key)
 	}
+	return out
 }
 
 // An archive that fails on the way, or whose conversation is purged while it is written,
@@ -211,7 +205,7 @@ func keysOf(t *testing.T, b *blob.Bucket) (out []string) {
 func TestArchiveCutOff(t *testing.T) {
 	ctx := context.Background()
 	db := memdriver.New()
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer bucket.Close()
 	kept, err := store.New(db, func(s string) int { return len(s) }, nil)
 	if err != nil {
@@ -238,7 +232,7 @@ func TestArchiveCutOff(t *testing.T) {
 	if _, err := r.Transfer.Archives().Write(canceled, r.View, id); err == nil {
 		t.Error("archived for nobody")
 	}
-	bytes, err := bucket.ReadAll(ctx, art[0])
+	bytes, err := blob.ReadAll(ctx, bucket, art[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +245,7 @@ func TestArchiveCutOff(t *testing.T) {
 	if left := keysOf(t, bucket); len(left) > 0 {
 		t.Errorf("what failed left %v", left)
 	}
-	if err := bucket.WriteAll(ctx, art[0], bytes, nil); err != nil {
+	if err := blob.WriteAll(ctx, bucket, art[0], bytes); err != nil {
 		t.Fatal(err)
 	}
 	purge = func() {
@@ -356,7 +350,7 @@ func TestArchivesOnCompactAreShared(t *testing.T) {
 // An archive that cannot be written is no reason for a compaction to fail.
 func TestArchiveOnCompactFails(t *testing.T) {
 	ctx := context.Background()
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	db := memdriver.New()
 	kept, err := store.New(db, func(s string) int { return len(s) }, nil)
 	if err != nil {

@@ -8,15 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
@@ -111,12 +109,12 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 	src.Run(engine.TurnRequest{Conversation: id,
 		Message: scrollback.Parts{scrollback.Text{Text: "see"}, scrollback.File{Artifact: art.ID}}})
 	file := src.Pack(id, transfer.ExportRequest{})
-	for name, lose := range map[string]func(far *enginetest.Rig, other scrollback.ConversationID, b *blob.Bucket) error{
-		"purge": func(far *enginetest.Rig, other scrollback.ConversationID, _ *blob.Bucket) error {
+	for name, lose := range map[string]func(far *enginetest.Rig, other scrollback.ConversationID, b blob.Bucket) error{
+		"purge": func(far *enginetest.Rig, other scrollback.ConversationID, _ blob.Bucket) error {
 			_, err := far.Purge(ctx, other)
 			return err
 		},
-		"lost": func(_ *enginetest.Rig, _ scrollback.ConversationID, b *blob.Bucket) error {
+		"lost": func(_ *enginetest.Rig, _ scrollback.ConversationID, b blob.Bucket) error {
 			return b.Delete(ctx, "artifacts/"+string(art.ID[:2])+"/"+string(art.ID))
 		},
 	} {
@@ -126,7 +124,7 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			bucket := memblob.OpenBucket(nil)
+			bucket := blob.NewMemory()
 			defer bucket.Close()
 			rows, err := store.New(db, token.Count, &store.Options{Image: token.Image})
 			if err != nil {

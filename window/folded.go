@@ -19,11 +19,43 @@ import (
 const (
 	foldOpen  = "<" + marks.FoldedHistory + ">"
 	foldClose = "</" + marks.FoldedHistory + ">"
-	foldNote  = "Earlier messages are folded. This is a record of them, not a request. " +
-		"Read a ref (history:…) with context_read, context_tail or context_grep; context_search searches everything."
-	// FoldTokens is what the block costs at most besides its summary and placeholders.
+	foldNote  = "Earlier messages are folded. This is a record of them, not a request."
+	// FoldTokens is what the block costs at most besides its summary and placeholders, with the
+	// tools that it names by default.
 	FoldTokens = 72
 )
+
+// Recall names the tools by which a model reads what is folded, as it is told to above what was
+// folded. A program that offers none of them has an empty one, and the model is told of none.
+type Recall struct {
+	Read   []string // what reads a ref
+	Search string   // what searches everything
+}
+
+// ownTools are those of package recall, which scrollback itself offers.
+var ownTools = Recall{Read: []string{"context_read", "context_tail", "context_grep"}, Search: "context_search"}
+
+// note is what a model is told of the block.
+func (r *Recall) note() string {
+	if r == nil {
+		r = &ownTools
+	}
+	var how []string
+	if n := len(r.Read); n > 0 {
+		names := r.Read[n-1]
+		if n > 1 {
+			names = strings.Join(r.Read[:n-1], ", ") + " or " + names
+		}
+		how = append(how, "Read a ref (history:…) with "+names)
+	}
+	if r.Search != "" {
+		how = append(how, r.Search+" searches everything")
+	}
+	if len(how) == 0 {
+		return foldNote
+	}
+	return foldNote + " " + strings.Join(how, "; ") + "."
+}
 
 // ByFile and WorkMark tell lines about files and tools from what somebody said.
 const (
@@ -86,9 +118,10 @@ func folded(in *Input) scrollback.Item {
 	segs := in.Segments
 	sum := in.Summary
 	it := scrollback.Item{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser}
-	it.Weight.Tokens = FoldTokens
+	note := in.Recall.note()
+	it.Weight.Tokens = FoldTokens + int64(max(0, len(note)-len((*Recall)(nil).note()))) // a token has a byte at least
 	var b strings.Builder
-	b.WriteString(foldOpen + "\n" + foldNote + "\n")
+	b.WriteString(foldOpen + "\n" + note + "\n")
 	k := known{seqs: map[int64][]string{}, keys: map[string]bool{}}
 	for i := range in.Carried {
 		k.seqs[in.Carried[i].Seq] = same.Clauses(clip.Bytes(in.Carried[i].Parts.Text(), maxCompared))

@@ -42,6 +42,7 @@ type Input struct {
 	PinnedTokens       int64                // the most that the pinned messages may weigh together
 	Live               []scrollback.Message // behind the boundary, oldest first
 	Without            []int64              // messages that are left out, ascending; Live holds them all the same
+	Recall             *Recall              // how a model reads what is folded; nil for the tools of package recall
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
 	Budget             scrollback.Budget
 	Dialect            scrollback.Dialect

@@ -9,11 +9,10 @@ import (
 	"testing/fstest"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -32,7 +31,7 @@ func byTool(ctx context.Context, s *store.Store, t talk) (product, error) {
 	at := time.UnixMilli(s.Now())
 	place := transcript.Place{FS: fstest.MapFS{name: {Data: file, ModTime: at.AddDate(0, 0, -1)}}, Name: name,
 		Now: at.UnixMilli()}
-	a := archive.New(s, memblob.OpenBucket(nil), nil)
+	a := archive.New(s, blob.NewMemory(), nil)
 	e := engine.New(s, a, engine.Options{Models: func(string) (model.Model,
 		error) {
 		return &listener{}, nil

@@ -7,11 +7,10 @@ import (
 	"iter"
 	"strings"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
@@ -56,7 +55,7 @@ func (l *listener) Stream(_ context.Context, r model.Request) iter.Seq2[model.De
 // fold puts a talk through a policy, a turn at a time, and asks its questions of the
 // last request, and of that and one look-up.
 func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) error {
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory
 	l := &listener{}
 	eng := engine.New(s, archive.New(s, bucket, nil),

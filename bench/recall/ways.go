@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
@@ -39,7 +38,7 @@ type product struct {
 
 // newProduct writes a talk as an import does.
 func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
-	eng := engine.New(s, archive.New(s, memblob.OpenBucket(nil), nil), engine.Options{Model: "none"})
+	eng := engine.New(s, archive.New(s, blob.NewMemory(), nil), engine.Options{Model: "none"})
 	e := eng.As(scrollback.Operator())
 	c, _, err := s.Create(ctx, scrollback.Conversation{Title: t.lang})
 	if err != nil {

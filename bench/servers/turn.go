@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/store"
 )
@@ -117,5 +118,5 @@ func turn(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *
 
 // open opens a database as a server does.
 func open(ctx context.Context, dir, url string) (*local.Scrollback, error) {
-	return local.Open(ctx, dir, &local.Options{Database: url})
+	return cloud.Open(ctx, dir, &local.Options{Database: url})
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/numbers"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -62,7 +63,7 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 			return nil, err
 		}
 	}
-	s, err := local.Open(g.ctx, dir, &local.Options{
+	s, err := cloud.Open(g.ctx, dir, &local.Options{
 		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env,
 		Agent: "scrollback/" + version(), OfflinePace: testTime("SCROLLBACK_OFFLINE_PACE"), Lease: testTime("SCROLLBACK_LEASE"),
 		Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,

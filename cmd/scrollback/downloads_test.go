@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollback-ai/scrollback/local/objects/objectstest"
+	"github.com/scrollback-ai/scrollback/cloud/objectstest"
 )
 
 // uploaded puts an attachment into a new conversation, and returns its path and status.

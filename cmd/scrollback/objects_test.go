@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollback-ai/scrollback/local/objects/objectstest"
+	"github.com/scrollback-ai/scrollback/cloud/objectstest"
 )
 
 // The bytes of artifacts may be kept in a bucket of a service that speaks S3: written

@@ -10,14 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -96,7 +95,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	r.Script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.Limit, MaxOutput: 2000, NoSummaries: !o.Summaries},
 		steps...)
 	var err error
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	texts := archive.Texts(bucket, nil)
 	if o.Archive != nil {
 		texts = archive.TextsOf(o.Archive)

@@ -26,7 +26,7 @@ func (rs *Resolver) Get(name string) (model.Model, error) {
 	if err != nil {
 		return nil, rs.lessons.Nearest(name, err)
 	}
-	return rs.lessons.Model(m), nil
+	return rs.lessons.Model(name, m), nil
 }
 
 // Priced is a call's usage with its cost added if the provider gave none and the catalog

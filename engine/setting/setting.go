@@ -307,7 +307,7 @@ func (rs *Resolver) TextWeight(text string) scrollback.Weight {
 	if ok {
 		return w
 	}
-	w = scrollback.Weight{Tokens: int64(token.Count(text)) + 4, Bytes: int64(len(text))}
+	w = window.WeighText(text, token.Count)
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if len(rs.weights) >= 256 {

@@ -10,83 +10,32 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/aws/smithy-go"
-	"gocloud.dev/gcerrors"
-
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/listing"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
-// fault is a kind of failure of a service that a person can do something about.
-type fault int
+// Fault is a kind of failure of a service that a person can do something about.
+type Fault int
 
 const (
-	fine        fault = iota // none that is known
-	gone                     // there is no such bucket
-	forbidden                // the key may not do this
-	strange                  // the key is not known, or its secret is wrong
-	keyless                  // there is no key
-	expired                  // the key has ended
-	elsewhere                // the bucket is in another region
-	skewed                   // the clocks differ
-	foreign                  // what responds is not an object store
-	untrusted                // its certificate does not fit
-	unencrypted              // one side speaks TLS and the other does not
-	unreachable              // nothing responds
-	slow                     // too much at once, or out of order for now
-	crowded                  // there is no room
+	NoFault        Fault = iota // none that is known
+	NoBucket                    // there is no such bucket
+	Forbidden                   // the key may not do this
+	UnknownKey                  // the key is not known, or its secret is wrong
+	NoKey                       // there is no key
+	ExpiredKey                  // the key has ended
+	WrongRegion                 // the bucket is in another region
+	ClockSkew                   // the clocks differ
+	NotAStore                   // what responds is not an object store
+	BadCertificate              // its certificate does not fit
+	NoTLS                       // one side speaks TLS and the other does not
+	Unreachable                 // nothing responds
+	Overloaded                  // too much at once, or out of order for now
+	NoSpace                     // there is no room
 )
 
-// codes are those that services send. Google's are reasons of its JSON API.
-var codes = map[string]fault{
-	"NoSuchBucket": gone, "ContainerNotFound": gone, "ContainerDisabled": gone, "ContainerBeingDeleted": gone,
-
-	"AccessDenied": forbidden, "AllAccessDisabled": forbidden, "AccountProblem": forbidden,
-	"AccessControlListNotSupported": forbidden,
-	"Forbidden":                     forbidden, "AuthorizationPermissionMismatch": forbidden,
-	"AuthorizationFailure":           forbidden,
-	"InsufficientAccountPermissions": forbidden, "forbidden": forbidden, "KMS.AccessDeniedException": forbidden,
-
-	"InvalidAccessKeyId": strange, "SignatureDoesNotMatch": strange, "InvalidToken": strange, "InvalidSecurity": strange,
-	"UnrecognizedClientException": strange, "InvalidClientTokenId": strange, "NotSignedUp": strange,
-	"InvalidAuthenticationInfo": strange,
-	"AuthenticationFailed":      strange, "authError": strange, "Unauthorized": strange,
-	"NoAuthenticationInformation": strange, "required": strange,
-	"ExpiredToken": expired, "TokenRefreshRequired": expired, "ExpiredTokenException": expired,
-
-	"PermanentRedirect": elsewhere, "MovedPermanently": elsewhere, "Redirect": elsewhere, "TemporaryRedirect": elsewhere,
-	"AuthorizationHeaderMalformed": elsewhere, "IllegalLocationConstraintException": elsewhere,
-	"InvalidRegionName": elsewhere,
-	"IncorrectEndpoint": elsewhere,
-
-	"RequestTimeTooSkewed": skewed, "RequestExpired": skewed, "RequestInTheFuture": skewed,
-
-	"MethodNotAllowed": foreign, "NotImplemented": foreign,
-
-	"SlowDown": slow, "SlowDownRead": slow, "SlowDownWrite": slow, "ServiceUnavailable": slow, "Busy": slow,
-	"Throttling":          slow,
-	"ThrottlingException": slow, "RequestLimitExceeded": slow, "TooManyRequests": slow, "InternalError": slow,
-	"RequestTimeout":   slow,
-	"OperationAborted": slow, "ServerBusy": slow, "OperationTimedOut": slow, "rateLimitExceeded": slow,
-	"backendError":               slow,
-	"XMinioServerNotInitialized": slow, "internalError": slow,
-
-	"QuotaExceeded": crowded, "XMinioStorageFull": crowded, "InsufficientStorage": crowded,
-	"XMinioAdminBucketQuotaExceeded": crowded,
-	"StorageFull":                    crowded, "AccountBeingCreated": slow,
-}
-
-// statuses stand in where a service sent no code: HEAD has no body.
-var statuses = map[int]fault{http.StatusMovedPermanently: elsewhere, http.StatusTemporaryRedirect: elsewhere,
-	http.StatusPermanentRedirect: elsewhere,
-	http.StatusFound:             elsewhere, http.StatusSeeOther: elsewhere, http.StatusUnauthorized: strange,
-	http.StatusForbidden: forbidden, http.StatusMethodNotAllowed: foreign, http.StatusTooManyRequests: slow,
-	http.StatusInternalServerError: slow, http.StatusBadGateway: slow, http.StatusServiceUnavailable: slow,
-	http.StatusGatewayTimeout:      slow,
-	http.StatusInsufficientStorage: crowded, http.StatusBadRequest: foreign}
-
-// faultOfNetwork reads what happened on the way to a service.
-func faultOfNetwork(err error) fault {
+// FaultOfNetwork reads what happened on the way to a service.
+func FaultOfNetwork(err error) Fault {
 	var plain tls.RecordHeaderError
 	var bad *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
@@ -95,14 +44,14 @@ func faultOfNetwork(err error) fault {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &plain), errors.Is(err, http.ErrSchemeMismatch):
-		return unencrypted
+		return NoTLS
 	case errors.As(err, &bad), errors.As(err, &unknown), errors.As(err, &alert):
-		return untrusted
+		return BadCertificate
 	case errors.As(err, &name), errors.As(err, &lost), errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return unreachable
+		return Unreachable
 	}
-	return fine
+	return NoFault
 }
 
 // Explain says an error of the bucket in words, as unavailable with the reason
@@ -110,15 +59,15 @@ func faultOfNetwork(err error) fault {
 // that an object is not there.
 func (s *Store) Explain(op string, err error) error {
 	var known *scrollback.Error
-	if err == nil || s.remote == nil || errors.As(err, &known) || gcerrors.Code(err) == gcerrors.Canceled {
+	if err == nil || s.remote == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	f := s.remote.classify(err)
-	if errors.Is(err, listing.ErrEndless) {
-		f = foreign
+	f := s.remote.Classify(err)
+	if errors.Is(err, blob.ErrEndless) {
+		f = NotAStore
 	}
-	if f == fine {
-		if f = faultOfNetwork(err); f == fine {
+	if f == NoFault {
+		if f = FaultOfNetwork(err); f == NoFault {
 			return err
 		}
 	}
@@ -126,14 +75,14 @@ func (s *Store) Explain(op string, err error) error {
 }
 
 // said is the sentence of a fault.
-func (s *Store) said(op string, f fault, err error) error {
-	e := sentence(op, f, err)
-	e.Detail = s.remote.where + ": " + brief(err)
+func (s *Store) said(op string, f Fault, err error) error {
+	e := s.sentence(op, f, err)
+	e.Detail = s.remote.Where + ": " + brief(err)
 	e.Reason = scrollback.ErrObjects
 	switch f {
-	case gone, elsewhere, foreign, untrusted, unencrypted:
+	case NoBucket, WrongRegion, NotAStore, BadCertificate, NoTLS:
 		return e.Advise(scrollback.AdviceCheckAddress, setting)
-	case forbidden, strange, keyless, expired:
+	case Forbidden, UnknownKey, NoKey, ExpiredKey:
 		return e.Advise(scrollback.AdviceCheckKey, setting)
 	}
 	return e.Advise(scrollback.AdviceRetry, "")
@@ -144,51 +93,46 @@ const setting = "SCROLLBACK_OBJECTS"
 
 // sentence says what failed and what to do. The bucket is not named: whoever uses a server
 // may read it.
-func sentence(op string, f fault, err error) *scrollback.Error {
+func (s *Store) sentence(op string, f Fault, err error) *scrollback.Error {
 	const c = scrollback.Unavailable
 	switch f {
-	case gone:
+	case NoBucket:
 		return scrollback.Errorf(c, op, "the object store has no such bucket: make it, or correct the setting objects")
-	case forbidden:
-		return mayNot(op, err)
-	case strange:
+	case Forbidden:
+		return mayNot(op, s.remote.asked(err))
+	case UnknownKey:
 		return scrollback.Errorf(c, op, "the object store does not accept the key: check the key and its secret")
-	case keyless:
+	case NoKey:
 		return scrollback.Errorf(c, op,
 			"there is no key for the object store that can be used: set the variables of its client, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-	case expired:
+	case ExpiredKey:
 		return scrollback.Errorf(c, op, "the key of the object store has expired: get another one")
-	case elsewhere:
+	case WrongRegion:
 		return scrollback.Errorf(c, op,
 			"the bucket is in another region: set region in objects, and endpoint to the address of that region")
-	case skewed:
+	case ClockSkew:
 		return scrollback.Errorf(c, op,
 			"the clock of this machine and that of the object store differ too much: set this machine's clock")
-	case foreign:
+	case NotAStore:
 		return scrollback.Errorf(c, op,
 			"what responds at the endpoint is not an object store of this kind: check endpoint in objects")
-	case untrusted:
+	case BadCertificate:
 		return scrollback.Errorf(c, op,
 			"the certificate of the object store does not fit its name, or nobody here trusts it: check endpoint in objects, or SSL_CERT_FILE")
-	case unencrypted:
+	case NoTLS:
 		return scrollback.Errorf(c, op,
 			"the endpoint of the object store does not speak TLS: check whether it is http:// or https:// in objects")
-	case slow:
+	case Overloaded:
 		return scrollback.Errorf(c, op, "the object store is overloaded or out of order for now; try again later")
-	case crowded:
+	case NoSpace:
 		return scrollback.Errorf(c, op, "the object store has no room left")
 	}
 	return scrollback.Errorf(c, op, "the object store cannot be reached: try again, or check endpoint in objects")
 }
 
 // mayNot says what the key is not allowed to do, as far as that is known.
-func mayNot(op string, err error) *scrollback.Error {
+func mayNot(op, name string) *scrollback.Error {
 	const c = scrollback.Unavailable
-	var asked *smithy.OperationError
-	name := ""
-	if errors.As(err, &asked) {
-		name = asked.OperationName
-	}
 	switch {
 	case strings.HasPrefix(name, "Put"), strings.Contains(name, "Upload"):
 		return scrollback.Errorf(c, op, "the key of the object store may not write to the bucket (s3:PutObject)")

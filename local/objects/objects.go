@@ -15,39 +15,40 @@
 //     for the host that the operator named alone.
 //   - A URL that is handed out reads one object, for some minutes.
 //
-// The package is the only one that knows object stores. It may not know what objects
-// mean.
+// The clients of services are in package cloud. It may not know what objects mean.
 package objects
 
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-	"gocloud.dev/blob/memblob"
-
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 // Place is where objects are kept. Its zero value is memory.
 type Place struct {
 	Folder  string   // where they are files
 	service *url.URL // where they are in a bucket
+	open    Opener   // of its kind
 }
 
-// services are the kinds of bucket there are, by the scheme of their URLs.
-var services = map[string]func(ctx context.Context, at *url.URL) (*service, error){"s3": openS3, "gs": openGoogle,
-	"azblob": openAzure}
+// Opener opens a bucket of a service, whose keys all begin with prefix. It returns refused where
+// this program lacks what it takes, and any other error for parameters that cannot be.
+type Opener func(ctx context.Context, at *url.URL, prefix string) (*Service, error)
+
+// clouds are the schemes of the buckets there are clients for in package cloud.
+var clouds = []string{"s3", "gs", "azblob"}
 
 // Parse reads where objects are kept; empty is a folder beside the data in dir. Other URLs
-// than those of a bucket, a folder or memory are invalid.
-func Parse(dir, at string) (Place, error) {
+// than those of a bucket, a folder or memory are invalid. services open buckets by the scheme of
+// their URLs; those of package cloud that are not among them are refused.
+func Parse(dir, at string, services map[string]Opener) (Place, error) {
 	if at == "" {
 		return Place{Folder: filepath.Join(dir, "objects")}, nil
 	}
@@ -56,8 +57,11 @@ func Parse(dir, at string) (Place, error) {
 	case err != nil:
 	case u.Scheme == "memory":
 		return Place{}, nil
-	case services[u.Scheme] != nil && u.Host != "" && u.User == nil:
-		return Place{service: u}, nil
+	case u.Host != "" && u.User == nil && services[u.Scheme] != nil:
+		return Place{service: u, open: services[u.Scheme]}, nil
+	case u.Host != "" && u.User == nil && slices.Contains(clouds, u.Scheme):
+		return Place{}, scrollback.Errorf(scrollback.Refused, "local.Open",
+			"this program has no client for %s:// object stores: open it with cloud.Open, or use file:///FOLDER", u.Scheme)
 	case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
 		return Place{Folder: filepath.FromSlash(u.Path)}, nil
 	}
@@ -70,27 +74,39 @@ func (p Place) Memory() bool { return p.Folder == "" && p.service == nil }
 
 // Store is an open place. It is safe for concurrent use.
 type Store struct {
-	Bucket *blob.Bucket
+	Bucket blob.Bucket
 
 	// Durable makes an object survive a power cut; nil where that is the business of a
 	// service, and in memory.
 	Durable func(key string) error
 
-	remote *service // nil for a folder and memory
+	remote *Service // nil for a folder and memory
 	state  state
 }
 
-// service is an open bucket of a service, and what is particular to its kind.
-type service struct {
-	bucket *blob.Bucket
-	prefix string // of all keys, ending in "/"; or empty
-	where  string // for logs: without parameters
+// Service is an open bucket of a service, and what is particular to its kind.
+type Service struct {
+	Bucket blob.Bucket
+	Where  string // for logs: without parameters
 
-	// classify says what went wrong; fine for nothing that is particular to the service.
-	classify func(err error) fault
+	// Classify says what went wrong; NoFault for nothing that is particular to the service.
+	Classify func(err error) Fault
 
-	// sign makes a URL that reads a key as a file; nil if it cannot.
-	sign func(ctx context.Context, key string, d Download) (string, error)
+	// Operation is what the service was asked for, as its client names it; empty if that is not
+	// known. Nil knows none.
+	Operation func(err error) string
+
+	// Sign makes a URL that reads a key as a file, or an empty one where that cannot be had; nil
+	// if it never can.
+	Sign func(ctx context.Context, key string, d Download) (string, error)
+}
+
+// asked is what a service was asked for when it failed.
+func (s *Service) asked(err error) string {
+	if s.Operation == nil {
+		return ""
+	}
+	return s.Operation(err)
 }
 
 // Open opens a place. A folder is made, unless it may only be read: one that is not there
@@ -102,38 +118,33 @@ func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 		at := *p.service
 		prefix := strings.Trim(at.Path, "/")
 		at.Path = ""
-		s, err := services[at.Scheme](ctx, &at)
+		if prefix != "" {
+			prefix += "/"
+		}
+		s, err := p.open(ctx, &at, prefix)
 		if scrollback.CodeOf(err) == scrollback.Refused {
 			return nil, err
 		}
 		if err != nil {
 			return nil, scrollback.ParamErrorf(op, "objects", "objects: %w", without(&at, err))
 		}
-		s.where = at.Scheme + "://" + at.Host
-		if prefix != "" {
-			s.prefix = prefix + "/"
-			s.bucket = blob.PrefixedBucket(s.bucket, s.prefix)
-		}
-		return &Store{Bucket: s.bucket, remote: s}, nil
+		s.Where = at.Scheme + "://" + at.Host
+		return &Store{Bucket: s.Bucket, remote: s}, nil
 	case p.Folder == "":
-		return &Store{Bucket: memblob.OpenBucket(nil)}, nil
+		return &Store{Bucket: blob.NewMemory()}, nil
 	}
 	var err error
 	if !readOnly {
 		err = os.MkdirAll(p.Folder, 0o700)
 	} else if _, err := os.Stat(p.Folder); errors.Is(err, os.ErrNotExist) {
-		return &Store{Bucket: memblob.OpenBucket(nil)}, nil
+		return &Store{Bucket: blob.NewMemory()}, nil
 	}
 	s := &Store{Durable: func(key string) error { return Sync(p.Folder, key) }}
 	if err == nil {
-		s.Bucket, err = fileblob.OpenBucket(p.Folder,
-			&fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+		s.Bucket, err = blob.OpenFolder(p.Folder)
 	}
 	return s, scrollback.Wrap(scrollback.Unavailable, op, err)
 }
-
-// stay has a client take a redirect for the response that it is: see [fault] elsewhere.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // without is an error of a library, which has the whole URL in it, without its parameters:
 // somebody may have put there what belongs in no URL.

@@ -9,11 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
-
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/listing"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
 // probePrefix begins the keys of what is written to try a bucket.
@@ -36,15 +33,15 @@ func (s *Store) Probe(ctx context.Context, write bool) error {
 		return err
 	}
 	err := error(nil)
-	for _, err = range listing.Objects(ctx, s.Bucket, probePrefix) {
+	for _, err = range s.Bucket.List(ctx, probePrefix) {
 		break
 	}
 	switch {
-	case errors.Is(err, listing.ErrEndless):
-		return s.said(op, foreign, err)
+	case errors.Is(err, blob.ErrEndless):
+		return s.said(op, NotAStore, err)
 	case err == nil:
-	case gcerrors.Code(err) == gcerrors.NotFound && s.remote.classify(err) == fine: // not even a reason
-		return s.said(op, foreign, err)
+	case errors.Is(err, blob.ErrMissing) && s.remote.Classify(err) == NoFault: // not even a reason
+		return s.said(op, NotAStore, err)
 	default:
 		return s.failed(op, err)
 	}
@@ -56,12 +53,12 @@ func (s *Store) Probe(ctx context.Context, write bool) error {
 
 // look reads an object that is not there. A GET is answered with a reason, unlike a HEAD.
 func (s *Store) look(ctx context.Context, op string) error {
-	r, err := s.Bucket.NewReader(ctx, probePrefix+"nothing", nil)
+	r, err := s.Bucket.Open(ctx, probePrefix+"nothing")
 	if err == nil {
 		return r.Close()
 	}
 	said := s.Explain(op, err)
-	if scrollback.CodeOf(said) != scrollback.Unavailable && gcerrors.Code(err) == gcerrors.NotFound {
+	if scrollback.CodeOf(said) != scrollback.Unavailable && errors.Is(err, blob.ErrMissing) {
 		return nil
 	}
 	return s.failed(op, err)
@@ -73,17 +70,16 @@ func (s *Store) write(ctx context.Context, op string) error {
 	_, _ = rand.Read(mark) // never fails
 	key := probePrefix + "probe-" + hex.EncodeToString(mark[:8])
 	content := []byte(hex.EncodeToString(mark) + "\n")
-	if err := s.Bucket.Upload(ctx, key, bytes.NewReader(content),
-		&blob.WriterOptions{ContentType: "text/plain"}); err != nil {
+	if err := s.Bucket.Write(ctx, key, bytes.NewReader(content), "text/plain"); err != nil {
 		return s.failed(op, err)
 	}
-	got, err := s.Bucket.ReadAll(ctx, key)
-	if removed := s.Bucket.Delete(ctx, key); err == nil && gcerrors.Code(removed) != gcerrors.NotFound {
+	got, err := blob.ReadAll(ctx, s.Bucket, key)
+	if removed := s.Bucket.Delete(ctx, key); err == nil && !errors.Is(removed, blob.ErrMissing) {
 		err = removed
 	}
 	switch {
-	case gcerrors.Code(err) == gcerrors.NotFound, err == nil && !bytes.Equal(got, content):
-		return s.said(op, foreign, errors.New("what was written did not come back"))
+	case errors.Is(err, blob.ErrMissing), err == nil && !bytes.Equal(got, content):
+		return s.said(op, NotAStore, errors.New("what was written did not come back"))
 	case err != nil:
 		return s.failed(op, err)
 	}
@@ -92,14 +88,14 @@ func (s *Store) write(ctx context.Context, op string) error {
 
 // failed is an error of a probe, which is always said as one of the store of objects.
 func (s *Store) failed(op string, err error) error {
-	if gcerrors.Code(err) == gcerrors.Canceled {
+	if errors.Is(err, context.Canceled) {
 		return scrollback.Wrap(scrollback.Canceled, op, err)
 	}
 	said := s.Explain(op, err)
 	if errors.Is(said, scrollback.ErrObjects) {
 		return said
 	}
-	return s.said(op, unreachable, err)
+	return s.said(op, Unreachable, err)
 }
 
 const (

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/url"
 	"time"
-
-	"gocloud.dev/gcerrors"
 )
 
 // Download is how a signed URL sends an object.
@@ -19,13 +17,10 @@ type Download struct {
 // Sign returns a URL that reads an object without a key, for a while; empty if the store
 // cannot make one. Whoever has the URL may read the object.
 func (s *Store) Sign(ctx context.Context, key string, d Download) (string, error) {
-	if s.remote == nil || s.remote.sign == nil {
+	if s.remote == nil || s.remote.Sign == nil {
 		return "", nil
 	}
-	at, err := s.remote.sign(ctx, key, d)
-	if gcerrors.Code(err) == gcerrors.Unimplemented {
-		return "", nil
-	}
+	at, err := s.remote.Sign(ctx, key, d)
 	return at, s.Explain("local.Sign", err)
 }
 

@@ -94,12 +94,16 @@ const refusedShare = 1.05
 // pupil is a model that is called with what its server has taught so far.
 type pupil struct {
 	model.Model
-	k *Keeper
+	name string // by which it was asked for
+	k    *Keeper
 }
 
+// Facts implements model.Model.
+func (p pupil) Facts() model.Facts { return model.GuardedFacts(p.Model, p.name) }
+
 // Model is a model that is called with what its server has taught, and whose lessons
-// are kept.
-func (k *Keeper) Model(m model.Model) model.Model { return pupil{m, k} }
+// are kept. Its name is the one by which it was asked for.
+func (k *Keeper) Model(name string, m model.Model) model.Model { return pupil{m, name, k} }
 
 // Nearest adds to an error the names of known models that are close to one that is
 // not.

@@ -19,11 +19,11 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"gocloud.dev/blob/memblob"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/server"
@@ -49,7 +49,7 @@ func folded(t *testing.T) (e *engine.Engine, v *engine.View, long, short scrollb
 	if err != nil {
 		t.Fatal(err)
 	}
-	bucket := memblob.OpenBucket(nil)
+	bucket := blob.NewMemory()
 	kept := archive.New(s, bucket, nil)
 	e = engine.New(s, kept, engine.Options{Limit: 8000,
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})

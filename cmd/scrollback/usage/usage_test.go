@@ -53,8 +53,8 @@ func TestErrorsInChinese(t *testing.T) {
 func TestLogInChinese(t *testing.T) {
 	made := regexp.MustCompile(`(?i)log\.(?:Warn\(|Error\(|Log\(.*?failure\(\), )"([^"]+)"`)
 	found := map[string]bool{}
-	rooms := []string{"engine", "store", "model", "local", "intake", "workspace", "title", "compact", "websearch", "tools",
-		"recall"}
+	rooms := []string{"engine", "store", "model", "local", "cloud", "intake", "workspace", "title", "compact", "websearch",
+		"tools", "recall"}
 	for _, room := range rooms {
 		err := filepath.WalkDir("../../../"+room, func(name string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {

@@ -1,4 +1,4 @@
-package objects_test
+package cloud_test
 
 import (
 	"crypto/tls"
@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cloud/objectstest"
 	"github.com/scrollback-ai/scrollback/local/objects"
-	"github.com/scrollback-ai/scrollback/local/objects/objectstest"
 )
 
 // told holds what is said of a bucket against some words, and against what must never be

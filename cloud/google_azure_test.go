@@ -1,6 +1,6 @@
-//go:build cloud
+//go:build allclouds
 
-package objects_test
+package cloud_test
 
 import (
 	"encoding/base64"

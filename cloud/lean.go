@@ -1,6 +1,6 @@
-//go:build !cloud
+//go:build !allclouds
 
-package objects
+package cloud
 
 import (
 	"context"
@@ -16,6 +16,6 @@ func openAzure(context.Context, *url.URL) (*service, error)  { return nil, lean(
 
 func lean(whose string) error {
 	return scrollback.Errorf(scrollback.Refused, "local.Open",
-		"this program was built without %s object stores: build it with go build -tags cloud ./cmd/scrollback, or use s3://",
+		"this program was built without %s object stores: build it with go build -tags allclouds ./cmd/scrollback, or use s3://",
 		whose)
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
@@ -182,7 +183,7 @@ func openObjects(ctx context.Context, o Options) (*carrier, error) {
 		readOnly bool
 		into     **objects.Store
 	}{{at, true, &c.from}, {o.ObjectsTo, false, &c.to}} {
-		place, err := objects.Parse("", side.at)
+		place, err := objects.Parse("", side.at, cloud.Buckets())
 		if err == nil && place.Memory() {
 			err = scrollback.ParamErrorf(op, "objects", "objects that last are in s3://BUCKET or file:///FOLDER")
 		}

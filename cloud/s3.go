@@ -1,4 +1,4 @@
-package objects
+package cloud
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
+
+	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
 // openS3 opens a bucket of a service that speaks S3. Keys come from the environment or
@@ -49,8 +51,8 @@ func openS3(ctx context.Context, at *url.URL) (*service, error) {
 	if bucket, err = s3blob.OpenBucket(ctx, own, at.Host, &opener.Options); err != nil {
 		return nil, err
 	}
-	out := &service{bucket: bucket, classify: faultOfS3}
-	out.sign = func(ctx context.Context, key string, d Download) (string, error) {
+	out := &service{bucket: bucket, classify: faultOfS3, operation: operationOfS3}
+	out.sign = func(ctx context.Context, key string, d objects.Download) (string, error) {
 		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For,
 			BeforeSign: func(as func(any) bool) error {
 				var in *s3.GetObjectInput
@@ -64,6 +66,15 @@ func openS3(ctx context.Context, at *url.URL) (*service, error) {
 			}})
 	}
 	return out, nil
+}
+
+// operationOfS3 is what the client calls the request that failed.
+func operationOfS3(err error) string {
+	var asked *smithy.OperationError
+	if errors.As(err, &asked) {
+		return asked.OperationName
+	}
+	return ""
 }
 
 // unredirected is Amazon's client without following redirects.
@@ -80,7 +91,7 @@ func unredirected(c s3.HTTPClient) s3.HTTPClient {
 
 // faultOfS3 reads what a service that speaks S3 refused, by the code that it sent, or else
 // the status.
-func faultOfS3(err error) fault {
+func faultOfS3(err error) objects.Fault {
 	var said smithy.APIError
 	var got *smithyhttp.ResponseError
 	status := 0
@@ -88,7 +99,7 @@ func faultOfS3(err error) fault {
 		status = got.HTTPStatusCode()
 	}
 	if errors.As(err, &said) {
-		if f := codes[said.ErrorCode()]; f != fine {
+		if f := codes[said.ErrorCode()]; f != objects.NoFault {
 			return f
 		}
 	}
@@ -96,13 +107,13 @@ func faultOfS3(err error) fault {
 	var garbled *smithy.DeserializationError
 	if errors.As(err, &garbled) && status != 0 && status < http.StatusInternalServerError &&
 		status != http.StatusForbidden {
-		return foreign
+		return objects.NotAStore
 	}
 	// The client has no type for this one.
 	if status == 0 && strings.Contains(err.Error(), "get identity: get credentials") {
-		return keyless
+		return objects.NoKey
 	}
-	if f := faultOfNetwork(err); f != fine {
+	if f := objects.FaultOfNetwork(err); f != objects.NoFault {
 		return f
 	}
 	return statuses[status]

@@ -1,4 +1,4 @@
-package objects_test
+package cloud_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/local/objects/objectstest"
+	"github.com/scrollback-ai/scrollback/cloud/objectstest"
 )
 
 // A redirect is not followed: what is signed, and what is stored, goes to no other host.

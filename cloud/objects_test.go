@@ -1,4 +1,4 @@
-package objects_test
+package cloud_test
 
 import (
 	"bytes"
@@ -12,14 +12,15 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/cloud"
+	"github.com/scrollback-ai/scrollback/cloud/objectstest"
 	"github.com/scrollback-ai/scrollback/local/objects"
-	"github.com/scrollback-ai/scrollback/local/objects/objectstest"
 )
 
 // open opens a place of objects.
 func open(t *testing.T, at string) *objects.Store {
 	t.Helper()
-	p, err := objects.Parse(t.TempDir(), at)
+	p, err := objects.Parse(t.TempDir(), at, cloud.Buckets())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestWrongParameters(t *testing.T) {
 		"s3://history?region=us-east-1&endpoint=localhost:9000":      "objects: its endpoint is not https://HOST or http://HOST",
 		"s3://history/team?region=us-east-1&endpoint=s3.example.org": "objects: its endpoint is not https://HOST or http://HOST",
 	} {
-		p, err := objects.Parse(t.TempDir(), at)
+		p, err := objects.Parse(t.TempDir(), at, cloud.Buckets())
 		if err != nil {
 			t.Fatal(err)
 		}

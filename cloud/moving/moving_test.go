@@ -11,16 +11,16 @@ import (
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob"
-
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cloud"
+	"github.com/scrollback-ai/scrollback/cloud/objectstest"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/local/objects"
-	"github.com/scrollback-ai/scrollback/local/objects/objectstest"
 )
 
-func bucket(t *testing.T, at string) *blob.Bucket {
+func bucket(t *testing.T, at string) blob.Bucket {
 	t.Helper()
-	place, err := objects.Parse("", at)
+	place, err := objects.Parse("", at, cloud.Buckets())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestObjects(t *testing.T) {
 	damaged := "artifacts/00/" + strings.Repeat("0", 64)
 	want[damaged] = "not that"
 	for key, text := range want {
-		if err := source.WriteAll(t.Context(), key, []byte(text), nil); err != nil {
+		if err := blob.WriteAll(t.Context(), source, key, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,13 +75,13 @@ func TestObjects(t *testing.T) {
 	all := int64(len(want))
 	carry(folder, service.URL("a/b"), all, 0)
 	carry(folder, service.URL("a/b"), 0, all)
-	if err := bucket(t, service.URL("a/b")).WriteAll(t.Context(), "archives/c/1.json", []byte("{"), nil); err != nil {
+	if err := blob.WriteAll(t.Context(), bucket(t, service.URL("a/b")), "archives/c/1.json", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
 	carry(folder, service.URL("a/b"), 1, all-1)
 	carry(service.URL("a/b"), back, all, 0)
 	for key, text := range want {
-		if got, err := bucket(t, back).ReadAll(t.Context(), key); err != nil || string(got) != text {
+		if got, err := blob.ReadAll(t.Context(), bucket(t, back), key); err != nil || string(got) != text {
 			t.Errorf("%s came back as %d bytes, %v", key, len(got), err)
 		}
 	}

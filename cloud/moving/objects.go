@@ -13,10 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gocloud.dev/blob"
-
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/listing"
+	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
 )
@@ -81,13 +79,13 @@ func (c *carrier) carry(ctx context.Context, _ *sqlmove.Side) error {
 
 // missing calls fn with the keys of objects that the target does not have.
 func (c *carrier) missing(ctx context.Context, fn func(key string)) error {
-	here, stop := iter.Pull2(listing.Objects(ctx, c.from.Bucket, ""))
+	here, stop := iter.Pull2(c.from.Bucket.List(ctx, ""))
 	defer stop()
-	there, stop := iter.Pull2(listing.Objects(ctx, c.to.Bucket, ""))
+	there, stop := iter.Pull2(c.to.Bucket.List(ctx, ""))
 	defer stop()
 	known, err := next(c.to, there)
 	for err == nil {
-		var o *blob.ListObject
+		var o *blob.Object
 		if o, err = next(c.from, here); o == nil || err != nil {
 			return err
 		}
@@ -106,14 +104,16 @@ func (c *carrier) missing(ctx context.Context, fn func(key string)) error {
 }
 
 // next is the next object of a list that counts, or nil.
-func next(s *objects.Store, list func() (*blob.ListObject, error, bool)) (*blob.ListObject, error) {
+func next(s *objects.Store, list func() (blob.Object, error, bool)) (*blob.Object, error) {
 	for {
 		o, err, more := list()
 		switch {
 		case err != nil:
 			return nil, s.Explain(op, err)
-		case !more || !strings.HasPrefix(o.Key, probes):
-			return o, nil
+		case !more:
+			return nil, nil
+		case !strings.HasPrefix(o.Key, probes):
+			return &o, nil
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (c *carrier) copy(ctx context.Context, key string) error {
 		c.damaged.Add(1)
 		c.log.Warn("an artifact is damaged where it is; it was copied as it is", "object", key, "sha256", sum)
 	}
-	r, err := c.to.Bucket.NewReader(ctx, key, nil)
+	r, err := c.to.Bucket.Open(ctx, key)
 	if err != nil {
 		return c.to.Explain(op, err)
 	}
@@ -148,24 +148,18 @@ func (c *carrier) copy(ctx context.Context, key string) error {
 
 // send writes an object, and returns its hash. One that is cut short is not there.
 func (c *carrier) send(ctx context.Context, key string) (sum string, n int64, err error) {
-	r, err := c.from.Bucket.NewReader(ctx, key, nil)
+	r, err := c.from.Bucket.Open(ctx, key)
 	if err != nil {
 		return "", 0, c.from.Explain(op, err)
 	}
 	defer func() { _ = r.Close() }() // it was read to its end, or failed
-	writing, giveUp := context.WithCancel(ctx)
-	defer giveUp()
-	w, err := c.to.Bucket.NewWriter(writing, key, &blob.WriterOptions{ContentType: r.ContentType()})
-	if err != nil {
-		return "", 0, c.to.Explain(op, err)
-	}
 	h := sha256.New()
-	if n, err = io.Copy(io.MultiWriter(w, h), r); err != nil {
-		giveUp() // closed after that, it leaves nothing
-		_ = w.Close()
-		return "", 0, c.from.Explain(op, err)
+	source := &counted{r: io.TeeReader(r, h)}
+	err = c.to.Bucket.Write(ctx, key, source, r.MediaType())
+	if source.err != nil {
+		return "", 0, c.from.Explain(op, source.err)
 	}
-	if err := w.Close(); err != nil {
+	if err != nil {
 		return "", 0, c.to.Explain(op, err)
 	}
 	if c.to.Durable != nil {
@@ -173,5 +167,21 @@ func (c *carrier) send(ctx context.Context, key string) (sum string, n int64, er
 			return "", 0, scrollback.Wrap(scrollback.Unavailable, op, err)
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil)), n, nil
+	return hex.EncodeToString(h.Sum(nil)), source.n, nil
+}
+
+// counted counts what is read, and keeps why reading failed.
+type counted struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	if err != nil && err != io.EOF { //nolint:errorlint // an end that something else wraps is that of a connection
+		c.err = err
+	}
+	return n, err
 }

@@ -1,6 +1,6 @@
-//go:build cloud
+//go:build allclouds
 
-package objects
+package cloud
 
 import (
 	"bytes"
@@ -25,6 +25,8 @@ import (
 	"gocloud.dev/blob/gcsblob"
 	"gocloud.dev/gcp"
 	"google.golang.org/api/googleapi"
+
+	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
 // openGoogle opens a bucket of Google Cloud Storage. Keys are the application's default
@@ -58,7 +60,7 @@ func openGoogle(ctx context.Context, at *url.URL) (*service, error) {
 		return nil, err
 	}
 	out := &service{bucket: bucket, classify: faultOfGoogle}
-	out.sign = func(ctx context.Context, key string, d Download) (string, error) {
+	out.sign = func(ctx context.Context, key string, d objects.Download) (string, error) {
 		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For,
 			BeforeSign: func(as func(any) bool) error {
 				var o *storage.SignedURLOptions
@@ -76,16 +78,16 @@ func openGoogle(ctx context.Context, at *url.URL) (*service, error) {
 
 // faultOfGoogle reads what Google Cloud Storage refused. That a bucket does not exist is
 // only in its message.
-func faultOfGoogle(err error) fault {
+func faultOfGoogle(err error) objects.Fault {
 	var said *googleapi.Error
 	if !errors.As(err, &said) {
-		return faultOfNetwork(err)
+		return objects.FaultOfNetwork(err)
 	}
 	if said.Code == http.StatusNotFound && strings.Contains(said.Message+said.Body, "bucket does not exist") {
-		return gone
+		return objects.NoBucket
 	}
 	for _, e := range said.Errors {
-		if f := codes[e.Reason]; f != fine {
+		if f := codes[e.Reason]; f != objects.NoFault {
 			return f
 		}
 	}
@@ -112,7 +114,7 @@ func openAzure(ctx context.Context, at *url.URL) (*service, error) {
 		if err != nil {
 			return nil, errors.New("AZURE_STORAGE_KEY is not the key of an account")
 		}
-		s.sign = func(_ context.Context, key string, d Download) (string, error) {
+		s.sign = func(_ context.Context, key string, d objects.Download) (string, error) {
 			values := sas.BlobSignatureValues{ContainerName: at.Host, BlobName: s.prefix + key,
 				Permissions: (&sas.BlobPermissions{Read: true}).String(),
 				ExpiryTime:  time.Now().UTC().Add(d.For), ContentType: d.MediaType, ContentDisposition: d.Disposition,
@@ -183,12 +185,12 @@ func (o owning) Do(r *http.Request) (*http.Response, error) {
 }
 
 // faultOfAzure reads what Azure Blob Storage refused.
-func faultOfAzure(err error) fault {
+func faultOfAzure(err error) objects.Fault {
 	var said *azcore.ResponseError
 	if !errors.As(err, &said) {
-		return faultOfNetwork(err)
+		return objects.FaultOfNetwork(err)
 	}
-	if f := codes[said.ErrorCode]; f != fine {
+	if f := codes[said.ErrorCode]; f != objects.NoFault {
 		return f
 	}
 	return statuses[said.StatusCode]
