@@ -54,7 +54,7 @@ func (b Bulk) MaySummarize(ctx context.Context, project string, q *scrollback.Qu
 	if err != nil {
 		return err
 	}
-	_, against, err := b.v.e.gate.Judge(ctx, b.v.door.caller.Key, project, q)
+	_, against, err := b.v.e.gate.judge(ctx, b.v.door.caller.Key, project, q)
 	return cmp.Or(err, against)
 }
 
@@ -89,7 +89,7 @@ func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 		return nil
 	}
 	admit := func(ctx context.Context) error {
-		err := b.e.gate.Admit(ctx, sh.Over.Key, head.Project, b.Quota)
+		err := b.e.gate.admit(ctx, sh.Over.Key, head.Project, b.Quota)
 		if err != nil {
 			b.Asked.Held++
 		}

@@ -164,7 +164,7 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID,
 	if q.Force {
 		reason = compact.Forced
 	}
-	if err := v.e.gate.Admit(ctx, v.door.caller.Key, head.Project, q.Quota); err != nil {
+	if err := v.e.gate.admit(ctx, v.door.caller.Key, head.Project, q.Quota); err != nil {
 		return scrollback.Receipt{}, err
 	}
 	q.Overrides.Key = v.door.caller.Key

@@ -25,10 +25,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/fold"
-	"github.com/scrollback-ai/scrollback/engine/naming"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/sight"
 	"github.com/scrollback-ai/scrollback/engine/watch"
@@ -75,10 +72,10 @@ type Options struct {
 	TitleModel   string
 	NoTitleCalls bool
 	// Allowances returns what projects may use in a day; nil sets no limits.
-	Allowances allowance.Projects
+	Allowances AllowanceLookup
 
 	// Agents says whether models may start sub-agents, and bounds them.
-	Agents agent.Options
+	Agents AgentOptions
 
 	// Eager writes the file of a segment when it is folded instead of when it is first read.
 	Eager bool
@@ -140,11 +137,10 @@ type Engine struct {
 	archive  *archive.Archive
 	resolver *setting.Resolver
 	folder   *fold.Folder
-	namer    naming.Namer
 	intake   *intake.Intake
 	sight    *sight.Sight
 	grants   *workspace.Grants
-	gate     allowance.Gate
+	gate     limitGate
 	o        Options
 
 	// base ends when the engine closes; what outlives its caller runs on it.
@@ -181,15 +177,22 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	o.Agents = o.Agents.Complete()
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
-	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog,
-		Limit: e.o.Limit, DefaultLimit: e.o.DefaultLimit, Compaction: e.o.Compaction,
-		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages,
-		Agents: o.Agents.Allowed, Log: e.o.Log})
-	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
-	folds := e.folds()
-	e.folder = fold.New(s, a, e.resolver, folds)
-	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open, Afford: e.gate.Afford,
-		Watch: o.Watch}
+	e.resolver = setting.New(s, setting.Options{
+		Models:       e.o.Models,
+		Model:        e.o.Model,
+		Catalog:      e.o.Catalog,
+		Limit:        e.o.Limit,
+		DefaultLimit: e.o.DefaultLimit,
+		Compaction:   e.o.Compaction,
+		Projects:     e.o.Projects,
+		Strict:       e.o.Strict,
+		ReplyBounds:  e.o.ReplyBounds,
+		RemoteImages: e.o.Incoming.RemoteImages,
+		Agents:       o.Agents.Allowed,
+		Log:          e.o.Log,
+	})
+	e.gate = limitGate{e}
+	e.folder = fold.New(s, a, e.resolver, e.folds())
 	roots := slices.Clone(o.Roots)
 	if o.Place != nil {
 		roots = append(roots, o.Place.Roots...)
@@ -205,11 +208,17 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 // was asked before.
 func (e *Engine) folds() fold.Options {
 	operator := e.As(scrollback.Operator())
-	out := fold.Options{Beside: e.beside, Afford: e.gate.Afford, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager,
-		Log: e.o.Log, Watch: e.o.Watch,
+	out := fold.Options{
+		Beside:        e.beside,
+		Afford:        e.gate.checkBudget,
+		SummaryModels: e.o.SummaryModels,
+		Eager:         e.o.Eager,
+		Log:           e.o.Log,
+		Watch:         e.o.Watch,
 		Open: func(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
 			return operator.door.head(ctx, id, scrollback.AccessWrite)
-		}}
+		},
+	}
 	if e.o.Archive != nil {
 		out.Archive = func(id scrollback.ConversationID) (string, func(context.Context) error) {
 			key, write := e.o.Archive(id)
@@ -262,7 +271,8 @@ func (e *Engine) join(group *sync.WaitGroup) (leave func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", "the engine is closed").Because(scrollback.ErrClosing)
+		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", "the engine is closed").
+			Because(scrollback.ErrClosing)
 	}
 	group.Add(1)
 	return group.Done, nil

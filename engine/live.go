@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/sight"
 	"github.com/scrollback-ai/scrollback/engine/watch"
@@ -31,19 +30,19 @@ type SequencedEvent struct {
 // liveTurn is a turn that this process runs. Its events are kept for a while after its
 // end, so that a reader can come, go and come back.
 type liveTurn struct {
-	e        *Engine
-	view     *View // of whoever asked
-	resolved setting.Resolved
-	turn     scrollback.Turn
-	previous *scrollback.WindowMark
-	meta     scrollback.MetaEvent // as last reported
-	usage    scrollback.Usage     // of all its calls
-	sent     scrollback.Weight    // of the newest request
-	note     *sight.Note          // of the newest request, until it is stored with its step
-	wait     turnstile.Patience   // for summaries
-	web      webSearch
-	crew     *agent.Crew // its sub-agents
-	most     int         // steps that may look things up, see maxSteps
+	e          *Engine
+	view       *View // of whoever asked
+	resolved   setting.Resolved
+	turn       scrollback.Turn
+	previous   *scrollback.WindowMark
+	meta       scrollback.MetaEvent // as last reported
+	usage      scrollback.Usage     // of all its calls
+	sent       scrollback.Weight    // of the newest request
+	note       *sight.Note          // of the newest request, until it is stored with its step
+	wait       turnstile.Patience   // for summaries
+	web        webSearch
+	subagents  *subagents // its sub-agents
+	maxLookups int        // steps that may look things up, see maxSteps
 
 	references []scrollback.Reference // of the prompt, until they are reported
 	cancel     context.CancelCauseFunc
@@ -65,10 +64,19 @@ type liveTurn struct {
 // makeLive makes a turn that has begun live, for whoever asked.
 func makeLive(v *View, b store.Begun, sh setting.Resolved) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn,
-		head: b.Head, draft: &model.Answer{}, more: make(chan struct{}), cancel: func(error) {},
+	lt := &liveTurn{
+		e:        e,
+		view:     v,
+		resolved: sh,
+		wait:     turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)},
+		turn:     b.Turn,
+		head:     b.Head,
+		draft:    &model.Answer{},
+		more:     make(chan struct{}),
+		cancel:   func(error) {},
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage,
-			Seq: b.Turn.Seq}}}
+			Seq: b.Turn.Seq}},
+	}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
 	}
@@ -99,7 +107,11 @@ func (lt *liveTurn) emit(evs ...scrollback.Event) {
 func (lt *liveTurn) compactBeside(ctx context.Context) {
 	sh := lt.resolved
 	lt.e.beside(func(base context.Context) {
-		if r := lt.e.folder.Ahead(watch.On(base, ctx), lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
+		if r := lt.e.folder.Ahead(
+			watch.On(base, ctx),
+			lt.turn.Conversation,
+			sh,
+		); r.Result == scrollback.ResultCompacted {
 			lt.mu.Lock()
 			defer lt.mu.Unlock()
 			lt.beside = append(lt.beside, scrollback.CompactionEvent{Receipt: r})

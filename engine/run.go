@@ -5,17 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/calls"
 	"github.com/scrollback-ai/scrollback/engine/fold"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/sight"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
@@ -104,10 +101,17 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, re
 		note.Sent.At = lt.e.store.Now()
 		lt.sent = w.Weight
 		lt.note = note
-		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve,
-			Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > lt.most+1,
-			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation),
-			Bytes: lt.e.intake.Bytes})
+		t, err := lt.ask(ctx, model.Request{
+			Items:           w.Items,
+			Tools:           w.Tools,
+			MaxOutputTokens: w.Budget.Reserve,
+			Limit:           lt.resolved.ModelBudget.Limit,
+			AnswerOnly:      step > lt.maxLookups+1,
+			Thinking:        lt.resolved.Thinking,
+			WebSearch:       lt.web.by == WebSearchProvider,
+			CacheKey:        cacheKey(lt.turn.Conversation),
+			Bytes:           lt.e.intake.Bytes,
+		})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
 			return w, t, err
@@ -242,7 +246,8 @@ func (lt *liveTurn) conclude(ctx context.Context, step int,
 	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
 		switch hidden := len(t.parts) > 0; {
 		case t.finish == scrollback.FinishLength:
-			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).Because(scrollback.ErrUpstream).
+			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).
+				Because(scrollback.ErrUpstream).
 				Advise(scrollback.AdviceChooseModel, "")
 		case hidden:
 			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn",
@@ -252,30 +257,35 @@ func (lt *liveTurn) conclude(ctx context.Context, step int,
 		return nil, nil, lt.empty(ctx)
 	case len(calls) > 0:
 		ran := lt.answerCalls(ctx, step, calls)
-		f.OpenCalls = ran.Open
+		f.OpenCalls = ran.open
 		if err := ctx.Err(); err != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		for _, r := range ran.Results.Results() {
-			ev := scrollback.ToolResultEvent{CallID: r.CallID, Name: r.Name, Text: r.Text, Conversation: ran.Agents[r.CallID]}
+		for _, r := range ran.results.Results() {
+			ev := scrollback.ToolResultEvent{
+				CallID:       r.CallID,
+				Name:         r.Name,
+				Text:         r.Text,
+				Conversation: ran.subagents[r.CallID],
+			}
 			if r.Artifact != "" {
 				ev.Ref = scrollback.ArtifactRef(r.Artifact)
 			}
 			results = append(results, ev)
 		}
-		if len(ran.Results) > 0 {
+		if len(ran.results) > 0 {
 			f.Messages = append(f.Messages, store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool,
-				Parts: ran.Results}, Mentions: ran.Mentions})
+				Parts: ran.results}, Mentions: ran.mentions})
 		}
 		switch {
 		case len(f.OpenCalls) > 0:
 			f.State = scrollback.TurnWaiting
-		case step > lt.most+1:
+		case step > lt.maxLookups+1:
 			f.FinishReason = scrollback.FinishMaxSteps
 		default:
 			f.State = scrollback.TurnOpen
 		}
-	case step > lt.most+1: // it had to be told to answer
+	case step > lt.maxLookups+1: // it had to be told to answer
 		f.FinishReason = scrollback.FinishMaxSteps
 	}
 	f.Messages = append([]store.Incoming{said}, f.Messages...)
@@ -342,7 +352,8 @@ func (lt *liveTurn) empty(ctx context.Context) error {
 		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Said != nil &&
 			slices.Contains(emptyAnswers, one.Failure.Said.Format) {
 			return scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty again").
-				Because(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).Advise(scrollback.AdviceLeaveOut, "")
+				Because(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).
+				Advise(scrollback.AdviceLeaveOut, "")
 		}
 	}
 	return err
@@ -353,7 +364,9 @@ func (lt *liveTurn) empty(ctx context.Context) error {
 const faultsMost = 3
 
 // passing are words of faults that pass, whatever is sent.
-var passing = regexp.MustCompile(`(?i)overload|unavailable|loading|capacity|time(?:d )?[ -]?out|too many|busy|maintenance|temporar|out of memory|\(status (?:408|409|425|429|502|503|504|529)\)`)
+var passing = regexp.MustCompile(
+	`(?i)overload|unavailable|loading|capacity|time(?:d )?[ -]?out|too many|busy|maintenance|temporar|out of memory|\(status (?:408|409|425|429|502|503|504|529)\)`,
+)
 
 // judgeAgain says of a fault that a server has now had several times, in the same words and with
 // the same messages, that it will have it again: many refuse what they cannot read as if they had
@@ -376,7 +389,8 @@ func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
 	}
 	same := 1
 	for _, one := range before {
-		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Message == f.Message && one.Failure.Cause == f.Cause {
+		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Message == f.Message &&
+			one.Failure.Cause == f.Cause {
 			same++
 		}
 	}
@@ -470,55 +484,13 @@ func (lt *liveTurn) believed(t reply) scrollback.Usage {
 
 // answerCalls runs the calls of a step that are answered here; those of the client stay open
 // for it.
-func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.ToolCall) calls.Answers {
+func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.ToolCall) callAnswers {
 	lt.mu.Lock()
 	c := lt.head.Conversation
 	lt.mu.Unlock()
-	reader := lt.view.Recall()
-	run := calls.Step{Clients: c.Settings.Tools, Late: step > lt.most, Room: lt.room(len(all)),
-		LookUp: func(ctx context.Context, call scrollback.ToolCall, room recall.Room) (string, error) {
-			return reader.Call(ctx, c.ID, call.Name, call.Arguments, room)
-		}}
-	if lt.e.o.Agents.Allowed && agent.Offered(c) {
-		by := agent.Employer{Conversation: c, Turn: lt.turn.ID, Model: lt.resolved.Over.Model, Limit: lt.resolved.Over.Limit}
-		at := desk(lt.view)
-		run.Agent = func(ctx context.Context, call scrollback.ToolCall, room recall.Room) (agent.Result, error) {
-			return lt.crew.Run(ctx, at, by, call, room)
-		}
-	}
-	return run.Run(ctx, all)
-}
-
-// desk is what sub-agents need, within what whoever asked may.
-func desk(v *View) agent.Desk {
-	return agent.Desk{Get: v.Get, Stop: v.Turns().Cancel, Messages: v.Recall().All, Render: archive.Transcript,
-		Keep: v.e.intake.Keep,
-		Below: func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error) {
-			return v.e.store.Agents.Below(ctx, id, true)
-		},
-		Discard: func(ctx context.Context, id scrollback.ConversationID) error { _, err := v.Purge(ctx, id); return err },
-		Create: func(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, error) {
-			c.Roots = slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool { // granted once, and no longer
-				_, err := v.e.grants.Narrow([]string{root})
-				return err != nil
-			})
-			err := admits(ctx, v, &c)
-			if err == nil {
-				c, _, err = v.e.store.Create(ctx, c)
-			}
-			return c, err
-		},
-		Begin: func(ctx context.Context, id scrollback.ConversationID, task string,
-			crew *agent.Crew) (scrollback.TurnID, iter.Seq[scrollback.Event], error) {
-			turn, events, err := v.Begin(ctx, TurnRequest{Conversation: id, Message: scrollback.Say(task), crew: crew})
-			return turn, func(yield func(scrollback.Event) bool) {
-				for n, err := range events {
-					if err != nil || !yield(n.Event) {
-						return
-					}
-				}
-			}, err
-		}}
+	run := callRunner{turn: lt, conversation: c, late: step > lt.maxLookups, room: lt.room(len(all)),
+		startsAgents: lt.e.o.Agents.Allowed && setting.OffersAgents(c)}
+	return run.run(ctx, all)
 }
 
 // Bounds of recall results, as shares of the budget: of one by itself, and of all those

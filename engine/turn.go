@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/calls"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
@@ -47,7 +45,7 @@ type TurnRequest struct {
 	// Nil is the zone of the [Options.Place].
 	Zone *time.Location `json:"-"`
 
-	crew *agent.Crew // that a sub-agent's turn belongs to
+	subagents *subagents // that a sub-agent's turn belongs to
 
 	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
 	Quota *scrollback.Quota `json:"-"`
@@ -128,10 +126,10 @@ func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed 
 		default:
 			lt = makeLive(v, begun, sh)
 			lt.web = web
-			lt.crew = agent.NewCrew(e.o.Agents, r.crew)
-			lt.most = maxSteps
+			lt.subagents = newSubagents(e.o.Agents, r.subagents)
+			lt.maxLookups = maxSteps
 			if begun.Head.AgentOf != nil {
-				lt.most = max(e.o.Agents.Steps-2, 1) // two more are told to answer
+				lt.maxLookups = max(e.o.Agents.Steps-2, 1) // two more are told to answer
 			}
 			return lt, "", nil
 		}
@@ -177,7 +175,7 @@ func (v *View) prepare(ctx context.Context,
 	if err != nil {
 		return begin, sh, web, err
 	}
-	quota, against, err := e.gate.Judge(ctx, v.door.caller.Key, head.Project, r.Quota)
+	quota, against, err := e.gate.judge(ctx, v.door.caller.Key, head.Project, r.Quota)
 	if err == nil && r.Key == "" && r.MessageID == "" { // else it may be a replay
 		err = against
 	}
@@ -350,7 +348,7 @@ func (e *Engine) ending(ctx context.Context, head store.Head, r *TurnRequest) (*
 			continue
 		}
 		open := slices.DeleteFunc(m.Parts.Calls(), func(c scrollback.ToolCall) bool {
-			return c.Recall() || agent.Ours(head.Conversation, c.Name) || answered[c.ID]
+			return c.Recall() || setting.IsAgentCall(head.Conversation, c.Name) || answered[c.ID]
 		})
 		switch {
 		case m.Role != scrollback.RoleAssistant || m.Status != scrollback.StatusComplete:
@@ -376,10 +374,10 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 		for i, res := range r.ToolResults {
 			ids[i] = res.CallID
 		}
-		return calls.Match(last.OpenCalls, ids, in)
+		return matchResults(last.OpenCalls, ids, in)
 	case len(r.Message) == 0 && waiting:
 		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s",
-			calls.Names(last.OpenCalls))
+			listCalls(last.OpenCalls))
 	case len(r.Message) == 0 && last != nil && last.State == scrollback.TurnComplete:
 		return scrollback.ParamErrorf(op, "message", "the last message is answered already: give a message")
 	}

@@ -15,8 +15,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -73,7 +71,7 @@ type Options struct {
 	NoTitleCalls bool
 	Searcher     engine.Searcher // of the web
 	WebSearch    string          // as engine.Options has it
-	Agents       agent.Options
+	Agents       engine.AgentOptions
 
 	RemoteImages bool // images at addresses are taken
 }
@@ -131,7 +129,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Archive:     transfer.OnCompact(r.Transfer),
 		Titles:      o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
 		Searcher: o.Searcher, WebSearch: o.WebSearch, Agents: o.Agents,
-		Allowances: allowance.Configured(o.Budgets),
+		Allowances: engine.AllowancesFromConfig(o.Budgets),
 	}
 	opts.Incoming.RemoteImages = o.RemoteImages
 	r.Engine = engine.New(r.Store, r.Archive, opts)

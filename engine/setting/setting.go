@@ -22,7 +22,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/lessons"
@@ -322,8 +321,8 @@ func (rs *Resolver) TextWeight(text string) scrollback.Weight {
 // them if the conversation has it.
 func (s *Resolved) Tools(c scrollback.Conversation) []scrollback.Tool {
 	out := recall.Tools()
-	if s.agents && agent.Offered(c) {
-		out = append(out, agent.Tool())
+	if s.agents && OffersAgents(c) {
+		out = append(out, AgentTool())
 	}
 	return append(out, c.Settings.Tools...)
 }

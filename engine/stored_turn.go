@@ -1,10 +1,4 @@
-// Package follow tells of a turn that another process runs, or that ended a while ago: it makes
-// events of what is stored of it, looking again as long as it is open.
-//
-// Invariant: whoever has read to the end has everything that is stored of the turn.
-//
-// It may not know live turns, or who is allowed to read.
-package follow
+package engine
 
 import (
 	"context"
@@ -15,41 +9,29 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store"
 )
 
 // pollEvery is how often a turn is looked at while it is open.
 const pollEvery = 500 * time.Millisecond
 
-// Events that are made from what is stored have numbers between Base and Last, which the
-// server that runs the turn gives to none: whoever comes to it from another server is
-// recognised by them. Last numbers the last event: whoever has it has everything.
+// Events that are made from what is stored have numbers above Stored, and those of the server that
+// runs the turn have numbers below it: a reader who comes from another server is recognised by
+// them. lastStored numbers the last event; who has it has everything.
 const (
-	Base = 1 << 30
-	Last = math.MaxInt32
+	Stored     = 1 << 30
+	lastStored = math.MaxInt32
 )
 
-// Reader takes numbered events.
-type Reader struct {
-	N     int // of the event before the first
-	Yield func(n int, ev scrollback.Event) bool
-}
-
-// Turn yields the events of a turn of s after number n, until it has ended, ctx ends or yield
-// returns false. read returns the turn as it is now, with its state judged by its lease. An
-// error comes of reading, or is canceled.
-func Turn(ctx context.Context, s *store.Store, read func(context.Context) (scrollback.Turn, error), r Reader) error {
-	r.N = max(r.N, Base)
-	f := follower{store: s, read: read, Reader: r}
-	return f.follow(ctx)
-}
-
-// follower makes events of a turn from what is stored of it.
-type follower struct {
-	store *store.Store
-	read  func(context.Context) (scrollback.Turn, error)
-	Reader
-	gone bool // the reader stopped
+// storedFollower follows a turn that another process runs, or that ended a while ago: it makes
+// events of what is stored of the turn, and looks again as long as it is open. A reader who has
+// read to the end has everything that is stored.
+type storedFollower struct {
+	e            *Engine
+	conversation scrollback.ConversationID
+	turn         scrollback.TurnID
+	number       int // of the event before the next
+	yield        func(SequencedEvent) bool
+	gone         bool // the reader stopped
 
 	shown    scrollback.Draft
 	searches []scrollback.Search
@@ -57,17 +39,19 @@ type follower struct {
 	snapshot bool
 }
 
-func (f *follower) emit(ev scrollback.Event) {
-	f.N++
-	if !f.gone && !f.Yield(f.N, ev) {
+func (f *storedFollower) emit(ev scrollback.Event) {
+	f.number++
+	if !f.gone && !f.yield(SequencedEvent{f.number, ev}) {
 		f.gone = true
 	}
 }
 
-func (f *follower) follow(ctx context.Context) error {
+// run yields events until the turn has ended, ctx ends, or the reader stops. It fails if the turn
+// cannot be read, and returns canceled when ctx ends.
+func (f *storedFollower) run(ctx context.Context) error {
 	first := true
 	for {
-		t, err := f.read(ctx)
+		t, err := f.e.takeOver(ctx, f.conversation, f.turn)
 		if err != nil {
 			return err
 		}
@@ -75,13 +59,13 @@ func (f *follower) follow(ctx context.Context) error {
 			f.emit(scrollback.TurnEvent{TurnID: t.ID, UserMessageID: t.UserMessage, Seq: t.Seq})
 			first = false
 		}
-		if f.search(t); f.gone {
+		if f.emitSearches(t); f.gone {
 			return nil
 		}
 		if t.State != scrollback.TurnOpen {
-			return f.finish(ctx, t)
+			return f.emitAnswer(ctx, t)
 		}
-		f.draft(t)
+		f.emitDraft(t)
 		if f.gone {
 			return nil
 		}
@@ -95,8 +79,8 @@ func (f *follower) follow(ctx context.Context) error {
 	}
 }
 
-// draft yields what a running turn has written since the last poll.
-func (f *follower) draft(t scrollback.Turn) {
+// emitDraft yields what a running turn has written since the last poll.
+func (f *storedFollower) emitDraft(t scrollback.Turn) {
 	d := t.Draft
 	if !f.snapshot || t.Reply != f.reply { // the first poll, or another step
 		f.snapshot = true
@@ -117,8 +101,8 @@ func (f *follower) draft(t scrollback.Turn) {
 	f.shown = d
 }
 
-// search yields what was searched for on the web, or found, since the last poll.
-func (f *follower) search(t scrollback.Turn) {
+// emitSearches yields what was searched for on the web, or found, since the last poll.
+func (f *storedFollower) emitSearches(t scrollback.Turn) {
 	if t.Meta == nil {
 		return
 	}
@@ -139,15 +123,18 @@ func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
 	return ev
 }
 
-// finish yields the stored answer of a turn that has ended.
-func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
+// emitAnswer yields the stored answer of a turn that has ended.
+func (f *storedFollower) emitAnswer(ctx context.Context, t scrollback.Turn) error {
 	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
-	page, _, err := f.store.Page(ctx, t.Conversation,
+	page, _, err := f.e.store.Page(ctx, t.Conversation,
 		scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
 	if err != nil {
 		return err
 	}
-	stored := slices.DeleteFunc(page, func(m scrollback.Message) bool { return m.TurnID != t.ID || m.ID == t.UserMessage })
+	stored := slices.DeleteFunc(
+		page,
+		func(m scrollback.Message) bool { return m.TurnID != t.ID || m.ID == t.UserMessage },
+	)
 	for _, m := range stored {
 		if m.Role == scrollback.RoleAssistant {
 			d = draftOf(m)
@@ -165,7 +152,7 @@ func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
 	if t.Failure != nil {
 		f.emit(scrollback.ErrorEvent{Failure: *t.Failure})
 	}
-	f.N = max(f.N, Last-1)
+	f.number = max(f.number, lastStored-1)
 	f.emit(scrollback.DoneEvent{TurnID: t.ID, MessageID: t.Reply, Status: t.State, FinishReason: t.FinishReason})
 	return nil
 }

@@ -1,4 +1,4 @@
-package calls
+package engine
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// Match checks that results, by the ids of their calls, are for exactly the open calls, gives
+// matchResults checks that results, by the ids of their calls, are for exactly the open calls, gives
 // each in the messages the name of its tool, and puts them in the order of the calls.
-func Match(open []scrollback.ToolCall, ids []string, in []store.Incoming) error {
+func matchResults(open []scrollback.ToolCall, ids []string, in []store.Incoming) error {
 	names := map[string]string{}
 	for _, c := range open {
 		names[c.ID] = c.Name
@@ -19,13 +19,23 @@ func Match(open []scrollback.ToolCall, ids []string, in []store.Incoming) error 
 	seen := map[string]bool{}
 	for _, id := range ids {
 		if names[id] == "" || seen[id] {
-			return scrollback.ParamErrorf("engine.Turn", "tool_results", "result %q answers no open call (open: %s)", id,
-				Names(open))
+			return scrollback.ParamErrorf(
+				"engine.Turn",
+				"tool_results",
+				"result %q answers no open call (open: %s)",
+				id,
+				listCalls(open),
+			)
 		}
 		seen[id] = true
 	}
 	if len(seen) != len(open) {
-		return scrollback.ParamErrorf("engine.Turn", "tool_results", "every open call needs its result: %s", Names(open))
+		return scrollback.ParamErrorf(
+			"engine.Turn",
+			"tool_results",
+			"every open call needs its result: %s",
+			listCalls(open),
+		)
 	}
 	place := func(p scrollback.Part) int {
 		res, ok := p.(scrollback.ToolResult)
@@ -46,8 +56,8 @@ func Match(open []scrollback.ToolCall, ids []string, in []store.Incoming) error 
 	return nil
 }
 
-// Names lists calls for a sentence.
-func Names(calls []scrollback.ToolCall) string {
+// listCalls lists calls for a sentence.
+func listCalls(calls []scrollback.ToolCall) string {
 	ids := make([]string, len(calls))
 	for i, c := range calls {
 		ids[i] = c.ID + " (" + c.Name + ")"

@@ -1,4 +1,4 @@
-package agent_test
+package engine_test
 
 import (
 	"encoding/json"
@@ -9,19 +9,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollback-ai/scrollback/engine/agent"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 )
 
 // The guide lists the arguments of the tool and the bounds with their defaults.
 func TestGuideOfSubAgents(t *testing.T) {
-	file, err := os.ReadFile("../../docs/guides/sub-agents.md")
+	file, err := os.ReadFile("../docs/guides/sub-agents.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var schema struct {
 		Properties map[string]json.RawMessage
 	}
-	if err := json.Unmarshal(agent.Tool().Parameters, &schema); err != nil {
+	if err := json.Unmarshal(setting.AgentTool().Parameters, &schema); err != nil {
 		t.Fatal(err)
 	}
 	said := 0
@@ -37,7 +38,7 @@ func TestGuideOfSubAgents(t *testing.T) {
 	if said != len(schema.Properties) {
 		t.Errorf("the guide names %d arguments of %d", said, len(schema.Properties))
 	}
-	o := agent.Options{}.Complete()
+	o := engine.AgentOptions{}.Complete()
 	want := []string{fmt.Sprint("allowed = ", o.Allowed), fmt.Sprint("depth = ", o.Depth),
 		fmt.Sprint("per_turn = ", o.PerTurn),
 		fmt.Sprint("per_tree = ", o.PerTree), fmt.Sprint("steps = ", o.Steps), fmt.Sprint("tokens = ", o.Tokens)}
