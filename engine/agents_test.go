@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -82,7 +82,7 @@ func (f *office) results(id scrollback.ConversationID) []scrollback.ToolResult {
 
 // hire is a call that gives the worker a task.
 func hire(id, task string) scrollback.ToolCall {
-	return enginetest.Call(id, setting.AgentToolName, fmt.Sprintf(`{"task":%q,"model":"worker"}`, task))
+	return enginetest.Call(id, request.AgentToolName, fmt.Sprintf(`{"task":%q,"model":"worker"}`, task))
 }
 
 // echoes answers each task with "did <task>".

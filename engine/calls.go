@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -50,7 +50,7 @@ func (s callRunner) run(ctx context.Context, all []scrollback.ToolCall) callAnsw
 	var working sync.WaitGroup
 	free := make(chan struct{}, maxParallelAgents)
 	for i, c := range ours {
-		if began[i] = c.Name == setting.AgentToolName && s.startsAgents && !s.late; began[i] {
+		if began[i] = c.Name == request.AgentToolName && s.startsAgents && !s.late; began[i] {
 			working.Go(func() {
 				free <- struct{}{}
 				defer func() { <-free }()
@@ -86,8 +86,8 @@ func (s callRunner) startSubagent(ctx context.Context, c scrollback.ToolCall) ca
 	}
 	within, done := watch.Tool(ctx, c)
 	lt := s.turn
-	by := parentTurn{Conversation: s.conversation, view: lt.view, turn: lt.turn.ID, model: lt.resolved.Over.Model,
-		limit: lt.resolved.Over.Limit}
+	by := parentTurn{Conversation: s.conversation, view: lt.view, turn: lt.turn.ID, model: lt.settings.Overrides.Model,
+		limit: lt.settings.Overrides.Limit}
 	r, err := lt.subagents.run(within, by, c, s.room)
 	done(err)
 	return r
@@ -96,7 +96,7 @@ func (s callRunner) startSubagent(ctx context.Context, c scrollback.ToolCall) ca
 // answerCall looks something up, or says why that cannot be.
 func (s callRunner) answerCall(ctx context.Context, c scrollback.ToolCall) callResult {
 	switch {
-	case s.late && (recall.IsTool(c.Name) || c.Name == setting.AgentToolName && s.startsAgents):
+	case s.late && (recall.IsTool(c.Name) || c.Name == request.AgentToolName && s.startsAgents):
 		return callResult{text: "No more look-ups in this turn: answer now with what you have.", isError: true}
 	case c.Name == model.Unnamed:
 		return callResult{text: "The call names no tool, so nothing was called: make it again with the tool's name.",

@@ -11,9 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/engine/fold"
-	"github.com/scrollback-ai/scrollback/engine/setting"
-	"github.com/scrollback-ai/scrollback/engine/sight"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -47,7 +45,7 @@ func (lt *liveTurn) run(base context.Context) {
 	lt.askTitle(last)
 	// a sub-agent seldom goes on
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil {
-		lt.e.folder.Ahead(base, lt.turn.Conversation, lt.resolved)
+		lt.e.compactor.CompactAhead(base, lt.turn.Conversation, lt.settings)
 	}
 }
 
@@ -61,10 +59,10 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		said.usage = lt.e.resolver.Priced(lt.resolved.Facts.Name, lt.believed(said))
-		lt.e.resolver.Outgrow(ctx, lt.resolved, said.usage)
+		said.usage = lt.e.resolver.AddPrice(lt.settings.Facts.Name, lt.checkUsage(said))
+		lt.e.resolver.NoteUsage(ctx, lt.settings, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
-		lt.resolved.Asked = sight.Asked(w) + lt.e.store.Weigh(said.parts, said.counted).Tokens
+		lt.settings.Asked = request.WeighQuestion(w) + lt.e.store.Weigh(said.parts, said.counted).Tokens
 		out, done, err := lt.conclude(ctx, step, said)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
@@ -86,13 +84,13 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	}
 }
 
-// maxHeeded bounds how often one step is requested again after a lesson from its server.
-const maxHeeded = 4
+// maxLessons bounds how often one step is requested again after a lesson from its server.
+const maxLessons = 4
 
 // answer asks the model for one step, and with another window if its server refused the
 // first and said why.
 func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, reply, error) {
-	for heeded := 0; ; heeded++ {
+	for lessons := 0; ; lessons++ {
 		w, note, err := lt.window(ctx)
 		if err != nil {
 			return w, reply{}, err
@@ -100,26 +98,26 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, re
 		note.Sent.Step = step
 		note.Sent.At = lt.e.store.Now()
 		lt.sent = w.Weight
-		lt.note = note
+		lt.sentRecord = note
 		t, err := lt.ask(ctx, model.Request{
 			Items:           w.Items,
 			Tools:           w.Tools,
 			MaxOutputTokens: w.Budget.Reserve,
-			Limit:           lt.resolved.ModelBudget.Limit,
+			Limit:           lt.settings.ModelBudget.Limit,
 			AnswerOnly:      step > lt.maxLookups+1,
-			Thinking:        lt.resolved.Thinking,
+			Thinking:        lt.settings.Thinking,
 			WebSearch:       lt.web.by == WebSearchProvider,
 			CacheKey:        cacheKey(lt.turn.Conversation),
 			Bytes:           lt.e.intake.Bytes,
 		})
 		l := model.LessonOf(err)
-		if l == nil || !lt.sofar().Empty() {
+		if l == nil || !lt.copyDraft().Empty() {
 			return w, t, err
 		}
-		if heeded == maxHeeded {
-			return w, t, fold.Refused(w, &lt.resolved, err)
+		if lessons == maxLessons {
+			return w, t, request.ExplainRefusal(w, &lt.settings, err)
 		}
-		if err := lt.heed(ctx, w, *l, err); err != nil {
+		if err := lt.applyLesson(ctx, w, *l, err); err != nil {
 			return w, t, err
 		}
 	}
@@ -131,30 +129,36 @@ func cacheKey(id scrollback.ConversationID) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// heed applies what a refusal taught. A request that was too long is folded to the share
+// applyLesson applies what a refusal taught. A request that was too long is folded to the share
 // that a compaction leaves, even if it fits by our own count; if it is no lighter after
 // that, it is not sent again.
-func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Lesson, refusal error) error {
+func (lt *liveTurn) applyLesson(ctx context.Context, sent scrollback.Window, l model.Lesson, refusal error) error {
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	sh, err := lt.e.resolver.Resolve(ctx, head.Conversation, lt.resolved.Over)
+	settings, err := lt.e.resolver.Resolve(ctx, head.Conversation, lt.settings.Overrides)
 	if err != nil {
 		return err
 	}
-	sh.Asked = lt.resolved.Asked
-	was := lt.resolved
+	settings.Asked = lt.settings.Asked
+	was := lt.settings
 	lt.mu.Lock() // saving the draft reads it
-	lt.resolved = sh
+	lt.settings = settings
 	lt.mu.Unlock()
 	switch {
-	case l.Strict != scrollback.StrictNothing && sh.Facts.Dialect != was.Facts.Dialect:
+	case l.Strict != scrollback.StrictNothing && settings.Facts.Dialect != was.Facts.Dialect:
 		return nil
 	case !l.TooLong:
 		return willComeAgain(refusal)
 	}
-	lt.emit(scrollback.CompactingEvent{Tokens: sh.ModelTokens(sent.Weight.Tokens), Budget: sh.ModelBudget.Tokens})
-	folded, err := lt.e.folder.Fold(ctx, &head, fold.Folding{Setting: sh, Reason: compact.MustFit, Wait: &lt.wait})
+	lt.emit(
+		scrollback.CompactingEvent{Tokens: settings.ModelTokens(sent.Weight.Tokens), Budget: settings.ModelBudget.Tokens},
+	)
+	folded, err := lt.e.compactor.Fold(
+		ctx,
+		&head,
+		request.FoldRequest{Settings: settings, Reason: compact.MustFit, Wait: &lt.wait},
+	)
 	if err != nil {
 		return err
 	}
@@ -165,10 +169,10 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 		lt.emit(scrollback.CompactionEvent{Receipt: folded})
 		return nil
 	}
-	if sh.ModelBudget.Reserve < was.ModelBudget.Reserve { // there is more room for the same question
+	if settings.ModelBudget.Reserve < was.ModelBudget.Reserve { // there is more room for the same question
 		return nil
 	}
-	return fold.Refused(sent, &lt.resolved, refusal)
+	return request.ExplainRefusal(sent, &lt.settings, refusal)
 }
 
 // willComeAgain is a refusal that taught nothing new: the same request would meet it again.
@@ -182,17 +186,16 @@ func willComeAgain(refusal error) error {
 }
 
 // window makes the window of a step, folding first if it does not fit.
-func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sight.Note, err error) {
+func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *request.SentRecord, err error) {
 	const op = "engine.Turn"
 	ctx, done := watch.Part(ctx, "assemble")
 	defer func() { done(err) }()
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	fitted, err := lt.e.folder.Fit(ctx, &head, fold.Fitting{
-		Setting: lt.resolved, PromptSeq: lt.turn.Seq, Wait: &lt.wait, Beside: !lt.e.o.NoBackgroundFolds,
-		Compacting: func(ev scrollback.CompactingEvent) { lt.emit(ev) },
-		Folded:     func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) },
+	fitted, err := lt.e.compactor.Fit(ctx, &head, request.FitRequest{
+		Settings: lt.settings, PromptSeq: lt.turn.Seq, Wait: &lt.wait, Beside: !lt.e.o.NoBackgroundFolds,
+		Progress: lt,
 	})
 	if err != nil {
 		return w, nil, err
@@ -200,16 +203,16 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sigh
 	if fitted.Due {
 		lt.compactBeside(ctx)
 	}
-	l := sight.Laid{Input: fitted.Input, Window: fitted.Window}
-	if err := lt.e.sight.Restore(ctx, head.Branch, &l, &lt.resolved); err != nil {
+	l := request.Layout{Input: fitted.Input, Window: fitted.Window}
+	if err := lt.e.previewer.RepeatUnshown(ctx, head.Branch, &l, &lt.settings); err != nil {
 		return w, nil, err
 	}
 	lt.quote(ctx, &l)
-	if err := window.Lint(l.Window, lt.resolved.Facts.Dialect); err != nil {
+	if err := window.Lint(l.Window, lt.settings.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
 	}
-	m := sight.Account(head.Conversation, lt.resolved, l.Window, lt.previous)
-	note = sight.Noted(&l, m, &lt.resolved)
+	m := request.BuildManifest(head.Conversation, lt.settings, l.Window, lt.previous)
+	note = request.RecordSent(&l, m, &lt.settings)
 	lt.previous = note.Mark
 	lt.meta = scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget,
 		Limit: m.Limit, LimitFrom: m.LimitFrom, ThinkingMS: lt.meta.ThinkingMS}
@@ -225,8 +228,8 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sigh
 func (lt *liveTurn) conclude(ctx context.Context, step int,
 	t reply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
 	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts,
-		Model: lt.resolved.Facts.Name, Usage: &t.usage}, Counted: t.counted}
-	f := store.FinishRequest{Window: lt.note.Mark, FinishReason: t.finish, State: scrollback.TurnComplete,
+		Model: lt.settings.Facts.Name, Usage: &t.usage}, Counted: t.counted}
+	f := store.FinishRequest{Window: lt.sentRecord.Mark, FinishReason: t.finish, State: scrollback.TurnComplete,
 		Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
@@ -405,7 +408,7 @@ var emptyAnswers = []string{answerEmpty, "the model's answer was empty again"}
 // record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
 	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID,
-		Key: lt.resolved.Over.Key, Model: lt.resolved.Facts.Name,
+		Key: lt.settings.Overrides.Key, Model: lt.settings.Facts.Name,
 		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
 }
 
@@ -420,8 +423,12 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		return done
 	}
 	f := store.FinishRequest{State: scrollback.TurnFailed}
-	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.Facts.Name,
-		Status: scrollback.StatusFailed}
+	said := scrollback.Message{
+		Role:   scrollback.RoleAssistant,
+		Parts:  lt.copyDraft().Parts(),
+		Model:  lt.settings.Facts.Name,
+		Status: scrollback.StatusFailed,
+	}
 	counted := store.Counted{}
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
@@ -446,7 +453,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
-		u := lt.e.resolver.Priced(said.Model, lt.believed(reply{parts: said.Parts, counted: counted}))
+		u := lt.e.resolver.AddPrice(said.Model, lt.checkUsage(reply{parts: said.Parts, counted: counted}))
 		said.Usage = &u
 		f.Messages = []store.Incoming{{Message: said, Counted: counted}}
 		f.Usage = []scrollback.UsageRecord{lt.record(u, "")}
@@ -468,15 +475,15 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	return done
 }
 
-// believed is the usage of a call: as its provider counted it, or an estimate if that
+// checkUsage is the usage of a call: as its provider counted it, or an estimate if that
 // cannot be believed.
-func (lt *liveTurn) believed(t reply) scrollback.Usage {
+func (lt *liveTurn) checkUsage(t reply) scrollback.Usage {
 	u := t.usage
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens = lt.resolved.ModelTokens(lt.sent.Tokens)
-	u.OutputTokens = lt.resolved.ModelTokens(lt.e.store.Weigh(t.parts, t.counted).Tokens)
+	u.InputTokens = lt.settings.ModelTokens(lt.sent.Tokens)
+	u.OutputTokens = lt.settings.ModelTokens(lt.e.store.Weigh(t.parts, t.counted).Tokens)
 	u.Estimated = true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
@@ -489,7 +496,7 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.
 	c := lt.head.Conversation
 	lt.mu.Unlock()
 	run := callRunner{turn: lt, conversation: c, late: step > lt.maxLookups, room: lt.room(len(all)),
-		startsAgents: lt.e.o.Agents.Allowed && setting.OffersAgents(c)}
+		startsAgents: lt.e.o.Agents.Allowed && request.OffersAgents(c)}
 	return run.run(ctx, all)
 }
 
@@ -504,5 +511,5 @@ const (
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
 	return recall.Room{Bytes: recall.RoomMax.Bytes,
-		Tokens: min(int64(share*float64(lt.resolved.Budget.Tokens)), lt.resolved.Room().Outputs()/int64(calls))}
+		Tokens: min(int64(share*float64(lt.settings.Budget.Tokens)), lt.settings.Room().Outputs()/int64(calls))}
 }

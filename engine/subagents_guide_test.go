@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 )
 
 // The guide lists the arguments of the tool and the bounds with their defaults.
@@ -22,7 +22,7 @@ func TestGuideOfSubAgents(t *testing.T) {
 	var schema struct {
 		Properties map[string]json.RawMessage
 	}
-	if err := json.Unmarshal(setting.AgentTool().Parameters, &schema); err != nil {
+	if err := json.Unmarshal(request.AgentTool().Parameters, &schema); err != nil {
 		t.Fatal(err)
 	}
 	said := 0

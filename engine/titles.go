@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/title"
@@ -50,7 +50,7 @@ func (lt *liveTurn) askTitle(last scrollback.DoneEvent) {
 	head := lt.head
 	if e.o.Titles != TitlesModel || e.o.NoTitleCalls || last.Status != scrollback.TurnComplete ||
 		head.TitleBy != scrollback.TitlePrompt ||
-		lt.resolved.Facts.NoSummaries {
+		lt.settings.Facts.NoSummaries {
 		return
 	}
 	leave, err := e.join(&e.aside)
@@ -61,7 +61,7 @@ func (lt *liveTurn) askTitle(last scrollback.DoneEvent) {
 		defer leave()
 		ctx, cancel := context.WithTimeout(e.base, titleTime)
 		defer cancel()
-		if err := e.askForTitle(ctx, head, lt.resolved); err != nil && e.base.Err() == nil {
+		if err := e.askForTitle(ctx, head, lt.settings); err != nil && e.base.Err() == nil {
 			e.o.Log.Warn("a conversation keeps the title of its first prompt", "conversation", head.ID, "error", err)
 		}
 	}()
@@ -70,22 +70,22 @@ func (lt *liveTurn) askTitle(last scrollback.DoneEvent) {
 // askForTitle asks a model for the title of a conversation, unless another server has or does, and
 // stores what it gives and costs. A model that was asked is not asked again, whatever it answered;
 // if this process dies before that is stored, one is asked after another answer.
-func (e *Engine) askForTitle(ctx context.Context, head store.Head, sh setting.Resolved) error {
-	if err := e.gate.checkBudget(ctx, sh.Over.Key, head.Project); err != nil {
+func (e *Engine) askForTitle(ctx context.Context, head store.Head, settings request.Settings) error {
+	if err := e.gate.checkBudget(ctx, settings.Overrides.Key, head.Project); err != nil {
 		return err
 	}
 	if e.o.TitleModel != "" {
 		var err error
-		if sh, err = e.resolver.Resolve(ctx, head.Conversation,
-			Overrides{Model: e.o.TitleModel, Key: sh.Over.Key}); err != nil {
+		if settings, err = e.resolver.Resolve(ctx, head.Conversation,
+			Overrides{Model: e.o.TitleModel, Key: settings.Overrides.Key}); err != nil {
 			return err
 		}
-		if sh.Facts.NoSummaries {
+		if settings.Facts.NoSummaries {
 			return nil
 		}
 	}
-	if sh.Facts.Unready != nil { // it may be asked after a later answer
-		return sh.Facts.Unready
+	if settings.Facts.Unready != nil { // it may be asked after a later answer
+		return settings.Facts.Unready
 	}
 	ms, err := e.store.Messages(ctx, head.Branch.ID, 1, min(head.Branch.HeadSeq, titleMessages))
 	if err != nil {
@@ -104,15 +104,15 @@ func (e *Engine) askForTitle(ctx context.Context, head store.Head, sh setting.Re
 	if err != nil || now.TitleBy != scrollback.TitlePrompt {
 		return err
 	}
-	r := title.Request(ms, sh.Facts.Dialect)
-	r.MaxOutputTokens = min(r.MaxOutputTokens, sh.ModelBudget.Reserve)
-	r.Limit = sh.ModelBudget.Limit
-	if sh.Thinking.Off() {
-		r.Thinking = sh.Thinking
+	r := title.Request(ms, settings.Facts.Dialect)
+	r.MaxOutputTokens = min(r.MaxOutputTokens, settings.ModelBudget.Reserve)
+	r.Limit = settings.ModelBudget.Limit
+	if settings.Thinking.Off() {
+		r.Thinking = settings.Thinking
 	}
-	made, err := title.Ask(e.o.Watch.In(ctx), watch.Model(sh.Model), r)
+	made, err := title.Ask(e.o.Watch.In(ctx), watch.Model(settings.Model), r)
 	given := store.Entitle{Conversation: head.ID, From: scrollback.TitlePrompt, To: scrollback.TitleAsked,
-		Usage: e.priceTitle(head.ID, sh, made)}
+		Usage: e.priceTitle(head.ID, settings, made)}
 	if name, ok := title.Judge(made.Answer); ok && err == nil {
 		given.Title = name
 		given.To = scrollback.TitleModel
@@ -127,7 +127,7 @@ func (e *Engine) askForTitle(ctx context.Context, head store.Head, sh setting.Re
 // nothing.
 func (e *Engine) priceTitle(
 	id scrollback.ConversationID,
-	sh setting.Resolved,
+	settings request.Settings,
 	made title.Call,
 ) []scrollback.UsageRecord {
 	u := made.Usage
@@ -135,12 +135,14 @@ func (e *Engine) priceTitle(
 		if made.Answer == "" {
 			return nil
 		}
-		u.InputTokens = sh.ModelTokens(e.store.Weigh(made.Sent, nil).Tokens)
+		u.InputTokens = settings.ModelTokens(e.store.Weigh(made.Sent, nil).Tokens)
 		u.Estimated = true
-		u.OutputTokens = sh.ModelTokens(e.store.Weigh(scrollback.Say(made.Answer), nil).Tokens)
+		u.OutputTokens = settings.ModelTokens(e.store.Weigh(scrollback.Say(made.Answer), nil).Tokens)
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	}
-	return []scrollback.UsageRecord{{Usage: e.resolver.Priced(sh.Facts.Name, u), Conversation: id, Key: sh.Over.Key,
-		Model:   sh.Facts.Name,
-		Purpose: "title", RequestID: made.RequestID, At: e.store.Now()}}
+	return []scrollback.UsageRecord{
+		{Usage: e.resolver.AddPrice(settings.Facts.Name, u), Conversation: id, Key: settings.Overrides.Key,
+			Model:   settings.Facts.Name,
+			Purpose: "title", RequestID: made.RequestID, At: e.store.Now()},
+	}
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
-	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
@@ -136,7 +135,7 @@ func spender(t *testing.T) *matrix {
 			delegated += len(item.Parts.Calls())
 		}
 		if wants && delegated < 2 {
-			call := scrollback.ToolCall{ID: fmt.Sprintf("c%d", delegated), Name: setting.AgentToolName,
+			call := scrollback.ToolCall{ID: fmt.Sprintf("c%d", delegated), Name: "agent",
 				Arguments: json.RawMessage(`{"task":"look at the lighthouse"}`)}
 			return []model.Delta{{Call: &call}, {Finish: scrollback.FinishToolCalls, Usage: usage}}
 		}

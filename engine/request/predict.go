@@ -1,4 +1,4 @@
-package fold
+package request
 
 import (
 	"context"
@@ -6,20 +6,19 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// foreseenMost bounds how many folds of one request are looked at beforehand.
-const foreseenMost = 4
+// maxPredicted bounds how many folds of one request are looked at beforehand.
+const maxPredicted = 4
 
-// Foresee returns what Fit would fold for a request that would show this: nil for nothing.
+// PredictFolds returns what Fit would fold for a request that would show this: nil for nothing.
 // The cuts are those that Fit would choose; no model is asked, so that the tokens after it
 // are those of the fold without one.
-func (f *Folder) Foresee(ctx context.Context, head store.Head, shown compact.Shown,
-	q Fitting) (*scrollback.Foreseen, error) {
+func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown compact.Shown,
+	q FitRequest) (*scrollback.Foreseen, error) {
 	var out *scrollback.Foreseen
 	hurry := make(chan struct{})
 	close(hurry)
@@ -28,17 +27,17 @@ func (f *Folder) Foresee(ctx context.Context, head store.Head, shown compact.Sho
 		memory = compact.NewMemory()
 	}
 	defer f.memories.put(head.ID, memory)
-	for range foreseenMost {
+	for range maxPredicted {
 		w := window.Assemble(shown.Window)
-		fits := window.Fits(w.Weight, q.Setting.Budget) && !shown.More
+		fits := window.Fits(w.Weight, q.Settings.Budget) && !shown.More
 		if fits && (!shown.Due(w) || shown.Branch.LiveWeight().Tokens < shown.Branch.View.RetryAt ||
 			f.locks.Users(head.ID) > 0) {
 			return out, nil
 		}
 		in := compact.Input{Shown: shown, Reason: compact.WhenDue, Conversation: head.ID, Hurry: hurry, Memory: memory,
-			Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.Setting) },
-			Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens,
-			Price:        f.resolver.Priced,
+			Writers: func() []compact.Summarizer { return f.findSummarizers(ctx, head.Conversation, q.Settings) },
+			Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Settings.ModelTokens,
+			Price:        f.resolver.AddPrice,
 			Load:         func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 			Measure:      func(scrollback.Segment, []scrollback.Message) (int64, string, error) { return 0, "", nil },
 			MeasureTable: func(scrollback.Segment, []scrollback.Segment) (int64, string, error) { return 0, "", nil }}
@@ -70,15 +69,15 @@ func (f *Folder) Foresee(ctx context.Context, head store.Head, shown compact.Sho
 	return out, nil
 }
 
-// Glance is Shown for a request that is only looked at, again with each key that is pressed:
+// ReadShownCached is Shown for a request that is only looked at, again with each key that is pressed:
 // what is live is read once. A view that is not stored has a negative version.
-func (f *Folder) Glance(ctx context.Context, h store.Head, sh setting.Resolved) (compact.Shown, error) {
+func (f *Compactor) ReadShownCached(ctx context.Context, h store.Head, settings Settings) (compact.Shown, error) {
 	if h.Branch.ViewVersion < 0 {
-		return f.Shown(ctx, h, sh)
+		return f.ReadShown(ctx, h, settings)
 	}
-	key := glance{version: h.Version, branch: h.Branch.ID, head: h.Branch.HeadSeq, view: h.Branch.ViewVersion,
-		most: pieceOf(sh)}
-	last := f.glances.take(h.ID)
+	key := cachedSnapshot{version: h.Version, branch: h.Branch.ID, head: h.Branch.HeadSeq, view: h.Branch.ViewVersion,
+		most: maxPieceTokens(settings)}
+	last := f.snapshots.take(h.ID)
 	if last == nil || last.key() != key {
 		snap, err := f.store.Views.Snapshot(ctx, h, key.most)
 		if err != nil {
@@ -87,36 +86,36 @@ func (f *Folder) Glance(ctx context.Context, h store.Head, sh setting.Resolved) 
 		last = &key
 		last.snap = &snap
 	}
-	f.glances.put(h.ID, last)
-	return f.surround(*last.snap, h, sh), nil
+	f.snapshots.put(h.ID, last)
+	return f.addSurroundings(*last.snap, h, settings), nil
 }
 
-// glance is a snapshot, and what it depends on.
-type glance struct {
+// cachedSnapshot is a snapshot, and what it depends on.
+type cachedSnapshot struct {
 	version, head, view, most int64
 	branch                    scrollback.BranchID
 	snap                      *store.Snapshot
 }
 
-func (g *glance) key() glance {
+func (g *cachedSnapshot) key() cachedSnapshot {
 	out := *g
 	out.snap = nil
 	return out
 }
 
-// recent is what was found out about the conversations that somebody writes to at the
+// recentCache is what was found out about the conversations that somebody writes to at the
 // moment.
-type recent[T any] struct {
+type recentCache[T any] struct {
 	mu sync.Mutex
 	of map[scrollback.ConversationID]T
 }
 
-// recentMost bounds how many conversations that is.
-const recentMost = 4
+// maxRecent bounds how many conversations that is.
+const maxRecent = 4
 
 // take returns what is known of a conversation, which nobody else has until it is put
 // back; the zero value for nothing.
-func (r *recent[T]) take(id scrollback.ConversationID) T {
+func (r *recentCache[T]) take(id scrollback.ConversationID) T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := r.of[id]
@@ -124,10 +123,10 @@ func (r *recent[T]) take(id scrollback.ConversationID) T {
 	return out
 }
 
-func (r *recent[T]) put(id scrollback.ConversationID, v T) {
+func (r *recentCache[T]) put(id scrollback.ConversationID, v T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.of == nil || len(r.of) >= recentMost {
+	if r.of == nil || len(r.of) >= maxRecent {
 		r.of = map[scrollback.ConversationID]T{}
 	}
 	r.of[id] = v

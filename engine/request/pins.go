@@ -1,4 +1,4 @@
-package setting
+package request
 
 import (
 	"context"
@@ -17,9 +17,9 @@ type Pins struct {
 	Project scrollback.Project
 }
 
-// Pins checks the messages that an edit pins, before its transaction: each must be
+// CheckPins checks the messages that an edit pins, before its transaction: each must be
 // something that was said on the path, and together they must leave room.
-func (rs *Resolver) Pins(ctx context.Context, head store.Head,
+func (rs *Resolver) CheckPins(ctx context.Context, head store.Head,
 	edit func(*scrollback.Conversation) error) (Pins, error) {
 	const op = "engine.Patch"
 	out := Pins{branch: head.Branch.ID}
@@ -27,9 +27,9 @@ func (rs *Resolver) Pins(ctx context.Context, head store.Head,
 	if err := edit(&c); err != nil {
 		return out, err
 	}
-	if !Alike(&c, &head.Conversation) {
+	if !SameSettings(&c, &head.Conversation) {
 		var err error
-		if out.Project, err = rs.Project(ctx, c.Project); err != nil {
+		if out.Project, err = rs.FindProject(ctx, c.Project); err != nil {
 			return out, err
 		}
 	}
@@ -41,7 +41,7 @@ func (rs *Resolver) Pins(ctx context.Context, head store.Head,
 		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax,
 			n)
 	}
-	sh, err := rs.Resolve(ctx, c, Overrides{})
+	settings, err := rs.Resolve(ctx, c, Overrides{})
 	if err != nil {
 		return out, err
 	}
@@ -61,10 +61,10 @@ func (rs *Resolver) Pins(ctx context.Context, head store.Head,
 		}
 		tokens += m.Weight.Tokens
 	}
-	if room := sh.Policy.PinnedBound(sh.Budget.Tokens); tokens > room {
+	if room := settings.Policy.PinnedBound(settings.Budget.Tokens); tokens > room {
 		return out, scrollback.ParamErrorf(op, "pinned_seqs",
-			"the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.ModelTokens(tokens),
-			sh.ModelTokens(room), sh.Policy.PinnedShare)
+			"the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", settings.ModelTokens(tokens),
+			settings.ModelTokens(room), settings.Policy.PinnedShare)
 	}
 	return out, nil
 }
@@ -79,9 +79,9 @@ func (p Pins) Apply(c *scrollback.Conversation, was scrollback.Conversation) err
 	return scrollback.Errorf(scrollback.Conflict, "engine.Patch", "the conversation was changed meanwhile; pin again")
 }
 
-// Alike reports whether an edit changed nothing that a request's model, policy
+// SameSettings reports whether an edit changed nothing that a request's model, policy
 // and limit depend on.
-func Alike(c, was *scrollback.Conversation) bool {
+func SameSettings(c, was *scrollback.Conversation) bool {
 	return c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && c.Project == was.Project &&
 		maps.Equal(c.Settings.Compaction, was.Settings.Compaction) &&
 		c.Settings.ModelThinking() == was.Settings.ModelThinking()

@@ -1,4 +1,4 @@
-package sight
+package request
 
 import (
 	"context"
@@ -6,72 +6,70 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/fold"
-	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Next is the request that is asked about: that of a conversation as it is, or with the
+// PreviewRequest is the request that is asked about: that of a conversation as it is, or with the
 // messages of a draft behind it, the last of which is what the person is writing.
-type Next struct {
-	Head    store.Head
-	Setting setting.Resolved
-	Draft   []scrollback.Message // with their weights
-	Content bool
-	Beside  bool // folds that the request does not need are made beside it
+type PreviewRequest struct {
+	Head     store.Head
+	Settings Settings
+	Draft    []scrollback.Message // with their weights
+	Content  bool
+	Beside   bool // folds that the request does not need are made beside it
 }
 
-// Manifest is the account of a request that is not sent.
-func (x *Sight) Manifest(ctx context.Context, q Next) (scrollback.Manifest, error) {
-	shown, err := x.folder.Glance(ctx, q.Head, q.Setting)
+// Preview is the account of a request that is not sent.
+func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.Manifest, error) {
+	shown, err := x.compactor.ReadShownCached(ctx, q.Head, q.Settings)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	prev, err := x.previous(ctx, q.Head.ID)
+	prev, err := x.findPrevious(ctx, q.Head.ID)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	prompt := q.append(&shown.Branch, &shown.Window)
-	l := Laid{Input: shown.Window, Window: window.Assemble(shown.Window)}
+	prompt := q.appendDraft(&shown.Branch, &shown.Window)
+	l := Layout{Input: shown.Window, Window: window.Assemble(shown.Window)}
 	if prompt > 0 {
-		if err := x.Restore(ctx, shown.Branch, &l, &q.Setting); err != nil {
+		if err := x.RepeatUnshown(ctx, shown.Branch, &l, &q.Settings); err != nil {
 			return scrollback.Manifest{}, err
 		}
 	}
-	m := Account(q.Head.Conversation, q.Setting, l.Window, prev)
+	m := BuildManifest(q.Head.Conversation, q.Settings, l.Window, prev)
 	m.Over = max(0, m.Tokens-m.Budget)
 	window.AccountReferences(&m, l.Window,
-		func(text string) int64 { return q.Setting.ModelTokens(int64(token.Count(text))) })
+		func(text string) int64 { return q.Settings.ModelTokens(int64(token.Count(text))) })
 	if shown.More {
 		live := shown.Window.Live
 		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: live[len(live)-1].Seq + 1, LastSeq: q.Head.Messages,
 			Reason: "not folded yet"})
 	}
 	if q.Content {
-		if m.Items, err = x.content(ctx, l.Window, q.Setting.Factor); err != nil {
+		if m.Items, err = x.listContent(ctx, l.Window, q.Settings.Factor); err != nil {
 			return m, err
 		}
 	}
 	if prompt == 0 {
 		return m, nil
 	}
-	m.Compacts, err = x.folder.Foresee(ctx, q.Head, shown, fold.Fitting{Setting: q.Setting, Beside: q.Beside})
-	q.drafted(&m, prompt)
+	m.Compacts, err = x.compactor.PredictFolds(ctx, q.Head, shown, FitRequest{Settings: q.Settings, Beside: q.Beside})
+	q.markDraft(&m, prompt)
 	return m, err
 }
 
-// Blank says that a draft says nothing yet.
-func Blank(ps scrollback.Parts) bool {
+// IsBlank says that a draft says nothing yet.
+func IsBlank(ps scrollback.Parts) bool {
 	return !slices.ContainsFunc(ps, func(p scrollback.Part) bool {
 		t, ok := p.(scrollback.Text)
 		return !ok || strings.TrimSpace(t.Text) != ""
 	})
 }
 
-// previous marks the last request of a conversation; nil for none.
-func (x *Sight) previous(ctx context.Context, id scrollback.ConversationID) (*scrollback.WindowMark, error) {
+// findPrevious marks the last request of a conversation; nil for none.
+func (x *Previewer) findPrevious(ctx context.Context, id scrollback.ConversationID) (*scrollback.WindowMark, error) {
 	last, err := x.store.Turns.Last(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
@@ -79,9 +77,9 @@ func (x *Sight) previous(ctx context.Context, id scrollback.ConversationID) (*sc
 	return last.Window, err
 }
 
-// append puts the draft behind what a branch shows, as if it had been sent, and returns the
+// appendDraft puts the draft behind what a branch shows, as if it had been sent, and returns the
 // seq that it would have; 0 without one.
-func (q *Next) append(b *scrollback.Branch, in *window.Input) int64 {
+func (q *PreviewRequest) appendDraft(b *scrollback.Branch, in *window.Input) int64 {
 	if len(q.Draft) == 0 {
 		return 0
 	}
@@ -99,8 +97,8 @@ func (q *Next) append(b *scrollback.Branch, in *window.Input) int64 {
 	return b.HeadSeq
 }
 
-// drafted marks what is not in the log yet: it has no number.
-func (q *Next) drafted(m *scrollback.Manifest, prompt int64) {
+// markDraft marks what is not in the log yet: it has no number.
+func (q *PreviewRequest) markDraft(m *scrollback.Manifest, prompt int64) {
 	unsent := prompt - int64(len(q.Draft))
 	for _, l := range m.Layers {
 		for i := range l.Items {

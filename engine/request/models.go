@@ -1,4 +1,4 @@
-package setting
+package request
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// facts is what is known about a model: from the configuration, the model, the catalog.
-func (rs *Resolver) facts(m model.Model) model.Facts {
+// findFacts is what is known about a model: from the configuration, the model, the catalog.
+func (rs *Resolver) findFacts(m model.Model) model.Facts {
 	facts := m.Facts()
 	own := rs.o.Catalog.Own(facts.Name)
 	known := rs.o.Catalog.Find(facts.Name)
@@ -20,8 +20,8 @@ func (rs *Resolver) facts(m model.Model) model.Facts {
 	return facts
 }
 
-// Get returns a model by its name; an error suggests similar names.
-func (rs *Resolver) Get(name string) (model.Model, error) {
+// FindModel returns a model by its name; an error suggests similar names.
+func (rs *Resolver) FindModel(name string) (model.Model, error) {
 	m, err := rs.o.Models(name)
 	if err != nil {
 		return nil, rs.lessons.Nearest(name, err)
@@ -29,9 +29,9 @@ func (rs *Resolver) Get(name string) (model.Model, error) {
 	return rs.lessons.Model(m), nil
 }
 
-// Priced is a call's usage with its cost added if the provider gave none and the catalog
+// AddPrice is a call's usage with its cost added if the provider gave none and the catalog
 // knows the price.
-func (rs *Resolver) Priced(name string, u scrollback.Usage) scrollback.Usage {
+func (rs *Resolver) AddPrice(name string, u scrollback.Usage) scrollback.Usage {
 	if u.Cost != 0 || u.Currency != "" {
 		return u
 	}
@@ -68,9 +68,9 @@ type ModelEntry struct {
 	Taught *scrollback.Learned `json:"taught,omitempty"`
 }
 
-// EffortsOf are the levels that people may choose for a model's thinking: those that the
+// ListEfforts are the levels that people may choose for a model's thinking: those that the
 // catalog lists, and for a model that it does not know the usual three.
-func EffortsOf(m model.Facts, known token.Facts) []string {
+func ListEfforts(m model.Facts, known token.Facts) []string {
 	switch {
 	case m.Offline, known.Known && !known.Thinks:
 		return []string{}

@@ -1,4 +1,4 @@
-package sight
+package request
 
 import (
 	"crypto/sha256"
@@ -8,36 +8,35 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Note is what is to be stored of a request that is being sent.
-type Note struct {
+// SentRecord is what is to be stored of a request that is being sent.
+type SentRecord struct {
 	Mark  *scrollback.WindowMark
 	Sent  scrollback.Sent
 	Texts map[string]string // that Sent names, by hash
 }
 
-// Noted makes the note of a request from its account.
-func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
+// RecordSent makes the note of a request from its account.
+func RecordSent(l *Layout, m scrollback.Manifest, settings *Settings) *SentRecord {
 	in := &l.Input
-	n := &Note{Mark: window.Mark(l.Window), Texts: map[string]string{}}
+	n := &SentRecord{Mark: window.Mark(l.Window), Texts: map[string]string{}}
 	n.Sent = scrollback.Sent{Model: m.Model, Policy: m.Policy, Limit: m.Limit, LimitFrom: m.LimitFrom, Budget: m.Budget,
 		CompactsAt: m.CompactsAt,
-		Tokens:     m.Tokens, Bytes: m.Bytes, Images: m.Images, Reused: m.Reused, Runs: runs(m),
-		Dialect: in.Dialect.Name, ImageURLs: in.Dialect.ImageURLs, Factor: sh.Factor, PinnedTokens: in.PinnedTokens,
+		Tokens:     m.Tokens, Bytes: m.Bytes, Images: m.Images, Reused: m.Reused, Runs: listRuns(m),
+		Dialect: in.Dialect.Name, ImageURLs: in.Dialect.ImageURLs, Factor: settings.Factor, PinnedTokens: in.PinnedTokens,
 		Prompt: in.PromptSeq,
 		Again:  l.Again, Web: l.Web, Hash: window.Fingerprint(l.Window)}
 	s := &n.Sent
 	if in.Instructions != "" {
-		s.Instructions = n.keep(in.Instructions)
+		s.Instructions = n.keepText(in.Instructions)
 	}
-	if tools, err := plain(in.Tools); err == nil && len(in.Tools) > 0 {
-		s.Tools = n.keep(tools)
+	if tools, err := encodeTools(in.Tools); err == nil && len(in.Tools) > 0 {
+		s.Tools = n.keepText(tools)
 	}
 	if in.Environment != "" {
-		s.Environment = hashOf(in.Environment)
+		s.Environment = hashText(in.Environment)
 	}
 	for _, seg := range in.Segments {
 		s.Segments = append(s.Segments, seg.ID)
@@ -45,8 +44,8 @@ func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
 	if in.Summary != nil {
 		s.Summary = &in.Summary.ViewSummary
 	}
-	s.Carried = seqs(in.Carried)
-	s.Pinned = seqs(in.Pinned)
+	s.Carried = listSeqs(in.Carried)
+	s.Pinned = listSeqs(in.Pinned)
 	s.Without = in.Without
 	if len(s.Pinned) == 0 {
 		s.PinnedTokens = 0
@@ -58,8 +57,8 @@ func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
 	return n
 }
 
-// plain is JSON as it is sent, without HTML escapes.
-func plain(tools []scrollback.Tool) (string, error) {
+// encodeTools is JSON as it is sent, without HTML escapes.
+func encodeTools(tools []scrollback.Tool) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -67,32 +66,32 @@ func plain(tools []scrollback.Tool) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-func (n *Note) keep(text string) string {
-	hash := hashOf(text)
+func (n *SentRecord) keepText(text string) string {
+	hash := hashText(text)
 	n.Texts[hash] = text
 	return hash
 }
 
-func hashOf(text string) string {
+func hashText(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
 
-func seqs(ms []scrollback.Message) (out []int64) {
+func listSeqs(ms []scrollback.Message) (out []int64) {
 	for i := range ms {
 		out = append(out, ms[i].Seq)
 	}
 	return out
 }
 
-// runs are the items of a manifest, neighbours of one kind as one.
-func runs(m scrollback.Manifest) []scrollback.SentRun {
+// listRuns are the items of a manifest, neighbours of one kind as one.
+func listRuns(m scrollback.Manifest) []scrollback.SentRun {
 	out := []scrollback.SentRun{}
 	for _, l := range m.Layers {
 		for i, it := range l.Items {
 			r := scrollback.SentRun{Kind: it.Kind, Layer: l.Name, Seq: it.Seq, LastSeq: max(it.Seq, it.LastSeq),
 				Tokens: it.Tokens}
-			if i > 0 && joins(out[len(out)-1], r) {
+			if i > 0 && continuesRun(out[len(out)-1], r) {
 				last := &out[len(out)-1]
 				last.LastSeq = r.LastSeq
 				last.Tokens += r.Tokens
@@ -104,13 +103,13 @@ func runs(m scrollback.Manifest) []scrollback.SentRun {
 	return out
 }
 
-// joins says whether a run of messages goes on.
-func joins(a, b scrollback.SentRun) bool {
+// continuesRun says whether a run of messages goes on.
+func continuesRun(a, b scrollback.SentRun) bool {
 	return a.Kind == scrollback.KindMessage && b.Kind == a.Kind && b.Seq == a.LastSeq+1
 }
 
-// listed is the manifest of a request as its account has it.
-func listed(c scrollback.ConversationID, s *scrollback.Sent) scrollback.Manifest {
+// buildPastManifest is the manifest of a request as its account has it.
+func buildPastManifest(c scrollback.ConversationID, s *scrollback.Sent) scrollback.Manifest {
 	m := scrollback.Manifest{ConversationID: c, Model: s.Model, Policy: s.Policy, Limit: s.Limit, LimitFrom: s.LimitFrom,
 		Budget:     s.Budget,
 		CompactsAt: s.CompactsAt, Tokens: s.Tokens, Bytes: s.Bytes, Images: s.Images, Reused: s.Reused, Step: s.Step,

@@ -1,16 +1,4 @@
-// Package setting finds what a request of a conversation goes by: which model, which limit,
-// which policy, how much room that leaves, and what the model costs.
-//
-// What a request asks for goes first, then what its conversation says, what is stored of
-// its project, what the configuration says of the project, the rest of the configuration,
-// and last what is known about the model; what a server has taught about a model is heeded
-// everywhere.
-//
-// Words it adds: resolved (the model, limit and policy that a request resolves to).
-//
-// It reads what is stored of projects and what was learned about models, a row each, and
-// no conversation. It keeps neither: what another process stores holds for the next request.
-package setting
+package request
 
 import (
 	"cmp"
@@ -31,16 +19,16 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Options are those of the engine that requests go by.
-type Options struct {
+// ResolverOptions are the options of the engine that the settings of requests depend on.
+type ResolverOptions struct {
 	Models  func(name string) (model.Model, error)
 	Model   string
 	Catalog *token.Catalog
 	Limit   int64
 
 	DefaultLimit int64 // of models whose own is not configured
-	Compaction   Policy
-	Projects     map[string]Policy
+	Compaction   PolicySettings
+	Projects     map[string]PolicySettings
 	Strict       map[string]scrollback.Strictness
 	ReplyBounds  model.Bounds
 	Agents       bool // sub-agents may be started
@@ -49,15 +37,15 @@ type Options struct {
 	RemoteImages bool // addresses of images go to models
 }
 
-// Policy names the policy of conversations without one of their own, and holds
+// PolicySettings names the policy of conversations without one of their own, and holds
 // numbers that replace a policy's own, by their names in the guide to compaction.
-type Policy struct {
+type PolicySettings struct {
 	Policy  string
 	Numbers map[string]float64
 }
 
-// Resolved is what a request resolves to before anything is read or written.
-type Resolved struct {
+// Settings is what a request resolves to before anything is read or written.
+type Settings struct {
 	Model       model.Model
 	Facts       model.Facts
 	Policy      compact.Policy
@@ -67,7 +55,7 @@ type Resolved struct {
 	LimitFrom   scrollback.LimitFrom
 	Thinking    scrollback.Thinking
 	Learned     scrollback.Learned // of the model, when this was resolved
-	Over        Overrides          // what the request asked for
+	Overrides   Overrides          // what the request asked for
 	Project     scrollback.Project // what is stored of the conversation's, when this was resolved
 
 	Asked int64                 // tokens of the question that outputs are to stand beside, and of its calls
@@ -81,21 +69,21 @@ type Resolved struct {
 }
 
 // Room is how much of the window what comes in may take.
-func (s *Resolved) Room() intake.Room {
+func (s *Settings) Room() intake.Room {
 	return intake.Room{Budget: s.Budget.Tokens, Fixed: s.fixed, Asked: s.Asked, Calls: s.Calls}
 }
 
-// callsMost bounds how many calls are remembered where whole histories come in.
-const callsMost = 128
+// maxCalls bounds how many calls are remembered where whole histories come in.
+const maxCalls = 128
 
-// Remember notes the calls of a message, to which the outputs after it may belong.
-func (s *Resolved) Remember(m scrollback.Message) {
+// RememberCalls notes the calls of a message, to which the outputs after it may belong.
+func (s *Settings) RememberCalls(m scrollback.Message) {
 	s.Calls = append(s.Calls, m.Parts.Calls()...)
-	s.Calls = s.Calls[max(0, len(s.Calls)-callsMost):]
+	s.Calls = s.Calls[max(0, len(s.Calls)-maxCalls):]
 }
 
 // ModelTokens is an o200k weight in the model's own tokens.
-func (s *Resolved) ModelTokens(tokens int64) int64 {
+func (s *Settings) ModelTokens(tokens int64) int64 {
 	return int64(math.Round(float64(tokens) * s.Factor))
 }
 
@@ -120,62 +108,62 @@ const smallestLimit = 2000
 type Resolver struct {
 	store   *store.Store
 	lessons *lessons.Keeper
-	o       Options
+	o       ResolverOptions
 
 	mu      sync.Mutex
 	weights map[string]scrollback.Weight // of instructions, by text
 }
 
-// New makes a resolver.
-func New(s *store.Store, o Options) *Resolver {
+// NewResolver makes a resolver.
+func NewResolver(s *store.Store, o ResolverOptions) *Resolver {
 	return &Resolver{store: s, o: o, weights: map[string]scrollback.Weight{},
 		lessons: lessons.New(s.Books, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log,
 			Least: smallestLimit})}
 }
 
 // Resolve resolves a request, with what was learned about its model.
-func (rs *Resolver) Resolve(ctx context.Context, c scrollback.Conversation, over Overrides) (Resolved, error) {
-	s, err := rs.open(ctx, c, over)
+func (rs *Resolver) Resolve(ctx context.Context, c scrollback.Conversation, over Overrides) (Settings, error) {
+	s, err := rs.chooseForProject(ctx, c, over)
 	if err != nil {
 		return s, err
 	}
-	return rs.learned(ctx, c, s)
+	return rs.applyLearned(ctx, c, s)
 }
 
-// Begin resolves a request that begins a turn: if nobody has set the size of the window,
+// ResolveTurn resolves a request that begins a turn: if nobody has set the size of the window,
 // the model's server is asked for it first. A model that cannot be asked is an error.
-func (rs *Resolver) Begin(ctx context.Context, c scrollback.Conversation, over Overrides) (Resolved, error) {
-	s, err := rs.open(ctx, c, over)
+func (rs *Resolver) ResolveTurn(ctx context.Context, c scrollback.Conversation, over Overrides) (Settings, error) {
+	s, err := rs.chooseForProject(ctx, c, over)
 	if err != nil {
 		return s, err
 	}
 	if s.Facts.Unready != nil {
 		return s, s.Facts.Unready
 	}
-	if set, _ := rs.limitSet(c, &s); set <= 0 && over.Limit == 0 {
+	if set, _ := rs.findSetLimit(c, &s); set <= 0 && over.Limit == 0 {
 		rs.lessons.Ask(ctx, s.Model)
 	}
-	return rs.learned(ctx, c, s)
+	return rs.applyLearned(ctx, c, s)
 }
 
-// Check returns an error if a conversation's own model, policy or limit cannot be used
+// CheckConversation returns an error if a conversation's own model, policy or limit cannot be used
 // with what is stored of its project. It reads nothing.
-func (rs *Resolver) Check(c scrollback.Conversation, of scrollback.Project) error {
-	s, err := rs.choose(c, of, Overrides{})
+func (rs *Resolver) CheckConversation(c scrollback.Conversation, of scrollback.Project) error {
+	s, err := rs.chooseModel(c, of, Overrides{})
 	if err != nil {
 		return err
 	}
-	return rs.size(c, &s)
+	return rs.setSizes(c, &s)
 }
 
-// choose picks the model and the policy, without reading anything.
-func (rs *Resolver) choose(c scrollback.Conversation, of scrollback.Project, over Overrides) (Resolved, error) {
-	s := Resolved{Over: over, Project: of, agents: rs.o.Agents}
+// chooseModel picks the model and the policy, without reading anything.
+func (rs *Resolver) chooseModel(c scrollback.Conversation, of scrollback.Project, over Overrides) (Settings, error) {
+	s := Settings{Overrides: over, Project: of, agents: rs.o.Agents}
 	var err error
-	if s.Model, err = rs.Get(cmp.Or(over.Model, c.Model, of.Model, rs.o.Model)); err != nil {
+	if s.Model, err = rs.FindModel(cmp.Or(over.Model, c.Model, of.Model, rs.o.Model)); err != nil {
 		return s, err
 	}
-	s.Facts = rs.facts(s.Model)
+	s.Facts = rs.findFacts(s.Model)
 	s.Thinking = over.Thinking.Or(c.Settings.ModelThinking()).Or(of.Settings.ModelThinking())
 	if err := s.Thinking.Check(); err != nil {
 		return s, err
@@ -187,28 +175,28 @@ func (rs *Resolver) choose(c scrollback.Conversation, of scrollback.Project, ove
 	return s, err
 }
 
-// learned adds what was learned about the model, and the sizes that follow from it.
-func (rs *Resolver) learned(ctx context.Context, c scrollback.Conversation, s Resolved) (Resolved, error) {
+// applyLearned adds what was learned about the model, and the sizes that follow from it.
+func (rs *Resolver) applyLearned(ctx context.Context, c scrollback.Conversation, s Settings) (Settings, error) {
 	var err error
 	if s.Learned, err = rs.store.Books.Learned(ctx, s.Facts.Name); err != nil {
 		return s, err
 	}
-	if err := rs.size(c, &s); err != nil {
+	if err := rs.setSizes(c, &s); err != nil {
 		return s, err
 	}
 	s.Factor = cmp.Or(s.Learned.Factor, rs.o.Catalog.Find(s.Facts.Name).Factor)
 	s.Budget = s.ModelBudget
 	s.Budget.Limit = int64(float64(s.ModelBudget.Limit) / s.Factor)
 	s.Budget.Tokens = int64(float64(s.ModelBudget.Tokens) / s.Factor)
-	s.fixed = rs.ToolsWeight(s.Tools(c)).Tokens
+	s.fixed = rs.WeighTools(s.Tools(c)).Tokens
 	if text := s.Instructions(c); text != "" {
-		s.fixed += rs.TextWeight(text).Tokens
+		s.fixed += rs.WeighText(text).Tokens
 	}
 	if text := s.Project.Instructions; text != "" {
-		s.inherited = rs.TextWeight(text).Tokens
+		s.inherited = rs.WeighText(text).Tokens
 	}
 	if c.Environment != nil {
-		s.fixed += rs.TextWeight(c.Environment.Text).Tokens
+		s.fixed += rs.WeighText(c.Environment.Text).Tokens
 	}
 	if len(c.PinnedSeqs) > 0 {
 		s.fixed += s.Policy.PinnedBound(s.Budget.Tokens)
@@ -216,16 +204,16 @@ func (rs *Resolver) learned(ctx context.Context, c scrollback.Conversation, s Re
 	return s, nil
 }
 
-// size sets what the model takes, by what is known about it, and its budget.
-func (rs *Resolver) size(c scrollback.Conversation, s *Resolved) error {
+// setSizes sets what the model takes, by what is known about it, and its budget.
+func (rs *Resolver) setSizes(c scrollback.Conversation, s *Settings) error {
 	s.Facts.Dialect.ImageURLs = s.Facts.Dialect.ImageURLs && rs.o.RemoteImages
 	s.Facts.Dialect = window.Strict(s.Facts.Dialect, stricter(s.Learned.Strict, rs.o.Strict[s.Facts.Name]))
 	if most := s.Learned.MaxOutput; most > 0 && (s.Facts.MaxOutput == 0 || most < s.Facts.MaxOutput) {
 		s.Facts.MaxOutput = most
 	}
 	var limit int64
-	if limit, s.LimitFrom = rs.limit(c, s); s.Over.Limit < 0 {
-		limit = s.Over.Limit
+	if limit, s.LimitFrom = rs.findLimit(c, s); s.Overrides.Limit < 0 {
+		limit = s.Overrides.Limit
 	}
 	if limit < smallestLimit {
 		return scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit,
@@ -235,15 +223,15 @@ func (rs *Resolver) size(c scrollback.Conversation, s *Resolved) error {
 	return nil
 }
 
-// limit is the window of a model in tokens, and how it is known. What a server named a
+// findLimit is the window of a model in tokens, and how it is known. What a server named a
 // moment ago when it refused a request takes precedence over everything.
-func (rs *Resolver) limit(c scrollback.Conversation, s *Resolved) (limit int64, from scrollback.LimitFrom) {
+func (rs *Resolver) findLimit(c scrollback.Conversation, s *Settings) (limit int64, from scrollback.LimitFrom) {
 	var known int64
 	fresh := false
 	if s.Learned.Limit > 0 {
 		known, fresh = lessons.Window(s.Learned, rs.store.Now())
 	}
-	limit, from = rs.limitSet(c, s)
+	limit, from = rs.findSetLimit(c, s)
 	switch {
 	case limit > 0:
 	case known > 0:
@@ -263,11 +251,11 @@ func (rs *Resolver) limit(c scrollback.Conversation, s *Resolved) (limit int64, 
 	return limit, from
 }
 
-// limitSet is the window that somebody has set, and where; 0 if nobody has.
-func (rs *Resolver) limitSet(c scrollback.Conversation, s *Resolved) (int64, scrollback.LimitFrom) {
+// findSetLimit is the window that somebody has set, and where; 0 if nobody has.
+func (rs *Resolver) findSetLimit(c scrollback.Conversation, s *Settings) (int64, scrollback.LimitFrom) {
 	switch own := rs.o.Catalog.Own(s.Facts.Name).Limit; {
-	case s.Over.Limit > 0:
-		return s.Over.Limit, scrollback.LimitRequest
+	case s.Overrides.Limit > 0:
+		return s.Overrides.Limit, scrollback.LimitRequest
 	case c.Limit > 0:
 		return int64(c.Limit), scrollback.LimitConversation
 	case s.Project.Limit > 0:
@@ -289,17 +277,17 @@ func stricter(a, b scrollback.Strictness) scrollback.Strictness {
 	return b
 }
 
-// ToolsWeight is the weight of tool definitions.
-func (rs *Resolver) ToolsWeight(ts []scrollback.Tool) scrollback.Weight {
+// WeighTools is the weight of tool definitions.
+func (rs *Resolver) WeighTools(ts []scrollback.Tool) scrollback.Weight {
 	defs, err := json.Marshal(ts)
 	if err != nil {
 		return scrollback.Weight{} // a request with them is refused elsewhere
 	}
-	return rs.TextWeight(string(defs))
+	return rs.WeighText(string(defs))
 }
 
-// TextWeight is the weight of a text that is not a message: needed often, counted once.
-func (rs *Resolver) TextWeight(text string) scrollback.Weight {
+// WeighText is the weight of a text that is not a message: needed often, counted once.
+func (rs *Resolver) WeighText(text string) scrollback.Weight {
 	rs.mu.Lock()
 	w, ok := rs.weights[text]
 	rs.mu.Unlock()
@@ -319,7 +307,7 @@ func (rs *Resolver) TextWeight(text string) scrollback.Weight {
 // Tools are what the model may call. The recall tools come first and never change, so
 // that every request begins with the same bytes; the tool that starts sub-agents comes after
 // them if the conversation has it.
-func (s *Resolved) Tools(c scrollback.Conversation) []scrollback.Tool {
+func (s *Settings) Tools(c scrollback.Conversation) []scrollback.Tool {
 	out := recall.Tools()
 	if s.agents && OffersAgents(c) {
 		out = append(out, AgentTool())
@@ -327,12 +315,12 @@ func (s *Resolved) Tools(c scrollback.Conversation) []scrollback.Tool {
 	return append(out, c.Settings.Tools...)
 }
 
-// Forget forgets what was learned about a model.
-func (rs *Resolver) Forget(ctx context.Context, name string) error {
+// ForgetModel forgets what was learned about a model.
+func (rs *Resolver) ForgetModel(ctx context.Context, name string) error {
 	return rs.lessons.Forget(ctx, name)
 }
 
-// Outgrow notes how a request's usage compares with what was learned about its model.
-func (rs *Resolver) Outgrow(ctx context.Context, sh Resolved, u scrollback.Usage) {
-	rs.lessons.Outgrow(ctx, sh.Facts.Name, sh.Learned, u)
+// NoteUsage notes how a request's usage compares with what was learned about its model.
+func (rs *Resolver) NoteUsage(ctx context.Context, settings Settings, u scrollback.Usage) {
+	rs.lessons.Outgrow(ctx, settings.Facts.Name, settings.Learned, u)
 }

@@ -1,4 +1,4 @@
-package sight
+package request
 
 import (
 	"context"
@@ -19,16 +19,21 @@ type TurnContext struct {
 	Steps     []scrollback.Manifest `json:"steps"`
 }
 
-// Past says what is wanted of what a turn sent: of one step, or of all (0), with what the
+// PastRequest says what is wanted of what a turn sent: of one step, or of all (0), with what the
 // model read in the step, or in the last one.
-type Past struct {
+type PastRequest struct {
 	Step    int
 	Content bool
 }
 
-// Turn is what the steps of a turn of a conversation sent. A turn that is older than the
+// ReplayTurn is what the steps of a turn of a conversation sent. A turn that is older than the
 // accounts of steps has the totals of its last request, or nothing.
-func (x *Sight) Turn(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, q Past) (TurnContext, error) {
+func (x *Previewer) ReplayTurn(
+	ctx context.Context,
+	c scrollback.Conversation,
+	t scrollback.Turn,
+	q PastRequest,
+) (TurnContext, error) {
 	const op = "engine.Turns.Context"
 	out := TurnContext{TurnID: t.ID, StartedAt: t.StartedAt, Steps: []scrollback.Manifest{}}
 	sent, err := x.store.Turns.Steps(ctx, t.ID)
@@ -54,14 +59,14 @@ func (x *Sight) Turn(ctx context.Context, c scrollback.Conversation, t scrollbac
 		return out, scrollback.Errorf(scrollback.NotFound, op, "what turn %s sent to its model was not stored", t.ID)
 	}
 	for i := range sent {
-		m := listed(c.ID, &sent[i])
+		m := buildPastManifest(c.ID, &sent[i])
 		if q.Content && i == len(sent)-1 {
-			w, exact, err := x.laidAgain(ctx, c, t, &sent[i])
+			w, exact, err := x.layOutAgain(ctx, c, t, &sent[i])
 			if err != nil {
 				return out, err
 			}
 			m.Partial = !exact
-			if m.Items, err = x.content(ctx, w, sent[i].Factor); err != nil {
+			if m.Items, err = x.listContent(ctx, w, sent[i].Factor); err != nil {
 				return out, err
 			}
 		}
@@ -71,10 +76,10 @@ func (x *Sight) Turn(ctx context.Context, c scrollback.Conversation, t scrollbac
 	return out, nil
 }
 
-// laidAgain lays out again what a step sent, and says whether it is exactly that.
-func (x *Sight) laidAgain(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
+// layOutAgain lays out again what a step sent, and says whether it is exactly that.
+func (x *Previewer) layOutAgain(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
 	s *scrollback.Sent) (scrollback.Window, bool, error) {
-	in, err := x.input(ctx, c, t, s)
+	in, err := x.rebuildInput(ctx, c, t, s)
 	if err != nil {
 		return scrollback.Window{}, false, err
 	}
@@ -84,16 +89,16 @@ func (x *Sight) laidAgain(ctx context.Context, c scrollback.Conversation, t scro
 		if err != nil {
 			return w, false, err
 		}
-		w = x.again(w, parts, s.Again, in.Dialect)
+		w = x.appendRepeated(w, parts, s.Again, in.Dialect)
 	}
-	if found := searched(t, s.Web); found != nil {
-		w, _ = x.quoted(w, *found, s.Web.Chars, in.Dialect)
+	if found := findSearch(t, s.Web); found != nil {
+		w, _ = x.appendSearch(w, *found, s.Web.Chars, in.Dialect)
 	}
 	return w, window.Fingerprint(w) == s.Hash, nil
 }
 
-// searched is what a step quoted of a search; nil for nothing.
-func searched(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search {
+// findSearch is what a step quoted of a search; nil for nothing.
+func findSearch(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search {
 	if q == nil || t.Meta == nil {
 		return nil
 	}
@@ -106,10 +111,10 @@ func searched(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search {
 	return nil
 }
 
-// input is what a step was laid out from, as far as it is known.
-func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
+// rebuildInput is what a step was laid out from, as far as it is known.
+func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
 	s *scrollback.Sent) (window.Input, error) {
-	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Without: s.Without, Dialect: dialect(s)}
+	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Without: s.Without, Dialect: findDialect(s)}
 	if s.PinnedTokens > 0 {
 		in.PinnedTokens = s.PinnedTokens
 	}
@@ -118,17 +123,17 @@ func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollba
 		return in, err
 	}
 	if in.Instructions = texts[s.Instructions]; in.Instructions != "" {
-		in.InstructionsWeight = x.resolver.TextWeight(in.Instructions)
+		in.InstructionsWeight = x.resolver.WeighText(in.Instructions)
 	}
 	if tools, ok := texts[s.Tools]; ok {
 		if err := json.Unmarshal([]byte(tools), &in.Tools); err != nil {
 			return in, scrollback.Wrap(scrollback.Internal, "engine.Turns.Context", err)
 		}
-		in.ToolsWeight = x.resolver.TextWeight(tools)
+		in.ToolsWeight = x.resolver.WeighText(tools)
 	}
 	if env := c.Environment; env != nil && s.Environment != "" {
 		in.Environment = env.Text
-		in.EnvironmentWeight = x.resolver.TextWeight(env.Text)
+		in.EnvironmentWeight = x.resolver.WeighText(env.Text)
 	}
 	if in.Segments, err = x.store.Segments(ctx, s.Segments); err != nil {
 		return in, err
@@ -159,8 +164,8 @@ func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollba
 	return in, err
 }
 
-// dialect is the dialect that a step was laid out for.
-func dialect(s *scrollback.Sent) scrollback.Dialect {
+// findDialect is the dialect that a step was laid out for.
+func findDialect(s *scrollback.Sent) scrollback.Dialect {
 	for _, d := range window.Dialects() {
 		if d.Name == s.Dialect {
 			d.ImageURLs = s.ImageURLs

@@ -1,4 +1,4 @@
-package setting
+package request
 
 import (
 	"context"
@@ -9,17 +9,17 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 )
 
-// open is choose with what is stored of the conversation's project.
-func (rs *Resolver) open(ctx context.Context, c scrollback.Conversation, over Overrides) (Resolved, error) {
-	of, err := rs.Project(ctx, c.Project)
+// chooseForProject is choose with what is stored of the conversation's project.
+func (rs *Resolver) chooseForProject(ctx context.Context, c scrollback.Conversation, over Overrides) (Settings, error) {
+	of, err := rs.FindProject(ctx, c.Project)
 	if err != nil {
-		return Resolved{}, err
+		return Settings{}, err
 	}
-	return rs.choose(c, of, over)
+	return rs.chooseModel(c, of, over)
 }
 
-// Project is what is stored of a project; nothing for the empty name.
-func (rs *Resolver) Project(ctx context.Context, name string) (scrollback.Project, error) {
+// FindProject is what is stored of a project; nothing for the empty name.
+func (rs *Resolver) FindProject(ctx context.Context, name string) (scrollback.Project, error) {
 	if name == "" {
 		return scrollback.Project{}, nil
 	}
@@ -27,7 +27,7 @@ func (rs *Resolver) Project(ctx context.Context, name string) (scrollback.Projec
 }
 
 // Instructions are those of a conversation of the project: the project's, then its own.
-func (s *Resolved) Instructions(c scrollback.Conversation) string {
+func (s *Settings) Instructions(c scrollback.Conversation) string {
 	if s.Project.Instructions == "" || c.Instructions == "" {
 		return s.Project.Instructions + c.Instructions
 	}
@@ -35,10 +35,10 @@ func (s *Resolved) Instructions(c scrollback.Conversation) string {
 }
 
 // Inherited is what a request of a conversation takes from its project; nil for nothing.
-func (s *Resolved) Inherited(c scrollback.Conversation) []scrollback.Inherited {
+func (s *Settings) Inherited(c scrollback.Conversation) []scrollback.Inherited {
 	out := scrollback.Inherited{From: "project " + c.Project, Tokens: s.ModelTokens(s.inherited)}
 	of := s.Project.Settings
-	over := s.Over
+	over := s.Overrides
 	inherits := func(name string, theirs bool) {
 		if theirs {
 			out.Settings = append(out.Settings, name)
@@ -68,7 +68,7 @@ func (s *Resolved) Inherited(c scrollback.Conversation) []scrollback.Inherited {
 // be used, whatever policy a conversation of it names.
 func (rs *Resolver) CheckProject(p scrollback.Project) error {
 	for _, policy := range []string{"", compact.Snapshot, compact.Rolling, compact.Segments} {
-		if err := rs.Check(scrollback.Conversation{Project: p.Name, Policy: policy}, p); err != nil {
+		if err := rs.CheckConversation(scrollback.Conversation{Project: p.Name, Policy: policy}, p); err != nil {
 			return err
 		}
 	}

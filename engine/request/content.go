@@ -1,4 +1,4 @@
-package sight
+package request
 
 import (
 	"context"
@@ -12,14 +12,18 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// content is what a window sends, in the model's tokens, with what is cut marked.
-func (x *Sight) content(ctx context.Context, w scrollback.Window, factor float64) ([]scrollback.ContextItem, error) {
+// listContent is what a window sends, in the model's tokens, with what is cut marked.
+func (x *Previewer) listContent(
+	ctx context.Context,
+	w scrollback.Window,
+	factor float64,
+) ([]scrollback.ContextItem, error) {
 	items := window.Content(w)
 	for i := range items {
 		it := &items[i]
 		it.Tokens = int64(math.Round(float64(it.Tokens) * factor))
 		for k, p := range it.Parts {
-			cut, err := x.cut(ctx, it.Parts, k, factor)
+			cut, err := x.findCut(ctx, it.Parts, k, factor)
 			if err != nil {
 				return nil, err
 			}
@@ -40,9 +44,9 @@ func (x *Sight) content(ctx context.Context, w scrollback.Window, factor float64
 	return items, nil
 }
 
-// cut says what the whole weighs of a part that shows only the ends of a text; nil for any
+// findCut says what the whole weighs of a part that shows only the ends of a text; nil for any
 // other.
-func (x *Sight) cut(ctx context.Context, ps scrollback.Parts, i int, factor float64) (*scrollback.Cut, error) {
+func (x *Previewer) findCut(ctx context.Context, ps scrollback.Parts, i int, factor float64) (*scrollback.Cut, error) {
 	var text string
 	var of []scrollback.ArtifactID
 	switch p := ps[i].(type) {
@@ -62,7 +66,7 @@ func (x *Sight) cut(ctx context.Context, ps scrollback.Parts, i int, factor floa
 		if id == "" || !strings.Contains(text, "The whole is "+string(ref)) {
 			continue
 		}
-		size, tokens, err := x.whole(ctx, id)
+		size, tokens, err := x.weighArtifact(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -71,13 +75,13 @@ func (x *Sight) cut(ctx context.Context, ps scrollback.Parts, i int, factor floa
 	return nil, nil
 }
 
-// wholes remembers what artifacts weigh.
-type wholes struct {
+// weightCache remembers what artifacts weigh.
+type weightCache struct {
 	mu sync.Mutex
-	of map[scrollback.ArtifactID]weighed
+	of map[scrollback.ArtifactID]artifactWeight
 }
 
-type weighed struct {
+type artifactWeight struct {
 	bytes  int64
 	tokens float64
 }
@@ -86,15 +90,15 @@ type weighed struct {
 // weights of at most wholesMost artifacts are remembered.
 const (
 	countBytes = 256 << 10
-	wholesMost = 1024
+	maxWeights = 1024
 )
 
-// whole is the size of an artifact of text, in bytes and in tokens of ours. One whose bytes
+// weighArtifact is the size of an artifact of text, in bytes and in tokens of ours. One whose bytes
 // are gone has none.
-func (x *Sight) whole(ctx context.Context, id scrollback.ArtifactID) (int64, float64, error) {
-	x.wholes.mu.Lock()
-	w, ok := x.wholes.of[id]
-	x.wholes.mu.Unlock()
+func (x *Previewer) weighArtifact(ctx context.Context, id scrollback.ArtifactID) (int64, float64, error) {
+	x.weights.mu.Lock()
+	w, ok := x.weights.of[id]
+	x.weights.mu.Unlock()
 	if ok {
 		return w.bytes, w.tokens, nil
 	}
@@ -110,15 +114,15 @@ func (x *Sight) whole(ctx context.Context, id scrollback.ArtifactID) (int64, flo
 	if err != nil {
 		return 0, 0, scrollback.Wrap(scrollback.Unavailable, "engine.Context", err)
 	}
-	w = weighed{bytes: size, tokens: float64(token.Count(string(head)))}
+	w = artifactWeight{bytes: size, tokens: float64(token.Count(string(head)))}
 	if n := int64(len(head)); n > 0 && n < size {
 		w.tokens *= float64(size) / float64(n)
 	}
-	x.wholes.mu.Lock()
-	defer x.wholes.mu.Unlock()
-	if x.wholes.of == nil || len(x.wholes.of) >= wholesMost {
-		x.wholes.of = map[scrollback.ArtifactID]weighed{}
+	x.weights.mu.Lock()
+	defer x.weights.mu.Unlock()
+	if x.weights.of == nil || len(x.weights.of) >= maxWeights {
+		x.weights.of = map[scrollback.ArtifactID]artifactWeight{}
 	}
-	x.wholes.of[id] = w
+	x.weights.of[id] = w
 	return w.bytes, w.tokens, nil
 }

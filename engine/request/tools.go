@@ -1,4 +1,4 @@
-package setting
+package request
 
 import (
 	"encoding/json"
