@@ -1,4 +1,4 @@
-package minutes
+package summary
 
 import (
 	"fmt"
@@ -33,11 +33,11 @@ type OtherLanguage struct {
 	Text string // in the form that was asked for
 }
 
-// Judge is what an answer is judged by.
-type Judge struct {
+// Criteria is what an answer is judged by.
+type Criteria struct {
 	Count    func(string) int // tokens
 	Bound    int64            // tokens that an answer may have
-	Language string           // that it is to be in, as [Spoken] names it
+	Language string           // that it is to be in, as [DetectSpoken] names it
 }
 
 // shownRunes bounds what is quoted of an answer.
@@ -45,13 +45,13 @@ const shownRunes = 160
 
 // Accept brings an answer into the form, whatever marks it came with, and checks that it
 // is a summary: [Unusable] if it is not, [OtherLanguage] if only its language is wrong.
-func (f Form) Accept(answer string, j Judge) (string, error) {
+func (f Form) Accept(answer string, j Criteria) (string, error) {
 	// Reading it takes a while for each of its lines, and counting only what is left of it.
 	if most := 16*j.Bound + 64<<10; int64(len(answer)) > most {
 		return "", Unusable{fmt.Sprintf("it was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound),
 			fmt.Sprintf("the answer was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound)}
 	}
-	text, left := dropThoughts(cleaned(answer))
+	text, left := dropThoughts(cleanAnswer(answer))
 	switch {
 	case left:
 		return "", Unusable{"it contained thoughts beside the minutes", shownThought}
@@ -66,15 +66,15 @@ func (f Form) Accept(answer string, j Judge) (string, error) {
 		}
 	}
 	p := f.parse(text)
-	if err := f.complete(&p, text); err != nil {
+	if err := f.checkComplete(&p, text); err != nil {
 		return "", err
 	}
-	return f.judge(&p, j)
+	return f.checkAnswer(&p, j)
 }
 
-// complete checks that an answer has the sections of the form. One that was left out has
+// checkComplete checks that an answer has the sections of the form. One that was left out has
 // nothing to say, if most of them came.
-func (f Form) complete(p *parsed, text string) error {
+func (f Form) checkComplete(p *parsed, text string) error {
 	missing := p.missing()
 	heading := func(i int) string { return "## " + f.Sections[i].Heading }
 	switch {
@@ -96,8 +96,8 @@ func (f Form) complete(p *parsed, text string) error {
 	return nil
 }
 
-// judge writes the canonical form of what was parsed, and checks what it says.
-func (f Form) judge(p *parsed, j Judge) (string, error) {
+// checkAnswer writes the canonical form of what was parsed, and checks what it says.
+func (f Form) checkAnswer(p *parsed, j Criteria) (string, error) {
 	p.lines[p.last] = dropRemark(p.lines[p.last])
 	var b strings.Builder
 	var said []string
@@ -136,8 +136,8 @@ func (f Form) judge(p *parsed, j Judge) (string, error) {
 	return text, nil
 }
 
-// cleaned is an answer without what differs between machines.
-func cleaned(answer string) string {
+// cleanAnswer is an answer without what differs between machines.
+func cleanAnswer(answer string) string {
 	answer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u2028", "\n", "\x00",
 		"").Replace(strings.ToValidUTF8(answer, ""))
 	if _, final, ok := strings.Cut(answer, "<|channel|>final<|message|>"); ok {
@@ -158,7 +158,9 @@ var (
 	anyHead      = regexp.MustCompile(`(?m)^[ \t]*(?:#|\*\*|__)`)
 	codeSpan     = regexp.MustCompile("(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]+`")
 	recordLine   = regexp.MustCompile(`(?im)^[ \t]*</?\s*record\s*>`)
-	wrapLine     = regexp.MustCompile(`(?im)^[ \t]*</?(?:minutes|summary|state_snapshot|output|answer|final|final_answer|result|response)>[ \t]*$\n?`)
+	wrapLine     = regexp.MustCompile(
+		`(?im)^[ \t]*</?(?:minutes|summary|state_snapshot|output|answer|final|final_answer|result|response)>[ \t]*$\n?`,
+	)
 )
 
 // maxThoughts bounds how many thoughts are taken out of one answer.
@@ -169,7 +171,7 @@ const maxThoughts = 32
 // thought did not end.
 func dropThoughts(text string) (_ string, left bool) {
 	for range maxThoughts {
-		code := codeSpan.FindAllStringIndex(unfenced(text), -1)
+		code := codeSpan.FindAllStringIndex(stripFence(text), -1)
 		within := func(at int) bool {
 			for _, c := range code {
 				if at >= c[0] && at < c[1] {
@@ -210,8 +212,8 @@ func dropThoughts(text string) (_ string, left bool) {
 	return "", true
 }
 
-// unfenced is a text whose first line, if it opens a fence around the whole, is blanked.
-func unfenced(text string) string {
+// stripFence is a text whose first line, if it opens a fence around the whole, is blanked.
+func stripFence(text string) string {
 	if line, rest, ok := strings.Cut(text, "\n"); ok && fenceLine.MatchString(line) {
 		return strings.Repeat(" ", len(line)) + "\n" + rest
 	}
@@ -258,12 +260,18 @@ func (f Form) unwrap(text string) (string, bool) {
 }
 
 var (
-	refusal = regexp.MustCompile(`(?i)^[\s\-*"'“]*(?:i['’]?m sorry|i am sorry|sorry|i can['’]?t|i cannot|i can not|i['’]?m unable|i am unable|i['’]?m not able|i won['’]?t|as an ai|unfortunately,? i|` +
-		`(?:很)?抱歉|对不起|對不起|我无法|我無法|我不能|申し訳|すみません|죄송)`)
-	remark = regexp.MustCompile(`(?i)^[\s*_"“]*(?:let me know|please let me|i hope|hope this|feel free|if you|would you|do you want|is there anything|anything else|these minutes|this summary|that is all|` +
-		`that's all|end of|以上|如果您|如果你|如需|希望|请告诉|請告訴|需要我|还需要|ご不明|何かあれば|以上が|필요하시면|이상)`)
+	refusal = regexp.MustCompile(
+		`(?i)^[\s\-*"'“]*(?:i['’]?m sorry|i am sorry|sorry|i can['’]?t|i cannot|i can not|i['’]?m unable|i am unable|i['’]?m not able|i won['’]?t|as an ai|unfortunately,? i|` +
+			`(?:很)?抱歉|对不起|對不起|我无法|我無法|我不能|申し訳|すみません|죄송)`,
+	)
+	remark = regexp.MustCompile(
+		`(?i)^[\s*_"“]*(?:let me know|please let me|i hope|hope this|feel free|if you|would you|do you want|is there anything|anything else|these minutes|this summary|that is all|` +
+			`that's all|end of|以上|如果您|如果你|如需|希望|请告诉|請告訴|需要我|还需要|ご不明|何かあれば|以上が|필요하시면|이상)`,
+	)
 	// halfWay are words that no line ends with.
-	halfWay = regexp.MustCompile(`(?i)(?:^|\s)(?:the|a|an|and|or|to|of|in|on|at|by|for|from|with|that|which|because|but|is|are|was|were|as|into)$`)
+	halfWay = regexp.MustCompile(
+		`(?i)(?:^|\s)(?:the|a|an|and|or|to|of|in|on|at|by|for|from|with|that|which|because|but|is|are|was|were|as|into)$`,
+	)
 )
 
 // dropRemark leaves out a remark behind the last section: a paragraph of its own that
@@ -311,36 +319,38 @@ func dangles(line string) bool {
 var languages = map[string]string{"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ru": "Russian",
 	"": "not Chinese, Japanese or Korean"}
 
-// Spoken returns the language of the person in a run of messages as far as the script shows
-// it: that of [Language], ru, or empty.
-func Spoken(run []scrollback.Message) string {
-	if l := Language(run); l != "" {
+// DetectSpoken returns the language of the person in a run of messages as far as the script shows
+// it: that of [DetectLanguage], ru, or empty.
+func DetectSpoken(run []scrollback.Message) string {
+	if l := DetectLanguage(run); l != "" {
 		return l
 	}
-	var n units
+	var n letterCount
 	for i := range run {
 		if m := &run[i]; m.Role == scrollback.RoleUser {
-			n.read(m.Parts.Text())
+			n.add(m.Parts.Text())
 		}
 	}
-	if 2*n.cyrillic > n.all() {
+	if 2*n.cyrillic > n.total() {
 		return "ru"
 	}
 	return ""
 }
 
-// units count what a text is written in: characters of Chinese, Japanese and Korean, and
+// letterCount count what a text is written in: characters of Chinese, Japanese and Korean, and
 // words of other scripts.
-type units struct{ han, kana, hangul, cyrillic, words float64 }
+type letterCount struct{ han, kana, hangul, cyrillic, words float64 }
 
-func (n *units) all() float64 { return n.han + n.kana + n.hangul + n.cyrillic + n.words }
+func (n *letterCount) total() float64 { return n.han + n.kana + n.hangul + n.cyrillic + n.words }
 
 // fenced finds code in a text.
 var fenced = regexp.MustCompile("(?s)```.*?```")
 
 // notProse finds in a line what has the same language in any text: code, quotations, names of
 // files, identifiers.
-var notProse = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|\\S*[/\\\\_=<>{}@.:][\\w/\\\\]\\S*|[A-Za-z]*\\d\\w*")
+var notProse = regexp.MustCompile(
+	"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|\\S*[/\\\\_=<>{}@.:][\\w/\\\\]\\S*|[A-Za-z]*\\d\\w*",
+)
 
 // Of a text, no more is read than says what it is written in, and no more of it at a time than
 // notProse is quick with: for each match it may look for the end of a quotation up to the end.
@@ -349,7 +359,7 @@ const (
 	pieceBytes = 512
 )
 
-func (n *units) read(text string) {
+func (n *letterCount) add(text string) {
 	text = clip.Bytes(fenced.ReplaceAllString(clip.Bytes(text, 4*readBytes), " "), readBytes)
 	for line := range strings.Lines(text) {
 		for line != "" {
@@ -360,13 +370,13 @@ func (n *units) read(text string) {
 			if at := strings.LastIndexAny(piece, " \t"); at > 0 && len(piece) < len(line) {
 				piece = piece[:at]
 			}
-			n.readPiece(piece)
+			n.addPiece(piece)
 			line = line[len(piece):]
 		}
 	}
 }
 
-func (n *units) readPiece(text string) {
+func (n *letterCount) addPiece(text string) {
 	word := false
 	for _, c := range notProse.ReplaceAllString(text, " ") {
 		is := unicode.IsLetter(c)
@@ -398,9 +408,9 @@ const (
 
 // inLanguage reports whether a text may pass as one in a language.
 func inLanguage(text, language string) bool {
-	var n units
-	n.read(text)
-	all := n.all()
+	var n letterCount
+	n.add(text)
+	all := n.total()
 	if all < leastUnits {
 		return true
 	}

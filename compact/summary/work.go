@@ -1,14 +1,4 @@
-// Package work says what tools did as one line that can be read back and added up:
-//
-//	Tools: read_file ×4 (a.go, b.go, …), bash ×3 (2 failed; go test ./... failed: "undefined: x", ls) · wrote: x.go, y.go
-//
-// Words it adds: subject (what calls of a tool were about: a path, a command).
-//
-// Invariants: a line has one line and no more tokens than there is room for; read back, it
-// has the calls and failures that it was written with.
-//
-// It may not know a fold, a summary or a model.
-package work
+package summary
 
 import (
 	"cmp"
@@ -25,25 +15,25 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Done is what tools did in a run of messages. A placeholder says it in one line; roll-ups
+// Work is what tools did in a run of messages. A placeholder says it in one line; roll-ups
 // read the lines of what they stand for, and add them up. The zero value is nothing.
-type Done struct {
-	tools []tool
+type Work struct {
+	tools []toolWork
 	wrote []string // oldest first
 	more  bool     // more was written
 }
 
-// tool is what was done with one tool.
-type tool struct {
+// toolWork is what was done with one tool.
+type toolWork struct {
 	name          string
 	calls, failed int
-	subjects      []subject // what the calls were about, oldest first
-	more          bool      // there were others
+	subjects      []callSubject // what the calls were about, oldest first
+	more          bool          // there were others
 }
 
-// subject is what calls were about: a path, a command. Failed is what the last of them
+// callSubject is what calls were about: a path, a command. Failed is what the last of them
 // failed with, or empty.
-type subject struct{ text, failed string }
+type callSubject struct{ text, failed string }
 
 // Bounds of what is kept of the calls of one tool, and of the files written.
 const (
@@ -55,14 +45,14 @@ const (
 // otherTools stands for tools that a line has no room for.
 const otherTools = "other"
 
-// Of collects what tools did in a run, look-ups of the log itself apart.
-func Of(ms []scrollback.Message) *Done {
+// CollectWork collects what tools did in a run, look-ups of the log itself apart.
+func CollectWork(ms []scrollback.Message) *Work {
 	type waiting struct {
 		tool  string
 		call  toolcall.Call
 		about string
 	}
-	var w Done
+	var w Work
 	open := map[string]waiting{}
 	for i := range ms {
 		for _, c := range ms[i].Parts.Calls() {
@@ -71,7 +61,7 @@ func Of(ms []scrollback.Message) *Done {
 			}
 			read := toolcall.Read(c.Arguments)
 			one := waiting{cmp.Or(toolcall.Name(c.Name), "tool"), read, clip.Line(read.Subject, maxSubjectRunes)}
-			w.add(tool{name: one.tool, calls: 1, subjects: []subject{{text: one.about}}})
+			w.add(toolWork{name: one.tool, calls: 1, subjects: []callSubject{{text: one.about}}})
 			open[c.ID] = one
 		}
 		for _, r := range ms[i].Parts.Results() {
@@ -80,22 +70,22 @@ func Of(ms []scrollback.Message) *Done {
 				continue
 			}
 			delete(open, r.CallID)
-			if why, failed := failure(r); failed {
-				w.add(tool{name: one.tool, failed: 1, subjects: []subject{{one.about, why}}})
+			if why, failed := findFailure(r); failed {
+				w.add(toolWork{name: one.tool, failed: 1, subjects: []callSubject{{one.about, why}}})
 				continue
 			}
 			w.write(one.call.Wrote...)
-			w.add(tool{name: one.tool, subjects: []subject{{text: one.about}}}) // it is newest, and no longer failing
+			w.add(toolWork{name: one.tool, subjects: []callSubject{{text: one.about}}}) // it is newest, and no longer failing
 		}
 	}
 	return &w
 }
 
 // add adds what was done with a tool.
-func (w *Done) add(t tool) {
-	i := slices.IndexFunc(w.tools, func(o tool) bool { return o.name == t.name })
+func (w *Work) add(t toolWork) {
+	i := slices.IndexFunc(w.tools, func(o toolWork) bool { return o.name == t.name })
 	if i < 0 {
-		w.tools = append(w.tools, tool{name: t.name})
+		w.tools = append(w.tools, toolWork{name: t.name})
 		i = len(w.tools) - 1
 	}
 	have := &w.tools[i]
@@ -106,7 +96,7 @@ func (w *Done) add(t tool) {
 		if s.text == "" && s.failed == "" {
 			continue
 		}
-		have.subjects = slices.DeleteFunc(have.subjects, func(o subject) bool { return o.text == s.text })
+		have.subjects = slices.DeleteFunc(have.subjects, func(o callSubject) bool { return o.text == s.text })
 		if have.subjects = append(have.subjects, s); len(have.subjects) > maxSubjects {
 			have.subjects = have.subjects[1:]
 			have.more = true
@@ -115,7 +105,7 @@ func (w *Done) add(t tool) {
 }
 
 // write adds files that were written.
-func (w *Done) write(paths ...string) {
+func (w *Work) write(paths ...string) {
 	for _, p := range paths {
 		w.wrote = append(slices.DeleteFunc(w.wrote, func(o string) bool { return o == p }), p)
 		if len(w.wrote) > maxWrote {
@@ -126,7 +116,7 @@ func (w *Done) write(paths ...string) {
 }
 
 // Join adds what was done later.
-func (w *Done) Join(later *Done) {
+func (w *Work) Join(later *Work) {
 	for _, t := range later.tools {
 		w.add(t)
 	}
@@ -134,46 +124,46 @@ func (w *Done) Join(later *Done) {
 	w.more = w.more || later.more
 }
 
-// detail says how much of the work a line tells.
-type detail struct{ tools, subjects, wrote, subjectRunes, failureRunes int }
+// workDetail says how much of the work a line tells.
+type workDetail struct{ tools, subjects, wrote, subjectRunes, failureRunes int }
 
-// details are tried in order until one fits.
-var details = []detail{{10, 5, 16, 100, 100}, {8, 4, 12, 80, 80}, {8, 3, 8, 60, 80}, {6, 2, 6, 60, 60},
+// workDetails are tried in order until one fits.
+var workDetails = []workDetail{{10, 5, 16, 100, 100}, {8, 4, 12, 80, 80}, {8, 3, 8, 60, 80}, {6, 2, 6, 60, 60},
 	{6, 1, 5, 48, 48}, {5, 1, 3, 32, 40},
 	{4, 0, 3, 0, 0}, {3, 0, 1, 0, 0}, {2, 0, 0, 0, 0}}
 
 // Line says what was done in at most room tokens; it is empty if nothing was, or if there
 // is no room to say it.
-func (w *Done) Line(room int64, count func(string) int) string {
+func (w *Work) Line(room int64, count func(string) int) string {
 	if len(w.tools) == 0 || room <= 0 {
 		return ""
 	}
-	for _, d := range details {
-		if text := w.tell(d); int64(count(text)) <= room {
+	for _, d := range workDetails {
+		if text := w.render(d); int64(count(text)) <= room {
 			return text
 		}
 	}
 	return ""
 }
 
-// tell says what was done in as much detail, the tools that were called most first.
-func (w *Done) tell(d detail) string {
+// render says what was done in as much detail, the tools that were called most first.
+func (w *Work) render(d workDetail) string {
 	tools := slices.Clone(w.tools)
-	slices.SortStableFunc(tools, func(a, b tool) int {
+	slices.SortStableFunc(tools, func(a, b toolWork) int {
 		return cmp.Or(cmp.Compare(b.calls, a.calls), cmp.Compare(a.name, b.name))
 	})
 	var out []string
-	rest := tool{name: otherTools}
+	rest := toolWork{name: otherTools}
 	for _, t := range tools {
 		if len(out) == d.tools || t.name == otherTools {
 			rest.calls += t.calls
 			rest.failed += t.failed
 			continue
 		}
-		out = append(out, t.tell(d, w.wrote))
+		out = append(out, t.render(d, w.wrote))
 	}
 	if rest.calls > 0 {
-		out = append(out, rest.tell(d, nil))
+		out = append(out, rest.render(d, nil))
 	}
 	text := window.WorkMark + strings.Join(out, ", ")
 	if len(w.wrote) == 0 || d.wrote == 0 {
@@ -181,7 +171,7 @@ func (w *Done) tell(d detail) string {
 	}
 	var wrote []string
 	for _, p := range w.wrote[max(0, len(w.wrote)-d.wrote):] {
-		wrote = append(wrote, quote(p))
+		wrote = append(wrote, quoteSubject(p))
 	}
 	if w.more || len(wrote) < len(w.wrote) {
 		wrote = append(wrote, "…")
@@ -194,25 +184,25 @@ const (
 	failedMark = ` failed: "`
 )
 
-// tell says what was done with a tool: what failed and the newest of the rest. Files that
+// render says what was done with a tool: what failed and the newest of the rest. Files that
 // were written are said at the end of the line.
-func (t tool) tell(d detail, wrote []string) string {
+func (t toolWork) render(d workDetail, wrote []string) string {
 	text := t.name
 	if t.calls != 1 {
 		text += fmt.Sprintf(" ×%d", t.calls)
 	}
 	shown := slices.DeleteFunc(slices.Clone(t.subjects),
-		func(s subject) bool { return s.failed == "" && slices.Contains(wrote, s.text) })
+		func(s callSubject) bool { return s.failed == "" && slices.Contains(wrote, s.text) })
 	more := t.more
 	for len(shown) > d.subjects {
-		drop := max(0, slices.IndexFunc(shown, func(s subject) bool { return s.failed == "" }))
+		drop := max(0, slices.IndexFunc(shown, func(s callSubject) bool { return s.failed == "" }))
 		shown = slices.Delete(shown, drop, drop+1)
 		more = true
 	}
 	var said []string
 	failing := 0
 	for _, s := range shown {
-		one := quote(clip.Line(s.text, d.subjectRunes))
+		one := quoteSubject(clip.Line(s.text, d.subjectRunes))
 		if s.failed != "" {
 			failing++
 			one += failedMark + strings.ReplaceAll(clip.Line(s.failed, d.failureRunes), `"`, "'") + `"`
@@ -232,8 +222,8 @@ func (t tool) tell(d detail, wrote []string) string {
 	return text + " (" + inside + ")"
 }
 
-// quote puts a text between marks if it could be taken for what follows it.
-func quote(s string) string {
+// quoteSubject puts a text between marks if it could be taken for what follows it.
+func quoteSubject(s string) string {
 	s = strings.ReplaceAll(s, "`", "'")
 	if s == "" || s == "…" || strings.ContainsAny(s, `,;()"·`) || strings.Contains(s, " failed: ") {
 		return "`" + s + "`"
@@ -241,30 +231,30 @@ func quote(s string) string {
 	return s
 }
 
-// Parse reads the line of a placeholder that says what tools did. A line that it
+// ParseWork reads the line of a placeholder that says what tools did. A line that it
 // cannot read says nothing.
-func Parse(placeholder string) *Done {
+func ParseWork(placeholder string) *Work {
 	for line := range strings.SplitSeq(placeholder, "\n") {
 		if rest, ok := strings.CutPrefix(line, window.WorkMark); ok {
-			w := Done{}
-			p := parser{rest}
+			w := Work{}
+			p := workParser{rest}
 			if p.tools(&w) && p.wrote(&w) {
 				return &w
 			}
 		}
 	}
-	return &Done{}
+	return &Work{}
 }
 
-type parser struct{ rest string }
+type workParser struct{ rest string }
 
-func (p *parser) take(s string) (ok bool) {
+func (p *workParser) take(s string) (ok bool) {
 	p.rest, ok = strings.CutPrefix(p.rest, s)
 	return ok
 }
 
 // number reads digits.
-func (p *parser) number() int {
+func (p *workParser) number() int {
 	i := 0
 	for i < len(p.rest) && p.rest[i] >= '0' && p.rest[i] <= '9' {
 		i++
@@ -277,7 +267,7 @@ func (p *parser) number() int {
 }
 
 // until reads up to the first of some marks.
-func (p *parser) until(marks ...string) string {
+func (p *workParser) until(marks ...string) string {
 	end := len(p.rest)
 	for _, m := range marks {
 		if i := strings.Index(p.rest, m); i >= 0 {
@@ -290,7 +280,7 @@ func (p *parser) until(marks ...string) string {
 }
 
 // quoted reads what quote writes; more says that it is an ellipsis.
-func (p *parser) quoted(marks ...string) (s string, more bool) {
+func (p *workParser) quoted(marks ...string) (s string, more bool) {
 	if p.take("`") {
 		s = p.until("`")
 		return s, !p.take("`")
@@ -301,9 +291,9 @@ func (p *parser) quoted(marks ...string) (s string, more bool) {
 
 var countsFailed = regexp.MustCompile(`^(\d{1,9}) failed; `)
 
-func (p *parser) tools(w *Done) bool {
+func (p *workParser) tools(w *Work) bool {
 	for {
-		t := tool{name: p.until(" ", ",", "("), calls: 1}
+		t := toolWork{name: p.until(" ", ",", "("), calls: 1}
 		if t.name == "" || toolcall.Name(t.name) != t.name {
 			return false
 		}
@@ -320,7 +310,7 @@ func (p *parser) tools(w *Done) bool {
 	}
 }
 
-func (p *parser) subjects(t *tool) bool {
+func (p *workParser) subjects(t *toolWork) bool {
 	counted := 0
 	if m := countsFailed.FindStringSubmatch(p.rest); m != nil {
 		counted = p.number()
@@ -328,7 +318,7 @@ func (p *parser) subjects(t *tool) bool {
 	}
 	for {
 		text, more := p.quoted(", ", ")", failedMark)
-		s := subject{text: text}
+		s := callSubject{text: text}
 		if p.take(failedMark) {
 			s.failed = p.until(`"`)
 			t.failed++
@@ -349,7 +339,7 @@ func (p *parser) subjects(t *tool) bool {
 	}
 }
 
-func (p *parser) wrote(w *Done) bool {
+func (p *workParser) wrote(w *Work) bool {
 	if p.rest == "" {
 		return true
 	}
@@ -371,9 +361,13 @@ func (p *parser) wrote(w *Done) bool {
 // errorStart that an output begins as an error does.
 var (
 	exitCode   = regexp.MustCompile(`(?i)\bexit(?:ed)?(?: with)?[ _]?(?:code|status)"?\s*[:=]?\s*[1-9]`)
-	errorStart = regexp.MustCompile(`(?i)^\s*(?:<tool_use_error>|<error>|(?:fatal|\w*error|panic)\b\s*[:(]|Traceback \(most recent)`)
-	errorLine  = regexp.MustCompile(`(?i)\b(?:\w*error|undefined|panic|fatal|cannot|can't|denied|failed|not found|no such|exception|unable)\b|\bFAIL\b|错误|失败|无法|找不到`)
-	errorTags  = regexp.MustCompile(`</?[a-z_]+>`)
+	errorStart = regexp.MustCompile(
+		`(?i)^\s*(?:<tool_use_error>|<error>|(?:fatal|\w*error|panic)\b\s*[:(]|Traceback \(most recent)`,
+	)
+	errorLine = regexp.MustCompile(
+		`(?i)\b(?:\w*error|undefined|panic|fatal|cannot|can't|denied|failed|not found|no such|exception|unable)\b|\bFAIL\b|错误|失败|无法|找不到`,
+	)
+	errorTags = regexp.MustCompile(`</?[a-z_]+>`)
 )
 
 // Bounds of where an output is searched for signs of a failure, in bytes.
@@ -382,8 +376,8 @@ const (
 	failureText = 16 << 10
 )
 
-// failure says whether a result is a failure, and returns the line that says why.
-func failure(r scrollback.ToolResult) (string, bool) {
+// findFailure says whether a result is a failure, and returns the line that says why.
+func findFailure(r scrollback.ToolResult) (string, bool) {
 	text := r.Text
 	var wrapped struct { // as Codex records what a shell printed
 		Output   string

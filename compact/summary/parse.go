@@ -1,4 +1,4 @@
-package minutes
+package summary
 
 import (
 	"regexp"
@@ -68,8 +68,10 @@ func (f Form) sectionOf(title string) int {
 }
 
 var (
-	titleNumber = regexp.MustCompile(`^(?:\d{1,2}\s*[.)、．:]|[(（]\d{1,2}[)）]|[一二三四五六七八九十]{1,2}[、.．]|[IVX]{1,4}[.)]|[①-⑩]|\d{1,2}\s)\s*`)
-	titleAside  = regexp.MustCompile(`\s*[(（][^)）]*[)）]\s*$`)
+	titleNumber = regexp.MustCompile(
+		`^(?:\d{1,2}\s*[.)、．:]|[(（]\d{1,2}[)）]|[一二三四五六七八九十]{1,2}[、.．]|[IVX]{1,4}[.)]|[①-⑩]|\d{1,2}\s)\s*`,
+	)
+	titleAside = regexp.MustCompile(`\s*[(（][^)）]*[)）]\s*$`)
 )
 
 // titleKey is a title in lower case, without numbers, marks and what stands in brackets.
@@ -103,7 +105,9 @@ var (
 	underlined = regexp.MustCompile(`^(=+|-{3,})\s*$`)
 	bulletLine = regexp.MustCompile(`^([-*+•◦▪‣–·●○]|\d{1,3}[.)])(?:\s+(.*)|)$`)
 	fenceLine  = regexp.MustCompile("^\\s*(`{3,}|~{3,})(.*)$")
-	ruleLine   = regexp.MustCompile(`^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?)$`)
+	ruleLine   = regexp.MustCompile(
+		`^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?)$`,
+	)
 )
 
 // headOf reads a line as a head. next is the line after it, and style the level of the
@@ -284,7 +288,7 @@ func bullets(lines []string) (out []string) {
 			if !saysNothing(text) {
 				out = append(out, strings.Repeat("  ", min(max(indent-outer, 0)/2, 3))+"- "+text)
 			}
-		} else if n := len(out) - 1; n >= 0 && !gap && (indent > max(outer, 0) || wrapped && goesOn(out[n], text)) {
+		} else if n := len(out) - 1; n >= 0 && !gap && (indent > max(outer, 0) || wrapped && continuesItem(out[n], text)) {
 			out[n] += " " + text
 		} else if !saysNothing(text) {
 			out = append(out, "- "+text)
@@ -301,8 +305,8 @@ func bullets(lines []string) (out []string) {
 // leastWrapped is how many characters a line has at least that goes on in the next one.
 const leastWrapped = 50
 
-// goesOn reports whether a sentence goes on from one line to the next.
-func goesOn(line, next string) bool {
+// continuesItem reports whether a sentence goes on from one line to the next.
+func continuesItem(line, next string) bool {
 	runes := []rune(line)
 	return len(runes) >= leastWrapped && !strings.ContainsRune(".!?:;。！？：；…", runes[len(runes)-1]) &&
 		!unicode.IsUpper([]rune(next)[0])

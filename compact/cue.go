@@ -1,9 +1,4 @@
-// Package cue tries expressions only where a text may hold a match, and works on all cores.
-//
-// Words it adds: cue (a string without which an expression is not found).
-//
-// It knows nothing else of this program.
-package cue
+package compact
 
 import (
 	"regexp"
@@ -13,17 +8,17 @@ import (
 	"sync/atomic"
 )
 
-// Finder is an expression that is tried only where a text has one of its cues: most
+// cueFinder is an expression that is tried only where a text has one of its cues: most
 // sentences have none, and looking for those takes a twentieth of the time.
-type Finder struct {
+type cueFinder struct {
 	*regexp.Regexp
 	cues [256][]string // by their first byte, of either case
 }
 
-// Find makes a Finder of cues, which are in lower case and separated by |. Every match of the
+// findByCues makes a Finder of cues, which are in lower case and separated by |. Every match of the
 // expression holds one of them, in either case.
-func Find(cues, expression string) *Finder {
-	f := &Finder{Regexp: regexp.MustCompile(expression)}
+func findByCues(cues, expression string) *cueFinder {
+	f := &cueFinder{Regexp: regexp.MustCompile(expression)}
 	for cue := range strings.SplitSeq(cues+"|\u017f|\u212a", "|") { // the last two are an s and a k to an expression
 		f.cues[cue[0]] = append(f.cues[cue[0]], cue)
 		if c := cue[0]; 'a' <= c && c <= 'z' {
@@ -34,10 +29,10 @@ func Find(cues, expression string) *Finder {
 }
 
 // In says whether the expression is found in a text.
-func (f *Finder) In(text string) bool {
+func (f *cueFinder) In(text string) bool {
 	for i := range len(text) {
 		for _, cue := range f.cues[text[i]] {
-			if begins(text[i:], cue) {
+			if beginsWithCue(text[i:], cue) {
 				return f.MatchString(text)
 			}
 		}
@@ -45,8 +40,8 @@ func (f *Finder) In(text string) bool {
 	return false
 }
 
-// begins says whether a text begins with a cue, in either case of the letters of ASCII.
-func begins(text, cue string) bool {
+// beginsWithCue says whether a text begins with a cue, in either case of the letters of ASCII.
+func beginsWithCue(text, cue string) bool {
 	if len(text) < len(cue) {
 		return false
 	}
@@ -62,8 +57,8 @@ func begins(text, cue string) bool {
 	return true
 }
 
-// SideBySide calls do for 0 to n-1, on all cores, and returns when all have returned.
-func SideBySide(n int, do func(i int)) {
+// runParallel calls do for 0 to n-1, on all cores, and returns when all have returned.
+func runParallel(n int, do func(i int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range min(n, runtime.GOMAXPROCS(0)) {

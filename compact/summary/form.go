@@ -1,15 +1,4 @@
-// Package minutes is the form of the minutes that a model writes of a conversation: their
-// headings in each language, how an answer is brought into that form, and whether it can be
-// used.
-//
-// Words it adds: form (the headings in their order, and the words that go with them),
-// canonical (as the form writes it: "## " headings and lines that begin with "- ").
-//
-// Invariants: what is accepted is canonical, and is accepted again as it is; it has each
-// heading of the form once, and no more tokens than its judge allows.
-//
-// It may not know where minutes are kept, when they are asked for, or who writes them.
-package minutes
+package summary
 
 import (
 	"strings"
@@ -71,7 +60,7 @@ func rolling(said, none string, headings ...string) Form {
 	return f
 }
 
-// Rolling returns the form of a rolling summary in a language, as [Language] names it.
+// Rolling returns the form of a rolling summary in a language, as [DetectLanguage] names it.
 func Rolling(language string) Form {
 	for _, n := range notes {
 		if n.language == language {
@@ -90,8 +79,8 @@ func (f Form) Bare() string {
 	return b.String()
 }
 
-// SaidMarks lists the headings of what is carried word for word, in all forms.
-func SaidMarks() []string {
+// CarriedMarks lists the headings of what is carried word for word, in all forms.
+func CarriedMarks() []string {
 	out := []string{"\n## " + state.Said + "\n"}
 	for _, n := range notes[1:] {
 		out = append(out, "\n## "+n.Said+"\n")
@@ -108,9 +97,9 @@ const (
 	enough      = 20_000 // letters that are examined
 )
 
-// Language returns the language of the person in a run of messages: zh, ja or ko, by the
+// DetectLanguage returns the language of the person in a run of messages: zh, ja or ko, by the
 // script, or empty.
-func Language(run []scrollback.Message) string {
+func DetectLanguage(run []scrollback.Message) string {
 	var letters, han, kana, hangul float64
 	read := func(text string) {
 		for _, c := range text {

@@ -1,4 +1,4 @@
-package work
+package summary
 
 import (
 	"encoding/json"
@@ -31,7 +31,7 @@ func wholeLine(ms ...[]scrollback.Message) string {
 	for _, m := range ms {
 		run = append(run, m...)
 	}
-	return Of(run).Line(1000, token.Count)
+	return CollectWork(run).Line(1000, token.Count)
 }
 
 // The work of well-known agents, as their sessions record it.
@@ -85,7 +85,7 @@ func TestFailure(t *testing.T) {
 		"Exit code 127\nfoo: command not found": "foo: command not found",
 	} {
 		body, isError := strings.CutPrefix(text, "!")
-		got, failed := failure(scrollback.ToolResult{Text: body, IsError: isError})
+		got, failed := findFailure(scrollback.ToolResult{Text: body, IsError: isError})
 		if got != want || failed != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", text, got, failed, want)
 		}
@@ -99,7 +99,7 @@ func TestAnyWork(t *testing.T) {
 		"路径/文件.md", "a · wrote: b",
 		` failed: "x"`, "other", "a failed: b"}), rapid.StringN(0, 12, -1))
 	rapid.Check(t, func(t *rapid.T) {
-		any := func() *Done {
+		any := func() *Work {
 			var run []scrollback.Message
 			for i := range rapid.IntRange(0, 8).Draw(t, "calls") {
 				arguments, _ := json.Marshal(map[string]string{rapid.SampledFrom([]string{"path", "command", "query"}).Draw(t,
@@ -109,30 +109,30 @@ func TestAnyWork(t *testing.T) {
 					string(arguments),
 					rapid.SampledFrom([]string{"ok", "!" + word.Draw(t, "why")}).Draw(t, "result"))...)
 			}
-			return Of(run)
+			return CollectWork(run)
 		}
 		one := any()
 		two := any()
-		full := detail{100, 100, 100, 1000, 1000}
-		calls := func(w *Done) (calls, failed int) {
+		full := workDetail{100, 100, 100, 1000, 1000}
+		calls := func(w *Work) (calls, failed int) {
 			for _, t := range w.tools {
 				calls += t.calls
 				failed += t.failed
 			}
 			return calls, failed
 		}
-		for _, d := range append(details, full) {
+		for _, d := range append(workDetails, full) {
 			if len(one.tools) == 0 {
 				break
 			}
-			text := one.tell(d)
-			back := Parse("Messages\n- #1 user: a\n" + text)
+			text := one.render(d)
+			back := ParseWork("Messages\n- #1 user: a\n" + text)
 			c1, f1 := calls(one)
 			if c2, f2 := calls(back); c1 != c2 || f1 != f2 {
 				t.Fatalf("%d calls and %d failures are read back as %d and %d of\n%s", c1, f1, c2, f2, text)
 			}
-			if d == full && back.tell(full) != text {
-				t.Fatalf("%s\nis read back as\n%s", text, back.tell(full))
+			if d == full && back.render(full) != text {
+				t.Fatalf("%s\nis read back as\n%s", text, back.render(full))
 			}
 			if strings.ContainsAny(text, "\n\r") {
 				t.Fatalf("%q has several lines", text)
@@ -140,7 +140,7 @@ func TestAnyWork(t *testing.T) {
 		}
 		c1, f1 := calls(one)
 		c2, f2 := calls(two)
-		one.Join(Parse(two.Line(1<<30, token.Count)))
+		one.Join(ParseWork(two.Line(1<<30, token.Count)))
 		if c, f := calls(one); c != c1+c2 || f != f1+f2 {
 			t.Fatalf("%d+%d calls and %d+%d failures make %d and %d", c1, c2, f1, f2, c, f)
 		}
@@ -156,7 +156,7 @@ func TestDamagedWork(t *testing.T) {
 	for _, s := range []string{"Tools: ", "Tools: bash ×3 (a", "Tools: bash (a failed: \"x)", "Tools: bash · wrote",
 		"Tools: (a)",
 		"Tools: bash (a)) x", "Tool: bash"} {
-		if w := Parse(s); len(w.tools)+len(w.wrote) > 0 {
+		if w := ParseWork(s); len(w.tools)+len(w.wrote) > 0 {
 			t.Errorf("%q is read as %+v", s, w)
 		}
 	}

@@ -1,4 +1,4 @@
-package minutes
+package summary
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// asked is what was asked for: a form, and what the answer is judged by.
-type asked struct {
+// judgedForm is what was asked for: a form, and what the answer is judged by.
+type judgedForm struct {
 	form  Form
-	judge Judge
+	judge Criteria
 }
 
 func says(text string) []scrollback.Message {
@@ -21,14 +21,14 @@ func says(text string) []scrollback.Message {
 func words(s string) int { return len(strings.Fields(s)) }
 
 // snapshot asks for a snapshot of what a person said, in at most 300 words.
-func snapshot(said string) asked {
-	return asked{Snapshot(), Judge{Count: words, Bound: 300, Language: Spoken(says(said))}}
+func snapshot(said string) judgedForm {
+	return judgedForm{Snapshot(), Criteria{Count: words, Bound: 300, Language: DetectSpoken(says(said))}}
 }
 
 // rolls asks for a rolling summary of it.
-func rolls(said string) asked {
+func rolls(said string) judgedForm {
 	a := snapshot(said)
-	a.form = Rolling(Language(says(said)))
+	a.form = Rolling(DetectLanguage(says(said)))
 	return a
 }
 
@@ -197,7 +197,7 @@ func TestGoodAnswers(t *testing.T) {
 }
 
 // accepts wants an answer to be accepted in this form, and that to be accepted as it is.
-func accepts(t *testing.T, a asked, answer, want string) {
+func accepts(t *testing.T, a judgedForm, answer, want string) {
 	t.Helper()
 	a.judge.Bound = 4000
 	for range 2 {
@@ -218,7 +218,7 @@ func TestGoodAnswersOfTheirOwn(t *testing.T) {
 	zh := Rolling("zh")
 	for _, c := range []struct {
 		name   string
-		of     asked
+		of     judgedForm
 		answer string
 		want   string
 	}{
@@ -384,7 +384,7 @@ func TestBadAnswers(t *testing.T) {
 	refuses(t, english, answerCase{"Chinese for English", minutes("在五月底之前造好这条船，星期天不工作，钥匙在花盆下面"), "not Chinese"})
 }
 
-func refuses(t *testing.T, a asked, c answerCase) {
+func refuses(t *testing.T, a judgedForm, c answerCase) {
 	t.Helper()
 	got, err := a.form.Accept(c.answer, a.judge)
 	var u Unusable
@@ -400,17 +400,17 @@ func TestHostileTexts(t *testing.T) {
 	for _, bit := range []string{`@"`, `[1,`, `{"a":`, "eyJ", "a\n", "# a\n", "```\n", "“a", "`a", ". ", "\xff\xbf"} {
 		text := strings.Repeat(bit, 300_000/len(bit))
 		run := []scrollback.Message{{Role: scrollback.RoleUser, Parts: scrollback.Say(text)}}
-		if got := Spoken(run); got != "" && got != "en" {
+		if got := DetectSpoken(run); got != "" && got != "en" {
 			t.Errorf("%q is %q", bit, got)
 		}
 		count := func(s string) int { return len(s) / 4 }
-		if _, err := Rolling("en").Accept(text, Judge{Count: count, Bound: 1000}); err == nil ||
+		if _, err := Rolling("en").Accept(text, Criteria{Count: count, Bound: 1000}); err == nil ||
 			!strings.Contains(err.Error(), "bytes long") {
 			t.Errorf("%q: %v", bit, err)
 		}
 	}
 	han := strings.Repeat(`他说"好"，`, 2000)
-	if got := Spoken([]scrollback.Message{{Role: scrollback.RoleUser, Parts: scrollback.Say(han)}}); got != "zh" {
+	if got := DetectSpoken([]scrollback.Message{{Role: scrollback.RoleUser, Parts: scrollback.Say(han)}}); got != "zh" {
 		t.Errorf("a long Chinese text is %q", got)
 	}
 }
