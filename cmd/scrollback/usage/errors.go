@@ -108,6 +108,7 @@ var sentences = map[string]string{
 	"objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…], gs://BUCKET, azblob://CONTAINER, file:///FOLDER or memory:":  "objects 应为 s3://BUCKET[/PREFIX][?region=…&endpoint=…]、gs://BUCKET、azblob://CONTAINER、file:///FOLDER 或 memory:",
 	"this program was built without %s object stores: build it with go build -tags cloud ./cmd/scrollback, or use s3://": "本程序在构建时未包含 %s 的对象存储：请用 go build -tags cloud ./cmd/scrollback 构建，或使用 s3://",
 	"downloads is server or signed, not %q":                                                                              "downloads 应为 server 或 signed，不能是 %s",
+	"%q is not HOST:PORT":                                                                                                "%s 不是“主机:端口”",
 	"no server responds at %s":                                                                                           "%s 没有服务器响应",
 	"what responds at %s is not scrollback (status %d)":                                                                  "在 %s 响应的不是 scrollback（状态 %s）",
 	"the new title is empty":                                                                                             "新标题为空",

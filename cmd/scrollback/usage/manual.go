@@ -1,6 +1,4 @@
-// Package manual lists the commands by what they are for, each with an example, and the
-// variables that the program reads from the environment.
-package manual
+package usage
 
 // Groups are the commands as a newcomer meets them, each with an example. ID and REF
 // stand for what the reader has.

@@ -1,6 +1,4 @@
-// Package tidy is what a server does every hour: it empties the trash, drops what it keeps
-// of conversations that another server has purged, and makes the hashes of messages that have none.
-package tidy
+package main
 
 import (
 	"context"
@@ -12,22 +10,22 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 )
 
-// How often a server looks for what is to be done; and again is when it looks after somebody else
-// had the work: that may have been a server that was killed a moment ago, of which this one was
+// tidyEvery is how often a server looks for what is to be done, and tidyAgain when it looks after
+// somebody else had the work: that may have been a server that was killed a moment ago, of which this one was
 // started in the place.
 const (
-	every = time.Hour
-	again = 30 * time.Second
+	tidyEvery = time.Hour
+	tidyAgain = 30 * time.Second
 )
 
-// Run tidies up until ctx ends, at once and then every hour. What has been in the trash for
+// tidyHourly tidies up until ctx ends, at once and then every hour. What has been in the trash for
 // so many days is purged; after 0 days nothing is.
-func Run(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger) {
-	tick := time.NewTicker(every)
+func tidyHourly(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger) {
+	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	for {
 		if days > 0 {
-			trash(ctx, s, days, log)
+			emptyOldTrash(ctx, s, days, log)
 		}
 		err := archive.ForgetGone(s.Archive, func(id scrollback.ConversationID) bool {
 			_, err := s.Get(ctx, id)
@@ -44,17 +42,17 @@ func Run(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger)
 	}
 }
 
-// MakeHashes makes the hashes of messages that an older program stored until ctx ends: at once, soon
+// makeHashesHourly makes the hashes of messages that an older program stored until ctx ends: at once, soon
 // again where it could not make all, and then every hour, because a move may have brought more.
-func MakeHashes(ctx context.Context, s *local.Scrollback, log *slog.Logger) {
-	makeHashes(ctx, func() bool { return s.Store.Hashes.Keep(ctx, log) })
+func makeHashesHourly(ctx context.Context, s *local.Scrollback, log *slog.Logger) {
+	repeatHashing(ctx, func() bool { return s.Store.Hashes.Keep(ctx, log) })
 }
 
-func makeHashes(ctx context.Context, keep func() (done bool)) {
+func repeatHashing(ctx context.Context, keep func() (done bool)) {
 	for {
-		pause := again
+		pause := tidyAgain
 		if keep() {
-			pause = every
+			pause = tidyEvery
 		}
 		select {
 		case <-ctx.Done():
@@ -64,8 +62,8 @@ func makeHashes(ctx context.Context, keep func() (done bool)) {
 	}
 }
 
-// trash purges what has been in the trash for so many days.
-func trash(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger) {
+// emptyOldTrash purges what has been in the trash for so many days.
+func emptyOldTrash(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger) {
 	admin, err := s.Admin()
 	n := 0
 	if err == nil {

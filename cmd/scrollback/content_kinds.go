@@ -1,15 +1,15 @@
-package console
+package main
 
 import (
 	"bytes"
 	"unicode/utf8"
 )
 
-// IsText reports whether b is a text.
-func IsText(b []byte) bool { return utf8.Valid(b) && !bytes.Contains(b, []byte{0}) }
+// isText reports whether b is a text.
+func isText(b []byte) bool { return utf8.Valid(b) && !bytes.Contains(b, []byte{0}) }
 
-// IsRaster reports whether b begins as an image that a model can be shown.
-func IsRaster(b []byte) bool {
+// isRaster reports whether b begins as an image that a model can be shown.
+func isRaster(b []byte) bool {
 	for _, head := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF87a", "GIF89a"} {
 		if bytes.HasPrefix(b, []byte(head)) {
 			return true

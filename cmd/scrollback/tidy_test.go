@@ -1,4 +1,4 @@
-package tidy
+package main
 
 import (
 	"context"
@@ -14,14 +14,14 @@ func TestHashesAreMadeSoonAfterAnotherServer(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
 		var at []time.Duration
-		makeHashes(ctx, func() bool {
+		repeatHashing(ctx, func() bool {
 			at = append(at, time.Since(began))
 			if len(at) == 5 {
 				cancel()
 			}
 			return len(at) > 2
 		})
-		want := []time.Duration{0, again, 2 * again, 2*again + every, 2*again + 2*every}
+		want := []time.Duration{0, tidyAgain, 2 * tidyAgain, 2*tidyAgain + tidyEvery, 2*tidyAgain + 2*tidyEvery}
 		if !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}

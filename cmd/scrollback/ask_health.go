@@ -1,4 +1,4 @@
-package upkeep
+package main
 
 import (
 	"context"
@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// askTime is how long a server may take to say how it is: a little more than it gives
+	// healthTime is how long a server may take to say how it is: a little more than it gives
 	// its store.
-	askTime = 6 * time.Second
+	healthTime = 6 * time.Second
 
-	// bodyMax bounds what is read of an answer, in bytes.
-	bodyMax = 64 << 10
+	// maxHealthBody bounds what is read of an answer, in bytes.
+	maxHealthBody = 64 << 10
 )
 
-// Ask asks the server that listens on addr (HOST:PORT, as serve takes it) whether it can keep
+// askHealth asks the server that listens on addr (HOST:PORT, as serve takes it) whether it can keep
 // what it is given. Its reason, if it cannot, is in the language of the tag. Errors are invalid
 // for an address that is none, and otherwise unavailable.
-func Ask(ctx context.Context, addr, language string) error {
+func askHealth(ctx context.Context, addr, language string) error {
 	const op = "upkeep.Ask"
-	at, err := reach(addr)
+	at, err := localAddress(addr)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+"/readyz", nil)
 	if err != nil {
@@ -49,7 +49,7 @@ func Ask(ctx context.Context, addr, language string) error {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	err = json.NewDecoder(io.LimitReader(resp.Body, bodyMax)).Decode(&said)
+	err = json.NewDecoder(io.LimitReader(resp.Body, maxHealthBody)).Decode(&said)
 	switch {
 	case err == nil && resp.StatusCode == http.StatusOK && said.OK:
 		return nil
@@ -60,8 +60,8 @@ func Ask(ctx context.Context, addr, language string) error {
 		resp.StatusCode)
 }
 
-// reach is where a server that listens on addr is reached from its own machine.
-func reach(addr string) (string, error) {
+// localAddress is where a server that listens on addr is reached from its own machine.
+func localAddress(addr string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return "", scrollback.ParamErrorf("upkeep.Ask", "addr", "%q is not HOST:PORT", addr)
