@@ -4,8 +4,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact/work"
-	"github.com/scrollback-ai/scrollback/internal/cue"
+	"github.com/scrollback-ai/scrollback/compact/summary"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 )
 
@@ -80,7 +79,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 		drafts = append(drafts, draft{Segment: j.draft(ms), ms: ms, tell: append(tell, j.spoken(untold(ms, stay))...)})
 		tell = nil
 	}
-	cue.SideBySide(2*len(drafts), func(i int) {
+	runParallel(2*len(drafts), func(i int) {
 		if d := &drafts[i/2]; i%2 == 0 {
 			d.lines = j.Memory.lines(d.tell)
 		} else {
@@ -92,7 +91,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 		if d.err != nil {
 			return d.err
 		}
-		j.describe(&d.Segment, d.lines, work.Of(j.spoken(d.ms)))
+		j.describe(&d.Segment, d.lines, summary.CollectWork(j.spoken(d.ms)))
 		b.leaves = append(b.leaves, d.Segment)
 	}
 	if j.summary != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact/minutes"
+	"github.com/scrollback-ai/scrollback/compact/summary"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/standing"
@@ -238,7 +238,7 @@ func (r *record) keep(bound int64) string {
 	minutes, _ := parted(r.previous)
 	note := ""
 	if minutes != "" {
-		note = fmt.Sprintf(endNote, minutesEnd(r.previous, r.previousEnd))
+		note = fmt.Sprintf(endNote, summaryEnd(r.previous, r.previousEnd))
 	}
 	room := min(bound-int64(r.count(minutes)), r.maxTokens)
 	if room < int64(r.policy.SaidShare*float64(bound)) {
@@ -253,10 +253,10 @@ func (r *record) keep(bound int64) string {
 	return strings.TrimLeft(minutes+block, "\n")
 }
 
-// minutesEnd returns the seq of the last message that the minutes of a summary cover,
+// summaryEnd returns the seq of the last message that the minutes of a summary cover,
 // where the summary itself ends at last; 0 if it has no minutes.
-func minutesEnd(summary string, last int64) int64 {
-	minutes, block := parted(summary)
+func summaryEnd(text string, last int64) int64 {
+	minutes, block := parted(text)
 	if minutes == "" {
 		return 0
 	}
@@ -269,19 +269,19 @@ func minutesEnd(summary string, last int64) int64 {
 
 // parted splits a summary into its minutes and what is carried after them. A model's
 // minutes never contain the heading between the two.
-func parted(summary string) (above, block string) {
-	for _, mark := range minutes.SaidMarks() {
-		if before, after, found := strings.Cut("\n"+summary, mark); found {
+func parted(text string) (above, block string) {
+	for _, mark := range summary.CarriedMarks() {
+		if before, after, found := strings.Cut("\n"+text, mark); found {
 			return strings.Trim(before, "\n"), after
 		}
 	}
-	return strings.Trim(summary, "\n"), ""
+	return strings.Trim(text, "\n"), ""
 }
 
 // saidIn is a summary without its minutes; empty if nothing is carried behind them.
-func saidIn(summary string) string {
-	for _, mark := range minutes.SaidMarks() {
-		_, lines, found := strings.Cut("\n"+summary, mark)
+func saidIn(text string) string {
+	for _, mark := range summary.CarriedMarks() {
+		_, lines, found := strings.Cut("\n"+text, mark)
 		if !found {
 			continue
 		}
@@ -297,8 +297,8 @@ func saidIn(summary string) string {
 }
 
 // carriedIn reads back what a summary of any form carries.
-func carriedIn(summary string) []carried {
-	_, block := parted(summary)
+func carriedIn(text string) []carried {
+	_, block := parted(text)
 	var out []carried
 	for text := range strings.SplitSeq(block, "\n") {
 		l := carried{rank: rankSaid}

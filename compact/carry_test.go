@@ -144,7 +144,7 @@ func TestIdleTalk(t *testing.T) {
 	if got := carriedLines(recordOf("Hi there!", "Hello.", "What is the tide?", "High.", "Thanks a lot!")); len(got) != 1 {
 		t.Errorf("carried is %q", got)
 	}
-	s := summary(t, 24_000, talk("Hello, how are you?", "I am fine, thanks. Let me know if you have any questions.",
+	s := buildSummary(t, 24_000, talk("Hello, how are you?", "I am fine, thanks. Let me know if you have any questions.",
 		"Which fan is loud?",
 		"Let me check that. The fan in rack 7 is loud because its bearing is worn.", "ok thanks, great work!",
 		"You're welcome!"))

@@ -244,7 +244,7 @@ func (in *Input) record(c cut) record {
 	if s := in.Window.Summary; s != nil {
 		r.previous = s.Text
 		r.previousEnd = s.LastSeq
-		spoken = minutesEnd(r.previous, s.LastSeq)
+		spoken = summaryEnd(r.previous, s.LastSeq)
 		hidden += s.Tokens
 	}
 	// A summary longer than half of what it replaces is not worth having.

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact/work"
+	"github.com/scrollback-ai/scrollback/compact/summary"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
-	"github.com/scrollback-ai/scrollback/internal/cue"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/standing"
@@ -39,15 +38,17 @@ type line struct {
 
 var (
 	// outcomes finds what was found out, decided or went wrong.
-	outcomes = cue.Find(`because|cause|found|turn|fixed|fail|error|result|instead|means|chose|agreed|confirmed`+
+	outcomes = findByCues(`because|cause|found|turn|fixed|fail|error|result|instead|means|chose|agreed|confirmed`+
 		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`,
 		`(?i)\b(because|caused?|found|turns? out|fixed|failed|fails|error|result|instead|means|chose|agreed|confirmed)\b`+
 			`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`)
 	// preambles begin sentences that announce something, or offer it.
-	preambles = cue.Find(`let me|let's|i'll|i will|i am going|i'm going|i can|would you|do you|shall i|should i|here is|here are|here's|sure|certainly`+
-		`|of course|great|feel free|if you|让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是`,
+	preambles = findByCues(
+		`let me|let's|i'll|i will|i am going|i'm going|i can|would you|do you|shall i|should i|here is|here are|here's|sure|certainly`+
+			`|of course|great|feel free|if you|让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是`,
 		`(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)`+
-			`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`)
+			`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`,
+	)
 )
 
 // courtesies are the words of greetings, thanks and assent; polite are those of Chinese,
@@ -173,7 +174,7 @@ func (s *sentence) judge(h *heard) {
 // last, and without to-dos that are done by its end.
 func candidates(ms []scrollback.Message, h *heard) []sentence {
 	said := make([][]sentence, len(ms))
-	cue.SideBySide(len(ms), func(i int) { said[i] = read(&ms[i], h) })
+	runParallel(len(ms), func(i int) { said[i] = read(&ms[i], h) })
 	var all []sentence
 	todos := chores{}
 	at := map[string]int{}
@@ -307,7 +308,7 @@ func unlike(lines []line) (out []line) {
 // describe writes a segment's summary and placeholder: as many of the best lines as the
 // bounds allow, and what tools did. Lines that the summary above it carries do not count,
 // as a window does not show them twice; they are kept for when the summary is gone.
-func (j *job) describe(s *scrollback.Segment, lines []line, done *work.Done) {
+func (j *job) describe(s *scrollback.Segment, lines []line, done *summary.Work) {
 	limit := j.Policy.placeholderBound(j.budget())
 	kept := j.choose(lines)
 	room := limit - int64(j.Count(placeholder(s))) - 1

@@ -23,7 +23,7 @@ func talk(texts ...string) []scrollback.Message {
 	return out
 }
 
-func summary(t *testing.T, budget int64, ms []scrollback.Message) scrollback.Segment {
+func buildSummary(t *testing.T, budget int64, ms []scrollback.Message) scrollback.Segment {
 	t.Helper()
 	j := newShelf().job(ms, cut{messages: len(ms)}, budget)
 	j.Count = token.Count
@@ -56,7 +56,7 @@ func TestStandingInstructions(t *testing.T) {
 		for at := range len(chatter) {
 			texts := append([]string{}, chatter...)
 			texts[at] += " " + keep
-			got := summary(t, 24_000, talk(texts...))
+			got := buildSummary(t, 24_000, talk(texts...))
 			if at%2 == 0 && !strings.Contains(got.Summary, keep) {
 				t.Errorf("%q said in #%d is not in\n%s", keep, at+1, got.Summary)
 			}
@@ -87,7 +87,7 @@ func TestStandingInstructionsRollUp(t *testing.T) {
 func TestExtract(t *testing.T) {
 	texts := append([]string{"The invoice is number 88-1234-X."}, chatter[1:]...)
 	texts = append(texts, "My flight is LH4711 at 17:45 on Sunday.", strings.Repeat("很长的一句话没有结尾", 60))
-	got := summary(t, 24_000, talk(texts...))
+	got := buildSummary(t, 24_000, talk(texts...))
 	lines := strings.Split(got.Summary, "\n")
 	if len(lines) > 5 || !strings.HasPrefix(lines[0], "- #1 user: The invoice is number 88-1234-X.") ||
 		!strings.Contains(got.Summary, "- #9 user: My flight is LH4711") {
@@ -110,7 +110,7 @@ func TestExtract(t *testing.T) {
 			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Text: "Always remember 12 numbers."}}}},
 		"empty": talk(""), "broken text": talk("\xff\xfe Always keep \xff the 12 words."), "marks": talk("... !!! ??? 。。。"),
 	} {
-		got := summary(t, 24_000, ms)
+		got := buildSummary(t, 24_000, ms)
 		if name == "broken text" && !strings.Contains(got.Summary, "Always keep the 12 words.") ||
 			name != "broken text" && got.Summary != "" {
 			t.Errorf("%s: %q", name, got.Summary)
@@ -122,7 +122,7 @@ func TestExtract(t *testing.T) {
 func TestPlaceholderBound(t *testing.T) {
 	long := talk(strings.Repeat("Always remember the numbers 1 2 3 4 5 and 记住这些数字 of the plan. ", 40))
 	for _, budget := range []int64{100, 1500, 2000, 3000, 5000, 8000, 100_000} {
-		got := summary(t, budget, long)
+		got := buildSummary(t, budget, long)
 		bound := min(400, budget/20)
 		if got.TokensAfter != int64(token.Count(got.Placeholder)) || got.TokensAfter > bound && got.Summary != "" {
 			t.Errorf("budget %d: %d tokens, bound %d:\n%s", budget, got.TokensAfter, bound, got.Placeholder)

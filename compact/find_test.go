@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"github.com/scrollback-ai/scrollback/internal/cue"
 	"strings"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 // A cue is in every text in which the expression is found, in whatever case it is written.
 func TestCuesMissNothing(t *testing.T) {
 	swap := strings.NewReplacer("s", "\u017f", "k", "\u212a")
-	all := map[string]*cue.Finder{"todo": todo, "listed": listed, "ticked": ticked, "outcomes": outcomes,
+	all := map[string]*cueFinder{"todo": todo, "listed": listed, "ticked": ticked, "outcomes": outcomes,
 		"preambles": preambles}
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +48,7 @@ func TestCuesMissNothing(t *testing.T) {
 func TestSideBySideCallsEachOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 300} {
 		called := make([]int, n)
-		cue.SideBySide(n, func(i int) { called[i]++ })
+		runParallel(n, func(i int) { called[i]++ })
 		for i, times := range called {
 			if times != 1 {
 				t.Errorf("%d of %d was called %d times", i, n, times)

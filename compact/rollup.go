@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact/work"
+	"github.com/scrollback-ai/scrollback/compact/summary"
 )
 
 // crowded says whether placeholders must be joined: there are too many, or they take
@@ -179,14 +179,14 @@ func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 		SummaryBy: scrollback.SummaryExtractive, From: first.From, To: last.To, Renderer: j.Renderer, CreatedAt: j.Now,
 	}
 	var lines []line
-	var done work.Done
+	var done summary.Work
 	for _, c := range segs {
 		s.Messages += c.Messages
 		s.TokensBefore += c.TokensBefore
 		s.From = min(s.From, c.From)
 		s.To = max(s.To, c.To)
 		lines = append(lines, parseLines(c.Placeholder)...)
-		done.Join(work.Parse(c.Placeholder))
+		done.Join(summary.ParseWork(c.Placeholder))
 	}
 	var hashes []string
 	for _, c := range children {

@@ -128,7 +128,7 @@ func After(s *Shown, c *Compaction) Shown {
 // its segment. Minutes that tell of a message which is left out stay away until it is taken
 // back; what is left is nil if that is nothing.
 func InSight(v scrollback.ViewSummary, text string, without []int64) *window.Summary {
-	s := &window.Summary{ViewSummary: v, Text: text, MinutesEnd: minutesEnd(text, v.LastSeq)}
+	s := &window.Summary{ViewSummary: v, Text: text, MinutesEnd: summaryEnd(text, v.LastSeq)}
 	tells := func(seq int64) bool {
 		return v.FirstSeq <= seq && seq <= s.MinutesEnd && !slices.Contains(v.Without, seq)
 	}

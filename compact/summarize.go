@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact/minutes"
+	"github.com/scrollback-ai/scrollback/compact/summary"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -57,8 +57,8 @@ func (o *outcome) fail(result scrollback.CompactionResult, err error) {
 	o.result = result
 	o.why = scrollback.Shown(err)
 	o.log = err.Error()
-	var u minutes.Unusable
-	var other minutes.OtherLanguage
+	var u summary.Unusable
+	var other summary.OtherLanguage
 	switch {
 	case errors.As(err, &other):
 		o.why = other.Shown
@@ -104,8 +104,8 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 			if err == nil {
 				return r.finish(ctx, w, text, out)
 			}
-			var u minutes.Unusable
-			var other minutes.OtherLanguage
+			var u summary.Unusable
+			var other summary.OtherLanguage
 			switch code := scrollback.CodeOf(err); {
 			case errors.As(err, &other):
 				complaint = other.Error()
@@ -161,7 +161,7 @@ func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item,
 		return "", err
 	}
 	text, err = r.accept(text)
-	if other := (minutes.OtherLanguage{}); errors.As(err, &other) && r.anyLanguage {
+	if other := (summary.OtherLanguage{}); errors.As(err, &other) && r.anyLanguage {
 		return other.Text, nil
 	}
 	return text, err
@@ -169,7 +169,8 @@ func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item,
 
 // accept judges an answer, and returns it in the record's form.
 func (r *record) accept(answer string) (string, error) {
-	return r.form().Accept(answer, minutes.Judge{Count: r.count, Bound: r.bound(), Language: minutes.Spoken(r.run)})
+	return r.form().
+		Accept(answer, summary.Criteria{Count: r.count, Bound: r.bound(), Language: summary.DetectSpoken(r.run)})
 }
 
 // check asks the writer to check its minutes against the record, as often as the policy
@@ -244,23 +245,23 @@ func hear(ctx context.Context, w Summarizer, q model.Request, made *call) (strin
 			finish = d.Finish
 		}
 		if d.Call != nil {
-			return "", minutes.Unusable{Complaint: "it called a tool", Shown: "the model called a tool instead of answering"}
+			return "", summary.Unusable{Complaint: "it called a tool", Shown: "the model called a tool instead of answering"}
 		}
 		if text.WriteString(d.Text); text.Len() > answerMax {
-			return "", minutes.Unusable{Complaint: "it did not end", Shown: "the answer did not end"}
+			return "", summary.Unusable{Complaint: "it did not end", Shown: "the answer did not end"}
 		}
 	}
 	switch finish {
 	case scrollback.FinishStop:
 		return text.String(), nil
 	case scrollback.FinishLength:
-		return "", minutes.Unusable{Complaint: "it was cut off at its longest",
+		return "", summary.Unusable{Complaint: "it was cut off at its longest",
 			Shown: "the summary reached the most tokens that an answer may have, and was cut off"}
 	case "":
 		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run",
 			"the stream was cut off").Because(scrollback.ErrUpstream)
 	}
-	return "", minutes.Unusable{Complaint: "it ended for another reason than being done (" + finish + ")",
+	return "", summary.Unusable{Complaint: "it ended for another reason than being done (" + finish + ")",
 		Shown: fmt.Sprintf("the answer ended early (%s)", clip(finish))}
 }
 

@@ -6,32 +6,35 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/scrollback-ai/scrollback/internal/cue"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 // todo finds what remains to be done.
-var todo = cue.Find(`[ ]|☐|todo|to-do|待办|待辦|할일|할 일|やること`,
+var todo = findByCues(`[ ]|☐|todo|to-do|待办|待辦|할일|할 일|やること`,
 	`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|할 ?일\s*[:：]|やること\s*[:：]`)
 
 // listed finds a to-do that is written down as one. What an assistant says about to-dos is
 // none.
-var listed = cue.Find(`[ ]|☐|todo|to-do|待办|待辦`,
+var listed = findByCues(`[ ]|☐|todo|to-do|待办|待辦`,
 	`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
 
 // ticked finds a to-do that its list shows as done, and what it is.
-var ticked = cue.Find(`[x]|[✓]|[✔]|☑|✅|✔|✓|~~`,
+var ticked = findByCues(`[x]|[✓]|[✔]|☑|✅|✔|✓|~~`,
 	`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
 
 // todoMarks are what is not part of the to-do itself.
-var todoMarks = regexp.MustCompile(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|할 ?일|やること)?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`)
+var todoMarks = regexp.MustCompile(
+	`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|할 ?일|やること)?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`,
+)
 
 // doneWords are what tells news that something is done from the thing itself, and
 // doneNews finds a sentence that has such news, rather than a request to do it.
 var (
-	doneWords = regexp.MustCompile(`(?i)\b(?:done|finished|completed?)\b(?: with\b)?|(?:已经|已)?(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)了?|已经?|[好完]了?`)
-	doneNews  = regexp.MustCompile(`(?i)\b(?:done|finished|completed)\b|\b(?:is|are|now) complete\b` +
+	doneWords = regexp.MustCompile(
+		`(?i)\b(?:done|finished|completed?)\b(?: with\b)?|(?:已经|已)?(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)了?|已经?|[好完]了?`,
+	)
+	doneNews = regexp.MustCompile(`(?i)\b(?:done|finished|completed)\b|\b(?:is|are|now) complete\b` +
 		`|已|(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)(?:.*了|\s*$|[:：。！!])|\p{Han}[完好].*了`)
 	request = regexp.MustCompile(`(?i)\b(?:please|let's|need|must|should)\b|请|麻烦|需要|必须`)
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -82,7 +82,7 @@ func (f *office) results(id scrollback.ConversationID) []scrollback.ToolResult {
 
 // hire is a call that gives the worker a task.
 func hire(id, task string) scrollback.ToolCall {
-	return enginetest.Call(id, agent.Name, fmt.Sprintf(`{"task":%q,"model":"worker"}`, task))
+	return enginetest.Call(id, request.AgentToolName, fmt.Sprintf(`{"task":%q,"model":"worker"}`, task))
 }
 
 // echoes answers each task with "did <task>".
@@ -145,14 +145,14 @@ func TestSubAgent(t *testing.T) {
 // Sub-agents of one step work at the same time: each waits for the others to have begun.
 func TestSubAgentsInParallel(t *testing.T) {
 	var all sync.WaitGroup
-	all.Add(agent.Parallel)
+	all.Add(engine.ParallelAgents)
 	worker := modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		all.Done()
 		all.Wait()
 		return echoes().Reply(r)
 	}}
 	var calls []scrollback.ToolCall
-	for i := range agent.Parallel {
+	for i := range engine.ParallelAgents {
 		calls = append(calls, hire(fmt.Sprint("c", i), fmt.Sprint("task ", i)))
 	}
 	calls = append(calls, enginetest.Call("look", "context_list", `{}`))
@@ -160,12 +160,12 @@ func TestSubAgentsInParallel(t *testing.T) {
 	id := f.boss()
 	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
 	for i, res := range f.results(id) {
-		if want := fmt.Sprint("did task ", i); i < agent.Parallel &&
+		if want := fmt.Sprint("did task ", i); i < engine.ParallelAgents &&
 			(!strings.HasPrefix(res.Text, want) || res.CallID != fmt.Sprint("c", i)) {
 			t.Errorf("result %d is %+v", i, res)
 		}
 	}
-	if n := len(f.staff(id)); n != agent.Parallel {
+	if n := len(f.staff(id)); n != engine.ParallelAgents {
 		t.Errorf("%d sub-agents", n)
 	}
 }
@@ -186,7 +186,7 @@ func TestSubAgentBounds(t *testing.T) {
 	dead := scrollback.Errorf(scrollback.Unavailable, "test", "the line is dead").Because(scrollback.ErrUpstream)
 	three := modeltest.Call(hire("a", "one"), hire("b", "two"), hire("c", "three"))
 	for name, c := range map[string]struct {
-		o      agent.Options
+		o      engine.AgentOptions
 		worker modeltest.Step
 		asks   int
 		step   modeltest.Step
@@ -194,24 +194,24 @@ func TestSubAgentBounds(t *testing.T) {
 		good   int    // results without an error
 		staff  int
 	}{
-		"depth":    {agent.Options{}, deep, 1, modeltest.Call(hire("a", "go deep")), "There is no tool named agent.", 1, 1},
-		"per turn": {agent.Options{PerTurn: 2}, echoes(), 1, three, "at most 2 sub-agents can be started in one turn", 2, 2},
-		"per tree": {agent.Options{PerTree: 4}, echoes(), 2, three, "4 sub-agents already, and at most 4", 4, 4},
-		"tokens":   {agent.Options{Tokens: 10}, looking, 1, three, "have used the 10 tokens", 0, 3},
-		"no task":  {agent.Options{}, echoes(), 1, modeltest.Call(hire("a", " ")), "the task is empty", 0, 0},
-		"argument": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","tsk":1}`)),
+		"depth":    {engine.AgentOptions{}, deep, 1, modeltest.Call(hire("a", "go deep")), "There is no tool named agent.", 1, 1},
+		"per turn": {engine.AgentOptions{PerTurn: 2}, echoes(), 1, three, "at most 2 sub-agents can be started in one turn", 2, 2},
+		"per tree": {engine.AgentOptions{PerTree: 4}, echoes(), 2, three, "4 sub-agents already, and at most 4", 4, 4},
+		"tokens":   {engine.AgentOptions{Tokens: 10}, looking, 1, three, "have used the 10 tokens", 0, 3},
+		"no task":  {engine.AgentOptions{}, echoes(), 1, modeltest.Call(hire("a", " ")), "the task is empty", 0, 0},
+		"argument": {engine.AgentOptions{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","tsk":1}`)),
 			"tsk", 0, 0},
-		"model": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","model":"nope"}`)),
+		"model": {engine.AgentOptions{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","model":"nope"}`)),
 			`unknown model "nope"`, 0, 0},
-		"limit": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":7}`)),
+		"limit": {engine.AgentOptions{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":7}`)),
 			"too small", 0, 0},
-		"no limit": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":-7}`)),
+		"no limit": {engine.AgentOptions{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":-7}`)),
 			"a limit is a number", 0, 0},
-		"steps": {agent.Options{Steps: 5}, looking, 1, modeltest.Call(hire("a", "never end")),
+		"steps": {engine.AgentOptions{Steps: 5}, looking, 1, modeltest.Call(hire("a", "never end")),
 			"it had not answered after 5 steps\n\nIts last words were:\nstill looking", 0, 1},
-		"failure": {agent.Options{}, modeltest.Step{Deltas: []model.Delta{{Text: "I beg"}}, Err: dead}, 1,
+		"failure": {engine.AgentOptions{}, modeltest.Step{Deltas: []model.Delta{{Text: "I beg"}}, Err: dead}, 1,
 			modeltest.Call(hire("a", "try")), "The sub-agent did not finish: the line is dead", 0, 1},
-		"empty": {agent.Options{}, modeltest.Step{Reply: func(model.Request) []model.Delta { return nil }}, 1,
+		"empty": {engine.AgentOptions{}, modeltest.Step{Reply: func(model.Request) []model.Delta { return nil }}, 1,
 			modeltest.Call(hire("a", "try")), "empty", 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -651,7 +651,10 @@ func TestSubAgentsOfProviders(t *testing.T) {
 			t.Parallel()
 			env := map[string]string{}
 			s := serve(t, preset, 1<<20, env)
-			r := enginetest.New(t, enginetest.Options{Models: finds(env), NoFolds: true, Agents: agent.Options{Allowed: true}})
+			r := enginetest.New(
+				t,
+				enginetest.Options{Models: finds(env), NoFolds: true, Agents: engine.AgentOptions{Allowed: true}},
+			)
 			c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: s.name, Limit: 50000,
 				Settings: scrollback.Settings{Agents: true}})
 			if err != nil {

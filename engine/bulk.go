@@ -5,8 +5,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/fold"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -33,8 +32,8 @@ type Backlog struct {
 
 	Quota *scrollback.Quota // counts each compaction that asks a model, as [CompactRequest] has it
 
-	e        *Engine
-	sh, room setting.Resolved // room has the calls so far, and is only for admitting, which goes on beside folding
+	e              *Engine
+	settings, room request.Settings // room has the calls so far, and is only for admitting, which goes on beside folding
 }
 
 // Asked is what asking for summaries took: calls of models, the summaries that they
@@ -54,7 +53,7 @@ func (b Bulk) MaySummarize(ctx context.Context, project string, q *scrollback.Qu
 	if err != nil {
 		return err
 	}
-	_, against, err := b.v.e.gate.Judge(ctx, b.v.door.caller.Key, project, q)
+	_, against, err := b.v.e.gate.judge(ctx, b.v.door.caller.Key, project, q)
 	return cmp.Or(err, against)
 }
 
@@ -64,16 +63,16 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 	if err != nil {
 		return nil, err
 	}
-	sh, err := b.v.e.resolver.Resolve(ctx, head.Conversation, Overrides{Key: b.v.door.caller.Key})
+	settings, err := b.v.e.resolver.Resolve(ctx, head.Conversation, Overrides{Key: b.v.door.caller.Key})
 	if err != nil {
 		return nil, err
 	}
-	return &Backlog{Begin: head, e: b.v.e, sh: sh, room: sh}, nil
+	return &Backlog{Begin: head, e: b.v.e, settings: settings, room: settings}, nil
 }
 
 // Admit prepares a message to be added; see [intake.Intake.Admit].
 func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[int][]byte) (store.Incoming, error) {
-	b.room.Remember(m)
+	b.room.RememberCalls(m)
 	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.room.Room(), attached)
 }
 
@@ -83,25 +82,34 @@ func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	if head.ID != b.Begin.ID {
 		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", "no conversation %s in this backlog", head.ID)
 	}
-	sh := b.sh
-	sh.Policy.Summarizes = sh.Policy.Summarizes && b.Summarize
-	if b.e.folder.Spare(*head, sh) {
+	settings := b.settings
+	settings.Policy.Summarizes = settings.Policy.Summarizes && b.Summarize
+	if b.e.compactor.HasRoom(*head, settings) {
 		return nil
 	}
 	admit := func(ctx context.Context) error {
-		err := b.e.gate.Admit(ctx, sh.Over.Key, head.Project, b.Quota)
+		err := b.e.gate.admit(ctx, settings.Overrides.Key, head.Project, b.Quota)
 		if err != nil {
 			b.Asked.Held++
 		}
 		return err
 	}
-	_, err := b.e.folder.Fit(ctx, head, fold.Fitting{Setting: sh, Occasion: scrollback.ReasonImport, Admit: admit,
-		Folded: func(r scrollback.Receipt) {
-			b.Asked.Calls += r.Calls
-			b.Asked.Cost += r.Cost
-			if r.SummaryBy != scrollback.SummaryExtractive {
-				b.Asked.Summaries++
-			}
-		}})
+	_, err := b.e.compactor.Fit(ctx, head, request.FitRequest{Settings: settings, Occasion: scrollback.ReasonImport,
+		Admit: admit, Progress: backlogProgress{b}})
 	return err
+}
+
+// backlogProgress counts what the compactions of a backlog asked models for.
+type backlogProgress struct{ b *Backlog }
+
+// Compacting is [request.Progress]'s; nobody waits for a backlog.
+func (p backlogProgress) Compacting(scrollback.CompactingEvent) {}
+
+// Compacted is [request.Progress]'s.
+func (p backlogProgress) Compacted(r scrollback.Receipt) {
+	p.b.Asked.Calls += r.Calls
+	p.b.Asked.Cost += r.Cost
+	if r.SummaryBy != scrollback.SummaryExtractive {
+		p.b.Asked.Summaries++
+	}
 }

@@ -7,8 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/engine/setting"
-	"github.com/scrollback-ai/scrollback/engine/sight"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -34,15 +33,15 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID,
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	return next(ctx, v, head, append(q, ContextRequest{})[0])
+	return previewNext(ctx, v, head, append(q, ContextRequest{})[0])
 }
 
-// next is the manifest of the next request of a conversation.
-func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scrollback.Manifest, error) {
-	sh, err := v.e.resolver.Resolve(ctx, head.Conversation, q.Overrides)
-	draft := !sight.Blank(q.Message) || q.Sending && len(q.Message) > 0
+// previewNext is the manifest of the next request of a conversation.
+func previewNext(ctx context.Context, v *View, head store.Head, q ContextRequest) (scrollback.Manifest, error) {
+	settings, err := v.e.resolver.Resolve(ctx, head.Conversation, q.Overrides)
+	draft := !request.IsBlank(q.Message) || q.Sending && len(q.Message) > 0
 	if err != nil && !draft && !q.Sending {
-		sh, err = v.e.assumed(ctx, head, q.Overrides)
+		settings, err = v.e.resolveOrAssume(ctx, head, q.Overrides)
 	}
 	if err != nil {
 		return scrollback.Manifest{}, err
@@ -57,48 +56,48 @@ func next(ctx context.Context, v *View, head store.Head, q ContextRequest) (scro
 	r := &TurnRequest{Conversation: head.ID, Message: q.Message, WebSearch: q.WebSearch, PlainMarks: q.PlainMarks,
 		Zone: q.Zone, Overrides: q.Overrides}
 	if q.Sending {
-		if _, err := v.e.searching(ctx, head, r, &sh); err != nil {
+		if _, err := v.e.searching(ctx, head, r, &settings); err != nil {
 			return scrollback.Manifest{}, err
 		}
 	}
-	asked := sight.Next{Head: head, Setting: sh, Content: q.Content, Beside: !v.e.o.NoBackgroundFolds}
+	asked := request.PreviewRequest{Head: head, Settings: settings, Content: q.Content, Beside: !v.e.o.NoBackgroundFolds}
 	if draft {
-		a := arriving{v, head, r, sh, v.e.intake.Rehearsal()}
+		a := incomingTurn{v, head, r, settings, v.e.intake.Rehearsal()}
 		if err := a.rehearse(ctx, &asked); err != nil {
 			return scrollback.Manifest{}, err
 		}
 	}
 	if !draft && q.Zone != nil && head.Environment == nil { // what the first request tells, with the date there
-		env, _, err := v.e.environment(ctx, head.Conversation, sh, q.Zone)
+		env, _, err := v.e.environment(ctx, head.Conversation, settings, q.Zone)
 		if err != nil {
 			return scrollback.Manifest{}, err
 		}
 		asked.Head.Environment = env
 	}
-	return v.e.sight.Manifest(ctx, asked)
+	return v.e.previewer.Preview(ctx, asked)
 }
 
-// assumed is what a request goes by. A model that is not set up here must not hide its
+// resolveOrAssume is what a request goes by. A model that is not set up here must not hide its
 // conversation.
-func (e *Engine) assumed(ctx context.Context, head store.Head, over Overrides) (setting.Resolved, error) {
-	sh, err := e.resolver.Resolve(ctx, head.Conversation, over)
+func (e *Engine) resolveOrAssume(ctx context.Context, head store.Head, over Overrides) (request.Settings, error) {
+	settings, err := e.resolver.Resolve(ctx, head.Conversation, over)
 	if err != nil {
-		if sh, err = e.resolver.Resolve(ctx, head.Conversation,
+		if settings, err = e.resolver.Resolve(ctx, head.Conversation,
 			Overrides{Model: e.o.Model, Policy: compact.Auto}); err == nil {
-			sh.Facts.Name = cmp.Or(head.Model, sh.Project.Model)
-			sh.Over = Overrides{}
+			settings.Facts.Name = cmp.Or(head.Model, settings.Project.Model)
+			settings.Overrides = Overrides{}
 		}
 	}
-	return sh, err
+	return settings, err
 }
 
 // rehearse adds what sending would add to a conversation.
-func (a *arriving) rehearse(ctx context.Context, next *sight.Next) error {
+func (a *incomingTurn) rehearse(ctx context.Context, next *request.PreviewRequest) error {
 	in, err := a.messages(ctx)
 	if err != nil {
 		return err
 	}
-	env, change, err := a.v.e.environment(ctx, a.head.Conversation, a.sh, a.r.Zone)
+	env, change, err := a.v.e.environment(ctx, a.head.Conversation, a.settings, a.request.Zone)
 	if err != nil {
 		return err
 	}
@@ -106,17 +105,17 @@ func (a *arriving) rehearse(ctx context.Context, next *sight.Next) error {
 		m.Weight = a.v.e.store.Weigh(m.Parts, m.Counted)
 		next.Draft = append(next.Draft, m.Message)
 	}
-	tell(&next.Head.Conversation, env, len(change) > 0)
+	keepEnvironment(&next.Head.Conversation, env, len(change) > 0)
 	return nil
 }
 
 // Past says what is wanted of what a turn sent to its model: Step, one step or all (0), and
-// Content, with what the model read in it. It is [sight.Past].
-type Past = sight.Past
+// Content, with what the model read in it. It is [request.PastRequest].
+type Past = request.PastRequest
 
 // TurnContext is what the requests of a turn showed, step by step: TurnID, Model, StartedAt
-// in Unix ms, and Steps, each a [scrollback.Manifest]. It is [sight.TurnContext].
-type TurnContext = sight.TurnContext
+// in Unix ms, and Steps, each a [scrollback.Manifest]. It is [request.TurnContext].
+type TurnContext = request.TurnContext
 
 // Context returns what the steps of a turn sent to its model.
 func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
@@ -129,7 +128,7 @@ func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn s
 	if err != nil {
 		return TurnContext{}, err
 	}
-	return t.v.e.sight.Turn(ctx, head.Conversation, found, q)
+	return t.v.e.previewer.ReplayTurn(ctx, head.Conversation, found, q)
 }
 
 // CompactRequest says how to compact by hand. Without Force only what the policy asks
@@ -158,17 +157,17 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID,
 			return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Compact",
 				"a turn is being answered; stop it first")
 		}
-		return v.e.folder.ByHand(ctx, head, Overrides{}, compact.Everything)
+		return v.e.compactor.CompactByHand(ctx, head, Overrides{}, compact.Everything)
 	}
 	reason := compact.WhenDue
 	if q.Force {
 		reason = compact.Forced
 	}
-	if err := v.e.gate.Admit(ctx, v.door.caller.Key, head.Project, q.Quota); err != nil {
+	if err := v.e.gate.admit(ctx, v.door.caller.Key, head.Project, q.Quota); err != nil {
 		return scrollback.Receipt{}, err
 	}
 	q.Overrides.Key = v.door.caller.Key
-	return v.e.folder.ByHand(ctx, head, q.Overrides, reason)
+	return v.e.compactor.CompactByHand(ctx, head, q.Overrides, reason)
 }
 
 // Uncompact undoes the newest compaction of the current branch, or with a segment
@@ -195,7 +194,7 @@ func (v *View) Compactions() Compactions { return Compactions{v} }
 func (c Compactions) Undo(ctx context.Context, id scrollback.ConversationID,
 	q UndoRequest) (scrollback.Receipt, error) {
 	views := c.v.e.store.Views
-	r, err := c.turn(ctx, id, q, turning{views.Unfold, views.Unfolded})
+	r, err := c.undoOrRedo(ctx, id, q, undoRedo{views.Unfold, views.Unfolded})
 	r.Undone = true
 	return r, err
 }
@@ -205,23 +204,23 @@ func (c Compactions) Undo(ctx context.Context, id scrollback.ConversationID,
 func (c Compactions) Redo(ctx context.Context, id scrollback.ConversationID,
 	q UndoRequest) (scrollback.Receipt, error) {
 	views := c.v.e.store.Views
-	return c.turn(ctx, id, q, turning{views.Refold, views.Refolded})
+	return c.undoOrRedo(ctx, id, q, undoRedo{views.Refold, views.Refolded})
 }
 
-// turning undoes compactions or does them again, or foresees the view after that.
-type turning struct {
+// undoRedo undoes compactions or does them again, or foresees the view after that.
+type undoRedo struct {
 	do      func(context.Context, scrollback.ConversationID, scrollback.SegmentID) (scrollback.Receipt, error)
 	foresee func(context.Context, store.Head, scrollback.SegmentID) (scrollback.View, scrollback.Receipt, error)
 }
 
-// turn returns a receipt with the tokens before and after it.
-func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q UndoRequest,
-	t turning) (scrollback.Receipt, error) {
+// undoOrRedo returns a receipt with the tokens before and after it.
+func (c Compactions) undoOrRedo(ctx context.Context, id scrollback.ConversationID, q UndoRequest,
+	t undoRedo) (scrollback.Receipt, error) {
 	head, err := c.v.door.head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	before, err := next(ctx, c.v, head, ContextRequest{})
+	before, err := previewNext(ctx, c.v, head, ContextRequest{})
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -235,7 +234,7 @@ func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q U
 	if err != nil {
 		return r, err
 	}
-	after, err := next(ctx, c.v, head, ContextRequest{})
+	after, err := previewNext(ctx, c.v, head, ContextRequest{})
 	if err != nil {
 		return r, err
 	}
@@ -246,11 +245,11 @@ func (c Compactions) turn(ctx context.Context, id scrollback.ConversationID, q U
 		r.Segments = []scrollback.SegmentID{}
 		r.Refs = []scrollback.Ref{}
 	}
-	sh, err := c.v.e.assumed(ctx, head, Overrides{})
+	settings, err := c.v.e.resolveOrAssume(ctx, head, Overrides{})
 	if err != nil {
 		return r, err
 	}
-	all, err := c.v.e.sight.Receipts(ctx, []scrollback.Receipt{r}, &sh)
+	all, err := c.v.e.previewer.AddTrades(ctx, []scrollback.Receipt{r}, &settings)
 	if err != nil {
 		return r, err
 	}
@@ -268,9 +267,9 @@ func (v *View) Receipts(ctx context.Context, id scrollback.ConversationID, limit
 	if err != nil {
 		return nil, err
 	}
-	sh, err := v.e.assumed(ctx, head, Overrides{})
+	settings, err := v.e.resolveOrAssume(ctx, head, Overrides{})
 	if err != nil {
 		return nil, err
 	}
-	return v.e.sight.Receipts(ctx, rs, &sh)
+	return v.e.previewer.AddTrades(ctx, rs, &settings)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
@@ -65,15 +65,15 @@ func (e *Engine) begins(ctx context.Context, c scrollback.Conversation,
 	if len(history) == 0 {
 		return nil, nil
 	}
-	sh, err := e.resolver.Resolve(ctx, c, Overrides{})
+	settings, err := e.resolver.Resolve(ctx, c, Overrides{})
 	if err != nil {
 		return nil, err
 	}
 	in := make([]store.Incoming, len(history))
 	for i, m := range history {
-		sh.Remember(scrollback.Message{Parts: m.Parts})
+		settings.RememberCalls(scrollback.Message{Parts: m.Parts})
 		if in[i], err = e.intake.Admit(ctx, c.ID,
-			scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh.Room(), nil); err != nil {
+			scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, settings.Room(), nil); err != nil {
 			return nil, err
 		}
 	}
@@ -102,9 +102,9 @@ func admits(ctx context.Context, v *View, c *scrollback.Conversation) error {
 	if len(c.PinnedSeqs) > 0 {
 		return scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
 	}
-	of, err := v.e.resolver.Project(ctx, c.Project)
+	of, err := v.e.resolver.FindProject(ctx, c.Project)
 	if err == nil {
-		err = v.e.resolver.Check(*c, of)
+		err = v.e.resolver.CheckConversation(*c, of)
 	}
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	pins, err := v.e.resolver.Pins(ctx, head, edit)
+	pins, err := v.e.resolver.CheckPins(ctx, head, edit)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
@@ -211,10 +211,10 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 			}
 			c.Roots = roots
 		}
-		if setting.Alike(c, &was) {
+		if request.SameSettings(c, &was) {
 			return nil
 		}
-		return v.e.resolver.Check(*c, pins.Project)
+		return v.e.resolver.CheckConversation(*c, pins.Project)
 	})
 }
 

@@ -25,12 +25,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/allowance"
-	"github.com/scrollback-ai/scrollback/engine/fold"
-	"github.com/scrollback-ai/scrollback/engine/naming"
-	"github.com/scrollback-ai/scrollback/engine/setting"
-	"github.com/scrollback-ai/scrollback/engine/sight"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
@@ -75,10 +70,10 @@ type Options struct {
 	TitleModel   string
 	NoTitleCalls bool
 	// Allowances returns what projects may use in a day; nil sets no limits.
-	Allowances allowance.Projects
+	Allowances AllowanceLookup
 
 	// Agents says whether models may start sub-agents, and bounds them.
-	Agents agent.Options
+	Agents AgentOptions
 
 	// Eager writes the file of a segment when it is folded instead of when it is first read.
 	Eager bool
@@ -125,27 +120,26 @@ func (o Options) failure() slog.Level {
 }
 
 // PolicySettings names a Policy, and holds Numbers that replace its own, by their names in the
-// guide to compaction. It is [setting.Policy].
-type PolicySettings = setting.Policy
+// guide to compaction. It is [request.PolicySettings].
+type PolicySettings = request.PolicySettings
 
 // Overrides overrides a conversation's own settings for one request: its Model, Limit (the
 // window in tokens), Policy, Compaction (numbers of the policy, by name) and Thinking. Key is
-// set by the engine. It is [setting.Overrides].
-type Overrides = setting.Overrides
+// set by the engine. It is [request.Overrides].
+type Overrides = request.Overrides
 
 // Engine runs conversations over one store. It is safe for concurrent use; any
 // number of processes may run engines over the same data.
 type Engine struct {
-	store    *store.Store
-	archive  *archive.Archive
-	resolver *setting.Resolver
-	folder   *fold.Folder
-	namer    naming.Namer
-	intake   *intake.Intake
-	sight    *sight.Sight
-	grants   *workspace.Grants
-	gate     allowance.Gate
-	o        Options
+	store     *store.Store
+	archive   *archive.Archive
+	resolver  *request.Resolver
+	compactor *request.Compactor
+	intake    *intake.Intake
+	previewer *request.Previewer
+	grants    *workspace.Grants
+	gate      limitGate
+	o         Options
 
 	// base ends when the engine closes; what outlives its caller runs on it.
 	base    context.Context
@@ -181,43 +175,51 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	o.Agents = o.Agents.Complete()
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
-	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog,
-		Limit: e.o.Limit, DefaultLimit: e.o.DefaultLimit, Compaction: e.o.Compaction,
-		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages,
-		Agents: o.Agents.Allowed, Log: e.o.Log})
-	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
-	folds := e.folds()
-	e.folder = fold.New(s, a, e.resolver, folds)
-	e.namer = naming.Namer{Store: s, Resolver: e.resolver, Model: o.TitleModel, Open: folds.Open, Afford: e.gate.Afford,
-		Watch: o.Watch}
+	e.resolver = request.NewResolver(s, request.ResolverOptions{Models: e.o.Models, Model: e.o.Model,
+		Catalog: e.o.Catalog, Limit: e.o.Limit, DefaultLimit: e.o.DefaultLimit, Compaction: e.o.Compaction,
+		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds,
+		RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
+	e.gate = limitGate{e}
+	e.compactor = request.NewCompactor(s, a, e.resolver, requestHost{e}, request.CompactorOptions{
+		SummaryModels: o.SummaryModels, Eager: o.Eager, Log: e.o.Log, Watch: o.Watch})
 	roots := slices.Clone(o.Roots)
 	if o.Place != nil {
 		roots = append(roots, o.Place.Roots...)
 	}
 	e.intake = intake.New(s, a, o.Incoming)
 	e.grants = workspace.NewGrants(roots)
-	e.sight = sight.New(s, sight.Parts{Archive: a, Resolver: e.resolver, Folder: e.folder, Intake: e.intake})
+	e.previewer = request.NewPreviewer(s, request.PreviewerOptions{Archive: a, Resolver: e.resolver,
+		Compactor: e.compactor, Intake: e.intake})
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
 
-// folds are the options of folding, which the operator may do anywhere: whether a caller may
-// was asked before.
-func (e *Engine) folds() fold.Options {
-	operator := e.As(scrollback.Operator())
-	out := fold.Options{Beside: e.beside, Afford: e.gate.Afford, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager,
-		Log: e.o.Log, Watch: e.o.Watch,
-		Open: func(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
-			return operator.door.head(ctx, id, scrollback.AccessWrite)
-		}}
-	if e.o.Archive != nil {
-		out.Archive = func(id scrollback.ConversationID) (string, func(context.Context) error) {
-			key, write := e.o.Archive(id)
-			return key, func(ctx context.Context) error { return write(ctx, operator) }
-		}
-	}
-	return out
+// requestHost does for compactions what the operator may: whether a caller may was asked before.
+type requestHost struct{ e *Engine }
+
+var _ request.Host = requestHost{}
+
+// OpenHead is [request.Host]'s.
+func (h requestHost) OpenHead(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
+	return h.e.As(scrollback.Operator()).door.head(ctx, id, scrollback.AccessWrite)
 }
+
+// CheckBudget is [request.Host]'s.
+func (h requestHost) CheckBudget(ctx context.Context, key scrollback.KeyID, project string) error {
+	return h.e.gate.checkBudget(ctx, key, project)
+}
+
+// ReserveCopy is [request.Host]'s.
+func (h requestHost) ReserveCopy(id scrollback.ConversationID) (string, func(context.Context) error) {
+	if h.e.o.Archive == nil {
+		return "", nil
+	}
+	key, write := h.e.o.Archive(id)
+	return key, func(ctx context.Context) error { return write(ctx, h.e.As(scrollback.Operator())) }
+}
+
+// RunAside is [request.Host]'s.
+func (h requestHost) RunAside(do func(context.Context)) { h.e.beside(do) }
 
 // Close stops the turns that this engine runs, saves what they have written, and
 // waits for them until ctx ends.
@@ -262,7 +264,8 @@ func (e *Engine) join(group *sync.WaitGroup) (leave func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", "the engine is closed").Because(scrollback.ErrClosing)
+		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", "the engine is closed").
+			Because(scrollback.ErrClosing)
 	}
 	group.Add(1)
 	return group.Done, nil

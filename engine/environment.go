@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
@@ -22,14 +22,14 @@ const environmentShare = 0.10
 // environment is what a conversation is to be told about where it works, and a message
 // about what has changed since it was last told, on the day that it is in a zone. Nil means that there is nothing to
 // tell.
-func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh setting.Resolved,
+func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, settings request.Settings,
 	zone *time.Location) (*scrollback.Environment, []store.Incoming, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil
 	}
 	p := *e.o.Place
 	p.Now = time.UnixMilli(e.store.Now()).In(cmp.Or(zone, p.Now.Location()))
-	p.MaxTokens = int(environmentShare * float64(sh.Budget.Tokens))
+	p.MaxTokens = int(environmentShare * float64(settings.Budget.Tokens))
 	p.Count = token.Count
 	p.Roots = e.roots(c)
 	if c.Environment != nil && workspace.Glance(p).Equal(c.Environment.Told) {
@@ -73,9 +73,9 @@ func (v *View) Files(ctx context.Context, id scrollback.ConversationID, prefix s
 	return workspace.Complete(ctx, v.e.roots(h.Conversation), prefix, min(limit, FilesMax))
 }
 
-// tell records what a conversation was told: its first environment, or that a change
+// keepEnvironment records what a conversation was told: its first environment, or that a change
 // precedes the message. It runs inside Begin.
-func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool) {
+func keepEnvironment(c *scrollback.Conversation, env *scrollback.Environment, changed bool) {
 	switch {
 	case env == nil:
 	case c.Environment == nil:
@@ -102,10 +102,10 @@ func (e *Engine) roots(c scrollback.Conversation) (out []string) {
 }
 
 // prompt is what a request says, for its marks to be followed as its caller.
-func (a *arriving) prompt() intake.Prompt {
-	budget := float64(a.sh.Budget.Tokens)
+func (a *incomingTurn) prompt() intake.Prompt {
+	budget := float64(a.settings.Budget.Tokens)
 	left := int64(recallsShare * budget)
-	return intake.Prompt{Head: a.head, Parts: a.r.Message, Plain: a.r.PlainMarks,
+	return intake.Prompt{Head: a.head, Parts: a.request.Message, Plain: a.request.PlainMarks,
 		Roots: func() []string { return a.v.e.roots(a.head.Conversation) },
 		Call: func(ctx context.Context, tool string, args json.RawMessage) (string, error) {
 			room := recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(left, int64(recallShare*budget))}

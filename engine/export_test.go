@@ -1,4 +1,7 @@
 package engine
 
+// ParallelAgents is how many sub-agents of one step work at the same time.
+const ParallelAgents = maxParallelAgents
+
 // Rest waits until no turn runs, and no fold behind one. Nothing may begin meanwhile.
 func (e *Engine) Rest() { e.running.Wait() }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/follow"
 )
 
 // Turns are the turns of conversations as one caller sees them, whoever runs them.
@@ -14,10 +13,6 @@ type Turns struct{ v *View }
 
 // Turns follows turns that run, or ran, and stops them.
 func (v *View) Turns() Turns { return Turns{v} }
-
-// Stored is below the numbers of all events that are made from what is stored of a turn, and
-// above those of all others.
-const Stored = follow.Base
 
 // Attach yields the events of a turn after number n: those still held and those to
 // come. For a turn that another process runs, or that ended a while ago, it yields a
@@ -38,16 +33,16 @@ func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn sc
 				return
 			}
 		}
-		read := func(ctx context.Context) (scrollback.Turn, error) { return t.v.e.takeOver(ctx, id, turn) }
-		one := func(n int, ev scrollback.Event) bool { return yield(SequencedEvent{n, ev}, nil) }
-		if err := follow.Turn(ctx, t.v.e.store, read, follow.Reader{N: n, Yield: one}); err != nil {
+		f := storedFollower{e: t.v.e, conversation: id, turn: turn, number: max(n, Stored),
+			yield: func(ev SequencedEvent) bool { return yield(ev, nil) }}
+		if err := f.run(ctx); err != nil {
 			yield(SequencedEvent{}, err)
 		}
 	}
 }
 
 // Seen reports whether whoever has event n of a turn has all there will ever be. Of a turn
-// whose events are not held any more, that is so from [follow.Last] on.
+// whose events are not held any more, that is so from [lastStored] on.
 func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) (bool, error) {
 	found, err := t.Get(ctx, id, turn)
 	if err != nil {
@@ -56,9 +51,9 @@ func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scro
 	if lt := t.v.e.live(turn); lt != nil {
 		lt.mu.Lock()
 		defer lt.mu.Unlock()
-		return lt.ended && (n == len(lt.events) || n >= follow.Last), nil
+		return lt.ended && (n == len(lt.events) || n >= lastStored), nil
 	}
-	return found.State != scrollback.TurnOpen && n >= follow.Last, nil
+	return found.State != scrollback.TurnOpen && n >= lastStored, nil
 }
 
 // Get returns a turn of a conversation; not_found if the conversation has no such turn.

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/setting"
-	"github.com/scrollback-ai/scrollback/engine/sight"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
@@ -31,19 +29,19 @@ type SequencedEvent struct {
 // liveTurn is a turn that this process runs. Its events are kept for a while after its
 // end, so that a reader can come, go and come back.
 type liveTurn struct {
-	e        *Engine
-	view     *View // of whoever asked
-	resolved setting.Resolved
-	turn     scrollback.Turn
-	previous *scrollback.WindowMark
-	meta     scrollback.MetaEvent // as last reported
-	usage    scrollback.Usage     // of all its calls
-	sent     scrollback.Weight    // of the newest request
-	note     *sight.Note          // of the newest request, until it is stored with its step
-	wait     turnstile.Patience   // for summaries
-	web      webSearch
-	crew     *agent.Crew // its sub-agents
-	most     int         // steps that may look things up, see maxSteps
+	e          *Engine
+	view       *View // of whoever asked
+	settings   request.Settings
+	turn       scrollback.Turn
+	previous   *scrollback.WindowMark
+	meta       scrollback.MetaEvent // as last reported
+	usage      scrollback.Usage     // of all its calls
+	sent       scrollback.Weight    // of the newest request
+	sentRecord *request.SentRecord  // of the newest request, until it is stored with its step
+	wait       turnstile.Patience   // for summaries
+	web        webSearch
+	subagents  *subagents // its sub-agents
+	maxLookups int        // steps that may look things up, see maxSteps
 
 	references []scrollback.Reference // of the prompt, until they are reported
 	cancel     context.CancelCauseFunc
@@ -63,12 +61,21 @@ type liveTurn struct {
 }
 
 // makeLive makes a turn that has begun live, for whoever asked.
-func makeLive(v *View, b store.Begun, sh setting.Resolved) *liveTurn {
+func makeLive(v *View, b store.Begun, settings request.Settings) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn,
-		head: b.Head, draft: &model.Answer{}, more: make(chan struct{}), cancel: func(error) {},
+	lt := &liveTurn{
+		e:        e,
+		view:     v,
+		settings: settings,
+		wait:     turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)},
+		turn:     b.Turn,
+		head:     b.Head,
+		draft:    &model.Answer{},
+		more:     make(chan struct{}),
+		cancel:   func(error) {},
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage,
-			Seq: b.Turn.Seq}}}
+			Seq: b.Turn.Seq}},
+	}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
 	}
@@ -97,15 +104,25 @@ func (lt *liveTurn) emit(evs ...scrollback.Event) {
 // compactBeside folds while the turn goes on. What comes of it is reported between steps,
 // so that it does not stand in the middle of a sentence.
 func (lt *liveTurn) compactBeside(ctx context.Context) {
-	sh := lt.resolved
+	settings := lt.settings
 	lt.e.beside(func(base context.Context) {
-		if r := lt.e.folder.Ahead(watch.On(base, ctx), lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
+		if r := lt.e.compactor.CompactAhead(
+			watch.On(base, ctx),
+			lt.turn.Conversation,
+			settings,
+		); r.Result == scrollback.ResultCompacted {
 			lt.mu.Lock()
 			defer lt.mu.Unlock()
 			lt.beside = append(lt.beside, scrollback.CompactionEvent{Receipt: r})
 		}
 	})
 }
+
+// Compacting is [request.Progress]'s: it emits that the request of a step does not fit.
+func (lt *liveTurn) Compacting(ev scrollback.CompactingEvent) { lt.emit(ev) }
+
+// Compacted is [request.Progress]'s: it emits what a compaction came to.
+func (lt *liveTurn) Compacted(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) }
 
 // emitBeside reports what was compacted beside the turn since the last step.
 func (lt *liveTurn) emitBeside() {
@@ -214,11 +231,11 @@ func (lt *liveTurn) write(d model.Delta) {
 	}
 }
 
-// sofar is a copy of the draft.
-func (lt *liveTurn) sofar() scrollback.Draft {
+// copyDraft is a copy of the draft.
+func (lt *liveTurn) copyDraft() scrollback.Draft {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	return lt.draft.Saved(lt.resolved.Facts.Name)
+	return lt.draft.Saved(lt.settings.Facts.Name)
 }
 
 // keepSaved saves the draft and renews the lease until ctx ends. A lost lease or a
@@ -234,7 +251,7 @@ func (lt *liveTurn) keepSaved(ctx context.Context) {
 		}
 		lt.saving.Lock()
 		if ctx.Err() == nil {
-			stop, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.sofar())
+			stop, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.copyDraft())
 			switch {
 			case errors.Is(err, scrollback.ErrLostLease):
 				lt.cancel(scrollback.ErrLostLease)
@@ -253,9 +270,9 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	lt.saving.Lock()
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
-	if lt.note != nil {
-		f.Sent = &lt.note.Sent
-		f.Texts = lt.note.Texts
+	if lt.sentRecord != nil {
+		f.Sent = &lt.sentRecord.Sent
+		f.Texts = lt.sentRecord.Texts
 	}
 	// What was said is kept even when the turn is being stopped.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -267,7 +284,7 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	lt.head = done.Head
-	lt.note = nil
+	lt.sentRecord = nil
 	lt.draft = &model.Answer{}
 	return done, nil
 }
@@ -283,10 +300,10 @@ type reply struct {
 
 // ask streams one answer into the draft.
 func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err error) {
-	ctx, call := watch.Asked(ctx, lt.resolved.Facts.Name)
+	ctx, call := watch.Asked(ctx, lt.settings.Facts.Name)
 	defer func() { call.Ended(t.finish, t.usage, err) }()
 	clock := model.ThinkingClock{Asked: lt.e.store.Now()}
-	for d, err := range lt.resolved.Model.Stream(ctx, r) {
+	for d, err := range lt.settings.Model.Stream(ctx, r) {
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -14,8 +14,8 @@ import (
 // where that is known from; MaxOutput and Price; Factor, how its tokens compare with ours, and
 // whether that is Learned; whether it is the Default; WebSearch, who can search the web for
 // it; Provider, Here and Offline, where it runs; Efforts and Images, what it can; and Taught,
-// what its server has taught. It is [setting.ModelEntry].
-type ModelEntry = setting.ModelEntry
+// what its server has taught. It is [request.ModelEntry].
+type ModelEntry = request.ModelEntry
 
 // Models lists the models that are set up here, the default first.
 func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
@@ -32,25 +32,25 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	}
 	out := []ModelEntry{}
 	for i, name := range names {
-		sh, err := v.e.resolver.Resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
-		if err != nil || sh.Facts.Unready != nil {
+		settings, err := v.e.resolver.Resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
+		if err != nil || settings.Facts.Unready != nil {
 			continue // the default, if its key is not set
 		}
 		var taught *scrollback.Learned
-		if k := sh.Learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
+		if k := settings.Learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
 			k.Factor = 0
 			taught = &k
 		}
 		facts := v.e.o.Catalog.Find(name)
-		m := ModelEntry{Name: name, Taught: taught, Limit: sh.ModelBudget.Limit, LimitFrom: sh.LimitFrom,
-			MaxOutput: sh.Facts.MaxOutput,
-			Price:     facts.Price, Factor: sh.Factor, Learned: sh.Learned.Factor > 0, Default: i == 0,
-			WebSearch: v.e.searcherOf(&sh, nil),
-			Here:      sh.Facts.Here, Offline: sh.Facts.Offline, Efforts: setting.EffortsOf(sh.Facts, facts)}
+		m := ModelEntry{Name: name, Taught: taught, Limit: settings.ModelBudget.Limit, LimitFrom: settings.LimitFrom,
+			MaxOutput: settings.Facts.MaxOutput,
+			Price:     facts.Price, Factor: settings.Factor, Learned: settings.Learned.Factor > 0, Default: i == 0,
+			WebSearch: v.e.searcherOf(&settings, nil),
+			Here:      settings.Facts.Here, Offline: settings.Facts.Offline, Efforts: request.ListEfforts(settings.Facts, facts)}
 		if provider, _, ok := strings.Cut(name, "/"); ok {
 			m.Provider = provider
 		}
-		if sees := facts.Sees; facts.Known || sh.Facts.Offline {
+		if sees := facts.Sees; facts.Known || settings.Facts.Offline {
 			m.Images = &sees
 		}
 		out = append(out, m)
@@ -61,7 +61,7 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 // CheckModel returns an error if a model cannot be asked here: it does not exist, or its key
 // is missing. The empty name is the default model.
 func (v *View) CheckModel(name string) error {
-	m, err := v.e.resolver.Get(cmp.Or(name, v.e.o.Model))
+	m, err := v.e.resolver.FindModel(cmp.Or(name, v.e.o.Model))
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (v *View) CheckModel(name string) error {
 // Fits returns an error if the conversation's own model, policy or limit cannot be used
 // here. That a model's key is missing is no such error; see [View.CheckModel].
 func (v *View) Fits(c scrollback.Conversation) error {
-	return v.e.resolver.Check(c, scrollback.Project{})
+	return v.e.resolver.CheckConversation(c, scrollback.Project{})
 }
 
 // noModels finds the models of an engine that was given none.

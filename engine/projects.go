@@ -79,9 +79,9 @@ func (p Projects) Delete(ctx context.Context, name string, ifVersion int64) erro
 	return p.v.e.store.Projects.Delete(ctx, name, ifVersion)
 }
 
-// allowed is what a project may use in a day, and where that is set: what is stored of it,
+// findAllowance is what a project may use in a day, and where that is set: what is stored of it,
 // or else what the configuration says.
-func (e *Engine) allowed(ctx context.Context, name string) (scrollback.Allowance, string, error) {
+func (e *Engine) findAllowance(ctx context.Context, name string) (scrollback.Allowance, string, error) {
 	of, err := e.store.Projects.Get(ctx, name)
 	switch {
 	case err != nil && scrollback.CodeOf(err) != scrollback.NotFound:

@@ -5,18 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/calls"
-	"github.com/scrollback-ai/scrollback/engine/fold"
-	"github.com/scrollback-ai/scrollback/engine/sight"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -50,7 +45,7 @@ func (lt *liveTurn) run(base context.Context) {
 	lt.askTitle(last)
 	// a sub-agent seldom goes on
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil {
-		lt.e.folder.Ahead(base, lt.turn.Conversation, lt.resolved)
+		lt.e.compactor.CompactAhead(base, lt.turn.Conversation, lt.settings)
 	}
 }
 
@@ -64,10 +59,10 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		said.usage = lt.e.resolver.Priced(lt.resolved.Facts.Name, lt.believed(said))
-		lt.e.resolver.Outgrow(ctx, lt.resolved, said.usage)
+		said.usage = lt.e.resolver.AddPrice(lt.settings.Facts.Name, lt.checkUsage(said))
+		lt.e.resolver.NoteUsage(ctx, lt.settings, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
-		lt.resolved.Asked = sight.Asked(w) + lt.e.store.Weigh(said.parts, said.counted).Tokens
+		lt.settings.Asked = request.WeighQuestion(w) + lt.e.store.Weigh(said.parts, said.counted).Tokens
 		out, done, err := lt.conclude(ctx, step, said)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
@@ -89,13 +84,13 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	}
 }
 
-// maxHeeded bounds how often one step is requested again after a lesson from its server.
-const maxHeeded = 4
+// maxLessons bounds how often one step is requested again after a lesson from its server.
+const maxLessons = 4
 
 // answer asks the model for one step, and with another window if its server refused the
 // first and said why.
 func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, reply, error) {
-	for heeded := 0; ; heeded++ {
+	for lessons := 0; ; lessons++ {
 		w, note, err := lt.window(ctx)
 		if err != nil {
 			return w, reply{}, err
@@ -103,19 +98,26 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, re
 		note.Sent.Step = step
 		note.Sent.At = lt.e.store.Now()
 		lt.sent = w.Weight
-		lt.note = note
-		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve,
-			Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > lt.most+1,
-			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation),
-			Bytes: lt.e.intake.Bytes})
+		lt.sentRecord = note
+		t, err := lt.ask(ctx, model.Request{
+			Items:           w.Items,
+			Tools:           w.Tools,
+			MaxOutputTokens: w.Budget.Reserve,
+			Limit:           lt.settings.ModelBudget.Limit,
+			AnswerOnly:      step > lt.maxLookups+1,
+			Thinking:        lt.settings.Thinking,
+			WebSearch:       lt.web.by == WebSearchProvider,
+			CacheKey:        cacheKey(lt.turn.Conversation),
+			Bytes:           lt.e.intake.Bytes,
+		})
 		l := model.LessonOf(err)
-		if l == nil || !lt.sofar().Empty() {
+		if l == nil || !lt.copyDraft().Empty() {
 			return w, t, err
 		}
-		if heeded == maxHeeded {
-			return w, t, fold.Refused(w, &lt.resolved, err)
+		if lessons == maxLessons {
+			return w, t, request.ExplainRefusal(w, &lt.settings, err)
 		}
-		if err := lt.heed(ctx, w, *l, err); err != nil {
+		if err := lt.applyLesson(ctx, w, *l, err); err != nil {
 			return w, t, err
 		}
 	}
@@ -127,30 +129,36 @@ func cacheKey(id scrollback.ConversationID) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// heed applies what a refusal taught. A request that was too long is folded to the share
+// applyLesson applies what a refusal taught. A request that was too long is folded to the share
 // that a compaction leaves, even if it fits by our own count; if it is no lighter after
 // that, it is not sent again.
-func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Lesson, refusal error) error {
+func (lt *liveTurn) applyLesson(ctx context.Context, sent scrollback.Window, l model.Lesson, refusal error) error {
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	sh, err := lt.e.resolver.Resolve(ctx, head.Conversation, lt.resolved.Over)
+	settings, err := lt.e.resolver.Resolve(ctx, head.Conversation, lt.settings.Overrides)
 	if err != nil {
 		return err
 	}
-	sh.Asked = lt.resolved.Asked
-	was := lt.resolved
+	settings.Asked = lt.settings.Asked
+	was := lt.settings
 	lt.mu.Lock() // saving the draft reads it
-	lt.resolved = sh
+	lt.settings = settings
 	lt.mu.Unlock()
 	switch {
-	case l.Strict != scrollback.StrictNothing && sh.Facts.Dialect != was.Facts.Dialect:
+	case l.Strict != scrollback.StrictNothing && settings.Facts.Dialect != was.Facts.Dialect:
 		return nil
 	case !l.TooLong:
 		return willComeAgain(refusal)
 	}
-	lt.emit(scrollback.CompactingEvent{Tokens: sh.ModelTokens(sent.Weight.Tokens), Budget: sh.ModelBudget.Tokens})
-	folded, err := lt.e.folder.Fold(ctx, &head, fold.Folding{Setting: sh, Reason: compact.MustFit, Wait: &lt.wait})
+	lt.emit(
+		scrollback.CompactingEvent{Tokens: settings.ModelTokens(sent.Weight.Tokens), Budget: settings.ModelBudget.Tokens},
+	)
+	folded, err := lt.e.compactor.Fold(
+		ctx,
+		&head,
+		request.FoldRequest{Settings: settings, Reason: compact.MustFit, Wait: &lt.wait},
+	)
 	if err != nil {
 		return err
 	}
@@ -161,10 +169,10 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 		lt.emit(scrollback.CompactionEvent{Receipt: folded})
 		return nil
 	}
-	if sh.ModelBudget.Reserve < was.ModelBudget.Reserve { // there is more room for the same question
+	if settings.ModelBudget.Reserve < was.ModelBudget.Reserve { // there is more room for the same question
 		return nil
 	}
-	return fold.Refused(sent, &lt.resolved, refusal)
+	return request.ExplainRefusal(sent, &lt.settings, refusal)
 }
 
 // willComeAgain is a refusal that taught nothing new: the same request would meet it again.
@@ -178,17 +186,16 @@ func willComeAgain(refusal error) error {
 }
 
 // window makes the window of a step, folding first if it does not fit.
-func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sight.Note, err error) {
+func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *request.SentRecord, err error) {
 	const op = "engine.Turn"
 	ctx, done := watch.Part(ctx, "assemble")
 	defer func() { done(err) }()
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	fitted, err := lt.e.folder.Fit(ctx, &head, fold.Fitting{
-		Setting: lt.resolved, PromptSeq: lt.turn.Seq, Wait: &lt.wait, Beside: !lt.e.o.NoBackgroundFolds,
-		Compacting: func(ev scrollback.CompactingEvent) { lt.emit(ev) },
-		Folded:     func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) },
+	fitted, err := lt.e.compactor.Fit(ctx, &head, request.FitRequest{
+		Settings: lt.settings, PromptSeq: lt.turn.Seq, Wait: &lt.wait, Beside: !lt.e.o.NoBackgroundFolds,
+		Progress: lt,
 	})
 	if err != nil {
 		return w, nil, err
@@ -196,16 +203,16 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sigh
 	if fitted.Due {
 		lt.compactBeside(ctx)
 	}
-	l := sight.Laid{Input: fitted.Input, Window: fitted.Window}
-	if err := lt.e.sight.Restore(ctx, head.Branch, &l, &lt.resolved); err != nil {
+	l := request.Layout{Input: fitted.Input, Window: fitted.Window}
+	if err := lt.e.previewer.RepeatUnshown(ctx, head.Branch, &l, &lt.settings); err != nil {
 		return w, nil, err
 	}
 	lt.quote(ctx, &l)
-	if err := window.Lint(l.Window, lt.resolved.Facts.Dialect); err != nil {
+	if err := window.Lint(l.Window, lt.settings.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
 	}
-	m := sight.Account(head.Conversation, lt.resolved, l.Window, lt.previous)
-	note = sight.Noted(&l, m, &lt.resolved)
+	m := request.BuildManifest(head.Conversation, lt.settings, l.Window, lt.previous)
+	note = request.RecordSent(&l, m, &lt.settings)
 	lt.previous = note.Mark
 	lt.meta = scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget,
 		Limit: m.Limit, LimitFrom: m.LimitFrom, ThinkingMS: lt.meta.ThinkingMS}
@@ -221,8 +228,8 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sigh
 func (lt *liveTurn) conclude(ctx context.Context, step int,
 	t reply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
 	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts,
-		Model: lt.resolved.Facts.Name, Usage: &t.usage}, Counted: t.counted}
-	f := store.FinishRequest{Window: lt.note.Mark, FinishReason: t.finish, State: scrollback.TurnComplete,
+		Model: lt.settings.Facts.Name, Usage: &t.usage}, Counted: t.counted}
+	f := store.FinishRequest{Window: lt.sentRecord.Mark, FinishReason: t.finish, State: scrollback.TurnComplete,
 		Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
@@ -242,7 +249,8 @@ func (lt *liveTurn) conclude(ctx context.Context, step int,
 	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
 		switch hidden := len(t.parts) > 0; {
 		case t.finish == scrollback.FinishLength:
-			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).Because(scrollback.ErrUpstream).
+			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).
+				Because(scrollback.ErrUpstream).
 				Advise(scrollback.AdviceChooseModel, "")
 		case hidden:
 			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn",
@@ -252,30 +260,35 @@ func (lt *liveTurn) conclude(ctx context.Context, step int,
 		return nil, nil, lt.empty(ctx)
 	case len(calls) > 0:
 		ran := lt.answerCalls(ctx, step, calls)
-		f.OpenCalls = ran.Open
+		f.OpenCalls = ran.open
 		if err := ctx.Err(); err != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		for _, r := range ran.Results.Results() {
-			ev := scrollback.ToolResultEvent{CallID: r.CallID, Name: r.Name, Text: r.Text, Conversation: ran.Agents[r.CallID]}
+		for _, r := range ran.results.Results() {
+			ev := scrollback.ToolResultEvent{
+				CallID:       r.CallID,
+				Name:         r.Name,
+				Text:         r.Text,
+				Conversation: ran.subagents[r.CallID],
+			}
 			if r.Artifact != "" {
 				ev.Ref = scrollback.ArtifactRef(r.Artifact)
 			}
 			results = append(results, ev)
 		}
-		if len(ran.Results) > 0 {
+		if len(ran.results) > 0 {
 			f.Messages = append(f.Messages, store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool,
-				Parts: ran.Results}, Mentions: ran.Mentions})
+				Parts: ran.results}, Mentions: ran.mentions})
 		}
 		switch {
 		case len(f.OpenCalls) > 0:
 			f.State = scrollback.TurnWaiting
-		case step > lt.most+1:
+		case step > lt.maxLookups+1:
 			f.FinishReason = scrollback.FinishMaxSteps
 		default:
 			f.State = scrollback.TurnOpen
 		}
-	case step > lt.most+1: // it had to be told to answer
+	case step > lt.maxLookups+1: // it had to be told to answer
 		f.FinishReason = scrollback.FinishMaxSteps
 	}
 	f.Messages = append([]store.Incoming{said}, f.Messages...)
@@ -342,7 +355,8 @@ func (lt *liveTurn) empty(ctx context.Context) error {
 		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Said != nil &&
 			slices.Contains(emptyAnswers, one.Failure.Said.Format) {
 			return scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty again").
-				Because(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).Advise(scrollback.AdviceLeaveOut, "")
+				Because(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).
+				Advise(scrollback.AdviceLeaveOut, "")
 		}
 	}
 	return err
@@ -353,7 +367,9 @@ func (lt *liveTurn) empty(ctx context.Context) error {
 const faultsMost = 3
 
 // passing are words of faults that pass, whatever is sent.
-var passing = regexp.MustCompile(`(?i)overload|unavailable|loading|capacity|time(?:d )?[ -]?out|too many|busy|maintenance|temporar|out of memory|\(status (?:408|409|425|429|502|503|504|529)\)`)
+var passing = regexp.MustCompile(
+	`(?i)overload|unavailable|loading|capacity|time(?:d )?[ -]?out|too many|busy|maintenance|temporar|out of memory|\(status (?:408|409|425|429|502|503|504|529)\)`,
+)
 
 // judgeAgain says of a fault that a server has now had several times, in the same words and with
 // the same messages, that it will have it again: many refuse what they cannot read as if they had
@@ -376,7 +392,8 @@ func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
 	}
 	same := 1
 	for _, one := range before {
-		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Message == f.Message && one.Failure.Cause == f.Cause {
+		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Message == f.Message &&
+			one.Failure.Cause == f.Cause {
 			same++
 		}
 	}
@@ -391,7 +408,7 @@ var emptyAnswers = []string{answerEmpty, "the model's answer was empty again"}
 // record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
 	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID,
-		Key: lt.resolved.Over.Key, Model: lt.resolved.Facts.Name,
+		Key: lt.settings.Overrides.Key, Model: lt.settings.Facts.Name,
 		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
 }
 
@@ -406,8 +423,12 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		return done
 	}
 	f := store.FinishRequest{State: scrollback.TurnFailed}
-	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.Facts.Name,
-		Status: scrollback.StatusFailed}
+	said := scrollback.Message{
+		Role:   scrollback.RoleAssistant,
+		Parts:  lt.copyDraft().Parts(),
+		Model:  lt.settings.Facts.Name,
+		Status: scrollback.StatusFailed,
+	}
 	counted := store.Counted{}
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
@@ -432,7 +453,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
-		u := lt.e.resolver.Priced(said.Model, lt.believed(reply{parts: said.Parts, counted: counted}))
+		u := lt.e.resolver.AddPrice(said.Model, lt.checkUsage(reply{parts: said.Parts, counted: counted}))
 		said.Usage = &u
 		f.Messages = []store.Incoming{{Message: said, Counted: counted}}
 		f.Usage = []scrollback.UsageRecord{lt.record(u, "")}
@@ -454,15 +475,15 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	return done
 }
 
-// believed is the usage of a call: as its provider counted it, or an estimate if that
+// checkUsage is the usage of a call: as its provider counted it, or an estimate if that
 // cannot be believed.
-func (lt *liveTurn) believed(t reply) scrollback.Usage {
+func (lt *liveTurn) checkUsage(t reply) scrollback.Usage {
 	u := t.usage
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens = lt.resolved.ModelTokens(lt.sent.Tokens)
-	u.OutputTokens = lt.resolved.ModelTokens(lt.e.store.Weigh(t.parts, t.counted).Tokens)
+	u.InputTokens = lt.settings.ModelTokens(lt.sent.Tokens)
+	u.OutputTokens = lt.settings.ModelTokens(lt.e.store.Weigh(t.parts, t.counted).Tokens)
 	u.Estimated = true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
@@ -470,55 +491,13 @@ func (lt *liveTurn) believed(t reply) scrollback.Usage {
 
 // answerCalls runs the calls of a step that are answered here; those of the client stay open
 // for it.
-func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.ToolCall) calls.Answers {
+func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.ToolCall) callAnswers {
 	lt.mu.Lock()
 	c := lt.head.Conversation
 	lt.mu.Unlock()
-	reader := lt.view.Recall()
-	run := calls.Step{Clients: c.Settings.Tools, Late: step > lt.most, Room: lt.room(len(all)),
-		LookUp: func(ctx context.Context, call scrollback.ToolCall, room recall.Room) (string, error) {
-			return reader.Call(ctx, c.ID, call.Name, call.Arguments, room)
-		}}
-	if lt.e.o.Agents.Allowed && agent.Offered(c) {
-		by := agent.Employer{Conversation: c, Turn: lt.turn.ID, Model: lt.resolved.Over.Model, Limit: lt.resolved.Over.Limit}
-		at := desk(lt.view)
-		run.Agent = func(ctx context.Context, call scrollback.ToolCall, room recall.Room) (agent.Result, error) {
-			return lt.crew.Run(ctx, at, by, call, room)
-		}
-	}
-	return run.Run(ctx, all)
-}
-
-// desk is what sub-agents need, within what whoever asked may.
-func desk(v *View) agent.Desk {
-	return agent.Desk{Get: v.Get, Stop: v.Turns().Cancel, Messages: v.Recall().All, Render: archive.Transcript,
-		Keep: v.e.intake.Keep,
-		Below: func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error) {
-			return v.e.store.Agents.Below(ctx, id, true)
-		},
-		Discard: func(ctx context.Context, id scrollback.ConversationID) error { _, err := v.Purge(ctx, id); return err },
-		Create: func(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, error) {
-			c.Roots = slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool { // granted once, and no longer
-				_, err := v.e.grants.Narrow([]string{root})
-				return err != nil
-			})
-			err := admits(ctx, v, &c)
-			if err == nil {
-				c, _, err = v.e.store.Create(ctx, c)
-			}
-			return c, err
-		},
-		Begin: func(ctx context.Context, id scrollback.ConversationID, task string,
-			crew *agent.Crew) (scrollback.TurnID, iter.Seq[scrollback.Event], error) {
-			turn, events, err := v.Begin(ctx, TurnRequest{Conversation: id, Message: scrollback.Say(task), crew: crew})
-			return turn, func(yield func(scrollback.Event) bool) {
-				for n, err := range events {
-					if err != nil || !yield(n.Event) {
-						return
-					}
-				}
-			}, err
-		}}
+	run := callRunner{turn: lt, conversation: c, late: step > lt.maxLookups, room: lt.room(len(all)),
+		startsAgents: lt.e.o.Agents.Allowed && request.OffersAgents(c)}
+	return run.run(ctx, all)
 }
 
 // Bounds of recall results, as shares of the budget: of one by itself, and of all those
@@ -532,5 +511,5 @@ const (
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
 	return recall.Room{Bytes: recall.RoomMax.Bytes,
-		Tokens: min(int64(share*float64(lt.resolved.Budget.Tokens)), lt.resolved.Room().Outputs()/int64(calls))}
+		Tokens: min(int64(share*float64(lt.settings.Budget.Tokens)), lt.settings.Room().Outputs()/int64(calls))}
 }

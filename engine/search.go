@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/setting"
-	"github.com/scrollback-ai/scrollback/engine/sight"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/window"
@@ -40,15 +39,15 @@ type webSearch struct {
 	by       string // WebSearchProvider, WebSearchSearXNG, or nobody
 	question string
 	found    scrollback.Search // by the searcher, to be quoted in each window of the turn
-	told     bool              // found was shown
+	shown    bool              // found was shown
 }
 
 // searcherOf is who searches the web for a model's requests: WebSearchProvider,
 // WebSearchSearXNG, or nobody.
-func (e *Engine) searcherOf(sh *setting.Resolved, tools []scrollback.Tool) string {
+func (e *Engine) searcherOf(settings *request.Settings, tools []scrollback.Tool) string {
 	named := func(t scrollback.Tool) bool { return t.Name == model.WebSearch }
-	own := sh.Facts.Searches && !slices.Contains(sh.Learned.Dropped, model.WebSearch) &&
-		!slices.ContainsFunc(tools, named) && !(sh.Facts.SearchesAlone && len(tools) > 0)
+	own := settings.Facts.Searches && !slices.Contains(settings.Learned.Dropped, model.WebSearch) &&
+		!slices.ContainsFunc(tools, named) && !(settings.Facts.SearchesAlone && len(tools) > 0)
 	switch mode := e.o.WebSearch; {
 	case own && mode != WebSearchSearXNG && mode != WebSearchOff:
 		return WebSearchProvider
@@ -60,7 +59,7 @@ func (e *Engine) searcherOf(sh *setting.Resolved, tools []scrollback.Tool) strin
 
 // searching is how a request searches the web, or an error if it wants to and nobody can.
 func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest,
-	sh *setting.Resolved) (webSearch, error) {
+	settings *request.Settings) (webSearch, error) {
 	if !r.WebSearch {
 		return webSearch{}, nil
 	}
@@ -68,14 +67,18 @@ func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest,
 	if tools == nil {
 		tools = head.Settings.Tools
 	}
-	w := webSearch{by: e.searcherOf(sh, tools), question: r.Message.Text()}
+	w := webSearch{by: e.searcherOf(settings, tools), question: r.Message.Text()}
 	switch {
 	case w.by == "" && e.o.WebSearch == WebSearchOff:
 		return w, scrollback.ParamErrorf("engine.Turn", "web_search",
 			"web search is switched off here (web_search in the configuration)")
 	case w.by == "":
-		return w, scrollback.ParamErrorf("engine.Turn", "web_search",
-			"nobody can search the web for %s here: set searxng in the configuration to the address of a SearXNG server, or choose a model whose provider searches", sh.Facts.Name)
+		return w, scrollback.ParamErrorf(
+			"engine.Turn",
+			"web_search",
+			"nobody can search the web for %s here: set searxng in the configuration to the address of a SearXNG server, or choose a model whose provider searches",
+			settings.Facts.Name,
+		)
 	case w.by == WebSearchProvider || len(r.Message) > 0:
 		return w, nil
 	}
@@ -107,40 +110,40 @@ func (lt *liveTurn) search(ctx context.Context) {
 		found.Error = scrollback.Shown(err)
 	}
 	if lt.web.found = window.Harmless(found); len(lt.web.found.Results) == 0 {
-		lt.tell(ctx, lt.web.found)
+		lt.emitSearch(ctx, lt.web.found)
 	}
 }
 
 // quote puts what the searcher found behind a request, and shows what of it is quoted.
-func (lt *liveTurn) quote(ctx context.Context, l *sight.Laid) {
+func (lt *liveTurn) quote(ctx context.Context, l *request.Layout) {
 	used := lt.web.found
-	n := lt.e.sight.Quote(l, used, &lt.resolved)
-	if lt.web.told || len(used.Results) == 0 {
+	n := lt.e.previewer.QuoteSearch(l, used, &lt.settings)
+	if lt.web.shown || len(used.Results) == 0 {
 		return
 	}
-	lt.web.told = true
+	lt.web.shown = true
 	if used.Results = used.Results[:n]; n == 0 {
 		used.Error = "what was found does not fit into the window beside the conversation"
 	}
 	lt.web.found.Results = used.Results // no later step quotes more than is shown
-	lt.tell(ctx, used)
+	lt.emitSearch(ctx, used)
 }
 
 // heard notes what a delta says about searches by the model's server.
 func (lt *liveTurn) heard(ctx context.Context, d model.Delta) {
 	if d.Search != nil {
-		lt.tell(ctx, window.Harmless(*d.Search))
+		lt.emitSearch(ctx, window.Harmless(*d.Search))
 	}
 	if d.Lesson != nil && d.Lesson.Drop == model.WebSearch && lt.web.by == WebSearchProvider {
 		lt.web.by = ""
-		lt.tell(ctx, scrollback.Search{Results: []scrollback.Source{},
+		lt.emitSearch(ctx, scrollback.Search{Results: []scrollback.Source{},
 			Error: "the model's server does not search the web for this model"})
 	}
 }
 
-// tell shows a search once it is kept with the turn, so that what was shown is there after
+// emitSearch shows a search once it is kept with the turn, so that what was shown is there after
 // a crash.
-func (lt *liveTurn) tell(ctx context.Context, s scrollback.Search) {
+func (lt *liveTurn) emitSearch(ctx context.Context, s scrollback.Search) {
 	lt.saving.Lock()
 	meta := lt.metaLocked()
 	known := slices.ContainsFunc(meta.Searches, func(was scrollback.Search) bool { return was.Query == s.Query })
@@ -149,7 +152,7 @@ func (lt *liveTurn) tell(ctx context.Context, s scrollback.Search) {
 		return
 	}
 	meta.Note(s)
-	_, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.sofar())
+	_, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.copyDraft())
 	lt.saving.Unlock()
 	switch {
 	case errors.Is(err, scrollback.ErrLostLease):

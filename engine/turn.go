@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/calls"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/store"
@@ -47,7 +45,7 @@ type TurnRequest struct {
 	// Nil is the zone of the [Options.Place].
 	Zone *time.Location `json:"-"`
 
-	crew *agent.Crew // that a sub-agent's turn belongs to
+	subagents *subagents // that a sub-agent's turn belongs to
 
 	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
 	Quota *scrollback.Quota `json:"-"`
@@ -107,7 +105,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
 	e := v.e
 	for tries := 0; ; tries++ {
-		begin, sh, web, err := v.prepare(ctx, &r)
+		begin, settings, web, err := v.prepare(ctx, &r)
 		if err != nil {
 			return nil, "", err
 		}
@@ -126,12 +124,12 @@ func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed 
 			leave()
 			return nil, begun.Turn.ID, nil
 		default:
-			lt = makeLive(v, begun, sh)
+			lt = makeLive(v, begun, settings)
 			lt.web = web
-			lt.crew = agent.NewCrew(e.o.Agents, r.crew)
-			lt.most = maxSteps
+			lt.subagents = newSubagents(e.o.Agents, r.subagents)
+			lt.maxLookups = maxSteps
 			if begun.Head.AgentOf != nil {
-				lt.most = max(e.o.Agents.Steps-2, 1) // two more are told to answer
+				lt.maxLookups = max(e.o.Agents.Steps-2, 1) // two more are told to answer
 			}
 			return lt, "", nil
 		}
@@ -153,64 +151,68 @@ func (d door) moved(ctx context.Context, b store.BeginRequest, err error) bool {
 }
 
 // resolve finds what a request goes by, and how it searches the web.
-func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (setting.Resolved, webSearch, error) {
+func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (request.Settings, webSearch, error) {
 	conv := head.Conversation
 	if r.Tools != nil {
 		conv.Settings.Tools = r.Tools
 	}
-	sh, err := e.resolver.Begin(ctx, conv, r.Overrides)
+	settings, err := e.resolver.ResolveTurn(ctx, conv, r.Overrides)
 	if err == nil && len(r.ToolResults) > 0 {
-		err = e.question(ctx, head.Branch, &sh)
+		err = e.weighQuestion(ctx, head.Branch, &settings)
 	}
 	if err != nil {
-		return sh, webSearch{}, err
+		return settings, webSearch{}, err
 	}
-	web, err := e.searching(ctx, head, r, &sh)
-	return sh, web, err
+	web, err := e.searching(ctx, head, r, &settings)
+	return settings, web, err
 }
 
 // prepare checks a request and makes of it what begins its turn.
 func (v *View) prepare(ctx context.Context,
-	r *TurnRequest) (begin store.BeginRequest, sh setting.Resolved, web webSearch, err error) {
+	r *TurnRequest) (begin store.BeginRequest, settings request.Settings, web webSearch, err error) {
 	e := v.e
 	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
 	if err != nil {
-		return begin, sh, web, err
+		return begin, settings, web, err
 	}
-	quota, against, err := e.gate.Judge(ctx, v.door.caller.Key, head.Project, r.Quota)
+	quota, against, err := e.gate.judge(ctx, v.door.caller.Key, head.Project, r.Quota)
 	if err == nil && r.Key == "" && r.MessageID == "" { // else it may be a replay
 		err = against
 	}
 	if err != nil {
-		return begin, sh, web, err
+		return begin, settings, web, err
 	}
 	if err := v.door.leaveOut(ctx, e.store, &head, r); err != nil {
-		return begin, sh, web, err
+		return begin, settings, web, err
 	}
 	r.Overrides.Key = v.door.caller.Key
-	if sh, web, err = e.resolve(ctx, head, r); err != nil {
-		return begin, sh, web, err
+	if settings, web, err = e.resolve(ctx, head, r); err != nil {
+		return begin, settings, web, err
 	}
-	in, err := (&arriving{v, head, r, sh, e.intake}).messages(ctx)
+	in, err := (&incomingTurn{v, head, r, settings, e.intake}).messages(ctx)
 	if err != nil {
-		return begin, sh, web, err
+		return begin, settings, web, err
 	}
 	if len(in) == 0 && head.Messages == 0 {
-		return begin, sh, web, scrollback.ParamErrorf("engine.Turn", "message", "there is nothing to answer: give a message")
+		return begin, settings, web, scrollback.ParamErrorf(
+			"engine.Turn",
+			"message",
+			"there is nothing to answer: give a message",
+		)
 	}
 	if err := scrollback.CheckTools(r.Tools); err != nil {
-		return begin, sh, web, err
+		return begin, settings, web, err
 	}
-	env, change, err := e.environment(ctx, head.Conversation, sh, r.Zone)
+	env, change, err := e.environment(ctx, head.Conversation, settings, r.Zone)
 	if err != nil {
-		return begin, sh, web, err
+		return begin, settings, web, err
 	}
 	if len(r.Message) > 0 { // nothing may come between a call and its result
 		in = append(change, in...)
 	}
 	key, err := idempotency(*r)
 	if err != nil {
-		return begin, sh, web, err
+		return begin, settings, web, err
 	}
 	var numberedFor *scrollback.Branch
 	if r.Without != nil || len(in) > 0 && len(in[len(in)-1].Parts.References()) > 0 {
@@ -220,7 +222,7 @@ func (v *View) prepare(ctx context.Context,
 	if r.Without != nil {
 		without = &head.Branch.View.Without
 	}
-	end, err := e.ending(ctx, head, r)
+	end, err := e.findEnding(ctx, head, r)
 	return store.BeginRequest{
 		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota,
 		IfHead: numberedFor, Without: without,
@@ -232,25 +234,25 @@ func (v *View) prepare(ctx context.Context,
 		},
 		Edit: func(c *scrollback.Conversation) {
 			e.keepWithConversation(c, r)
-			tell(c, env, len(change) > 0 && len(r.Message) > 0)
+			keepEnvironment(c, env, len(change) > 0 && len(r.Message) > 0)
 		},
-	}, sh, web, err
+	}, settings, web, err
 }
 
-// arriving is what a request of a caller brings to a conversation.
-type arriving struct {
-	v    *View
-	head store.Head
-	r    *TurnRequest
-	sh   setting.Resolved
-	in   *intake.Intake
+// incomingTurn is what a request of a caller brings to a conversation.
+type incomingTurn struct {
+	v        *View
+	head     store.Head
+	request  *TurnRequest
+	settings request.Settings
+	in       *intake.Intake
 }
 
 // messages checks what a request brings and turns it into messages: a prompt has behind it
 // what its marks name.
-func (a *arriving) messages(ctx context.Context) ([]store.Incoming, error) {
+func (a *incomingTurn) messages(ctx context.Context) ([]store.Incoming, error) {
 	const op = "engine.Turn"
-	r := a.r
+	r := a.request
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
 	}
@@ -282,30 +284,30 @@ func (a *arriving) messages(ctx context.Context) ([]store.Incoming, error) {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once",
 			a.in.Limits.Parts).Because(scrollback.ErrTooLarge)
 	}
-	in, err := a.in.Admit(ctx, r.Conversation, m, a.sh.Room(), attached)
+	in, err := a.in.Admit(ctx, r.Conversation, m, a.settings.Room(), attached)
 	return []store.Incoming{in}, err
 }
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// question sets the weight in tokens of what outputs must fit beside at the end of a path:
+// weighQuestion sets the weight in tokens of what outputs must fit beside at the end of a path:
 // the newest user message, and the newest message that made calls, with those calls. What
 // is more than a page of messages back counts as half of the budget.
-func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh *setting.Resolved) error {
+func (e *Engine) weighQuestion(ctx context.Context, b scrollback.Branch, settings *request.Settings) error {
 	ms, err := e.store.Messages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
 	found := false
 	for _, m := range slices.Backward(ms) {
 		switch {
 		case m.Role == scrollback.RoleUser:
-			sh.Asked += m.Weight.Tokens
+			settings.Asked += m.Weight.Tokens
 			return err
 		case m.Role == scrollback.RoleAssistant && !found:
-			sh.Asked = m.Weight.Tokens
-			sh.Calls = m.Parts.Calls()
+			settings.Asked = m.Weight.Tokens
+			settings.Calls = m.Parts.Calls()
 			found = true
 		}
 	}
-	sh.Asked += sh.Budget.Tokens / 2
+	settings.Asked += settings.Budget.Tokens / 2
 	return err
 }
 
@@ -330,10 +332,10 @@ func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
 	return scrollback.Idempotency{Key: key, Hash: hex.EncodeToString(sum[:])}, nil
 }
 
-// ending stands for the last turn of a path at whose end no turn ended, because the path
+// findEnding stands for the last turn of a path at whose end no turn ended, because the path
 // was cut off there or begins with a history: the turn as it would have been left by
 // whoever wrote the newest message, or nil. A request that brings a message does not ask.
-func (e *Engine) ending(ctx context.Context, head store.Head, r *TurnRequest) (*scrollback.Turn, error) {
+func (e *Engine) findEnding(ctx context.Context, head store.Head, r *TurnRequest) (*scrollback.Turn, error) {
 	if len(r.Message) > 0 {
 		return nil, nil
 	}
@@ -350,7 +352,7 @@ func (e *Engine) ending(ctx context.Context, head store.Head, r *TurnRequest) (*
 			continue
 		}
 		open := slices.DeleteFunc(m.Parts.Calls(), func(c scrollback.ToolCall) bool {
-			return c.Recall() || agent.Ours(head.Conversation, c.Name) || answered[c.ID]
+			return c.Recall() || request.IsAgentCall(head.Conversation, c.Name) || answered[c.ID]
 		})
 		switch {
 		case m.Role != scrollback.RoleAssistant || m.Status != scrollback.StatusComplete:
@@ -376,10 +378,10 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 		for i, res := range r.ToolResults {
 			ids[i] = res.CallID
 		}
-		return calls.Match(last.OpenCalls, ids, in)
+		return matchResults(last.OpenCalls, ids, in)
 	case len(r.Message) == 0 && waiting:
 		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s",
-			calls.Names(last.OpenCalls))
+			listCalls(last.OpenCalls))
 	case len(r.Message) == 0 && last != nil && last.State == scrollback.TurnComplete:
 		return scrollback.ParamErrorf(op, "message", "the last message is answered already: give a message")
 	}

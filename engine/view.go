@@ -194,10 +194,10 @@ func (a *Admin) Grant(folder string) (string, error) { return a.e.grants.Add(fol
 // ForgetModel lets what a model's server has taught be learned again: its window, the
 // parameters that it refused, and how strict its template is.
 func (a *Admin) ForgetModel(ctx context.Context, name string) error {
-	if _, err := a.e.resolver.Get(name); scrollback.CodeOf(err) == scrollback.Invalid {
+	if _, err := a.e.resolver.FindModel(name); scrollback.CodeOf(err) == scrollback.Invalid {
 		return err
 	}
-	return a.e.resolver.Forget(ctx, name)
+	return a.e.resolver.ForgetModel(ctx, name)
 }
 
 // KeyLimits returns the limits that were set for a key; the zero value for none.

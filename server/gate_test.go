@@ -17,7 +17,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -136,14 +135,14 @@ func spender(t *testing.T) *matrix {
 			delegated += len(item.Parts.Calls())
 		}
 		if wants && delegated < 2 {
-			call := scrollback.ToolCall{ID: fmt.Sprintf("c%d", delegated), Name: agent.Name,
+			call := scrollback.ToolCall{ID: fmt.Sprintf("c%d", delegated), Name: "agent",
 				Arguments: json.RawMessage(`{"task":"look at the lighthouse"}`)}
 			return []model.Delta{{Call: &call}, {Finish: scrollback.FinishToolCalls, Usage: usage}}
 		}
 		return []model.Delta{{Text: strings.Repeat("The light is white. ", 40)}, end}
 	}}
 	r := enginetest.New(t, enginetest.Options{Summaries: true, Titles: engine.TitlesModel, Limit: 4000, Policy: "snapshot",
-		Agents: agent.Options{Allowed: true}}, step)
+		Agents: engine.AgentOptions{Allowed: true}}, step)
 	m := &matrix{Rig: r, keys: map[string]string{}, ids: map[string]scrollback.KeyID{}}
 	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t),
 		Log: slog.New(slog.DiscardHandler), Rate: scrollback.Rate{Chats: scrollback.Unlimited}}, false)

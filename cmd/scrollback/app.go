@@ -17,7 +17,6 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/numbers"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
@@ -68,7 +67,7 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 		Agent: "scrollback/" + version(), OfflinePace: testTime("SCROLLBACK_OFFLINE_PACE"), Lease: testTime("SCROLLBACK_LEASE"),
 		Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
 		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout,
-			Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances),
+			Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: engine.AllowancesFromConfig(g.set.Allowances),
 			Eager: g.set.Eager,
 			Limit: g.set.Limit, DefaultLimit: g.set.DefaultLimit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
 			WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.place(), Log: g.logger(), Watch: g.watch,

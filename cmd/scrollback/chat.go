@@ -10,7 +10,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/markdown"
@@ -59,7 +58,7 @@ func (c *chatCmd) Run(g *globals) error {
 		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model,
 			Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Zone:  g.zone,
-			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: console.Reflows(),
+			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: terminalReflows(),
 			Save:       a.save,
 			Listing:    func(items []scrollback.Conversation) terminal.Listing { return a.listing(g, items, nil) },
 			Listed:     a.lists.Keep,
@@ -134,7 +133,7 @@ func language() words.Texts {
 func (g *globals) printer() *terminal.Printer {
 	p := &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
 	if isTerminal(g.stdout) && !g.JSON {
-		p.Answer = terminal.Answer(g.stdout, func() markdown.Look { return console.Look(g.stdout) })
+		p.Answer = terminal.Answer(g.stdout, func() markdown.Look { return answerLook(g.stdout) })
 	}
 	return p
 }

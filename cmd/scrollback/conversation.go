@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
@@ -28,7 +26,7 @@ func (c *listCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		agents, err := find.Below(g.ctx, a.View, items)
+		agents, err := listSubagents(g.ctx, a.View, items)
 		if err != nil {
 			return err
 		}
@@ -121,7 +119,7 @@ func (c *showCmd) Run(g *globals) error {
 func (c *showCmd) pages(g *globals, id scrollback.ConversationID) terminal.Pages {
 	p := terminal.Pages{Texts: g.texts(), Again: again(id), Ways: ways(id), Whole: c.All, Zone: g.zone}
 	if isTerminal(g.stdout) && !c.Raw {
-		p.Look = console.Look(g.stdout)
+		p.Look = answerLook(g.stdout)
 	}
 	return p
 }
@@ -141,7 +139,7 @@ func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) e
 		}
 		pages.Excluded = m.Excluded
 	}
-	pages.Artifact = func(ref scrollback.Ref) (string, error) { return find.Whole(g.ctx, a.View, id, ref) }
+	pages.Artifact = func(ref scrollback.Ref) (string, error) { return readWholeArtifact(g.ctx, a.View, id, ref) }
 	from := int64(0)
 	for at := &from; at != nil; {
 		page, err := a.Turns().Page(g.ctx, id,

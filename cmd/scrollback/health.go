@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/upkeep"
 )
 
 type healthCmd struct {
@@ -14,7 +12,7 @@ type healthCmd struct {
 
 // Run implements the command.
 func (c *healthCmd) Run(g *globals) error {
-	if err := upkeep.Ask(g.ctx, cmp.Or(c.Addr, g.set.Addr), language().Language); err != nil {
+	if err := askHealth(g.ctx, cmp.Or(c.Addr, g.set.Addr), language().Language); err != nil {
 		return err
 	}
 	return g.print(map[string]bool{"ok": true}, func(w io.Writer) error {

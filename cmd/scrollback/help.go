@@ -7,9 +7,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/edition"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
@@ -36,7 +33,7 @@ func (c *helpCmd) Run(ctx *kong.Context) error {
 
 // explainUsage prints help for the command that ctx selects, or the overview.
 func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
-	p := usage.Page{W: ctx.Stdout, Width: console.Width(ctx.Stdout), Chinese: inChinese()}
+	p := usage.Page{W: ctx.Stdout, Width: terminalWidth(ctx.Stdout), Chinese: inChinese()}
 	if node := ctx.Selected(); node != nil {
 		return p.Command(node)
 	}
@@ -51,7 +48,7 @@ type manCmd struct{}
 // Run implements the command.
 func (manCmd) Run(g *globals, ctx *kong.Context) error {
 	return usage.Page{W: g.stdout, Chinese: inChinese()}.Man(ctx.Model.Node, "scrollback "+version(),
-		edition.PageDate(os.Getenv("SOURCE_DATE_EPOCH")))
+		manualDate(os.Getenv("SOURCE_DATE_EPOCH")))
 }
 
 type completionCmd struct {
@@ -77,7 +74,7 @@ func (c *completeCmd) Run(g *globals, ctx *kong.Context) error {
 		_ = g.kept(func(a *app) error {
 			items, _, err := a.List(g.ctx, scrollback.ListQuery{Limit: scrollback.ListMax})
 			for _, it := range items {
-				out = append(out, complete.Choice{Word: find.Short(g.ctx, a.View, it.ID),
+				out = append(out, complete.Choice{Word: shortID(g.ctx, a.View, it.ID),
 					About: columns.Clip(it.Title, aboutWidth)})
 			}
 			return err

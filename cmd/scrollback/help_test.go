@@ -12,7 +12,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
@@ -34,7 +33,7 @@ func TestExamples(t *testing.T) {
 		return found
 	}
 	inside(t, data, "run", "Something to go on with")
-	for _, g := range manual.Groups {
+	for _, g := range usage.Groups {
 		for _, e := range g.Commands {
 			line := e.Line
 			if strings.Contains(line, " REF") {
@@ -120,7 +119,7 @@ func TestHelpIsWhole(t *testing.T) {
 	for _, n := range parser.Model.Leaves(true) {
 		there = append(there, usage.Name(n))
 	}
-	for _, g := range manual.Groups {
+	for _, g := range usage.Groups {
 		for _, e := range g.Commands {
 			told = append(told, e.Command)
 		}

@@ -20,7 +20,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/edition"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/migrate"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
@@ -121,7 +120,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	c.logs = terminal.NewLogs(stderr)
 	exited := -1
 	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr),
-		kong.Vars{"version": edition.Line()}, kong.Help(explainUsage),
+		kong.Vars{"version": versionLine()}, kong.Help(explainUsage),
 		kong.Description("What scrolls out of the context window is never lost."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(func(code int) { exited = code }))
 	if err != nil {
@@ -203,9 +202,7 @@ type versionCmd struct{}
 func (versionCmd) Run(g *globals) error {
 	v := map[string]string{"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
 	return g.print(v, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, edition.Line())
+		_, err := fmt.Fprintln(w, versionLine())
 		return err
 	})
 }
-
-func version() string { return edition.Version() }

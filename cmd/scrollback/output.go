@@ -9,8 +9,6 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
@@ -85,9 +83,9 @@ func (a *app) listing(g *globals, items, agents []scrollback.Conversation) termi
 		return terminal.Listing{Zone: g.zone}
 	}
 	l := terminal.Listing{Zone: g.zone, Short: map[scrollback.ConversationID]string{},
-		Width: max(console.Width(g.stdout), 2*console.Least)}
+		Width: max(terminalWidth(g.stdout), 2*leastColumns)}
 	for _, c := range slices.Concat(items, agents) {
-		l.Short[c.ID] = find.Short(g.ctx, a.View, c.ID)
+		l.Short[c.ID] = shortID(g.ctx, a.View, c.ID)
 	}
 	return l
 }

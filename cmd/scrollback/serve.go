@@ -13,8 +13,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/tidy"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/upkeep"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
@@ -87,11 +85,11 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	}
 	ctx, stop, beside := beside(g.ctx)
 	defer stop()
-	systemd := upkeep.Told{Socket: os.Getenv("NOTIFY_SOCKET"), Log: g.logger()}
-	beside.Go(func() { systemd.TellEnd(ctx, g.ctx) })
+	systemd := systemdNotifier{socket: os.Getenv("NOTIFY_SOCKET"), log: g.logger()}
+	beside.Go(func() { systemd.notifyEnd(ctx, g.ctx) })
 	if !c.ReadOnly {
-		beside.Go(func() { tidy.Run(ctx, a.Scrollback, g.set.TrashDays, g.logger()) })
-		beside.Go(func() { tidy.MakeHashes(ctx, a.Scrollback, g.logger()) })
+		beside.Go(func() { tidyHourly(ctx, a.Scrollback, g.set.TrashDays, g.logger()) })
+		beside.Go(func() { makeHashesHourly(ctx, a.Scrollback, g.logger()) })
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
 		p := g.gathering(a)
@@ -103,7 +101,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.API(),
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 			Started: func(url string) {
-				systemd.Tell("READY=1\nSTATUS=Serving at " + url)
+				systemd.notify("READY=1\nSTATUS=Serving at " + url)
 				fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 			}})
 }

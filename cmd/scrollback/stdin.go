@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
 )
 
 // maxPrompt bounds a prompt on standard input, in bytes.
@@ -33,7 +32,7 @@ func (g *globals) prompt() (string, error) {
 		g.printer().Note("%s", g.texts().TypePrompt)
 	}
 	b, err := readWhole(g.standardInput(), maxPrompt)
-	if err == nil && !console.IsText(b) {
+	if err == nil && !isText(b) {
 		err = scrollback.ParamErrorf("scrollback", "message", "standard input is not text in UTF-8")
 	}
 	return strings.TrimRight(string(b), "\r\n"), err
@@ -71,7 +70,7 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 	if err != nil || len(bytes.TrimSpace(b)) == 0 {
 		return nil, err
 	}
-	if !console.IsText(b) && !console.IsRaster(b) {
+	if !isText(b) && !isRaster(b) {
 		return nil, scrollback.ParamErrorf("scrollback", "message",
 			"standard input is neither text in UTF-8 nor an image (PNG, JPEG, GIF or WebP)")
 	}
@@ -91,7 +90,7 @@ func readWhole(r io.Reader, most int64) ([]byte, error) {
 // attached is standard input as a part of a message: a text, or an attachment if it is
 // an image or has more than room characters.
 func (a *app) attached(g *globals, id scrollback.ConversationID, b []byte, room int) (scrollback.Part, error) {
-	image := !console.IsText(b)
+	image := !isText(b)
 	if !image && utf8.RuneCount(b) <= room {
 		return scrollback.Text{Text: string(b)}, nil
 	}

@@ -13,8 +13,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/agent"
-	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model"
@@ -72,7 +70,7 @@ type Options struct {
 	NoTitleCalls bool
 	Searcher     engine.Searcher // of the web
 	WebSearch    string          // as engine.Options has it
-	Agents       agent.Options
+	Agents       engine.AgentOptions
 
 	RemoteImages bool // images at addresses are taken
 }
@@ -130,7 +128,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Archive:     transfer.OnCompact(r.Transfer),
 		Titles:      o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
 		Searcher: o.Searcher, WebSearch: o.WebSearch, Agents: o.Agents,
-		Allowances: allowance.Configured(o.Budgets),
+		Allowances: engine.AllowancesFromConfig(o.Budgets),
 	}
 	opts.Incoming.RemoteImages = o.RemoteImages
 	r.Engine = engine.New(r.Store, r.Archive, opts)

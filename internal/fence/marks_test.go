@@ -10,8 +10,8 @@ import (
 
 // readTags are tags that a file reads in what others wrote, and never writes itself.
 var readTags = []string{
-	"compact/work/work.go <tool_use_error>", // how tools of other programs report that they failed
-	"compact/work/work.go <error>",
+	"compact/summary/work.go <tool_use_error>", // how tools of other programs report that they failed
+	"compact/summary/work.go <error>",
 	"intake/kind.go </title>", // of a page
 }
 
@@ -37,10 +37,10 @@ func TestMarksAreListed(t *testing.T) {
 		"window":          true,
 		"workspace":       true,
 		"compact":         true,
-		"compact/minutes": true,
-		"compact/work":    true,
+		"compact/summary": true,
 		"intake":          true,
 		"engine":          true,
+		"engine/request":  true,
 	}
 	read := map[string]bool{}
 	for _, s := range sources(t) {

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact/work"
+	"github.com/scrollback-ai/scrollback/compact/summary"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/token"
@@ -128,12 +128,12 @@ type stand struct {
 	asked    []scrollback.Message
 	answered *scrollback.Message
 	open     []open
-	work     *work.Done
+	work     *summary.Work
 }
 
 // standOf finds out where a talk stands.
 func standOf(t Talk) stand {
-	s := stand{Talk: t, work: work.Of(t.Messages)}
+	s := stand{Talk: t, work: summary.CollectWork(t.Messages)}
 	results := map[string]bool{}
 	for i := range t.Messages {
 		m := &t.Messages[i]

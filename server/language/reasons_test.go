@@ -37,7 +37,7 @@ func TestReasons(t *testing.T) {
 func TestWhySummariesAreNotUsed(t *testing.T) {
 	shown := regexp.MustCompile(`(?:shown[A-Z]\w+ +=|Shown:|Unusable\{"[^"]*",|fmt\.Sprintf\() ?"((?:the|no) [^"]*)"`)
 	found := 0
-	for _, name := range []string{"../../compact/minutes/judge.go", "../../compact/summarize.go"} {
+	for _, name := range []string{"../../compact/summary/judge.go", "../../compact/summarize.go"} {
 		source, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -24,7 +24,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -67,7 +66,7 @@ type Settings struct {
 	Grace          time.Duration                   // how long a server that is told to end goes on
 	Rate           scrollback.Rate                 // of each actor's chats; zero for the server's default
 	Allowances     map[string]scrollback.Allowance // of projects, for a day
-	Agents         agent.Options                   // sub-agents
+	Agents         engine.AgentOptions             // sub-agents
 	Watch          bool                            // serve follows what other tools keep
 	Import         Import                          // what is brought of that, and how
 	variables      map[string]string               // what the file sets in place of environment variables

@@ -15,7 +15,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/token"
@@ -71,7 +70,7 @@ func TestConfigGuide(t *testing.T) {
 		Watch:       true, Import: Import{From: []string{"claude-code", "codex"}, Exclude: []string{"/home/me/private"},
 			Mask:      true,
 			ProjectBy: "folder", Poll: time.Minute},
-		Agents: agent.Options{Depth: 2, PerTurn: 8, PerTree: 32, Steps: 20, Tokens: 200_000},
+		Agents: engine.AgentOptions{Depth: 2, PerTurn: 8, PerTree: 32, Steps: 20, Tokens: 200_000},
 		Limits: Limits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30, Images: 20,
 			RemoteImages: true},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",

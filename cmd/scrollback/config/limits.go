@@ -7,7 +7,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/server/restapi"
 )
 
@@ -37,7 +36,7 @@ func (s *Settings) parseAgents(src source) error {
 	within := func(name string) int { // what an int may not hold is out of bounds anyway
 		return int(min(max(at(name), -1), math.MaxInt32))
 	}
-	s.Agents = agent.Options{Allowed: src.k.Bool("agents" + dot + "allowed"), Depth: within("depth"),
+	s.Agents = engine.AgentOptions{Allowed: src.k.Bool("agents" + dot + "allowed"), Depth: within("depth"),
 		PerTurn: within("per_turn"), PerTree: within("per_tree"),
 		Steps: within("steps"), Tokens: at("tokens")}
 	return s.Agents.Check()

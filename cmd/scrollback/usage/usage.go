@@ -18,7 +18,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -59,8 +58,12 @@ func Name(n *kong.Node) string {
 
 // Overview is what a newcomer to the program reads first.
 func (p Page) Overview(root *kong.Node) error {
-	fmt.Fprintln(p.W,
-		p.say("scrollback keeps every conversation with a language model for ever, and sends the model\nthe best of it that fits its window. What no longer fits is compacted, never lost."))
+	fmt.Fprintln(
+		p.W,
+		p.say(
+			"scrollback keeps every conversation with a language model for ever, and sends the model\nthe best of it that fits its window. What no longer fits is compacted, never lost.",
+		),
+	)
 	fmt.Fprintf(p.W, "\n%s\n", p.say("Start with these; no key is needed:"))
 	for _, line := range []string{`run "The spare key is under the third bollard."`, "chat --resume", "serve"} {
 		fmt.Fprintln(p.W, "  scrollback "+line)
@@ -69,7 +72,7 @@ func (p Page) Overview(root *kong.Node) error {
 	for _, n := range root.Children {
 		about[n.Name] = n.Help
 	}
-	for _, g := range manual.Groups {
+	for _, g := range Groups {
 		fmt.Fprintf(p.W, "\n%s\n", p.say(g.Name))
 		var rows [][2]string
 		for _, e := range g.Commands {
@@ -82,7 +85,7 @@ func (p Page) Overview(root *kong.Node) error {
 	fmt.Fprintf(p.W, "\n%s\n", p.say("Flags of every command, before or after its name"))
 	p.rows(flags(root.Flags))
 	fmt.Fprintf(p.W, "\n%s\n", p.say("Environment; a flag overrides it, and it overrides the config file"))
-	p.rows(manual.Variables)
+	p.rows(Variables)
 	_, err := fmt.Fprintf(p.W, "\n%s\n", p.say("scrollback help COMMAND explains a command, with an example."))
 	return err
 }
@@ -106,7 +109,7 @@ func (p Page) Command(n *kong.Node) error {
 	if group := n.Parent; group != nil && group.DefaultCmd == n {
 		p.part("Also", siblings(n))
 	}
-	for _, g := range manual.Groups {
+	for _, g := range Groups {
 		for _, e := range g.Commands {
 			if e.Command == Name(n) {
 				fmt.Fprintf(p.W, "\n%s\n  %s\n", p.colon("Example"), e.Line)

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
 	"github.com/scrollback-ai/scrollback/server/language"
 )
 
 // Every error that the command line and the chat make has its Chinese, with as many values.
 func TestErrorsInChinese(t *testing.T) {
-	made := regexp.MustCompile(`(?:ParamErrorf\((?:op|"[^"]*"), "[^"]*"|scrollback\.Errorf\(scrollback\.\w+, (?:op|"[^"]*")), "([^"]+)"`)
+	made := regexp.MustCompile(
+		`(?:ParamErrorf\((?:op|"[^"]*"), "[^"]*"|scrollback\.Errorf\(scrollback\.\w+, (?:op|"[^"]*")), "([^"]+)"`,
+	)
 	verbs := regexp.MustCompile(`%[a-z]`)
 	found := 0
 	for _, pattern := range []string{"..", "../config", "../tied", "../home", "../gather", "../../../terminal",
@@ -136,12 +137,12 @@ func TestFormatsInChinese(t *testing.T) {
 
 // What stands around the commands has its Chinese too.
 func TestPhrasesInChinese(t *testing.T) {
-	for _, g := range manual.Groups {
+	for _, g := range Groups {
 		if phrases[g.Name] == "" {
 			t.Errorf("no Chinese for the group %s", g.Name)
 		}
 	}
-	for _, v := range manual.Variables {
+	for _, v := range Variables {
 		if phrases[v[1]] == "" {
 			t.Errorf("no Chinese for %q", v[1])
 		}

@@ -1,0 +1,72 @@
+package compact
+
+import (
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// cueFinder is an expression that is tried only where a text has one of its cues: most
+// sentences have none, and looking for those takes a twentieth of the time.
+type cueFinder struct {
+	*regexp.Regexp
+	cues [256][]string // by their first byte, of either case
+}
+
+// findByCues makes a Finder of cues, which are in lower case and separated by |. Every match of the
+// expression holds one of them, in either case.
+func findByCues(cues, expression string) *cueFinder {
+	f := &cueFinder{Regexp: regexp.MustCompile(expression)}
+	for cue := range strings.SplitSeq(cues+"|\u017f|\u212a", "|") { // the last two are an s and a k to an expression
+		f.cues[cue[0]] = append(f.cues[cue[0]], cue)
+		if c := cue[0]; 'a' <= c && c <= 'z' {
+			f.cues[c-'a'+'A'] = append(f.cues[c-'a'+'A'], cue)
+		}
+	}
+	return f
+}
+
+// In says whether the expression is found in a text.
+func (f *cueFinder) In(text string) bool {
+	for i := range len(text) {
+		for _, cue := range f.cues[text[i]] {
+			if beginsWithCue(text[i:], cue) {
+				return f.MatchString(text)
+			}
+		}
+	}
+	return false
+}
+
+// beginsWithCue says whether a text begins with a cue, in either case of the letters of ASCII.
+func beginsWithCue(text, cue string) bool {
+	if len(text) < len(cue) {
+		return false
+	}
+	for i := range len(cue) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != cue[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// runParallel calls do for 0 to n-1, on all cores, and returns when all have returned.
+func runParallel(n int, do func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	all.Wait()
+}

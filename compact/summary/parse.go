@@ -1,0 +1,333 @@
+package summary
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// titles are other words for the headings of a form, by section: what models write
+// instead of them, and what they are in other languages. They are in the form that
+// titleKey makes.
+var (
+	stateTitles = [][]string{
+		{"goal", "goals", "overall goal", "objective", "objectives", "purpose", "目标", "目標", "目的", "ゴール", "목표", "ziel",
+			"ziele", "objectif", "objetivo", "obiettivo", "цель", "цели"},
+		{"constraints", "constraint", "rules", "constraints and decisions", "约束", "約束", "约束条件", "限制", "制約", "制約条件", "제약",
+			"제약 조건", "einschränkungen", "vorgaben",
+			"contraintes", "restricciones", "restrições", "vincoli", "ограничения"},
+		{"knowledge", "key knowledge", "known facts", "facts", "知识", "知識", "已知信息", "关键信息", "事实", "지식", "wissen",
+			"connaissances", "conocimiento", "conhecimento", "conoscenze", "знания"},
+		{"artifacts", "artefacts", "产物", "產物", "工件", "制品", "成果物", "アーティファクト", "산출물", "artefakte", "artefacts produits",
+			"artefactos", "artefatos", "artefatti", "артефакты"},
+		{"files", "file", "file state", "file system state", "文件", "檔案", "ファイル", "파일", "dateien", "fichiers", "archivos",
+			"arquivos", "файлы"},
+		{"recent actions", "recent action", "actions", "latest actions", "最近操作", "最近的操作", "近期操作", "最近行动", "最近動作", "最近の操作",
+			"最近の作業", "최근 작업", "letzte schritte",
+			"letzte aktionen", "actions récentes", "acciones recientes", "ações recentes", "azioni recenti",
+			"последние действия"},
+		{"tasks", "task", "task states", "task list", "current plan", "plan", "todo", "todos", "任务", "任務", "任务状态", "タスク",
+			"작업", "aufgaben", "tâches", "tareas", "tarefas", "compiti", "задачи"},
+	}
+	notesTitles = [][]string{
+		{"facts", "fact", "key facts", "knowledge", "事实", "事實", "事実", "사실", "fakten", "faits", "hechos", "fatos", "fatti",
+			"факты"},
+		{"preferences", "preference", "偏好", "喜好", "好み", "嗜好", "선호", "vorlieben", "préférences", "preferencias",
+			"preferências", "preferenze", "предпочтения"},
+		{"constraints", "constraint", "rules", "约束", "約束", "约束条件", "限制", "制約", "制約条件", "제약", "einschränkungen", "contraintes",
+			"restricciones", "restrições", "vincoli", "ограничения"},
+		{"decisions", "decision", "决定", "決定", "决策", "決定事項", "결정", "entscheidungen", "décisions", "decisiones", "decisões",
+			"decisioni", "решения"},
+		{"open items", "open item", "open questions", "open tasks", "open points", "todo", "todos", "next steps", "未完成事项",
+			"未完成事項", "待办", "待办事项", "待辦事項", "未完了の事項", "未完了事項",
+			"남은 일", "offene punkte", "points ouverts", "temas pendientes", "pontos em aberto", "punti aperti",
+			"открытые вопросы"},
+	}
+)
+
+// sectionOf returns the section of a form that a title names, or -1.
+func (f Form) sectionOf(title string) int {
+	key := titleKey(title)
+	other := notesTitles
+	if f.Sections[0].Heading == state.Sections[0].Heading {
+		other = stateTitles
+	}
+	for i, s := range f.Sections {
+		if key == titleKey(s.Heading) {
+			return i
+		}
+	}
+	for i, words := range other {
+		for _, w := range words {
+			if key == w {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+var (
+	titleNumber = regexp.MustCompile(
+		`^(?:\d{1,2}\s*[.)、．:]|[(（]\d{1,2}[)）]|[一二三四五六七八九十]{1,2}[、.．]|[IVX]{1,4}[.)]|[①-⑩]|\d{1,2}\s)\s*`,
+	)
+	titleAside = regexp.MustCompile(`\s*[(（][^)）]*[)）]\s*$`)
+)
+
+// titleKey is a title in lower case, without numbers, marks and what stands in brackets.
+func titleKey(title string) string {
+	marks := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
+	title = titleNumber.ReplaceAllString(strings.Trim(title, " *_#`"), "")
+	title = strings.TrimFunc(titleAside.ReplaceAllString(strings.Trim(title, " *_:："), ""), marks)
+	return strings.ToLower(strings.Join(strings.FieldsFunc(title,
+		func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("*_-", c) }), " "))
+}
+
+// head is a line that heads what follows. Section is that of the form, or -1. Level is
+// 1 to 6 for a line that begins with that many #, and more for weaker marks.
+type head struct {
+	section int
+	level   int
+	title   string
+	rest    string // what stands behind it on the same line
+}
+
+// The levels of heads without #.
+const (
+	levelBold   = 7 // **Goal**
+	levelPlain  = 8 // Goal:
+	levelBullet = 9 // - **Goal:** what it is
+)
+
+var (
+	atxLine    = regexp.MustCompile(`^ {0,3}(#{1,6})([ \t]*)([^#\s].*?)[ \t]*#*$`)
+	boldLine   = regexp.MustCompile(`^(?:\*\*|__)(.+?)(?:\*\*|__)\s*([:：]?)\s*(.*)$`)
+	underlined = regexp.MustCompile(`^(=+|-{3,})\s*$`)
+	bulletLine = regexp.MustCompile(`^([-*+•◦▪‣–·●○]|\d{1,3}[.)])(?:\s+(.*)|)$`)
+	fenceLine  = regexp.MustCompile("^\\s*(`{3,}|~{3,})(.*)$")
+	ruleLine   = regexp.MustCompile(
+		`^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?)$`,
+	)
+)
+
+// headOf reads a line as a head. next is the line after it, and style the level of the
+// first head of the answer, or 0: weaker marks than those are no heads.
+func (f Form) headOf(line, next string, style int) (head, bool) {
+	text := strings.TrimSpace(line)
+	named := func(level int, title, rest string) (head, bool) {
+		h := head{f.sectionOf(title), level, strings.TrimSpace(title), strings.TrimSpace(rest)}
+		if h.section < 0 {
+			if i := strings.IndexAny(title, ":："); i > 0 && f.sectionOf(title[:i]) >= 0 {
+				_, after, _ := strings.Cut(strings.Replace(title, "：", ":", 1), ":")
+				h = head{f.sectionOf(title[:i]), level, strings.TrimSpace(title[:i]),
+					strings.TrimSpace(strings.Trim(after, "*_ ") + " " + rest)}
+			}
+		}
+		return h, h.section >= 0
+	}
+	if m := atxLine.FindStringSubmatch(line); m != nil {
+		h, known := named(len(m[1]), m[3], "")
+		return h, known || m[2] != "" // without a space it may be a #12, or a hashtag
+	}
+	if m := underlined.FindString(next); m != "" && text != "" {
+		if h, known := named(2, text, ""); known || m[0] == '=' {
+			return h, true
+		}
+	}
+	if style > 0 && style < levelBold {
+		return head{}, false
+	}
+	bare := titleNumber.ReplaceAllString(text, "")
+	if m := boldLine.FindStringSubmatch(bare); m != nil && (style == 0 || style >= levelBold) {
+		h, known := named(levelBold, m[1], m[3])
+		return h, known || m[3] == "" && style == levelBold
+	}
+	if style == 0 || style == levelPlain {
+		if h, known := named(levelPlain, bare, ""); known && unicode.IsLetter([]rune(bare)[0]) {
+			return h, true
+		}
+	}
+	if m := bulletLine.FindStringSubmatch(text); m != nil && (style == 0 || style == levelBullet) {
+		if b := boldLine.FindStringSubmatch(m[2]); b != nil {
+			return named(levelBullet, b[1], b[3])
+		}
+	}
+	return head{}, false
+}
+
+// parsed is an answer, taken apart.
+type parsed struct {
+	lines    [][]string // by section of the form
+	came     []bool     // which sections
+	repeated int        // sections that came again with something in them
+	others   []string   // titles of sections that nobody asked for, with something in them
+	last     int        // the section that came last, or -1
+	ends     string     // the last line
+	open     bool       // it ends within a fence, or with a heading
+}
+
+// parse finds the sections of an answer. What stands before the first heading and after
+// a section that nobody asked for is left out.
+func (f Form) parse(text string) parsed {
+	p := parsed{lines: make([][]string, len(f.Sections)), came: make([]bool, len(f.Sections)), last: -1}
+	lines := strings.Split(text, "\n")
+	at := -1
+	style := 0
+	fence := ""
+	other := ""
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		next := ""
+		if i+1 < len(lines) {
+			next = lines[i+1]
+		}
+		if strings.TrimSpace(line) != "" {
+			p.ends = line
+			p.open = false
+		}
+		if m := fenceLine.FindStringSubmatch(line); m != nil &&
+			(fence == "" || strings.HasPrefix(m[1], fence) && strings.TrimSpace(m[2]) == "") {
+			if fence == "" {
+				fence = m[1]
+			} else {
+				fence = ""
+			}
+		} else if h, ok := f.headOf(line, next, style); fence == "" && ok {
+			if underlined.MatchString(next) && h.level <= 2 {
+				i++
+			}
+			if h.section < 0 && h.level > max(style, 1) && style > 0 { // within a section
+				line = "- **" + h.title + "**"
+			} else if h.section < 0 {
+				at = -1
+				other = h.title
+				continue
+			} else {
+				at = h.section
+				other = ""
+				p.open = h.rest == ""
+				if style == 0 {
+					style = h.level
+				}
+				p.begin(at)
+				line = h.rest
+			}
+		}
+		switch {
+		case at >= 0:
+			p.lines[at] = append(p.lines[at], line)
+		case other != "" && p.last >= 0 && !saysNothing(line):
+			p.others = append(p.others, other)
+			other = ""
+		}
+	}
+	p.open = p.open || fence != ""
+	return p
+}
+
+func (p *parsed) begin(section int) {
+	if p.came[section] && strings.TrimSpace(strings.Join(p.lines[section], "")) != "" {
+		p.repeated++
+	}
+	p.came[section] = true
+	p.last = section
+}
+
+// missing lists the sections that did not come.
+func (p *parsed) missing() (out []int) {
+	for i, came := range p.came {
+		if !came {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// bullets makes lines of a section that begin with "- ", nested ones further in, and
+// leaves out those that say nothing.
+func bullets(lines []string) (out []string) {
+	fence := ""
+	gap := false
+	outer := -1
+	wrapped := false
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		m := fenceLine.FindStringSubmatch(line)
+		switch {
+		case m != nil && fence == "", fence != "":
+			if m != nil && fence == "" {
+				fence = m[1]
+			} else if m != nil && strings.HasPrefix(m[1], fence) && strings.TrimSpace(m[2]) == "" {
+				fence = ""
+			}
+			out = append(out, "  "+strings.TrimPrefix(strings.TrimRight(line, " "), "  "))
+			gap = false
+			continue
+		case text == "":
+			gap = true
+			continue
+		case ruleLine.MatchString(line):
+			continue
+		}
+		if text = strings.TrimSpace(strings.TrimLeft(text, ">")); text == "" { // a blank line within a quotation
+			gap = true
+			continue
+		}
+		if b := bulletLine.FindStringSubmatch(text); b != nil ||
+			strings.HasPrefix(text, "-") && len(text) > 1 && !strings.ContainsAny(text[1:2], "-0123456789") {
+			if b == nil {
+				text = text[1:]
+			} else {
+				text = strings.TrimSpace(b[2])
+			}
+			if outer < 0 {
+				outer = indent
+			}
+			wrapped = false
+			if !saysNothing(text) {
+				out = append(out, strings.Repeat("  ", min(max(indent-outer, 0)/2, 3))+"- "+text)
+			}
+		} else if n := len(out) - 1; n >= 0 && !gap && (indent > max(outer, 0) || wrapped && continuesItem(out[n], text)) {
+			out[n] += " " + text
+		} else if !saysNothing(text) {
+			out = append(out, "- "+text)
+			wrapped = true
+		}
+		gap = false
+	}
+	if fence != "" {
+		out = append(out, "  "+fence)
+	}
+	return out
+}
+
+// leastWrapped is how many characters a line has at least that goes on in the next one.
+const leastWrapped = 50
+
+// continuesItem reports whether a sentence goes on from one line to the next.
+func continuesItem(line, next string) bool {
+	runes := []rune(line)
+	return len(runes) >= leastWrapped && !strings.ContainsRune(".!?:;。！？：；…", runes[len(runes)-1]) &&
+		!unicode.IsUpper([]rune(next)[0])
+}
+
+// nothing are words for a section without content, besides those of the forms.
+var nothing = []string{"n/a", "na", "nil", "nothing", "nothing yet", "nothing to report", "not applicable", "none yet",
+	"empty", "暂无", "暫無", "没有", "沒有", "無", "无内容",
+	"特になし", "該当なし", "해당 없음", "keine", "keins", "aucun", "aucune", "néant", "ninguno", "ninguna", "nenhum", "nenhuma",
+	"nessuno", "нет"}
+
+// saysNothing reports whether a line means that there is nothing to say.
+func saysNothing(line string) bool {
+	bare := strings.ToLower(strings.Trim(line, " -*_.。()（）[]`"))
+	if isNone(bare) {
+		return true
+	}
+	for _, w := range nothing {
+		if bare == w {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,185 @@
+package request
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/turnstile"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// ReadShown reads what a head shows, and adds what surrounds it in a window.
+func (f *Compactor) ReadShown(ctx context.Context, h store.Head, settings Settings) (compact.Shown, error) {
+	snap, err := f.store.Views.Snapshot(ctx, h, maxPieceTokens(settings))
+	if err != nil {
+		return compact.Shown{}, err
+	}
+	return f.addSurroundings(snap, h, settings), nil
+}
+
+// addSurroundings adds to a snapshot of a head what surrounds it in a window.
+func (f *Compactor) addSurroundings(snap store.Snapshot, h store.Head, settings Settings) compact.Shown {
+	in := window.Input{
+		Instructions: settings.Instructions(h.Conversation),
+		Tools:        settings.Tools(h.Conversation),
+		Segments:     snap.Segments,
+		Carried:      snap.Carried,
+		Pinned:       snap.Pinned,
+		PinnedTokens: settings.Policy.PinnedBound(settings.Budget.Tokens),
+		Live:         snap.Live,
+		Without:      h.Branch.View.Without,
+		Budget:       settings.Budget,
+		Dialect:      settings.Facts.Dialect,
+	}
+	if in.Instructions != "" {
+		in.InstructionsWeight = f.resolver.WeighText(in.Instructions)
+	}
+	if env := h.Environment; env != nil {
+		in.Environment = env.Text
+		in.EnvironmentWeight = f.resolver.WeighText(env.Text)
+	}
+	if snap.Summary != nil {
+		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary, in.Without)
+	}
+	in.ToolsWeight = f.resolver.WeighTools(in.Tools)
+	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: settings.Policy}
+}
+
+// HasRoom reports whether a head is so far from its budget and from the next fold that nobody
+// needs to look at its messages to know it. It may say no where there is nothing to fold.
+func (f *Compactor) HasRoom(h store.Head, settings Settings) bool {
+	if h.Branch.View.Boundary > 0 {
+		return false
+	}
+	shown := f.addSurroundings(store.Snapshot{}, h, settings)
+	w := window.Assemble(shown.Window)
+	live := h.Branch.LiveWeight()
+	around := scrollback.Weight{Tokens: spareTokens * h.Branch.HeadSeq, Bytes: spareBytes * h.Branch.HeadSeq}
+	w.Weight = w.Weight.Add(live).Add(live).Add(around)
+	return window.Fits(w.Weight, settings.Budget) && !shown.Due(w)
+}
+
+// What a message may weigh beside its parts, generously.
+const (
+	spareTokens = 16
+	spareBytes  = 512
+)
+
+// Progress is told of the compactions that a request needs.
+type Progress interface {
+	Compacting(scrollback.CompactingEvent) // the request does not fit
+	Compacted(scrollback.Receipt)          // of each fold
+}
+
+// FitRequest says how the window of a request is made to fit.
+type FitRequest struct {
+	Settings  Settings
+	PromptSeq int64
+	Wait      *turnstile.Patience
+	Occasion  string                      // of its folds, for their receipts; empty for that the request needs them
+	Beside    bool                        // what the request does not need is left to the caller
+	Admit     func(context.Context) error // as [FoldRequest] has it
+	Progress  Progress
+}
+
+// FittedWindow is a window that fits, and what it is laid out from. Due says that there is a fold
+// to be made, which the request does not need.
+type FittedWindow struct {
+	Input  window.Input
+	Window scrollback.Window
+	Due    bool
+}
+
+// Fit makes the window of a head, folding until it is under the policy's trigger, and
+// updates head. If the request fits, it waits for no model where it may leave the fold
+// to the caller.
+func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (FittedWindow, error) {
+	for n := range maxFolds {
+		shown, err := f.ReadShown(ctx, *head, q.Settings)
+		if err != nil {
+			return FittedWindow{}, err
+		}
+		shown.Window.PromptSeq = q.PromptSeq
+		w := window.Assemble(shown.Window)
+		fitted := FittedWindow{Input: shown.Window, Window: w}
+		fits := window.Fits(w.Weight, q.Settings.Budget) && !shown.More
+		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt ||
+			f.locks.Users(head.ID) > 0) {
+			return fitted, nil
+		}
+		if fits && q.Beside && shown.Asks() && len(f.findSummarizers(ctx, head.Conversation, q.Settings)) > 0 {
+			fitted.Due = true
+			return fitted, nil
+		}
+		if n == 0 && !fits {
+			q.Progress.Compacting(scrollback.CompactingEvent{Tokens: q.Settings.ModelTokens(w.Weight.Tokens + shown.Unread()),
+				Budget: q.Settings.ModelBudget.Tokens})
+		}
+		job := FoldRequest{Settings: q.Settings, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait, Admit: q.Admit}
+		if !fits {
+			job.Reason = compact.MustFit
+		}
+		seen := head.Branch.ViewVersion
+		receipt, err := f.Fold(ctx, head, job)
+		switch {
+		case err != nil && fits && ctx.Err() == nil:
+			f.o.Log.Warn("a compaction failed, and the request fits without it", "conversation", head.ID, "error", err)
+			return fitted, nil
+		case err != nil:
+			return FittedWindow{}, err
+		case receipt.Result == scrollback.ResultCompacted:
+			q.Progress.Compacted(receipt)
+		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.ResultConflict:
+			// Somebody folded meanwhile: what w holds is no longer shown.
+		case fits:
+			return fitted, nil
+		default:
+			return FittedWindow{}, newOverBudgetError(w, &q.Settings)
+		}
+	}
+	return FittedWindow{}, scrollback.Errorf(
+		scrollback.Internal,
+		"engine.fit",
+		"the backlog did not end after %d compactions",
+		maxFolds,
+	)
+}
+
+// newOverBudgetError is the error for a window that does not fit, with the figures.
+func newOverBudgetError(w scrollback.Window, settings *Settings) error {
+	return scrollback.Errorf(
+		scrollback.OverBudget,
+		"engine",
+		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one",
+		settings.ModelTokens(
+			w.Weight.Tokens,
+		),
+		w.Weight.Bytes,
+		w.Weight.Images,
+		settings.ModelBudget.Tokens,
+		settings.ModelBudget.Limit,
+		settings.ModelBudget.Reserve,
+		settings.ModelBudget.Bytes,
+		settings.ModelBudget.Images,
+	)
+}
+
+// ExplainRefusal is the error for a request that its server refuses as too long and that cannot
+// be made any shorter; any other refusal stays as it is.
+func ExplainRefusal(w scrollback.Window, settings *Settings, refusal error) error {
+	l := model.LessonOf(refusal)
+	if l == nil || !l.TooLong {
+		return refusal
+	}
+	return scrollback.Errorf(
+		scrollback.OverBudget,
+		"engine",
+		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be compacted; if the server has a larger window, set it there, and name it with --limit",
+		settings.ModelTokens(w.Weight.Tokens),
+		settings.ModelBudget.Reserve,
+		settings.ModelBudget.Limit,
+	)
+}

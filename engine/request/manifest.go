@@ -1,0 +1,159 @@
+package request
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Previewer shows requests. It is safe for concurrent use.
+type Previewer struct {
+	store     *store.Store
+	archive   *archive.Archive
+	resolver  *Resolver
+	compactor *Compactor
+	intake    *intake.Intake
+	weights   weightCache
+}
+
+// PreviewerOptions are what a previewer reads from: all over the same store.
+type PreviewerOptions struct {
+	Archive   *archive.Archive
+	Resolver  *Resolver
+	Compactor *Compactor
+	Intake    *intake.Intake
+}
+
+// NewPreviewer makes a previewer over one store.
+func NewPreviewer(s *store.Store, p PreviewerOptions) *Previewer {
+	return &Previewer{store: s, archive: p.Archive, resolver: p.Resolver, compactor: p.Compactor, intake: p.Intake}
+}
+
+// Layout is a request as it was laid out, and from what.
+type Layout struct {
+	Input  window.Input
+	Window scrollback.Window
+	Again  []int // of the parts of what the prompt refers to out of sight, those that are repeated
+	Web    *scrollback.SentSearch
+}
+
+// BuildManifest is the manifest of a window; prev marks the request before it.
+func BuildManifest(c scrollback.Conversation, s Settings, w scrollback.Window,
+	prev *scrollback.WindowMark) scrollback.Manifest {
+	m := window.Account(w)
+	m.Limit = s.ModelBudget.Limit
+	m.Budget = s.ModelBudget.Tokens
+	m.Tokens = s.ModelTokens(m.Tokens)
+	for i := range m.Layers {
+		l := &m.Layers[i]
+		l.Tokens = s.ModelTokens(l.Tokens)
+		for k := range l.Items {
+			l.Items[k].Tokens = s.ModelTokens(l.Items[k].Tokens)
+		}
+	}
+	m.ConversationID = c.ID
+	m.Model = s.Facts.Name
+	m.Policy = s.Policy.Name
+	m.LimitFrom = s.LimitFrom
+	m.Inherited = s.Inherited(c)
+	m.CompactsAt = s.ModelTokens(s.Policy.Presses(s.Budget))
+	kept := window.Kept(prev, w)
+	if m.Reused = s.ModelTokens(kept); w.Weight.Tokens > 0 {
+		m.CacheReuse = float64(kept) / float64(w.Weight.Tokens)
+	}
+	return m
+}
+
+// RepeatUnshown puts behind a window what its prompt refers to as unchanged, where a compaction
+// has meanwhile taken the message that has it out of sight. What finds no room stays
+// readable behind its ref.
+func (x *Previewer) RepeatUnshown(ctx context.Context, b scrollback.Branch, l *Layout, settings *Settings) error {
+	parts, err := x.intake.Again(ctx, b, window.Unshown(l.Window))
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	bare := l.Window
+	put := func(kept []int) bool { // as many as there is room for
+		out := x.appendRepeated(bare, parts, kept, settings.Facts.Dialect)
+		fits := window.Fits(out.Weight, settings.Budget) && window.Lint(out, settings.Facts.Dialect) == nil
+		if fits {
+			l.Window = out
+			l.Again = kept
+		}
+		return fits
+	}
+	all := make([]int, len(parts))
+	for i := range all {
+		all[i] = i
+	}
+	if put(all) {
+		return nil
+	}
+	for i := range parts {
+		put(append(l.Again[:len(l.Again):len(l.Again)], i))
+	}
+	return nil
+}
+
+// appendRepeated puts some parts behind a window.
+func (x *Previewer) appendRepeated(
+	w scrollback.Window,
+	parts scrollback.Parts,
+	kept []int,
+	d scrollback.Dialect,
+) scrollback.Window {
+	var some scrollback.Parts
+	for _, i := range kept {
+		if i >= 0 && i < len(parts) {
+			some = append(some, parts[i])
+		}
+	}
+	if len(some) == 0 {
+		return w
+	}
+	return window.Behind(w, some, x.store.Weigh(some, nil), d)
+}
+
+// foundShare is the share of the budget that what a search found may take.
+const foundShare = 0.15
+
+// QuoteSearch puts what a search found behind a window. What does not fit is shortened, and left
+// out in the end. It returns how many of the results are quoted.
+func (x *Previewer) QuoteSearch(l *Layout, found scrollback.Search, settings *Settings) int {
+	for n := len(found.Results); n > 0; n-- {
+		found.Results = found.Results[:n]
+		for _, chars := range []int{600, 300, 150, 0} {
+			quoted, weight := x.appendSearch(l.Window, found, chars, settings.Facts.Dialect)
+			if float64(weight.Tokens) <= foundShare*float64(settings.Budget.Tokens) &&
+				window.Fits(quoted.Weight, settings.Budget) {
+				l.Window = quoted
+				l.Web = &scrollback.SentSearch{Query: found.Query, Results: n, Chars: chars}
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func (x *Previewer) appendSearch(w scrollback.Window, s scrollback.Search, chars int,
+	d scrollback.Dialect) (scrollback.Window, scrollback.Weight) {
+	text := scrollback.Say(window.WebResults(s, chars))
+	weight := x.store.Weigh(text, nil)
+	return window.Behind(w, text, weight, d), weight
+}
+
+// WeighQuestion is the weight in tokens of a window's question: its newest user message.
+func WeighQuestion(w scrollback.Window) (tokens int64) {
+	newest := int64(0)
+	for _, it := range w.Items {
+		if it.Kind == scrollback.KindMessage && it.Role == scrollback.RoleUser && it.Seq > newest {
+			newest = it.Seq
+			tokens = it.Weight.Tokens
+		}
+	}
+	return tokens
+}

@@ -1,0 +1,176 @@
+package request
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// TurnContext is what the requests of a turn showed, step by step.
+type TurnContext struct {
+	TurnID    scrollback.TurnID     `json:"turn_id"`
+	Model     string                `json:"model"`
+	StartedAt int64                 `json:"started_at"`
+	Steps     []scrollback.Manifest `json:"steps"`
+}
+
+// PastRequest says what is wanted of what a turn sent: of one step, or of all (0), with what the
+// model read in the step, or in the last one.
+type PastRequest struct {
+	Step    int
+	Content bool
+}
+
+// ReplayTurn is what the steps of a turn of a conversation sent. A turn that is older than the
+// accounts of steps has the totals of its last request, or nothing.
+func (x *Previewer) ReplayTurn(
+	ctx context.Context,
+	c scrollback.Conversation,
+	t scrollback.Turn,
+	q PastRequest,
+) (TurnContext, error) {
+	const op = "engine.Turns.Context"
+	out := TurnContext{TurnID: t.ID, StartedAt: t.StartedAt, Steps: []scrollback.Manifest{}}
+	sent, err := x.store.Turns.Steps(ctx, t.ID)
+	if err != nil {
+		return out, err
+	}
+	if len(sent) == 0 && t.Window != nil && t.Window.Sent != nil {
+		old := *t.Window.Sent
+		old.Step = 1
+		old.Partial = true
+		old.Excluded = []scrollback.Excluded{}
+		out.Model = old.Model
+		out.Steps = append(out.Steps, old)
+		return out, nil
+	}
+	if q.Step > 0 {
+		sent = slices.DeleteFunc(sent, func(s scrollback.Sent) bool { return s.Step != q.Step })
+	}
+	switch {
+	case len(sent) == 0 && q.Step > 0:
+		return out, scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of a step %d of turn %s", q.Step, t.ID)
+	case len(sent) == 0:
+		return out, scrollback.Errorf(scrollback.NotFound, op, "what turn %s sent to its model was not stored", t.ID)
+	}
+	for i := range sent {
+		m := buildPastManifest(c.ID, &sent[i])
+		if q.Content && i == len(sent)-1 {
+			w, exact, err := x.layOutAgain(ctx, c, t, &sent[i])
+			if err != nil {
+				return out, err
+			}
+			m.Partial = !exact
+			if m.Items, err = x.listContent(ctx, w, sent[i].Factor); err != nil {
+				return out, err
+			}
+		}
+		out.Model = m.Model
+		out.Steps = append(out.Steps, m)
+	}
+	return out, nil
+}
+
+// layOutAgain lays out again what a step sent, and says whether it is exactly that.
+func (x *Previewer) layOutAgain(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
+	s *scrollback.Sent) (scrollback.Window, bool, error) {
+	in, err := x.rebuildInput(ctx, c, t, s)
+	if err != nil {
+		return scrollback.Window{}, false, err
+	}
+	w := window.Assemble(in)
+	if len(s.Again) > 0 {
+		parts, err := x.intake.Again(ctx, scrollback.Branch{ID: t.Branch, HeadSeq: s.Last}, window.Unshown(w))
+		if err != nil {
+			return w, false, err
+		}
+		w = x.appendRepeated(w, parts, s.Again, in.Dialect)
+	}
+	if found := findSearch(t, s.Web); found != nil {
+		w, _ = x.appendSearch(w, *found, s.Web.Chars, in.Dialect)
+	}
+	return w, window.Fingerprint(w) == s.Hash, nil
+}
+
+// findSearch is what a step quoted of a search; nil for nothing.
+func findSearch(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search {
+	if q == nil || t.Meta == nil {
+		return nil
+	}
+	for _, s := range t.Meta.Searches {
+		if s.Query == q.Query {
+			s.Results = s.Results[:min(q.Results, len(s.Results))]
+			return &s
+		}
+	}
+	return nil
+}
+
+// rebuildInput is what a step was laid out from, as far as it is known.
+func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
+	s *scrollback.Sent) (window.Input, error) {
+	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Without: s.Without, Dialect: findDialect(s)}
+	if s.PinnedTokens > 0 {
+		in.PinnedTokens = s.PinnedTokens
+	}
+	texts, err := x.store.Turns.Texts(ctx, c.ID, s.Instructions, s.Tools)
+	if err != nil {
+		return in, err
+	}
+	if in.Instructions = texts[s.Instructions]; in.Instructions != "" {
+		in.InstructionsWeight = x.resolver.WeighText(in.Instructions)
+	}
+	if tools, ok := texts[s.Tools]; ok {
+		if err := json.Unmarshal([]byte(tools), &in.Tools); err != nil {
+			return in, scrollback.Wrap(scrollback.Internal, "engine.Turns.Context", err)
+		}
+		in.ToolsWeight = x.resolver.WeighText(tools)
+	}
+	if env := c.Environment; env != nil && s.Environment != "" {
+		in.Environment = env.Text
+		in.EnvironmentWeight = x.resolver.WeighText(env.Text)
+	}
+	if in.Segments, err = x.store.Segments(ctx, s.Segments); err != nil {
+		return in, err
+	}
+	if s.Summary != nil {
+		of, err := x.store.Segments(ctx, []scrollback.SegmentID{s.Summary.Segment})
+		if err != nil {
+			return in, err
+		}
+		in.Summary = compact.InSight(*s.Summary, of[0].Summary, s.Without)
+	}
+	b := scrollback.Branch{ID: t.Branch, HeadSeq: max(s.Last, t.LastSeq)}
+	for _, list := range []struct {
+		seqs []int64
+		into *[]scrollback.Message
+	}{{s.Carried, &in.Carried}, {s.Pinned, &in.Pinned}} {
+		for _, seq := range list.seqs {
+			m, err := x.store.At(ctx, b, seq)
+			if err != nil {
+				return in, err
+			}
+			*list.into = append(*list.into, m)
+		}
+	}
+	if s.Last > 0 {
+		in.Live, err = x.store.Messages(ctx, b.ID, s.First, s.Last)
+	}
+	return in, err
+}
+
+// findDialect is the dialect that a step was laid out for.
+func findDialect(s *scrollback.Sent) scrollback.Dialect {
+	for _, d := range window.Dialects() {
+		if d.Name == s.Dialect {
+			d.ImageURLs = s.ImageURLs
+			return d
+		}
+	}
+	return scrollback.Dialect{Name: s.Dialect, ImageURLs: s.ImageURLs}
+}
