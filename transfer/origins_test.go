@@ -17,6 +17,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
@@ -441,7 +442,7 @@ func TestBringManyInBoundedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := enginetest.New(t, enginetest.Options{Driver: db, NoFolds: true, NoTitleCalls: true}, modeltest.Say("x"))
-	f := &endless{n: 1800}
+	f := &endless{n: testlength.Of(900, 1800)}
 	out, err := r.Transfer.Bring(t.Context(), r.View,
 		transfer.Session{Tool: f, Place: transcript.Place{Path: "/p", Name: "."},
 			Session: transcript.Session{ID: "s", Name: "s", Stamp: "1"}}, transfer.ImportRequest{})

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 )
@@ -126,8 +127,8 @@ func TestCutOff(t *testing.T) {
 
 // What is kept until the end of a file is bounded, in however many fields it comes.
 func TestManyFields(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it reads 256 MiB")
+	if testing.Short() || testlength.Of(0, 1) == 0 {
+		t.Skip("it reads 256 MiB: that is for where tests are long")
 	}
 	field := `"` + strings.Repeat("x", 1<<20) + `"`
 	file, out := io.Pipe()

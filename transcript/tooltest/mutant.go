@@ -22,11 +22,12 @@ const patience = 2 * time.Minute
 func (v variant) mutants(t *testing.T) {
 	n := v.Mutants
 	if n == 0 {
-		n = testlength.Of(150, 1500)
+		n = 1500
 		if v.Disk {
-			n = testlength.Of(25, 150)
+			n = 150
 		}
 	}
+	n = testlength.Of(max(n/10, min(n, 20)), n)
 	for i := range n {
 		m, what := v.mutant(rand.New(rand.NewPCG(1, uint64(i))))
 		if fault := m.tried(t, what); fault != "" {

@@ -25,7 +25,7 @@ type Case struct {
 	Name string // of the place in it; empty for all of it
 
 	Disk    bool // the tool opens files by their path: each variant is written to a folder
-	Mutants int  // how many; 0 for 150, or 25 on disk, and more where tests are long
+	Mutants int  // how many where tests are long, and else a tenth; 0 for 1500, or 150 on disk
 
 	// Grows reports whether a file is written from its beginning to its end, so that its
 	// beginnings are read too. Nil for all but databases and archives.
