@@ -15,7 +15,7 @@ var servers = []string{"github.com/aws/", "github.com/jackc/", "google.golang.or
 func TestLocalLinksNoClients(t *testing.T) {
 	linked := func(room string) (out []string) {
 		t.Helper()
-		list, err := exec.Command("go", "list", "-deps", module+"/"+room).Output()
+		list, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"/"+room).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
