@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/transfer"
 	"github.com/scrollback-ai/scrollback/workspace"
@@ -604,7 +604,7 @@ func TestSubAgentFaults(t *testing.T) {
 			mem := memdriver.New()
 			s := newOffice(t, enginetest.Options{Driver: mem}, echoes(), modeltest.Say("ready"))
 			id := s.boss()
-			faulty := &faulttest.Faulty{At: i, Lost: lost}
+			faulty := &drivertest.Faulty{At: i, Lost: lost}
 			f := newOffice(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive, NoFolds: true},
 				echoes(),
 				modeltest.Call(hire("a", "one")), modeltest.Say("done"))

@@ -16,7 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -267,7 +267,7 @@ func TestFaultsEverywhere(t *testing.T) {
 					mem := memdriver.New()
 					s := newScene(t, mem)
 					before := kept(t, s.Rig)
-					faulty := &faulttest.Faulty{At: i, Lost: lost}
+					faulty := &drivertest.Faulty{At: i, Lost: lost}
 					err := do(s.over(enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive,
 						NoFolds: true, Place: s.place, Importers: []transcript.Importer{enginetest.Trail{}}}, modeltest.Say("x"))))
 					hit := faulty.Calls() > i

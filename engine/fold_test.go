@@ -17,7 +17,6 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -192,7 +191,7 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for i := int64(0); ; i++ {
 		mem := memdriver.New()
-		faulty := &faulttest.Faulty{At: i}
+		faulty := &drivertest.Faulty{At: i}
 		r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), NoFolds: true}, enginetest.Chatter())
 		failed := story(r)
 		calls := faulty.Calls()

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
@@ -42,7 +42,7 @@ func ask(t *testing.T, method, url, body string) (status int, h http.Header, tex
 // A server whose database is away says so where it is asked, refuses requests in words and
 // with a time, and goes on by itself when the database is back.
 func TestDatabaseAway(t *testing.T) {
-	away := &faulttest.Faulty{At: -1}
+	away := &drivertest.Faulty{At: -1}
 	r := enginetest.New(t, enginetest.Options{Driver: away.Wrap(memdriver.New())}, modeltest.Say("fine"))
 	s := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test"}, true))
 	defer s.Close()

@@ -16,7 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
@@ -55,7 +55,7 @@ func TestRefusalNotStreamed(t *testing.T) {
 
 // A store that fails while an answer comes is 503, and not its model's fault.
 func TestStoreFailsInsideATurn(t *testing.T) {
-	faulty := &faulttest.Faulty{At: 1 << 40}
+	faulty := &drivertest.Faulty{At: 1 << 40}
 	r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(memdriver.New()), NoFolds: true},
 		modeltest.Step{Reply: func(model.Request) []model.Delta {
 			faulty.Down.Store(true)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 )
 
 // What was stored is found at once, also where nobody keeps the index up to date; a result
@@ -101,7 +101,7 @@ func TestReindexFaults(t *testing.T) {
 		b.say(c.ID, lines...)
 		for _, lost := range []bool{false, true} {
 			for i := int64(0); ; i++ {
-				f := &faulttest.Faulty{At: i, Lost: lost, Index: true}
+				f := &drivertest.Faulty{At: i, Lost: lost, Index: true}
 				s, err := store.New(f.Wrap(b.d), runes, &store.Options{ReadOnly: true})
 				if err != nil {
 					t.Fatal(err)

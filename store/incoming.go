@@ -9,7 +9,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/payload"
 	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -123,7 +122,7 @@ const minShare = 16
 func measure(s *Store, in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
-		payload.Compact(m.Parts)
+		compactPayloads(m.Parts)
 		m.Weight = s.Weigh(m.Parts, in[i].Counted)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Sources = sources(m.Parts)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
@@ -113,7 +113,7 @@ func TestReady(t *testing.T) {
 
 // Only a branch that is not there is not found: a fault is a fault.
 func TestPageFault(t *testing.T) {
-	f := &faulttest.Faulty{At: -1}
+	f := &drivertest.Faulty{At: -1}
 	b := newBench(t, f.Wrap(memdriver.New()))
 	_, child, _, _ := family(b)
 	parent := b.head(child.ID).Branch.Parent

@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -505,7 +505,7 @@ func TestBundleCopyFails(t *testing.T) {
 	mem := memdriver.New()
 	r := enginetest.New(t, enginetest.Options{Driver: mem, NoFolds: true}, modeltest.Say("x"))
 	for i := int64(0); ; i++ {
-		faulty := &faulttest.Faulty{At: i}
+		faulty := &drivertest.Faulty{At: i}
 		broken := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Archive: r.Archive, NoFolds: true},
 			modeltest.Say("x"))
 		_, err := broken.Unpack(enginetest.Moved()[2], transfer.ImportRequest{AsCopy: true})

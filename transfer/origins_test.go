@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -630,7 +630,7 @@ func TestBringCutOff(t *testing.T) {
 	place := transcript.Place{Path: "/home/me/.talks", Name: "."}
 	for at := int64(0); ; at++ {
 		mem := memdriver.New()
-		faulty := &faulttest.Faulty{At: at / 2, Lost: at%2 == 1}
+		faulty := &drivertest.Faulty{At: at / 2, Lost: at%2 == 1}
 		o := enginetest.Options{Driver: mem, NoFolds: true, NoTitleCalls: true}
 		h := &home{enginetest.New(t, o, modeltest.Say("x")), place}
 		h.bring(f, "a")

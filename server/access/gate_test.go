@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/keyring"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
@@ -27,7 +27,7 @@ type bench struct {
 	*testing.T
 	ring  *keyring.Ring
 	gate  *access.Gate
-	calls *faulttest.Faulty
+	calls *drivertest.Faulty
 	inner http.Handler
 
 	caller scrollback.Caller
@@ -36,7 +36,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T, d *driver.Driver, o access.Options) *bench {
-	b := &bench{T: t, calls: &faulttest.Faulty{At: -1}}
+	b := &bench{T: t, calls: &drivertest.Faulty{At: -1}}
 	if d == nil {
 		d = memdriver.New()
 	}

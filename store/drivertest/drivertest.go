@@ -22,9 +22,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/drivertest/claimtest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/keytest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/limittest"
 )
 
 // suite lists the tests by name; each gets an empty driver.
@@ -144,9 +141,9 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 			s.test(newBench(t, d))
 		})
 	}
-	keytest.Run(t, open)
-	limittest.Run(t, open)
-	claimtest.Run(t, open)
+	RunKeys(t, open)
+	RunLimits(t, open)
+	RunClaims(t, open)
 }
 
 // RunReopen runs what only a persistent driver can pass. open opens the database

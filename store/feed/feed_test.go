@@ -14,7 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/feed"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
@@ -251,7 +251,7 @@ func TestUnreadable(t *testing.T) {
 	for at := range int64(4) {
 		mem := memdriver.New()
 		create(t, mem, "c", "a")
-		faulty := &faulttest.Faulty{At: at}
+		faulty := &drivertest.Faulty{At: at}
 		f := feed.New(faulty.Wrap(mem))
 		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 		defer stop()

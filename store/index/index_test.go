@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/index"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
@@ -371,7 +371,7 @@ func TestTailIsCutOnce(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		for i := int64(0); ; i++ {
-			f := &faulttest.Faulty{At: i, Lost: lost, Index: true}
+			f := &drivertest.Faulty{At: i, Lost: lost, Index: true}
 			b := newBench(t, func(d driver.Index) driver.Index { return f.Wrap(&driver.Driver{Index: d}).Index })
 			b.fill(600)
 			failed := 0

@@ -23,7 +23,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver/memaccess"
 )
 
 // database is all rows, and what the parts of a driver share.
@@ -75,9 +74,9 @@ func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index{db}, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db},
-		Keys: memaccess.New(&db.mu, db.usable),
+		Keys: newKeys(&db.mu, db.usable),
 		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Origins: origins{db},
-		Claims: memaccess.NewClaims(&db.mu, db.usable), Close: db.close}
+		Claims: newClaims(&db.mu, db.usable), Close: db.close}
 }
 
 func empty() *database {

@@ -7,13 +7,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/indextest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/origintest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/viewtest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
@@ -21,12 +14,12 @@ import (
 func TestDriver(t *testing.T) {
 	open := func(*testing.T) *driver.Driver { return memdriver.New() }
 	drivertest.Run(t, open)
-	indextest.Run(t, open)
-	origintest.Run(t, open)
-	projecttest.Run(t, open)
-	shapetest.Run(t, open)
-	sourcetest.Run(t, open)
-	viewtest.Run(t, open)
+	drivertest.RunIndex(t, open)
+	drivertest.RunOrigins(t, open)
+	drivertest.RunProjects(t, open)
+	drivertest.RunShape(t, open)
+	drivertest.RunSources(t, open)
+	drivertest.RunViews(t, open)
 }
 
 func TestFeed(t *testing.T) {
@@ -68,7 +61,7 @@ func TestFaulty(t *testing.T) {
 	b := scrollback.Branch{ID: "b", Conversation: "0"}
 	for _, lost := range []bool{false, true} {
 		d := memdriver.New()
-		faults := &faulttest.Faulty{At: 0, Lost: lost}
+		faults := &drivertest.Faulty{At: 0, Lost: lost}
 		f := faults.Wrap(d)
 		if _, _, err := f.Log.Create(ctx, c, b); scrollback.CodeOf(err) != scrollback.Unavailable {
 			t.Fatalf("the first call: %v", err)

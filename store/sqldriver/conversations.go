@@ -10,7 +10,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -58,7 +57,7 @@ func insertConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conve
 		c.PurgedAt != 0 {
 		return err
 	}
-	return sqlfeed.Record(ctx, tx, driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
+	return recordChange(ctx, tx, driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
 }
 
 // Patch implements [driver.Log].
@@ -115,15 +114,20 @@ func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 	if err != nil {
 		return err
 	}
-	err = tx.Put(ctx, sqlrow.Conversations.At(v[0]), v, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
+	err = tx.Put(
+		ctx,
+		sqlrow.Conversations.At(v[0]),
+		v,
+		`UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
-		purged_at = $21, environment = $22, title_by = $23, agent_of = $24, agent_turn = $25, agent_call = $26 WHERE id = $1`, v...)
+		purged_at = $21, environment = $22, title_by = $23, agent_of = $24, agent_turn = $25, agent_call = $26 WHERE id = $1`,
+		v...)
 	if err != nil {
 		return err
 	}
 	c.News.Kinds |= driver.KindEdited
-	return sqlfeed.Record(ctx, tx, c.Tell())
+	return recordChange(ctx, tx, c.Tell())
 }
 
 // touchConversation stores what every commit changes of a conversation.
@@ -137,7 +141,7 @@ func touchConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 	if err != nil {
 		return err
 	}
-	return sqlfeed.Record(ctx, tx, c.Tell())
+	return recordChange(ctx, tx, c.Tell())
 }
 
 // loadConversation reads a conversation that was not purged.
@@ -222,9 +226,12 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 		if q.AgentOf != nil {
 			also, args = sqlrow.Among(q.Projects, args)
 		}
-		return db.wrap("sqldriver.Conversations", db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
+		return db.wrap(
+			"sqldriver.Conversations",
+			db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
 			WHERE `+which+pins+also+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
-			ORDER BY updated_at DESC, id DESC LIMIT $4`, args...))
+			ORDER BY updated_at DESC, id DESC LIMIT $4`, args...),
+		)
 	}
 	var err error
 	switch {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlorigin"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -69,8 +68,12 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 		var err error
 		switch {
 		case s.Turn != "":
-			err = r.tx.Run(ctx, `DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
-				AND EXISTS (SELECT 1 FROM branches b WHERE b.id = turns.branch))`, s.Turn)
+			err = r.tx.Run(
+				ctx,
+				`DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
+				AND EXISTS (SELECT 1 FROM branches b WHERE b.id = turns.branch))`,
+				s.Turn,
+			)
 			if err == nil {
 				err = r.tx.Run(ctx,
 					`DELETE FROM turn_steps WHERE turn_id = $1 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_steps.turn_id)`,
@@ -87,7 +90,7 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 			err = r.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = message_sources.conversation_id)`, s.Conversation, s.Source)
 		case s.Origins:
-			err = sqlorigin.Sweep(ctx, r.tx, s.Conversation)
+			err = sweepOrigin(ctx, r.tx, s.Conversation)
 		case s.Conversation != "":
 			err = r.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
 				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)
@@ -173,10 +176,21 @@ func (r mending) usage(ctx context.Context, m driver.MendUsage) error {
 	}
 	for _, e := range broken {
 		if err == nil {
-			err = r.tx.Run(ctx, `UPDATE usage_records SET input_tokens = $2, cached_tokens = $3, cache_write_tokens = $4, output_tokens = $5, reasoning_tokens = $6,
+			err = r.tx.Run(
+				ctx,
+				`UPDATE usage_records SET input_tokens = $2, cached_tokens = $3, cache_write_tokens = $4, output_tokens = $5, reasoning_tokens = $6,
 				total_tokens = CASE WHEN total_tokens IS NULL THEN NULL ELSE $7 END, cost = $8, currency = $9, estimated = $10 WHERE n = $1`,
-				e.N, e.InputTokens, e.CachedTokens, e.CacheWriteTokens, e.OutputTokens, e.ReasoningTokens, e.TotalTokens, e.Cost,
-				e.Currency, e.Estimated)
+				e.N,
+				e.InputTokens,
+				e.CachedTokens,
+				e.CacheWriteTokens,
+				e.OutputTokens,
+				e.ReasoningTokens,
+				e.TotalTokens,
+				e.Cost,
+				e.Currency,
+				e.Estimated,
+			)
 		}
 	}
 	all := account.Judge()

@@ -7,7 +7,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlorigin"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -103,7 +102,7 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	if err := sqlrow.DropSent(ctx, j.tx, j.c.ID); err != nil {
 		return err
 	}
-	if err := sqlorigin.Drop(ctx, j.tx, j.c.ID, j.c.Project); err != nil {
+	if err := dropOrigin(ctx, j.tx, j.c.ID, j.c.Project); err != nil {
 		return err
 	}
 	if err := j.tx.Run(ctx, `DELETE FROM turns WHERE conversation_id = $1`, j.c.ID); err != nil {

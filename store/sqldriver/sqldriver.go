@@ -27,11 +27,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlclaim"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlorigin"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -105,13 +101,13 @@ func New(d Database) *driver.Driver {
 	if d.Clock == nil {
 		clock = time.Now
 	}
-	keys := sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
+	keys := keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
 	index := sqlindex.Index{Readers: db.Readers, Read: db.Read, Write: db.write, Wrap: db.wrap, Clock: clock,
 		Settled: db.settled}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db}, Keys: keys,
-		Limits: sqlaccess.Limits(keys),
-		Feed:   feed{db}, Projects: projects{db}, Origins: sqlorigin.Origins(keys), Claims: sqlclaim.Claims(keys),
+		Limits: limits(keys),
+		Feed:   feed{db}, Projects: projects{db}, Origins: origins(keys), Claims: claims(keys),
 		Ready: db.ready, Clock: d.Clock, Close: db.close}
 }
 
@@ -198,7 +194,7 @@ func (db *database) write(ctx context.Context, op string,
 		if err := fn(ctx, tx); err != nil || !prune {
 			return err
 		}
-		return sqlfeed.Prune(ctx, tx, driver.ChangesKept)
+		return pruneChanges(ctx, tx, driver.ChangesKept)
 	})
 	if db.Order != nil {
 		db.Order.Wrote()
@@ -229,7 +225,7 @@ func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Ch
 	if err := db.settled(ctx); err != nil {
 		return nil, db.wrap(op, err)
 	}
-	out, err := sqlfeed.List(ctx, db.Read, after, limit)
+	out, err := listChanges(ctx, db.Read, after, limit)
 	return out, db.wrap(op, err)
 }
 
@@ -239,7 +235,7 @@ func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
 	if err := db.settled(ctx); err != nil {
 		return 0, 0, db.wrap(op, err)
 	}
-	oldest, newest, err = sqlfeed.Span(ctx, db.Read)
+	oldest, newest, err = findChangeSpan(ctx, db.Read)
 	return oldest, newest, db.wrap(op, err)
 }
 

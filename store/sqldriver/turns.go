@@ -8,8 +8,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -45,7 +43,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 			}
 		}
 		if b.Tally != nil {
-			if out.Tallied, err = sqlaccess.Count(ctx, tx, *b.Tally); err != nil {
+			if out.Tallied, err = countTally(ctx, tx, *b.Tally); err != nil {
 				return err
 			}
 		}
@@ -153,7 +151,7 @@ func (w *logWriter) settle(ctx context.Context, now int64,
 	last.EndedAt = now
 	last.Draft = scrollback.Draft{}
 	w.c.News = driver.Changed{} // that is told here
-	if err := sqlfeed.Record(ctx, w.tx, driver.Closed(last, w.c.Project, len(entries), w.b.HeadSeq)); err != nil {
+	if err := recordChange(ctx, w.tx, driver.Closed(last, w.c.Project, len(entries), w.b.HeadSeq)); err != nil {
 		return nil, err
 	}
 	return &last, storeTurn(ctx, w.tx, &last)

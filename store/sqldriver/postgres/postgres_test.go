@@ -11,13 +11,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/hashtest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/indextest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/origintest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/viewtest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres/postgrestest"
@@ -55,8 +48,11 @@ func emptied(t *testing.T) func(t *testing.T) *driver.Driver {
 // reset takes all rows out of a database. Who still numbers what was written holds the rows of numbers,
 // and is waited for: what it writes goes with the rest.
 func reset(ctx context.Context, conn *pgx.Conn) error {
-	rows, err := conn.Query(ctx, `SELECT 'DELETE FROM ' || relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
-		AND relkind = 'r' AND relname NOT IN ('goose_db_version', 'migration_lock')`)
+	rows, err := conn.Query(
+		ctx,
+		`SELECT 'DELETE FROM ' || relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+		AND relkind = 'r' AND relname NOT IN ('goose_db_version', 'migration_lock')`,
+	)
 	if err != nil {
 		return err
 	}
@@ -110,8 +106,11 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 			conns[0].PgConn().PID()).Scan(&waiting)
 	}
 	if err == nil {
-		_, err = numbering.Exec(ctx, `INSERT INTO changes (conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref, n)
-			VALUES ('c', '', '', 1, '', '', 0, 0, '', 1); UPDATE numbers SET last = 1 WHERE name = 'change'`)
+		_, err = numbering.Exec(
+			ctx,
+			`INSERT INTO changes (conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref, n)
+			VALUES ('c', '', '', 1, '', '', 0, 0, '', 1); UPDATE numbers SET last = 1 WHERE name = 'change'`,
+		)
 	}
 	if err := errors.Join(err, numbering.Commit(ctx), <-done); err != nil {
 		t.Fatal(err)
@@ -124,23 +123,23 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 func TestPostgres(t *testing.T) {
 	empty := emptied(t)
 	drivertest.Run(t, empty)
-	indextest.Run(t, empty)
-	origintest.Run(t, empty)
-	projecttest.Run(t, empty)
-	shapetest.Run(t, empty)
-	sourcetest.Run(t, empty)
-	viewtest.Run(t, empty)
+	drivertest.RunIndex(t, empty)
+	drivertest.RunOrigins(t, empty)
+	drivertest.RunProjects(t, empty)
+	drivertest.RunShape(t, empty)
+	drivertest.RunSources(t, empty)
+	drivertest.RunViews(t, empty)
 }
 
 func TestPostgresHashes(t *testing.T) {
-	hashtest.Run(t, func(t *testing.T) hashtest.Old {
+	drivertest.RunHashes(t, func(t *testing.T) drivertest.Old {
 		dsn := postgrestest.New(t)
 		conn, err := pgx.Connect(t.Context(), dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close(context.Background()) })
-		return hashtest.Old{Driver: open(t, dsn), Join: func() *driver.Driver { return open(t, dsn) }, Forget: func() {
+		return drivertest.Old{Driver: open(t, dsn), Join: func() *driver.Driver { return open(t, dsn) }, Forget: func() {
 			_, err := conn.Exec(t.Context(), `DROP TRIGGER IF EXISTS messages_append_only ON messages;
 				UPDATE messages SET hash = ''; DELETE FROM message_hashes;
 				UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)

@@ -6,8 +6,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlindex"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
@@ -40,9 +38,12 @@ func oneByOne(table, where string) string {
 // because rows of many servers are numbered later, or because what a transaction has read must
 // not change before it ends.
 var variants = []sqlrow.Variant{
-	{Of: sqlindex.InsertMessage, Is: `WITH added AS (INSERT INTO messages (` + sqlrow.StoredColumns + `) SELECT ` + sqlrow.Marks(21) + `
+	{
+		Of: sqlindex.InsertMessage,
+		Is: `WITH added AS (INSERT INTO messages (` + sqlrow.StoredColumns + `) SELECT ` + sqlrow.Marks(21) + `
 			WHERE NOT EXISTS (SELECT 1 FROM messages WHERE id = $1) RETURNING conversation_id, branch, seq)
-		INSERT INTO pending_messages (conversation_id, branch, seq, k) SELECT conversation_id, branch, seq, ` + micros + ` FROM added`},
+		INSERT INTO pending_messages (conversation_id, branch, seq, k) SELECT conversation_id, branch, seq, ` + micros + ` FROM added`,
+	},
 	{Of: sqlindex.KeepNewest, Is: `WITH later AS (DELETE FROM message_runs WHERE branch = $1 AND first_seq >= $2),
 		unnumbered AS (DELETE FROM pending_messages WHERE branch = $1 AND seq >= $2)
 		UPDATE message_runs SET last_n = last_n - (last_seq - $2 + 1), last_seq = $2 - 1 WHERE branch = $1 AND first_seq < $2 AND last_seq >= $2`},
@@ -82,27 +83,44 @@ var variants = []sqlrow.Variant{
 		` m`},
 	{Of: sqlrow.PartsAsBytes, Is: `m.parts`},
 	{Of: sqlrow.TimeOfFirst, Is: `(array_agg(m.created_at ORDER BY m.seq))[1], sum(m.own_bytes)`},
-	{Of: sqlrow.InsertReceipt, Is: `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at, n)
-		VALUES (` + sqlrow.Marks(7) + `, ` + next("receipts") + `)`},
-	{Of: sqlrow.InsertUse, Is: `INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
+	{
+		Of: sqlrow.InsertReceipt,
+		Is: `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at, n)
+		VALUES (` + sqlrow.Marks(7) + `, ` + next("receipts") + `)`,
+	},
+	{
+		Of: sqlrow.InsertUse,
+		Is: `INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
 		cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated, project, total_tokens, key_id, n)
-		VALUES (` + sqlrow.Marks(17) + `, ` + next("usage_records") + `)`},
+		VALUES (` + sqlrow.Marks(17) + `, ` + next("usage_records") + `)`,
+	},
 	{Of: sqlrow.DaySums, Is: `SELECT ` + sqlrow.DayColumns + ` FROM ` + days() + ` WHERE `},
 	{Of: sqlrow.StoreSums, Is: addSums()},
 	{Of: sqlrow.InsertText, Is: stays("sent_texts", "sha256",
 		`INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`)},
 	{Of: sqlrow.OfStep, Is: `ON CONFLICT (conversation_id, turn_id, step)`},
 	{Of: sqldriver.InsertArtifact, Is: stays("artifacts", "id", sqldriver.InsertArtifact)},
-	{Of: sqldriver.LearnFactor, Is: `WITH free AS (SELECT model FROM models_learned WHERE model = $1 FOR UPDATE SKIP LOCKED),
+	{
+		Of: sqldriver.LearnFactor,
+		Is: `WITH free AS (SELECT model FROM models_learned WHERE model = $1 FOR UPDATE SKIP LOCKED),
 		learned AS (UPDATE models_learned SET factor = $2 WHERE model IN (SELECT model FROM free))
 		INSERT INTO models_learned (model, factor, facts) SELECT CAST($1 AS TEXT), $2, ''
-		WHERE NOT EXISTS (SELECT 1 FROM models_learned WHERE model = $1) ON CONFLICT DO NOTHING`},
-	{Of: sqlfeed.Insert, Is: `INSERT INTO pending_changes (` + sqlfeed.Columns + `, k) VALUES (` + sqlrow.Marks(9) + `,
-		(SELECT greatest(coalesce(max(k), 0) + 1, ` + micros + `) FROM pending_changes WHERE conversation_id = $1))`},
-	{Of: sqlaccess.Tallied, Is: `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, 0) ON CONFLICT (actor) DO UPDATE SET start = tallies.start
-		RETURNING CASE WHEN start = $2 AND until = $3 THEN count ELSE 0 END`},
-	{Of: sqlaccess.PruneTallies,
-		Is: `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED)`},
+		WHERE NOT EXISTS (SELECT 1 FROM models_learned WHERE model = $1) ON CONFLICT DO NOTHING`,
+	},
+	{
+		Of: sqldriver.InsertChange,
+		Is: `INSERT INTO pending_changes (` + sqldriver.ChangeColumns + `, k) VALUES (` + sqlrow.Marks(9) + `,
+		(SELECT greatest(coalesce(max(k), 0) + 1, ` + micros + `) FROM pending_changes WHERE conversation_id = $1))`,
+	},
+	{
+		Of: sqldriver.Tallied,
+		Is: `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, 0) ON CONFLICT (actor) DO UPDATE SET start = tallies.start
+		RETURNING CASE WHEN start = $2 AND until = $3 THEN count ELSE 0 END`,
+	},
+	{
+		Of: sqldriver.PruneTallies,
+		Is: `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+	},
 }
 
 // stays is an insert of what may be there already, and what is there stays until the
@@ -137,7 +155,9 @@ func days() string {
 	for _, s := range summed {
 		fmt.Fprintf(&b, `CAST(least(sum(%s), %d) AS BIGINT) AS %s, `, s.column, s.most, s.column)
 	}
-	return `(SELECT day, model, project, currency, ` + b.String() + `least(sum(cost ORDER BY lane), ` + fmt.Sprint(int64(scrollback.MaxSumCost)) + `) AS cost
+	return `(SELECT day, model, project, currency, ` + b.String() + `least(sum(cost ORDER BY lane), ` + fmt.Sprint(
+		int64(scrollback.MaxSumCost),
+	) + `) AS cost
 		FROM usage_days GROUP BY day, model, project, currency) AS sums`
 }
 
@@ -147,7 +167,13 @@ func addSums() string {
 	for _, s := range summed {
 		fmt.Fprintf(&b, `%s = least(usage_days.%s + excluded.%s, %d), `, s.column, s.column, s.column, s.most)
 	}
-	return `INSERT INTO usage_days (` + sqlrow.DayColumns + `, lane) VALUES (` + sqlrow.Marks(13) + `, CAST(floor(random() * ` + fmt.Sprint(lanes) + `) AS BIGINT))
+	return `INSERT INTO usage_days (` + sqlrow.DayColumns + `, lane) VALUES (` + sqlrow.Marks(
+		13,
+	) + `, CAST(floor(random() * ` + fmt.Sprint(
+		lanes,
+	) + `) AS BIGINT))
 		ON CONFLICT (day, model, project, currency, lane) DO UPDATE SET ` + b.String() +
-		`cost = least(usage_days.cost + excluded.cost, ` + fmt.Sprint(int64(scrollback.MaxSumCost)) + `)`
+		`cost = least(usage_days.cost + excluded.cost, ` + fmt.Sprint(
+		int64(scrollback.MaxSumCost),
+	) + `)`
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/drivertest/hashtest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -73,21 +73,26 @@ func unhashed(t *testing.T, db *file) (without int64, damaged []driver.Damaged) 
 
 // What every database has to pass.
 func TestSQLiteHashes(t *testing.T) {
-	hashtest.Run(t, func(t *testing.T) hashtest.Old {
+	drivertest.RunHashes(t, func(t *testing.T) drivertest.Old {
 		path := empty(t)
 		db := openDB(t, path)
-		return hashtest.Old{Driver: db.Driver, Join: func() *driver.Driver { return openDB(t, path).Driver }, Forget: func() {
-			run(t, db, `UPDATE messages SET hash = x''`)
-			run(t, db, `DELETE FROM message_hashes`)
-			run(t, db, `UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)
-		}, Beside: func() (n int64) {
-			err := db.read.Rows(t.Context(), func(r sqlrow.Scanner) error { return r.Scan(&n) },
-				`SELECT coalesce(sum(length(hashes) / 16), 0) FROM message_hashes`)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}}
+		return drivertest.Old{
+			Driver: db.Driver,
+			Join:   func() *driver.Driver { return openDB(t, path).Driver },
+			Forget: func() {
+				run(t, db, `UPDATE messages SET hash = x''`)
+				run(t, db, `DELETE FROM message_hashes`)
+				run(t, db, `UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)
+			},
+			Beside: func() (n int64) {
+				err := db.read.Rows(t.Context(), func(r sqlrow.Scanner) error { return r.Scan(&n) },
+					`SELECT coalesce(sum(length(hashes) / 16), 0) FROM message_hashes`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return n
+			},
+		}
 	})
 }
 

@@ -11,12 +11,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/indextest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/origintest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
-	"github.com/scrollback-ai/scrollback/store/drivertest/viewtest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
@@ -77,13 +71,13 @@ func TestSQLite(t *testing.T) {
 		return db.Driver
 	}
 	drivertest.Run(t, open)
-	indextest.Run(t, open)
+	drivertest.RunIndex(t, open)
 	t.Run("Feed", func(t *testing.T) { feedtest.Run(t, open) })
-	origintest.Run(t, open)
-	projecttest.Run(t, open)
-	shapetest.Run(t, open)
-	sourcetest.Run(t, open)
-	viewtest.Run(t, open)
+	drivertest.RunOrigins(t, open)
+	drivertest.RunProjects(t, open)
+	drivertest.RunShape(t, open)
+	drivertest.RunSources(t, open)
+	drivertest.RunViews(t, open)
 	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
 	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
 }

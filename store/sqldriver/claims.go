@@ -1,0 +1,64 @@
+package sqldriver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// claims implements [driver.Claims]. Write runs a transaction, and Wrap gives errors
+// their codes.
+//
+// A claim is taken by one statement, so that of two that want it one gets it at any isolation; a
+// refused one writes nothing; what has long ended is removed with others.
+type claims struct {
+	Read  *sqlrow.Session
+	Write func(ctx context.Context, op string, fn func(ctx context.Context, tx *sqlrow.Session) error) error
+	Wrap  func(op string, err error) error
+}
+
+var _ driver.Claims = claims{}
+
+const (
+	// claimKeptMS is how long a claim that has ended is left where it is, in ms. Whoever wants the
+	// work again is about to take the row: removing it at once would make two transactions
+	// wait for each other's rows.
+	claimKeptMS = 10 * 60_000
+
+	// maxPrunedClaims bounds how many of them one claim removes: more than it adds.
+	maxPrunedClaims = 8
+)
+
+// Claim implements [driver.Claims].
+func (d claims) Claim(ctx context.Context, c driver.Claim) (got bool, err error) {
+	err = d.Write(ctx, "sqlclaim.Claim", func(ctx context.Context, tx *sqlrow.Session) error {
+		got = false
+		err := tx.Run(ctx, `INSERT INTO claims (conversation_id, work, owner, until) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (conversation_id, work) DO UPDATE SET owner = excluded.owner, until = excluded.until
+			WHERE claims.owner = excluded.owner OR claims.until <= $5 OR claims.until > $6`,
+			c.Conversation, c.Work, c.Owner, c.Until, c.Now, c.Now+driver.LeaseMax)
+		if err != nil {
+			return err
+		}
+		var owner string
+		if err := tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&owner) },
+			`SELECT owner FROM claims WHERE conversation_id = $1 AND work = $2`, c.Conversation, c.Work); err != nil {
+			return err
+		}
+		if got = owner == c.Owner; !got {
+			return nil
+		}
+		return tx.Run(ctx, `DELETE FROM claims WHERE (conversation_id, work) IN (SELECT conversation_id, work FROM claims
+			WHERE until <= $1 ORDER BY until LIMIT $2)`, c.Now-claimKeptMS, maxPrunedClaims)
+	})
+	return got && err == nil, err
+}
+
+// Release implements [driver.Claims].
+func (d claims) Release(ctx context.Context, c driver.Claim) error {
+	return d.Write(ctx, "sqlclaim.Release", func(ctx context.Context, tx *sqlrow.Session) error {
+		return tx.Run(ctx, `DELETE FROM claims WHERE conversation_id = $1 AND work = $2 AND owner = $3`, c.Conversation,
+			c.Work, c.Owner)
+	})
+}
