@@ -23,7 +23,8 @@ const (
 func RunKeys(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*keysBench){
 		"Keys": testKeys, "KeyNames": testNames, "KeysBounded": testBounded, "KeyRevoked": testRevoked, "KeyUsed": testUsed,
-		"SignIn": testSignIn, "SignInsBounded": testSignInsBounded, "KeyConcurrent": testConcurrent, "KeysClosed": testKeysClosed,
+		"SignIn": testSignIn, "SignInsBounded": testSignInsBounded, "KeyConcurrent": testConcurrent,
+		"KeysClosed": testKeysClosed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
@@ -168,7 +169,8 @@ func testRevoked(b *keysBench) {
 // When a key was used is noted now and then, and never goes back.
 func testUsed(b *keysBench) {
 	b.make("a")
-	for _, c := range []struct{ at, want int64 }{{keysNow, keysNow}, {keysNow + 59, keysNow}, {keysNow + 60, keysNow + 60}, {keysNow + 30, keysNow + 60},
+	for _, c := range []struct{ at, want int64 }{{keysNow, keysNow}, {keysNow + 59, keysNow}, {keysNow + 60, keysNow + 60},
+		{keysNow + 30, keysNow + 60},
 		{keysNow + 119, keysNow + 60}} {
 		b.ok(b.Use(b.Context(), "a", c.at, 60))
 		k, err := b.Find(b.Context(), hash("a"))

@@ -19,8 +19,9 @@ import (
 // RunOrigins runs the suite. Each call of open returns an empty driver.
 func RunOrigins(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*originsBench){
-		"PutOrigin": testOriginsPut, "PutOriginRefused": testPutRefused, "Origins": testOriginsList, "OriginFolders": testFolders,
-		"OriginPages": testPages, "OriginsOfTheTrash": testTrash, "OriginsPurged": testOriginsPurged,
+		"PutOrigin": testOriginsPut, "PutOriginRefused": testPutRefused, "Origins": testOriginsList,
+		"OriginFolders": testFolders,
+		"OriginPages":   testPages, "OriginsOfTheTrash": testTrash, "OriginsPurged": testOriginsPurged,
 		"OriginsAtRandom": testAtRandom,
 	} {
 		t.Run(name, func(t *testing.T) {
