@@ -237,7 +237,7 @@ var notes = map[string]string{
 	"streams": "The program with a provider on this machine that begins to answer at once. The first token: from the question over HTTP to the first piece of the answer, beside the same request sent to the provider by hand, in a window of 10,048 tokens. " +
 		"Requests: four readers of the newest 20 conversations, beside streams that get ten words a second each; provider, readers and server share the machine. Memory: what the server's resident memory grows by when 500 are opened at once, over 480, in a server that has had 20 before; a chat includes its turn and its request to the provider.",
 	"build":  "The program as `go build` makes it; the cold build starts with an empty cache.",
-	"tokens": "The tokenizer over mixed text, and over Chinese characters in random order, of which nothing was seen before; and how far the estimate is from it.",
+	"tokens": "The tokenizer over mixed text, and over Chinese characters in random order, of which nothing was seen before.",
 }
 
 // machine names what it ran on, by what matters.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// tokens measures the counter, and the estimate against it.
+// tokens measures the counter.
 func (b *bench) tokens() error {
 	texts, err := b.texts()
 	if err != nil {
@@ -27,9 +26,6 @@ func (b *bench) tokens() error {
 			token.Count(text)
 			b.add("counter, "+t.name, r, float64(len(text))/(1<<20)/time.Since(start).Seconds(), "MB/s")
 		}
-		real := float64(token.Count(t.text))
-		guess := float64(token.Estimate(t.text))
-		b.add("error of the estimate, "+t.name, 0, 100*math.Abs(guess-real)/real, "%")
 	}
 	rng := rand.New(rand.NewPCG(4, 16))
 	for r := range rounds {
