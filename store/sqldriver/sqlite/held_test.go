@@ -27,6 +27,12 @@ var displacements = map[string]func(t *testing.T, path string){
 			t.Fatal(err)
 		}
 	},
+	"file deleted, and no place for copies in its folder": func(t *testing.T, path string) {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), rescueFolder), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		remove(t, path)
+	},
 	"another file in its place": func(t *testing.T, path string) {
 		other := filepath.Join(t.TempDir(), "other.db")
 		if err := openDB(t, other).Close(); err != nil {

@@ -105,15 +105,29 @@ func (w *writer) watch(ctx context.Context) {
 }
 
 // rescue copies what the open files hold into a folder of its own, which can be opened
-// like any other: in rescue/ beside the database, or, when that folder is gone, in one
-// beside the folder.
+// like any other: in rescue/ beside the database, or, when that folder is gone or nothing can
+// be kept in it, in one beside the folder.
 func (w *writer) rescue(ctx context.Context) (string, error) {
 	folder := filepath.Dir(w.held.path)
-	at := filepath.Join(folder, rescueFolder)
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		at = folder + "-" + rescueFolder
+	within := filepath.Join(folder, rescueFolder)
+	err := os.Mkdir(within, 0o700) // and not the folder around it
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		var to string
+		if to, err = w.rescueInto(ctx, within); err == nil || ctx.Err() != nil {
+			return to, err
+		}
 	}
-	at, err := newFolder(at)
+	// The folder may be on its way out, with all that is put into it.
+	to, again := w.rescueInto(ctx, folder+"-"+rescueFolder)
+	if again != nil {
+		return "", errors.Join(err, again)
+	}
+	return to, nil
+}
+
+// rescueInto copies what the open files hold into a new folder in another one.
+func (w *writer) rescueInto(ctx context.Context, in string) (string, error) {
+	at, err := newFolder(in)
 	if err != nil {
 		return "", err
 	}
@@ -125,6 +139,9 @@ func (w *writer) rescue(ctx context.Context) (string, error) {
 	for range 3 {
 		err = errors.Join(err, syncFolder(at))
 		at = filepath.Dir(at)
+	}
+	if _, gone := os.Stat(to); gone != nil {
+		return "", errors.Join(err, gone)
 	}
 	return to, err
 }

@@ -142,6 +142,7 @@ func (w *writer) loop() {
 		}
 		w.upkeep.committed(ctx, w.tx)
 	}
+	w.tried = time.Time{} // there is no later
 	w.watch(ctx)
 	// Where an open file cannot be deleted, SQLite could not take the log away.
 	_ = w.wal.file.Close()
