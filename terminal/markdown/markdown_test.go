@@ -53,6 +53,23 @@ func TestStreamIsTheWhole(t *testing.T) {
 	})
 }
 
+// What stands behind the beginning of a formula may be no part of it: the formula may not end, or
+// the quote or item that it begins in ends before.
+func TestStreamBehindADollar(t *testing.T) {
+	for _, text := range []string{
+		"- one\n\n$$\n<div>\n$$ a $$\n# a heading\n  - inner",
+		"$$\n<script>\n$$ a $$\n\n# a heading\n\n- one",
+		"> $$\nsome words\n# a heading\n> $$",
+		"- $$\nsome words\n* * *\n# a heading\n$$",
+		"$$\n  - inner\n\n- one\n   ```",
+	} {
+		look := Look{Width: 10}
+		if got, want := streamed(look, strings.SplitAfter(text, "\n")...), look.Rows(text); !slices.Equal(got, want) {
+			t.Errorf("%q became\n%s\nnot\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
 // A text of everything, as it is shown in two widths, with color and without.
 func TestRows(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.md")

@@ -63,6 +63,7 @@ var (
 	atx     = regexp.MustCompile(`^ {0,3}#{1,6}([ \t].*)?$`)
 	rule    = regexp.MustCompile(`^ {0,3}(([-] *){3,}|([*] *){3,})$`)
 	marker  = regexp.MustCompile(`^ {0,3}([-+*]|\d{1,9}[.)])([ \t].*)?$`)
+	around  = regexp.MustCompile(`^((>|[-+*]|\d{1,9}[.)])[ \t]*)*`) // what a line is quoted by, or the item of
 	rawHTML = regexp.MustCompile(`(?i)^<(script|pre|style|textarea|!--|\?|!\[CDATA\[)`)
 	tag     = regexp.MustCompile(`(?i)^ {0,3}</?[a-z]`)
 	endHTML = regexp.MustCompile(`(?i)</(script|pre|style|textarea)>|-->|\?>|\]\]>`)
@@ -123,8 +124,10 @@ func (b *blocks) line(line string, next int) {
 		}
 		if b.formula == "" {
 			b.begin(line, text, indent, next)
-		} else if fence.MatchString(text) || atx.MatchString(line) {
+		} else if fence.MatchString(text) || atx.MatchString(line) || rawHTML.MatchString(text) || tag.MatchString(line) {
 			b.lost = true // it depends on whether the formula ends before an empty line
+		} else if marker.MatchString(line) {
+			b.list = true // or part of the formula
 		}
 		b.within(text)
 	}
@@ -141,15 +144,24 @@ func (b *blocks) within(text string) {
 	rest := text
 	if b.formula == "" {
 		var open string
+		quoted := text[len(around.FindString(text)):]
+		if open, end := maths.Opening(quoted); len(quoted) < len(text) && open != "" && !maths.Ends(quoted[len(open):], end) {
+			b.formula = unknown
+			return
+		}
 		if open, b.formula = maths.Opening(text); open == "" {
 			return
 		}
 		rest = text[len(open):]
 	}
-	if maths.Ends(rest, b.formula) {
+	if b.formula != unknown && maths.Ends(rest, b.formula) {
 		b.formula = ""
 	}
 }
+
+// unknown is what ends a formula in a quote or an item, which may itself end before: an empty
+// line does in any case.
+const unknown = "?"
 
 // begin looks at a line that may be the first of a block.
 func (b *blocks) begin(line, text string, indent, next int) {
