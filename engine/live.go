@@ -30,7 +30,7 @@ type SequencedEvent struct {
 // end, so that a reader can come, go and come back.
 type liveTurn struct {
 	e          *Engine
-	view       *View // of whoever asked
+	view       *View // of the caller who asked
 	settings   request.Settings
 	turn       scrollback.Turn
 	previous   *scrollback.WindowMark

@@ -10,8 +10,8 @@ const (
 
 // Weigh is the load of a message's parts on a window: tokens, bytes on the wire, and images.
 // count counts the tokens of a text, and image says what an image costs, such as [token.Count] and
-// [token.Image]. That is the weight of a [scrollback.Message]: whoever keeps messages weighs each
-// of them once.
+// [token.Image]. That is the weight of a [scrollback.Message]: a program that keeps messages weighs
+// each of them once.
 //
 // [token.Count]: https://pkg.go.dev/github.com/scrollback-ai/scrollback/token#Count
 // [token.Image]: https://pkg.go.dev/github.com/scrollback-ai/scrollback/token#Image

@@ -120,7 +120,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// What is not there is ErrMissing, whatever is asked of it; a folder of keys is no object.
+// What is not there is ErrMissing, whatever is asked of it, and so is a folder of keys.
 func TestMissing(t *testing.T) {
 	for name, b := range buckets(t) {
 		if err := blob.WriteAll(t.Context(), b, "a/b", nil); err != nil {

@@ -82,7 +82,7 @@ func (f folder) open(key string) (opened *file, err error) {
 	return opened, err
 }
 
-// openFile opens a file for reading. A folder is no object.
+// openFile opens a file for reading. A folder is an object that is missing.
 func openFile(root *os.Root, name string) (*file, error) {
 	opened, err := root.Open(name)
 	if err != nil {

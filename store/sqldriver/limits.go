@@ -24,7 +24,7 @@ const (
 	// the transaction ends.
 	Tallied = `SELECT count FROM tallies WHERE actor = $1 AND start = $2 AND until = $3`
 
-	// readTally is the same for whoever only looks.
+	// readTally is the same without a lock, for reading alone.
 	readTally = `SELECT t.count FROM tallies t WHERE t.actor = $1 AND t.start = $2 AND t.until = $3`
 
 	// PruneTallies removes some that have ended.
