@@ -40,7 +40,7 @@ func (c Caller) Lacks(op string, need Access) error {
 	return Errorf(Refused, op, "this needs %s access", need)
 }
 
-// Operator is the caller who may do everything, everywhere: whoever runs the program.
+// Operator returns the caller who may do everything, everywhere: the person who runs the program.
 func Operator() Caller { return Caller{Name: "operator", Access: AccessAdmin, AllProjects: true} }
 
 // Sees says whether a project is one of the caller's; an empty name is the default

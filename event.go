@@ -139,7 +139,7 @@ func (DoneEvent) eventType() string       { return "done" }
 // ChangeType is the type of a [Change].
 type ChangeType string
 
-// The types of a change. ChangeReset says that some changes are not kept any more: whoever
+// The types of a change. ChangeReset says that some changes are not kept any more: a client that
 // follows reads again what it shows. ChangeNone only carries a number.
 const (
 	ChangeNone         ChangeType = ""

@@ -246,7 +246,7 @@ type UsageSum struct {
 	Model   string `json:"model,omitempty"`
 	Project string `json:"project,omitempty"`
 	Purpose string `json:"purpose,omitempty"` // "turn", "summary" or "title"
-	Key     KeyID  `json:"key,omitempty"`     // empty for whoever runs the program
+	Key     KeyID  `json:"key,omitempty"`     // empty for the operator
 
 	Conversation ConversationID `json:"conversation,omitempty"`
 

@@ -47,7 +47,7 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
 	at, err := a.bucket.Attributes(ctx, key(id))
 	if err == nil && at.Size == size && a.now().Sub(at.ModTime) < a.grace/2 && a.holds(ctx, id) {
-		// Whoever wrote it may not have made it durable yet.
+		// Its writer may not have made it durable yet.
 		return id, size, a.settle(op, key(id))
 	}
 	if err != nil && !errors.Is(err, blob.ErrMissing) {
@@ -142,7 +142,7 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 }
 
 // Texts returns what reads artifacts of a bucket as search does: their first bytes, at most
-// so many, cut between characters. A text is empty for an artifact that is missing or is not
+// most bytes, cut between characters. A text is empty for an artifact that is missing or is not
 // text, and an error if the bucket cannot be read now. explain is as in [Options].
 func Texts(bucket blob.Bucket, explain func(op string, err error) error) func(ctx context.Context,
 	id scrollback.ArtifactID, most int64) (string, error) {
@@ -215,7 +215,7 @@ type Object struct {
 }
 
 // DeleteArtifact removes the bytes of an artifact that nothing mentions any more,
-// and reports whether they are gone: those put a moment ago stay, because whoever put
+// and reports whether they are gone: those put a moment ago stay, because the program that put
 // them may be about to mention them; see [Options].
 func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) (gone bool, err error) {
 	const op = "archive.DeleteArtifact"
@@ -419,7 +419,7 @@ type Download struct {
 func Signs(a *Archive) bool { return a.signing != nil }
 
 // SignArtifact returns a URL that reads the bytes of an artifact from the bucket, for
-// whoever has it; empty if that is off or the bucket has none. An artifact that is not
+// anybody who has it; empty if that is off or the bucket has none. An artifact that is not
 // stored is not_found. The bytes are not held against their name.
 func SignArtifact(ctx context.Context, a *Archive, id scrollback.ArtifactID, d Download) (string, error) {
 	if a.signing == nil {

@@ -264,7 +264,7 @@ func (c *cutting) Open(context.Context, string) (blob.Reader, error) {
 
 func (c *cutting) Close() error { return nil }
 
-// cut reads so many bytes, and then its connection is cut.
+// cut reads a number of bytes, and then its connection is cut.
 type cut struct {
 	r          *strings.Reader
 	size, left int

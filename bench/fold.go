@@ -94,7 +94,7 @@ func (b *bench) fold() error {
 	return nil
 }
 
-// talk is a new conversation of at least so many tokens.
+// talk returns a new conversation of at least a number of tokens.
 func (b *bench) talk(s *store.Store, tokens int64) (scrollback.ConversationID, error) {
 	c, _, err := s.Create(b.ctx, scrollback.Conversation{})
 	if err != nil {

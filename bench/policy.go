@@ -121,7 +121,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		if err != nil {
 			return err
 		}
-		role := scrollback.RoleUser // a call or an output counts as said by whoever answers
+		role := scrollback.RoleUser // a call or an output counts as said by the one who answers
 		if m.Role != string(scrollback.RoleUser) {
 			role = scrollback.RoleAssistant
 		}

@@ -37,7 +37,7 @@ func (b *bench) tokens() error {
 	return nil
 }
 
-// anyOrder is a text of so many bytes that nobody has written: the characters of Chinese, of
+// anyOrder returns a text of n bytes that nobody has written: the characters of Chinese, of
 // which a comma ends each run.
 func anyOrder(rng *rand.Rand, size int) string {
 	var text strings.Builder

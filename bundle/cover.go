@@ -116,7 +116,7 @@ func (c *checker) attached(id scrollback.ArtifactID) *attached {
 // maxSide is the most pixels that the file of an image can claim as width or height.
 const maxSide = math.MaxInt32
 
-// measures reports whether an artifact is there and has so many bytes.
+// measures reports whether an artifact is there and has size bytes.
 func (c *checker) measures(id scrollback.ArtifactID, size int64) bool {
 	a := c.attached(id)
 	return a != nil && a.size == size

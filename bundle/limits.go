@@ -53,7 +53,7 @@ const (
 // conversation is how many bytes a conversation.json may have.
 func (l Limits) conversation() int64 { return min(l.Text, maxConversation) }
 
-// unpacked is how many bytes may come out of a file of so many.
+// unpacked returns how many bytes may come out of a file of a size.
 func (l Limits) unpacked(file int64) int64 { return l.RatioFrom + l.Ratio*file }
 
 func refused(format string, args ...any) error {

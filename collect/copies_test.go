@@ -450,7 +450,7 @@ func said(of []turn) string {
 	return strings.Join(texts, ", ")
 }
 
-// want fails unless there is one conversation, with this current path and so many branches.
+// want fails unless there is one conversation, with this current path and this number of branches.
 func (l *library) want(when string, of []turn, branches int) (state string) {
 	l.Helper()
 	paths, n, state := l.stands()

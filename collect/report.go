@@ -187,7 +187,7 @@ func (r *Report) sort() {
 	slices.SortFunc(r.Tools, func(a, b Found) int { return cmp.Compare(a.Tool, b.Tool) })
 }
 
-// why is an error as whoever keeps the files may know it: with the details that a stranger
+// why returns an error as the owner of the files may know it: with the details that a stranger
 // is not told.
 func why(err error) string {
 	var e *scrollback.Error

@@ -50,7 +50,7 @@ func (sn *seen) has(o scrollback.Origin) bool {
 }
 
 // alone leaves out sub-agents in files with several sessions, which are not listed: they
-// are there as long as whoever started them.
+// are there as long as the session that started them.
 func (s *sweep) alone(ctx context.Context, sn *seen, gone []scrollback.Origin) (out []scrollback.Origin, err error) {
 	for _, o := range gone {
 		if sn.names[[2]string{o.Place, o.Name}] > 1 {

@@ -77,7 +77,7 @@ func (d *desk) watch(poll time.Duration) *watching {
 	return w
 }
 
-// until waits for changes until a word is found in so many messages.
+// until waits for changes until a word is found in n messages.
 func (w *watching) until(word string, n int) {
 	w.Helper()
 	deadline := time.After(20 * time.Second)

@@ -61,7 +61,7 @@ func (s *settling) wanted() []cut {
 	slices.SortStableFunc(all, func(a, b cut) int { return cmp.Compare(a.messages, b.messages) })
 	enough := func(c cut) bool { return rest[c.messages].Tokens >= least }
 	if s.j.Reason == Forced {
-		// Whoever compacts by hand wants room: what frees none is not done.
+		// A person who compacts by hand wants room: what frees none is not done.
 		all = slices.DeleteFunc(all, func(c cut) bool { return rest[0].Tokens-rest[c.messages].Tokens < s.worth() })
 		if !slices.ContainsFunc(all, enough) {
 			least = 0

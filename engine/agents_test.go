@@ -560,7 +560,7 @@ func TestSubAgentsInABundle(t *testing.T) {
 	}
 }
 
-// What a sub-agent uses counts for whoever asked: against the budget of the project, and as
+// What a sub-agent uses counts for the caller: against the budget of the project, and as
 // the key's; it is not a turn of a client, so a rate does not count it.
 func TestSubAgentsAreBooked(t *testing.T) {
 	ctx := context.Background()

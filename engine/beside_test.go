@@ -133,7 +133,7 @@ func TestCompactionBesideIsReported(t *testing.T) {
 }
 
 // A request that does not fit says so at once, waits for the summary as long as is set,
-// and goes on without; whoever reads the turn again sees the same.
+// and continues without it; reading the turn again shows the same.
 func TestRequestThatDoesNotFitWaits(t *testing.T) {
 	s := newSlow()
 	defer close(s.let)

@@ -477,7 +477,7 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	}
 }
 
-// A model's look-ups reach no further than whoever asked it, whatever its conversation
+// A model's look-ups reach no further than its caller, whatever its conversation
 // allows.
 func TestRecallScopeOfCaller(t *testing.T) {
 	ctx := context.Background()

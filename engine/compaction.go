@@ -77,7 +77,7 @@ func previewNext(ctx context.Context, v *View, head store.Head, q ContextRequest
 	return v.e.previewer.Preview(ctx, asked)
 }
 
-// resolveOrAssume is what a request goes by. A model that is not set up here must not hide its
+// resolveOrAssume returns the settings of a request. A model that is not set up here must not hide its
 // conversation.
 func (e *Engine) resolveOrAssume(ctx context.Context, head store.Head, over Overrides) (request.Settings, error) {
 	settings, err := e.resolver.Resolve(ctx, head.Conversation, over)

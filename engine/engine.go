@@ -3,7 +3,7 @@
 //
 // A turn begins in one transaction, asks the model with a window that fits,
 // stores each step before it reports it, and folds after the reply. It continues when
-// its caller goes away, and whoever comes back finds it.
+// its caller goes away, and can be followed again later.
 //
 // Words it adds: live turn (a turn this process runs, with its events so far).
 //

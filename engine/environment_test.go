@@ -306,7 +306,7 @@ func TestResumeIsResume(t *testing.T) {
 			t.Fatalf("opened again it is\n%s %s\nwant\n%s %s", w, v, window, version)
 		}
 	}
-	// The next request begins with the bytes of the last one, whoever makes it.
+	// The next request begins with the bytes of the last one, in any process.
 	last := r.Script.Requests()
 	fresh := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, NoFolds: true,
 		Place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))

@@ -247,7 +247,7 @@ func story(r *enginetest.Rig) error {
 }
 
 // The disk is full: the turn fails as unavailable, and what was acknowledged
-// before is still there, also after the file is opened anew.
+// before is still there, also after the file is opened again.
 func TestFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	open := func(pages int) *driver.Driver {

@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Turns are the turns of conversations as one caller sees them, whoever runs them.
+// Turns are the turns of conversations as one caller sees them, no matter which process runs them.
 type Turns struct{ v *View }
 
 // Turns follows turns that run, or ran, and stops them.
@@ -16,7 +16,7 @@ func (v *View) Turns() Turns { return Turns{v} }
 
 // Attach yields the events of a turn after number n: those still held and those to
 // come. For a turn that another process runs, or that ended a while ago, it yields a
-// snapshot and then what follows; so it does for whoever followed the turn at another process
+// snapshot and then what follows; so it does for a reader that followed the turn at another process
 // until now. A turn whose process is gone is closed when its lease has ended.
 func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
 	n int) iter.Seq2[SequencedEvent, error] {
@@ -41,7 +41,7 @@ func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn sc
 	}
 }
 
-// Seen reports whether whoever has event n of a turn has all there will ever be. Of a turn
+// Seen reports whether event n of a turn is the last there will ever be. Of a turn
 // whose events are not held any more, that is so from [lastStored] on.
 func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) (bool, error) {
 	found, err := t.Get(ctx, id, turn)
@@ -89,7 +89,7 @@ func (e *Engine) takeOver(ctx context.Context, id scrollback.ConversationID,
 	if taken, err := e.store.Turns.TakeOver(ctx, turn); err == nil {
 		return taken, nil
 	}
-	return found, nil // it may only be read here, say: whoever begins next closes it
+	return found, nil // it may only be read here, say: the next turn to begin closes it
 }
 
 // Running returns the open turn that holds a conversation, or nil.

@@ -99,7 +99,7 @@ func TestAddressesOfImages(t *testing.T) {
 	}
 }
 
-// uploaded is an image of so many pixels that was uploaded.
+// uploaded returns an uploaded image of a number of pixels.
 func uploaded(r *enginetest.Rig, id scrollback.ConversationID, name string, w, h int) scrollback.Image {
 	r.T.Helper()
 	a, err := r.Upload(context.Background(), id, bytes.NewReader(drawn(r.T, w, h)), name)

@@ -60,7 +60,7 @@ type liveTurn struct {
 	forget *time.Timer        // runs once it has ended
 }
 
-// makeLive makes a turn that has begun live, for whoever asked.
+// makeLive makes a turn that has begun live for its caller.
 func makeLive(v *View, b store.Begun, settings request.Settings) *liveTurn {
 	e := v.e
 	lt := &liveTurn{
@@ -162,7 +162,7 @@ func (lt *liveTurn) release() {
 	}
 }
 
-// from is the number after which whoever has read to n reads on, and what to tell first. Who
+// from returns the number after which a reader that has read to n continues, and what to send first. Who
 // has followed the turn elsewhere has text of which is not known how it was cut into events:
 // that begins again with the newest step that says something. held is false if the turn has
 // ended, and all of it is stored.

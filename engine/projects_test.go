@@ -214,7 +214,7 @@ func TestCacheAfterAChangeOfTheProject(t *testing.T) {
 	}
 }
 
-// Whoever has no admin access changes no project, and a caller reads only its own.
+// Without admin access a caller cannot change a project, and it reads only its own.
 func TestWhoMayChangeAProject(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())

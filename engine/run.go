@@ -463,7 +463,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	done.Status = f.State
 	stored, storeErr := lt.finish(f)
 	if storeErr != nil {
-		// The draft is in the turn's row; whoever begins next saves it.
+		// The draft is in the turn's row; the next turn to begin saves it.
 		lt.e.o.Log.Error("the end of a turn was not stored", "turn", lt.turn.ID, "error", storeErr)
 		lt.emit(scrollback.ErrorEvent{Failure: *scrollback.FailureOf(storeErr)})
 		return done
@@ -507,7 +507,7 @@ const (
 	recallsShare = 0.3
 )
 
-// room is how big a recall result may be when so many calls are made at once.
+// room returns how big a recall result may be when several calls are made at once.
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
 	return recall.Room{Bytes: recall.RoomMax.Bytes,

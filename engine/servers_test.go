@@ -101,7 +101,7 @@ type plight struct {
 	code   scrollback.Code // of what is told; empty where nothing is
 }
 
-// cutAfter is so many pieces that an answer has begun, and not ended.
+// cutAfter is enough pieces that an answer has begun, and not ended.
 const cutAfter = 14
 
 var plights = []plight{

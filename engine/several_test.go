@@ -44,7 +44,7 @@ type client struct {
 	done *scrollback.DoneEvent
 }
 
-// on reads on at a server, at most so many events.
+// on continues reading at a server, at most n events.
 func (c *client) on(r *enginetest.Rig, id scrollback.ConversationID, turn scrollback.TurnID, most int) {
 	c.t.Helper()
 	for ev, err := range r.Turns().Attach(context.Background(), id, turn, c.n) {
@@ -105,7 +105,7 @@ func TestReadingOnElsewhere(t *testing.T) {
 		if want := strings.Join(pieces, ""); c.text != want || c.done.Status != scrollback.TurnComplete {
 			t.Errorf("seed %d: the client has %q, %+v", seed, c.text, c.done)
 		}
-		for _, r := range rs { // whoever has all of it comes again
+		for _, r := range rs { // a reader that has all of it comes again
 			if seen, err := r.Turns().Seen(context.Background(), id, turn, c.n); err != nil || !seen && c.n > engine.Stored {
 				t.Errorf("seed %d: %d is not the end, %v", seed, c.n, err)
 			}
@@ -113,7 +113,7 @@ func TestReadingOnElsewhere(t *testing.T) {
 	}
 }
 
-// A turn whose server died is closed for whoever reads it, when its lease has ended: what was
+// A turn whose server died is closed for its next reader once its lease has ended: what was
 // said is kept once, and the server that wakes up after that writes nothing any more.
 func TestTakenOverForAReader(t *testing.T) {
 	ctx := context.Background()

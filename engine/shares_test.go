@@ -26,7 +26,7 @@ var words = map[string][]string{
 	"zh": strings.Fields("港口 的 起重机 在 中午 之前 吊 起 了 七个 箱子 ， 工人 把 它们 数 了 两遍 ， 雨 落 在 九号 码头 ， 装货 到 天黑 以后 才 结束 。"),
 }
 
-// prose is a text of about so many tokens, unlike any other.
+// prose returns a text of a number of tokens, unlike any other.
 func prose(rng *rand.Rand, language string, n int, tokens int64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%d] ", n)

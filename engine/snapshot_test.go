@@ -361,7 +361,7 @@ func (m *noSummaries) Stream(ctx context.Context, r model.Request) iter.Seq2[mod
 	return func(yield func(model.Delta, error) bool) { yield(model.Delta{}, errUpstream) }
 }
 
-// What a person wants kept in mind, and what is to be done, is in sight whoever folds
+// What a person wants kept in mind, and what is to be done, stays in sight, no matter who folds
 // it: a model that fails from the first fold on, one that fails for a while, or none
 // that is asked, as for what is imported. The summary does not claim more than that.
 func TestInstructionsOutliveSummarisers(t *testing.T) {

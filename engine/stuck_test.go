@@ -85,7 +85,7 @@ func TestManyLookUpsAtOnce(t *testing.T) {
 	enginetest.GoOn(t, r, id)
 }
 
-// Whoever waits for another fold, which may wait for its model, can be stopped.
+// A caller that waits for another fold, which may wait for its model, can be stopped.
 func TestWaitingForAFoldEnds(t *testing.T) {
 	gate := make(chan struct{})
 	asked := make(chan struct{}, 1)

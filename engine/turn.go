@@ -47,7 +47,7 @@ type TurnRequest struct {
 
 	subagents *subagents // that a sub-agent's turn belongs to
 
-	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
+	// Quota counts the turn for its caller; nil counts nothing. A replay is not counted.
 	Quota *scrollback.Quota `json:"-"`
 }
 
@@ -101,7 +101,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 }
 
 // begin stores the beginning of a turn, and makes it live; or it returns the turn that the
-// same request began before. Whoever runs the turn says when it is done.
+// same request began before. The process that runs the turn reports when it is done.
 func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
 	e := v.e
 	for tries := 0; ; tries++ {
@@ -150,7 +150,7 @@ func (d door) moved(ctx context.Context, b store.BeginRequest, err error) bool {
 	return err == nil && (now.Branch.ID != b.IfHead.ID || now.Branch.HeadSeq != b.IfHead.HeadSeq)
 }
 
-// resolve finds what a request goes by, and how it searches the web.
+// resolve finds the settings of a request, and how it searches the web.
 func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (request.Settings, webSearch, error) {
 	conv := head.Conversation
 	if r.Tools != nil {
@@ -334,7 +334,7 @@ func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
 
 // findEnding stands for the last turn of a path at whose end no turn ended, because the path
 // was cut off there or begins with a history: the turn as it would have been left by
-// whoever wrote the newest message, or nil. A request that brings a message does not ask.
+// the writer of the newest message, or nil. A request that brings a message does not ask.
 func (e *Engine) findEnding(ctx context.Context, head store.Head, r *TurnRequest) (*scrollback.Turn, error) {
 	if len(r.Message) > 0 {
 		return nil, nil

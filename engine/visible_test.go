@@ -65,7 +65,7 @@ func writes(r *enginetest.Rig, id scrollback.ConversationID, text string) scroll
 	return begun.Turn.ID
 }
 
-// What a turn has written is shown to whoever reads from another process: as running while
+// What a turn has written is shown to readers in another process: as running while
 // it runs, and as interrupted once that process has died. Nothing is written by that, and
 // the next turn keeps the text as a message, once.
 func TestCutOffIsShown(t *testing.T) {

@@ -88,7 +88,7 @@ func (a *admission) mentioned(ctx context.Context, id scrollback.ArtifactID) (sc
 		CreatedAt: ref.CreatedAt}, nil
 }
 
-// artifactEnds returns at most so many of the first and last bytes of a text artifact,
+// artifactEnds returns at most first and last bytes of the two ends of a text artifact,
 // cut between characters; if they are not text, it is invalid.
 func (in *Intake) artifactEnds(ctx context.Context, id scrollback.ArtifactID,
 	first, last int64) (head, tail string, err error) {

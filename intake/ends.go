@@ -7,7 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 )
 
-// headAndTail is the beginning and the end of a text, of so many bytes, and where the
+// headAndTail returns the beginning and the end of a text, of first and last bytes, and where the
 // whole text is.
 func headAndTail(text string, a scrollback.Artifact, first, last int) string {
 	if len(text) <= first+last {

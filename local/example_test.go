@@ -87,7 +87,7 @@ func ExampleScrollback_turn() {
 	// complete
 }
 
-// Whoever opens the folder again goes on where the last program stopped, or from an
+// A program that opens the folder again continues where the last one stopped, or from an
 // earlier message in a conversation of its own.
 func ExampleScrollback_resume() {
 	ctx := context.Background()

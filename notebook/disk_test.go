@@ -12,7 +12,7 @@ import (
 
 var errCrash = errors.New("the power is gone")
 
-// crashing is a disk that ends after so many steps: each byte that is written is one, and
+// crashing is a disk that fails after a number of steps: each byte that is written is one, and
 // each other thing that is done. Nothing happens on it afterwards.
 type crashing struct {
 	left int

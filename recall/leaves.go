@@ -84,7 +84,7 @@ func (r *Reader) Segments(ctx context.Context, id scrollback.ConversationID) (Se
 		PinnedSeqs: append([]int64{}, head.PinnedSeqs...)}, err
 }
 
-// Shape returns the path of a conversation in so many bins; 0 means [scrollback.ShapeDefault].
+// Shape returns the path of a conversation in bins; 0 means [scrollback.ShapeDefault].
 func (r *Reader) Shape(ctx context.Context, id scrollback.ConversationID, bins int) (scrollback.Shape, error) {
 	switch {
 	case bins < 0 || bins > scrollback.ShapeMax:

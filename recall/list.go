@@ -325,7 +325,7 @@ func (e listed) line(name string, year int, sized bool) string {
 func (e listed) from() int64 { return cmp.Or(e.From, e.CreatedAt) }
 func (e listed) to() int64   { return cmp.Or(e.To, e.CreatedAt) }
 
-// hint is what the entry is about, in so many tokens: first what tells it from those
+// hint returns what the entry is about, in at most most tokens: first what tells it from those
 // before it.
 func (e listed) hint(used map[string]bool, most int) string {
 	out := ""
@@ -395,7 +395,7 @@ func shortRefs(all []listed) []string {
 	}
 }
 
-// clipTokens is the beginning of a text, of at most so many tokens: whole words, with an
+// clipTokens returns the beginning of a text, of at most most tokens: whole words, with an
 // ellipsis if something was left out and there is room to say so.
 func clipTokens(s string, most int) string {
 	whole := []rune(s)

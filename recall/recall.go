@@ -31,7 +31,7 @@ type Door interface {
 	Head(ctx context.Context, id scrollback.ConversationID) (store.Head, error)
 
 	// Allow returns nil if the caller may read a conversation. It may leave an id that
-	// does not exist to whoever reads it.
+	// does not exist for its reader.
 	Allow(ctx context.Context, id scrollback.ConversationID) error
 
 	// Projects limits what the caller searches through: to the project that is named, if

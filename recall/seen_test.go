@@ -12,7 +12,7 @@ import (
 )
 
 // What is looked up shows a model its invisible characters and its marks as escapes of
-// JSON, and says the same as before to whoever decodes it.
+// JSON, and decodes to the same as before.
 func TestResultsAreSeen(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))
 	id := r.NewConversation()

@@ -144,7 +144,7 @@ func (x *examples) send(name string) {
 	}
 }
 
-// reader is a client that leaves a stream once it has read so many events; with 0 it stays
+// reader is a client that leaves a stream after a number of events; with 0 it stays
 // to the end.
 type reader struct {
 	*httptest.ResponseRecorder
@@ -218,7 +218,7 @@ func requestOf(t *testing.T, method, template string, e spec.Example) *http.Requ
 	return r
 }
 
-// recorded is a response as a sheet keeps it; of a stream without an end, so many frames.
+// recorded is a response as a sheet keeps it; of an endless stream, a number of frames.
 func recorded(kind string, body []byte, first int) json.RawMessage {
 	switch kind {
 	case "application/json":

@@ -15,8 +15,8 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 )
 
-// HTML is sent to whoever asks for it, beside what everybody gets; the blocks of an answer cover
-// it from its beginning, also for whoever reads on.
+// HTML is sent to clients that ask for it, in addition to the text; the blocks of an answer cover
+// it from its beginning, also for a client that resumes.
 func TestHTML(t *testing.T) {
 	const answer = "# 标题 #1\n\nSome *text*.\n\n- a\n- b\n\nThe end.\n"
 	var pieces []string

@@ -16,7 +16,7 @@ import (
 // Where other machines reach the server, each address may begin 20 chats in an hour; on
 // this machine there is no limit unless one is set. An address of IPv6 counts as its
 // network. What was counted is in the headers, and what is refused is said in the language
-// of whoever asks.
+// of the caller.
 func TestRateLimit(t *testing.T) {
 	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:"})
 	if err != nil {

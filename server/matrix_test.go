@@ -32,7 +32,7 @@ type probe struct {
 	file  bool // the body is {file}, a transcript of the project
 
 	whole  bool // only keys to all projects may
-	frames int  // of a stream without an end: read so many events, and leave
+	frames int  // of an endless stream: how many events to read before leaving
 }
 
 // probes has one for each operation of the API. A new operation needs a line here.

@@ -27,7 +27,7 @@ type harbour struct {
 	gauges, berths scrollback.ConversationID
 }
 
-// talk makes a conversation whose messages were said so many days ago, a minute apart.
+// talk makes a conversation whose messages were said some days ago, a minute apart.
 func (h *harbour) talk(title, project string, days int, texts ...string) scrollback.ConversationID {
 	h.Helper()
 	h.rig.Clock.Store(time.Now().AddDate(0, 0, -days).UnixMilli())

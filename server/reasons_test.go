@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 )
 
-// Why a summary was not used is said in the language of whoever reads it, also of what is stored.
+// Why a summary was not used is said in the reader's language, also where it is stored.
 func TestWhyInTheLanguage(t *testing.T) {
 	rig := enginetest.New(t, enginetest.Options{Summaries: true, NoFolds: true}, modeltest.Say("noted"))
 	o := server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}

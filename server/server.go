@@ -2,7 +2,7 @@
 // shuts down. It mounts its faces and knows nothing else about them.
 //
 // Invariants: an address that other machines reach is refused while there are no keys,
-// unless asked for in so many words; every request passes the gate of access before a face
+// unless asked for explicitly; every request passes the gate of access before a face
 // sees it; on shutdown running turns are saved before the process ends.
 //
 // It knows the engine, the root's words and the faces.
@@ -52,7 +52,7 @@ type Options struct {
 	Started func(url string) // called once it listens; may be nil
 
 	// Grace is how long the server goes on once it is told to end, before it closes its
-	// address: meanwhile /readyz says so, and whoever shares out requests stops sending any.
+	// address: meanwhile /readyz reports it, so that load balancers stop sending requests.
 	Grace time.Duration
 
 	ending <-chan struct{} // closed when it is told to end

@@ -205,7 +205,7 @@ func TestHalfABody(t *testing.T) {
 }
 
 // The client goes away after each event in turn: the answer is complete in the store, and
-// whoever comes back with the number of that event gets exactly what is missing, once.
+// a client that reconnects with the number of that event gets exactly what it missed, once.
 func TestKilledAtEveryEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		step := modeltest.Step{Deltas: []model.Delta{{Reasoning: "let me"}, {Reasoning: ""}, {Reasoning: " 想想"}, {Text: "一"},

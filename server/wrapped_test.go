@@ -75,7 +75,7 @@ func TestStreamsThroughAllWrappers(t *testing.T) {
 	}
 }
 
-// A failed turn in a page of messages is said in the language of whoever reads it, and
+// A failed turn in a page of messages is said in the reader's language, and
 // what it was made of is not sent.
 func TestFailedTurnsInChinese(t *testing.T) {
 	broken := modeltest.Step{Err: scrollback.Errorf(scrollback.Refused, "test", "the message is empty")}

@@ -230,7 +230,7 @@ func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
 	return err
 }
 
-// add lets the conversation work in a folder: whoever sits at the terminal may grant
+// add allows the conversation to work in a folder: the person at the terminal may grant
 // it.
 func (c *chat) add(ctx context.Context, w io.Writer, folder string) error {
 	admin, err := c.o.View.Admin()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A model goes by many names: with the date of a snapshot, the prefix of a reseller,
+// A model has many names: with the date of a snapshot, the prefix of a reseller,
 // or the name of a format. Only parts that are known to be such are taken off a name;
 // everything else, sizes above all, distinguishes models.
 
@@ -228,7 +228,7 @@ func (a asked) windows(e entry) bool {
 }
 
 // prices reports whether the provider asked charges what an entry says: OpenRouter
-// charges what the makers charge, and so does whoever is not named.
+// charges what the makers charge, and so does a provider that is not named.
 func (a asked) prices(e entry) bool {
 	switch a.provider {
 	case "", "openrouter":

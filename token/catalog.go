@@ -50,7 +50,7 @@ type Price struct {
 	Currency    string  `json:"currency"`
 }
 
-// Cost is the price of a call with so many tokens. Cached and written tokens are among input.
+// Cost returns the price of a call with these tokens. Cached and written tokens are among input.
 func (p Price) Cost(input, cached, written, output int64) float64 {
 	rate := func(own float64) float64 {
 		if own == 0 {

@@ -206,7 +206,7 @@ func (d *Document) Fault(err error) (Bad, bool) {
 // mostBreaks bounds the ends of lines that are remembered at a time.
 const mostBreaks = 1 << 20
 
-// paced reads so many bytes until it is allowed more, and knows where lines end.
+// paced reads a number of bytes until it is allowed more, and knows where lines end.
 type paced struct {
 	r      *bufio.Reader
 	max    int

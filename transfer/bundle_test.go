@@ -473,7 +473,7 @@ func TestBundleProperty(t *testing.T) {
 }
 
 // Imports of the same file at once, and turns meanwhile, lose and double nothing:
-// whoever is second is told so.
+// the second gets an error.
 func TestBundlesAtOnce(t *testing.T) {
 	r, id := rich(t)
 	file := r.Pack(id, transfer.ExportRequest{})

@@ -31,7 +31,7 @@ func path(all ...string) iter.Seq2[transcript.Entry, error] {
 	}
 }
 
-// followed follows a path, and wants so many messages that were there and that are new.
+// followed follows a path, and wants these numbers of old and of new messages.
 func followed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, same, written int64,
 	all ...string) transfer.Followed {
 	t.Helper()

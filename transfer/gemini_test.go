@@ -137,7 +137,7 @@ func stands(t tee, r *enginetest.Rig, id scrollback.ConversationID) (s standing)
 	return s
 }
 
-// comesBack imports a file of a conversation that is here, and wants so many messages new,
+// comesBack imports a file of a conversation that is here, and wants this number of new messages,
 // of this conversation alone.
 func comesBack(t tee, r *enginetest.Rig, id scrollback.ConversationID, file string, want int) {
 	t.Helper()

@@ -58,7 +58,7 @@ func forge(t *testing.T, id, victim scrollback.ConversationID) []byte {
 	return out.Bytes()
 }
 
-// Whoever knows an id can open nothing with it: neither as an ancestor of something of
+// Knowing an id opens nothing: neither as an ancestor of something of
 // his own, nor as that of a conversation that was purged and lives on in a fork.
 func TestAnIdOpensNothing(t *testing.T) {
 	ctx := context.Background()

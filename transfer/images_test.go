@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// An image at an address goes out and comes in as an address, whoever may send it there; it
+// An image at an address goes out and comes in as an address, even if it was sent before; it
 // has no bytes that anybody could look for.
 func TestImagesAtAddresses(t *testing.T) {
 	ctx := context.Background()

@@ -177,7 +177,7 @@ const badImage = `{"role":"user","content":[{"type":"image","artifact":"` +
 	"0000000000000000000000000000000000000000000000000000000000000000" + `"}]}` + "\n"
 
 // What cannot be taken in moves nothing: neither does the same file again write what
-// stands behind it anew, nor does the conversation leave what was said here.
+// is stored behind it again, nor does the conversation leave what was said here.
 func TestImportAgainWithWhatIsRefused(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	head := `{"conversation":{"id":"src-1"}}` + "\n"

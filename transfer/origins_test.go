@@ -271,7 +271,7 @@ func TestBringDeletedReadsLittle(t *testing.T) {
 	if _, err := h.Trash(context.Background(), h.of("a").Conversation); err != nil {
 		t.Fatal(err)
 	}
-	f["a"][0].Cut = true // whoever reads to the end fails
+	f["a"][0].Cut = true // reading to the end fails
 	if _, err := h.try(f, "a", transfer.ImportRequest{}); !errors.Is(err, transfer.ErrDeleted) {
 		t.Errorf("%v", err)
 	}

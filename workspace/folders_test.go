@@ -165,8 +165,8 @@ func TestNothingOutside(t *testing.T) {
 	}
 }
 
-// A name that leads out is told from one that is outside: the first is there for
-// whoever may look, the second may be anything.
+// A name that leads out is told from one that is outside: the first exists for those
+// who may look, the second may be anything.
 func TestNamed(t *testing.T) {
 	_, roots := yard(t)
 	fill(t, roots[0], map[string]string{"out": "->../secret.txt"})

@@ -75,7 +75,7 @@ func TestSwappedFolders(t *testing.T) {
 	manyReads(t, func() (string, error) { return read(f, filepath.Join(roots[0], "keys", "key"), "") })
 }
 
-// So it is with the root itself and a folder above it, for whoever opens it meanwhile.
+// The same holds for the root itself and a folder above it, when it is opened meanwhile.
 func TestSwappedRoots(t *testing.T) {
 	for _, pair := range [][2]string{{"ws/a", "ws/link"}, {"ws/a/b", "ws/a/link"}} {
 		t.Run(pair[0], func(t *testing.T) {

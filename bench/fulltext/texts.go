@@ -44,7 +44,7 @@ func place(i int) driver.Place {
 	return driver.PlaceOf(int64(group*atOnce+in%atOnce+1), int64(in/atOnce+1))
 }
 
-// next makes so many documents.
+// next makes n documents.
 func (t *talk) next(n int) []driver.Document {
 	out := make([]driver.Document, n)
 	for i := range out {

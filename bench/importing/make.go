@@ -112,7 +112,7 @@ func (w *writer) exchange() {
 	say("msg_"+id(w.rng), map[string]any{"type": "text", "text": w.text(150)})
 }
 
-// text is about so many words.
+// text returns about n words.
 func (w *writer) text(words int) string {
 	var b strings.Builder
 	for range words {

@@ -55,7 +55,7 @@ func (e *events) Pop() any {
 	return last
 }
 
-// desk serves so many at once; the others wait in the order of their coming.
+// desk serves a number at once; the others wait in the order of their arrival.
 type desk struct {
 	free    int
 	waiting []func()
@@ -80,7 +80,7 @@ func (d *desk) leave() {
 	do()
 }
 
-// disk flushes the WAL: whoever waits when a flush begins is in it, up to a number.
+// disk flushes the WAL: a flush includes those that wait when it begins, up to a number.
 type disk struct {
 	*world
 	in      inputs

@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 )
 
-// job is what a worker does: turns in so many conversations for so long, or a turn that it
+// job is what a worker does: turns in a number of conversations for a time, or a turn that it
 // begins in one and holds until it is killed.
 type job struct {
 	URL, Dir      string

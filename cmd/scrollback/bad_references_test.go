@@ -218,7 +218,7 @@ func finish(t *testing.T, cmd *exec.Cmd) (peak int) {
 }
 
 // A server grants no folder unless its operator names one; over HTTP a prompt gets a block
-// that says so, and so does whoever sent it.
+// that says so, and so does its sender.
 func TestReferencesWithoutFolders(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), nil)

@@ -321,7 +321,7 @@ func (a *archived) refused(what, path string, status int, says string) string {
 }
 
 // An attachment over the limit is refused with the limit, and nothing of it stays; the
-// same bytes are kept once, whoever attaches them.
+// same bytes are kept once, no matter who attaches them.
 func TestAttachmentOverTheLimit(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -46,7 +46,7 @@ func TestMCPProcess(t *testing.T) {
 	}
 }
 
-// A folder that is new is reported to whoever started the program, and each tool says
+// A new folder is reported to the client that started the program, and each tool says
 // that it holds nothing.
 func TestMCPSaysWhatIsNew(t *testing.T) {
 	t.Setenv("LC_ALL", "C")

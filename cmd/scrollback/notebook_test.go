@@ -533,7 +533,7 @@ func TestNotebookCellsNotRunYet(t *testing.T) {
 	}
 }
 
-// The file keeps all that the marks of a cell brought, for whoever imports it elsewhere.
+// The file keeps all that the marks of a cell brought, for an import elsewhere.
 func TestNotebookKeepsWhatMarksBrought(t *testing.T) {
 	t.Parallel()
 	pixel, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAABQAAAAKCAIAAAA7N+mxAAAAFUlEQVR4" +

@@ -15,8 +15,8 @@ import (
 // maxPrompt bounds a prompt on standard input, in bytes.
 const maxPrompt = 4 << 20
 
-// patience is how long standard input beside a prompt may take to begin. Whoever starts
-// the program may have left it open and never write to it.
+// patience is how long standard input beside a prompt may take to begin. The parent
+// of the program may have left it open and never write to it.
 const patience = 3 * time.Second
 
 // How standard input is read beside a prompt.
@@ -38,7 +38,7 @@ func (g *globals) prompt() (string, error) {
 	return strings.TrimRight(string(b), "\r\n"), err
 }
 
-// beside reads what standard input holds beside a prompt, at most so many bytes; nil if
+// beside reads what standard input holds in addition to a prompt, at most most bytes; nil if
 // that is nothing.
 func (g *globals) beside(how string, most int64) ([]byte, error) {
 	if file, ok := g.stdin.(*os.File); ok {
@@ -56,7 +56,7 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 		_, _ = in.Peek(1) // the error comes again when it is read
 		close(begun)
 	}()
-	var late <-chan time.Time // never, for whoever waits
+	var late <-chan time.Time // never, for a caller that waits
 	if how != stdinWait {
 		late = time.After(patience)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Whoever starts the program and leaves its standard input open is not waited for; a
+// A parent that leaves the program's standard input open is not waited for; a
 // program that is told to stop stops.
 func TestOpenInputDoesNotHang(t *testing.T) {
 	open, w := io.Pipe()

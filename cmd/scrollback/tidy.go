@@ -19,7 +19,7 @@ const (
 )
 
 // tidyHourly tidies up until ctx ends, at once and then every hour. What has been in the trash for
-// so many days is purged; after 0 days nothing is.
+// this number of days is purged; after 0 days nothing is.
 func tidyHourly(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger) {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
@@ -62,7 +62,7 @@ func repeatHashing(ctx context.Context, keep func() (done bool)) {
 	}
 }
 
-// emptyOldTrash purges what has been in the trash for so many days.
+// emptyOldTrash purges what has been in the trash for a number of days.
 func emptyOldTrash(ctx context.Context, s *local.Scrollback, days int64, log *slog.Logger) {
 	admin, err := s.Admin()
 	n := 0

@@ -11,7 +11,7 @@ import (
 )
 
 // Unusable says why an answer cannot be used as a summary: in full to the model that is asked
-// once more, and in a person's words to whoever reads the receipt.
+// once more, and in a person's words in the receipt.
 type Unusable struct {
 	Complaint string // to the model
 	Shown     string // to a person

@@ -41,7 +41,7 @@ type Watch struct {
 	}
 }
 
-// Metrics name the models that have answered, and no more than so many: callers may name any, and
+// Metrics name the models that have answered, up to a maximum: callers may name any, and
 // some servers answer to every name. The others are counted together; spans have their names.
 const (
 	modelsMost  = 64

@@ -200,7 +200,7 @@ func inked(w, h int) []byte {
 	return append(out, 0xff, 0xd9)
 }
 
-// deflated is so many zeros in a zlib stream.
+// deflated returns n zeros in a zlib stream.
 func deflated(t *testing.T, n int64) []byte {
 	t.Helper()
 	var b bytes.Buffer

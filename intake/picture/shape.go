@@ -6,7 +6,7 @@ import (
 )
 
 // shape is what an image says about itself. Where it says several things, the largest
-// counts: a decoder may go by any of them.
+// counts: a decoder may trust any of them.
 type shape struct {
 	format        string // png, jpeg, gif or webp
 	width, height int    // as stored, before it is turned upright

@@ -65,7 +65,7 @@ func (b *bench) prepared(language string) chroma.Lexer {
 	return lexer
 }
 
-// rulesOf is the lexer whose rules a lexer goes by, or nil. Two of chroma's wrap one to give parts of
+// rulesOf returns the lexer whose rules a lexer uses, or nil. Two of chroma's wrap one to give parts of
 // the text to others; those parts stay as they are here.
 func rulesOf(l chroma.Lexer) *chroma.RegexLexer {
 	if r, ok := l.(*chroma.RegexLexer); ok {

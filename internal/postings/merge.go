@@ -23,7 +23,7 @@ type Joined struct {
 // Gone is the ordinal of a document that was left out.
 const Gone = ^uint32(0)
 
-// Join numbers the documents of sources anew. A place that two of them have is the later
+// Join renumbers the documents of sources. A place that two of them have is the later
 // one's.
 func Join(sources []Source) Joined {
 	type standing struct {

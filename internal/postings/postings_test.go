@@ -79,7 +79,7 @@ func (h held) source(t tester, dropped ...Run) Source {
 	}}
 }
 
-// find looks a term up as whoever keeps blocks does.
+// find looks a term up as a store of blocks does.
 func (h held) find(t tester, term string) map[uint64]uint8 {
 	i := len(h.blocks) - 1
 	for i >= 0 && h.blocks[i].Term > term {

@@ -1,5 +1,5 @@
 // Package toolcall reads from the arguments of a tool call what it was about: a command,
-// a query, an address, a path, and which files it wrote. It goes by the names of the
+// a query, an address, a path, and which files it wrote. It decides by the names of the
 // arguments, which the tools of different agents share more than their own names.
 //
 // It may not know anything but the call.

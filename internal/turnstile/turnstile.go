@@ -46,7 +46,7 @@ type lock struct {
 }
 
 // Lock waits for the lock of a key until ctx ends, and returns the cause of that. When
-// the patience is used up, whoever holds the lock is hurried. The context that it returns
+// the patience is used up, the holder of the lock is hurried. The context that it returns
 // is for the slow part.
 func (s *Locks[K]) Lock(ctx context.Context, key K, p *Patience) (slow context.Context, unlock func(), err error) {
 	waiting, stop := p.waiting(ctx)

@@ -40,7 +40,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// Whoever waits no longer hurries the holder, and those who come between.
+// A waiter that runs out of patience hurries the holder, and those who come between.
 func TestHurry(t *testing.T) {
 	var s turnstile.Locks[int]
 	ctx := context.Background()

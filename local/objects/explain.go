@@ -91,7 +91,7 @@ func (s *Store) said(op string, f Fault, err error) error {
 // setting is what says where objects are.
 const setting = "SCROLLBACK_OBJECTS"
 
-// sentence says what failed and what to do. The bucket is not named: whoever uses a server
+// sentence says what failed and what to do. The bucket is not named: people who use a server
 // may read it.
 func (s *Store) sentence(op string, f Fault, err error) *scrollback.Error {
 	const c = scrollback.Unavailable

@@ -15,7 +15,7 @@ type Download struct {
 }
 
 // Sign returns a URL that reads an object without a key, for a while; empty if the store
-// cannot make one. Whoever has the URL may read the object.
+// cannot make one. Anybody who has the URL may read the object.
 func (s *Store) Sign(ctx context.Context, key string, d Download) (string, error) {
 	if s.remote == nil || s.remote.Sign == nil {
 		return "", nil

@@ -162,7 +162,7 @@ func (a *answer) ground(of *remote.Answer, g *grounding) error {
 }
 
 // part emits a part as it came: a signed one by itself, unsigned pieces of a text
-// for whoever reads to join.
+// for the reader to join.
 func (a *answer) part(of *remote.Answer, raw json.RawMessage) error {
 	var p struct {
 		Text         *string         `json:"text"`

@@ -98,7 +98,7 @@ func peak(f func(look func())) uint64 {
 	return most - before
 }
 
-// Whatever a server sends, little of it is held: 200 MB go by in a few.
+// Whatever a server sends, little of it is held: 200 MB pass through a few.
 func TestMemory(t *testing.T) {
 	const most = 48 << 20
 	for name, c := range map[string]struct {

@@ -86,7 +86,7 @@ func TestRedirectsElsewhere(t *testing.T) {
 						}
 						t.Cleanup(first.Close)
 						tr := tls.Client().Transport.(*http.Transport).Clone()
-						tr.TLSClientConfig.InsecureSkipVerify = true // whoever would be asked, would be told
+						tr.TLSClientConfig.InsecureSkipVerify = true // a server that were asked would get the key
 						o := remote.Options{Client: &http.Client{Transport: tr}}
 						_, err := ask(client(o), first.URL+"/v1", model.Request{})
 						own(t, err, scrollback.Unavailable, "to another server, to which nothing is sent (ACME_URL)")

@@ -26,7 +26,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Bounds of what is read: so many talks, and of each so many messages.
+// Bounds of what is read: the number of talks, and of messages of each.
 const (
 	Talks    = 6
 	Messages = 150
@@ -81,8 +81,8 @@ type (
 	}
 )
 
-// level is how much a record tells: of so many talks, texts of so many characters, so many
-// open things, and what tools did in so many tokens. Of the newest talk it tells twice that.
+// level is how much a record tells: the number of talks, the characters of a text, the number
+// of open things, and the tokens for what tools did. Of the newest talk it tells twice that.
 type level struct {
 	talks, runes, open int
 	tools              int64
@@ -95,7 +95,7 @@ var levels = []level{{6, 320, 6, 80}, {6, 200, 5, 70}, {5, 160, 5, 60}, {5, 110,
 // Tokens counts those of a text as a record's room does.
 func Tokens(text string) int64 { return int64(token.Count(text)) }
 
-// Record says where talks stand, the newest first, in at most so many tokens.
+// Record says where talks stand, the newest first, in a bounded number of tokens.
 func Record(talks []Talk, tokens int64) (string, error) {
 	talks = slices.Clone(talks)
 	slices.SortStableFunc(talks, func(a, b Talk) int {

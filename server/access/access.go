@@ -64,7 +64,7 @@ type Who struct {
 	Projects  []string          `json:"projects"`             // empty for all
 	ExpiresAt int64             `json:"expires_at,omitempty"` // of the key or the sign-in, in Unix ms
 	KeyNeeded bool              `json:"key_needed"`           // a request without a key is refused here
-	ReadOnly  bool              `json:"read_only,omitempty"`  // the server changes nothing, whoever asks
+	ReadOnly  bool              `json:"read_only,omitempty"`  // the server changes nothing for any caller
 }
 
 // WhoIs describes who sent the request of a context.

@@ -19,7 +19,7 @@ import (
 // Options say who gets in.
 type Options struct {
 	Keys    *keyring.Ring // nil: there are none
-	Open    bool          // whoever sends no key is the operator
+	Open    bool          // a request without a key is the operator's
 	Local   bool          // only this machine can reach the server, and no proxy stands in front of it
 	Trusted Proxies       // proxies whose forwarded headers count
 	Hosts   []string      // names of this server besides those of this machine
@@ -190,7 +190,7 @@ func (g *Gate) suspect(r *http.Request, v visit) {
 }
 
 // byPage says why a request with a cookie cannot be our page's: browsers send a cookie
-// whoever made the page, but say whose page it is.
+// regardless of who made the page, but name the page's origin.
 func byPage(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil

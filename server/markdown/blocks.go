@@ -39,7 +39,7 @@ func Blocks(source string) []Span {
 
 // Stream makes HTML of a text while it is written. A block is rendered when it is closed,
 // with the links that were defined before it. What is defined behind it (links, footnotes)
-// it does not know: whoever shows blocks replaces them by the HTML of the whole text in the
+// it does not know: a client that shows blocks replaces them by the HTML of the whole text in the
 // end.
 type Stream struct {
 	r    *Renderer

@@ -254,7 +254,7 @@ func shares(a asked, n, try int) (runes, most int) {
 	return max(1, leastRunes>>(1-most)), 1
 }
 
-// cut leaves the stretch of a text from an offset on, of at most so many characters.
+// cut leaves the part of a text from an offset on, of at most runes characters.
 func (s *spoken) cut(offset, runes int) {
 	all := []rune(s.Text)
 	from := min(offset, len(all))

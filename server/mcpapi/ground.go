@@ -18,7 +18,7 @@ import (
 // rootsTime bounds the wait for a client that was asked where it works.
 const rootsTime = 2 * time.Second
 
-// asker is whoever sent a request, with what it may read from where it works.
+// asker is the sender of a request, with what it may read from where it works.
 type asker struct {
 	*recall.Reader
 	view   *engine.View

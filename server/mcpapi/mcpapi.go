@@ -38,7 +38,7 @@ type Options struct {
 }
 
 type face struct {
-	as     func(context.Context) *engine.View // for whoever sent a request
+	as     func(context.Context) *engine.View // for the sender of a request
 	only   scrollback.ConversationID
 	folder string
 	log    *slog.Logger
@@ -97,7 +97,7 @@ func (f *face) instructions() string {
 		"Name a conversation by its id, the beginning of it, or latest."
 }
 
-// Handler serves whoever sent a request over streamable HTTP, one request at a time,
+// Handler serves the sender of each request over streamable HTTP, one request at a time,
 // without sessions.
 func Handler(as func(context.Context) *engine.View, o Options) http.Handler {
 	s := serving(&face{as: as}, o) // one for all: making one costs more than a small request

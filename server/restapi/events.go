@@ -96,7 +96,7 @@ func (a *api) follow(w http.ResponseWriter, r *http.Request) error {
 }
 
 // change writes a change as a frame. The last of those with one number carries it, so that
-// whoever is cut off among them gets them all again.
+// a client that is cut off among them gets them all again.
 func (f *frames) change(c scrollback.Change) error {
 	if c.Type == scrollback.ChangeNone {
 		f.mark(c.N) // the next comment carries it
@@ -161,7 +161,7 @@ type frames struct {
 	rc   *http.ResponseController
 	stop func() // called when the client cannot be written to
 
-	lock  chan struct{} // held by whoever writes
+	lock  chan struct{} // held while something is written
 	ended bool
 	at    int64 // the number that comments carry; negative: none
 	beats *time.Timer

@@ -126,7 +126,7 @@ func (a *api) describe() {
 // schemas are those of the handlers' types.
 func (a *api) schemas() huma.Registry { return a.huma.OpenAPI().Components.Schemas }
 
-// as is the engine for whoever sent a request.
+// as returns the engine as the sender of a request may use it.
 func (a *api) as(ctx context.Context) *engine.View { return a.engine.As(access.Caller(ctx)) }
 
 // failure is the body of every error, and the error itself.
@@ -206,7 +206,7 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 	return f, nil
 }
 
-// translated says errors in the language of whoever reads the response.
+// translated writes errors in the language that the client prefers.
 func translated(ctx huma.Context, _ string, v any) (any, error) {
 	l := language.Of(ctx.Header("Accept-Language"))
 	switch v := v.(type) {

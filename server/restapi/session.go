@@ -90,7 +90,7 @@ type KeyPath struct {
 	ID string `path:"key_id" doc:"Id of the key."`
 }
 
-// desk serves admins and whoever asks what is allowed here.
+// desk serves admins, and callers that ask what is allowed here.
 type desk struct{ api *api }
 
 // keys adds what an admin does with the keys that reach no further than its own.

@@ -47,7 +47,7 @@ const RequestID = "X-Request-Id"
 // Noter is a response that wants to know why it failed.
 type Noter interface{ Failed(err error) }
 
-// Note tells whoever logs a response why it fails. If it is no fault of the client's, Note
+// Note passes on to the logger of a response why it fails. If it is no fault of the client's, Note
 // returns the id under which it is logged, which belongs in the response; else nothing.
 func Note(w http.ResponseWriter, err error) (id string) {
 	if Of(err) < http.StatusInternalServerError {

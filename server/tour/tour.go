@@ -8,7 +8,7 @@
 // Invariants: the same language, and the same day, give the same bytes; nothing is read and
 // nothing is asked of a network or a model; the newest message is older than the time given.
 // The conversation is made to use the built-in model, which costs nothing, and its meta says
-// "sample": true and its language: what is shown of it beside others goes by that.
+// "sample": true and its language: clients decide by that how they show it.
 //
 // It writes the transcript format that any import reads. It may not know the store or the engine.
 package tour

@@ -71,7 +71,7 @@ func (s *site) start(i int) {
 	s.servers[i] = fresh
 }
 
-// talk has talkers say so many prompts altogether, and returns when all have ended.
+// talk has talkers send a number of prompts altogether, and returns when all have ended.
 func (s *site) talk(talkers, turns int, url func() string) []*talker {
 	var out []*talker
 	var all sync.WaitGroup

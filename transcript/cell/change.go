@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Talk is an interaction as a file has it: its messages, and the entries that each so many
-// of them are, among them those that cannot be read.
+// Talk is an interaction as a file has it: its messages, and the entries that each group of
+// them makes, among them those that cannot be read.
 type Talk struct {
 	Raw []json.RawMessage
 	All []transcript.Entry

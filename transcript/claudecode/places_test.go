@@ -61,7 +61,7 @@ func grow(files fstest.MapFS, name string) func() {
 	}
 }
 
-// read is what the one session of some lines says, so many ms after its last change.
+// read returns what the one session of some lines says, some ms after its last change.
 func read(t *testing.T, lines string, after int64) []string {
 	t.Helper()
 	const changed = 1767225600000

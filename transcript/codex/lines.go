@@ -52,7 +52,7 @@ func openRollout(fsys fs.FS, name string) (io.ReadCloser, error) {
 // errUnpacked is about a packed rollout that is longer than what is read of one.
 var errUnpacked = fmt.Errorf("it unpacks to more than %d bytes; what is behind that is not read", int64(maxUnpacked))
 
-// bounded reads so many bytes, and fails with [errUnpacked] where there are more.
+// bounded reads a bounded number of bytes, and fails with [errUnpacked] where there are more.
 type bounded struct {
 	r    io.Reader
 	left int64

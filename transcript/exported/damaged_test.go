@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tooltest"
 )
 
-// webuiTalk is a conversation of Open WebUI with so many messages.
+// webuiTalk returns a conversation of Open WebUI with n messages.
 func webuiTalk(id string, n int) string {
 	var messages []string
 	for i := range n {

@@ -129,7 +129,7 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 	}
 }
 
-// reading gives the entries of a file to whoever reads a session.
+// reading passes the entries of a file on to the reader of a session.
 type reading struct {
 	place   transcript.Place
 	session transcript.Session

@@ -99,7 +99,7 @@ func sniffForms(head []byte) bool {
 }
 
 // forms are the messages of a record: itself, or those of the conversations that it is. Each of
-// several conversations without an id goes by its place in the file.
+// several conversations without an id is identified by its place in the file.
 func forms(raw json.RawMessage, talks *int) []form {
 	talk := func(id string, list []json.RawMessage) (out []form) {
 		if *talks++; id == "" && *talks > 1 {

@@ -436,7 +436,7 @@ func editedElsewhere(t *testing.T, k Kind) {
 	}
 }
 
-// Big is a notebook of so many cells, each with a call, its result and an answer.
+// Big returns a notebook of many cells, each with a call, its result and an answer.
 func Big(t testing.TB, k Kind, cells int) []byte {
 	t.Helper()
 	var list []transcript.Entry

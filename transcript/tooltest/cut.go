@@ -73,7 +73,7 @@ func (v variant) cut(t *testing.T) {
 	}
 }
 
-// gone reads for a caller who goes away after so many sessions or entries: what ends early says so.
+// gone reads for a caller who goes away after some sessions or entries: what ends early says so.
 func (v variant) gone(t *testing.T) {
 	p, done := v.place(t)
 	defer done()

@@ -29,7 +29,7 @@ const (
 	maxEntries   = 200_000   // files and folders
 	maxUnpacked  = 256 << 30 // of all entries, in bytes
 	maxRatio     = 250       // of the bytes of an entry to those it takes …
-	freeRatio    = 64 << 20  // … from so many bytes on
+	freeRatio    = 64 << 20  // … from this many bytes on
 )
 
 const op = "zipped.Open"
@@ -39,7 +39,7 @@ func Sniff(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
-// Open makes a place of an archive of so many bytes. It is read through r, also at once
+// Open makes a place of an archive of size bytes. It is read through r, also at once
 // from several goroutines, for as long as the place is used. now is in Unix ms. It is
 // invalid if the archive is damaged or has what is not accepted.
 func Open(r io.ReaderAt, size, now int64) (transcript.Place, error) {
@@ -155,7 +155,7 @@ func said(name string, err error) error {
 
 var errLong = errors.New("the directory is too long")
 
-// meter reads so many bytes and no more, until it is done.
+// meter reads a bounded number of bytes, until it is done.
 type meter struct {
 	r    io.ReaderAt
 	left int64

@@ -180,7 +180,7 @@ func (b *bundleImport) decide() (string, error) {
 	main := b.main()
 	switch {
 	case main.Split != "":
-	case main.Hidden && main.Ours: // else whoever knows a purged id could bring back what forks keep of it
+	case main.Hidden && main.Ours: // else anybody who knows a purged id could bring back what forks keep of it
 		main.Split = "where others keep more of it"
 	case main.Ours && main.Theirs:
 		main.Split = "both went on"

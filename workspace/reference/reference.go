@@ -67,6 +67,6 @@ type Options struct {
 	Plain  bool // @path without brackets is a mark too
 	Remote bool // images at http(s) addresses are passed on
 
-	// Call runs a recall tool; nil refuses them. Whoever asks sees the text of its error.
+	// Call runs a recall tool; nil refuses them. The caller sees the text of its error.
 	Call func(ctx context.Context, tool string, args json.RawMessage) (string, error)
 }

@@ -30,7 +30,7 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// Settings are what the program goes by.
+// Settings are the settings of the program.
 type Settings struct {
 	Data           string
 	Store          string // URL of the database; empty for a file in the data folder

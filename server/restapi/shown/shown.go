@@ -3,7 +3,7 @@
 //
 // Words it adds: drawn (a text that has its HTML beside it).
 //
-// Invariants: the text is always there, and HTML only for whoever asked for it;
+// Invariants: the text is always there, and HTML only for clients that asked for it;
 // blocks of an answer join up from its beginning, and each is sent behind the
 // event that closed it; how much is drawn for one page is bounded. What a person
 // wrote keeps its line breaks. Texts of tools, and those that were read for a
@@ -126,7 +126,7 @@ func (a *Answer) begin() {
 // Closed are the closed blocks of the step.
 func (a *Answer) Closed() []Frame { return a.sent }
 
-// CatchUp takes the events of a turn until number n, which whoever reads on has seen: blocks join
+// CatchUp takes the events of a turn until number n, which the client has seen already: blocks join
 // up from the beginning of the step.
 func (a *Answer) CatchUp(events iter.Seq2[engine.SequencedEvent, error], n int) {
 	if n <= 0 {

@@ -67,7 +67,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// Whoever reads on behind an event, or comes late, gets the same blocks.
+// A client that resumes after an event, or comes late, gets the same blocks.
 func TestReadingOn(t *testing.T) {
 	r := markdown.New()
 	events := append([]scrollback.Event{scrollback.TurnEvent{Seq: 3}}, deltas(answer, 3)...)
