@@ -12,7 +12,7 @@ const (
 	AccessAdmin                   // grant folders, empty the trash, forget what models taught
 )
 
-// Caller is who asks for something: what it may do, and in which projects. What is not
+// Caller identifies who makes a request: what it may do, and in which projects. What is not
 // a caller's is not_found to it; the zero value sees nothing.
 type Caller struct {
 	Name        string // for the log; may be empty
@@ -23,7 +23,7 @@ type Caller struct {
 	Bound       string   // why it may do no more, for people; may be empty
 }
 
-// Reading is the caller with read access at most. bound says why.
+// Reading returns the caller with read access at most. bound says why.
 func (c Caller) Reading(bound string) Caller {
 	if c.Access > AccessRead {
 		c.Access = AccessRead
@@ -32,7 +32,7 @@ func (c Caller) Reading(bound string) Caller {
 	return c
 }
 
-// Lacks is the error for a caller who has less than the access that op needs.
+// Lacks returns the error of a caller without the access that op needs.
 func (c Caller) Lacks(op string, need Access) error {
 	if c.Bound != "" {
 		return Errorf(Refused, op, "%s", c.Bound)
@@ -43,7 +43,7 @@ func (c Caller) Lacks(op string, need Access) error {
 // Operator returns the caller who may do everything, everywhere: the person who runs the program.
 func Operator() Caller { return Caller{Name: "operator", Access: AccessAdmin, AllProjects: true} }
 
-// Sees says whether a project is one of the caller's; an empty name is the default
+// Sees reports whether a project is one of the caller's; an empty name is the default
 // project.
 func (c Caller) Sees(project string) bool {
 	if project == "" {
@@ -52,7 +52,7 @@ func (c Caller) Sees(project string) bool {
 	return c.Access >= AccessRead && (c.AllProjects || slices.Contains(c.Projects, project))
 }
 
-// Home is the project of what the caller makes without naming one.
+// Home returns the project of what the caller creates without naming one.
 func (c Caller) Home() string {
 	if c.AllProjects || len(c.Projects) == 0 {
 		return DefaultProject
@@ -60,7 +60,7 @@ func (c Caller) Home() string {
 	return c.Projects[0]
 }
 
-// May says whether the caller has at least this access.
+// May reports whether the caller has at least this access.
 func (c Caller) May(a Access) bool { return c.Access >= a }
 
 // String is the level's name.

@@ -60,7 +60,7 @@ const (
 	ScopeAll          = "all"
 )
 
-// Settings say how a conversation is run.
+// Settings control how a conversation is run.
 type Settings struct {
 	Pinned bool   `json:"pinned,omitempty"`
 	Tools  []Tool `json:"tools,omitempty"` // sent by the client; kept from request to request
@@ -98,7 +98,7 @@ func (s *Settings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ModelThinking is how much a conversation's model thinks.
+// ModelThinking returns how much the model of a conversation should think.
 func (s Settings) ModelThinking() Thinking {
 	return Thinking{Effort: s.ReasoningEffort, On: s.Thinking, Budget: s.ThinkingBudget}
 }
@@ -179,7 +179,7 @@ func (v View) LeavesOut(seq int64) bool {
 	return found
 }
 
-// Leaving is v with other messages left out.
+// Leaving returns v with other messages left out.
 func (v View) Leaving(without []int64) View {
 	v.Without = nil
 	if len(without) > 0 {
@@ -188,7 +188,7 @@ func (v View) Leaving(without []int64) View {
 	return v
 }
 
-// Remember is v with o's memory of failed attempts, and nothing else of o.
+// Remember returns v with the failed attempts that o remembers, and nothing else of o.
 func (v View) Remember(o View) View {
 	v.RetryAt = o.RetryAt
 	v.Failures = o.Failures
@@ -242,7 +242,7 @@ type DailyBudget struct {
 	Currency     string  `json:"currency,omitempty"` // of the money, such as USD
 }
 
-// Inherited says what a request takes from the project of its conversation, because
+// Inherited lists what a request takes from the project of its conversation, because
 // neither it nor the conversation says anything else.
 type Inherited struct {
 	From     string   `json:"from"`               // "project NAME"
@@ -250,7 +250,7 @@ type Inherited struct {
 	Settings []string `json:"settings,omitempty"` // their names
 }
 
-// TitleState says how a conversation came by its title.
+// TitleState tells where the title of a conversation comes from.
 type TitleState string
 
 const (

@@ -2,7 +2,7 @@ package scrollback
 
 import "slices"
 
-// Environment is what a conversation's model is told about where it works. Text is
+// Environment describes to the model of a conversation where it works. Text is
 // frozen when the conversation first needs it, so that every request begins with
 // the same bytes; First is the state it describes. Told is the state that the
 // model was told last: First, or that with the newest change; it is zero if it is
@@ -14,7 +14,7 @@ type Environment struct {
 	Changed bool             `json:"changed,omitempty"`
 }
 
-// EnvironmentState is the part of an environment that may change. Date is YYYY-MM-DD in
+// EnvironmentState is the part of an environment that can change. Date is YYYY-MM-DD in
 // the person's time zone; Roots are folders.
 type EnvironmentState struct {
 	Date   string       `json:"date"`
@@ -31,7 +31,7 @@ type MemoryFile struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// Equal reports whether two states would be told in the same words.
+// Equal reports whether two states would be described in the same words.
 func (s EnvironmentState) Equal(o EnvironmentState) bool {
 	return s.Date == o.Date && slices.Equal(s.Roots, o.Roots) && slices.Equal(s.Memory, o.Memory)
 }

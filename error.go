@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Code says what kind of failure an [Error] is. Every face responds by it.
+// Code is the kind of failure of an [Error]. Every face responds by it.
 type Code string
 
 // The codes. Nothing above the room that classified an error reads its text.
@@ -30,7 +30,7 @@ var (
 	ErrUpstream     = errors.New("the model's provider") // Unavailable
 	ErrPermanent    = errors.New("the same again")       // Unavailable or Refused: the same request will be refused again
 	ErrReplyBound   = errors.New("the bound of a reply") // Unavailable: the turn keeps what it has
-	ErrNoKey        = errors.New("no key that counts")   // Refused: who asks is not known
+	ErrNoKey        = errors.New("no key that counts")   // Refused: the caller is not known
 	ErrNoModel      = errors.New("no such model")        // Invalid
 	ErrClosing      = errors.New("the server is shutting down")
 	ErrLostLease    = errors.New("another owner has this turn")
@@ -121,7 +121,7 @@ func Wrap(code Code, op string, err error) error {
 	return &Error{Code: code, Op: op, Err: err}
 }
 
-// CodeOf is the code of err: Internal for an error of no known kind, Canceled
+// CodeOf returns the code of err: Internal for an error of no known kind, Canceled
 // for an ended context, and empty for nil.
 func CodeOf(err error) Code {
 	var known *Error
@@ -148,9 +148,9 @@ var exitCodes = map[Code]int{
 	Unavailable: 6,
 }
 
-// ExitCodeOf is the exit code of a process that ends with err; 0 for nil.
+// ExitCodeOf returns the exit code of a process that ends with err; 0 for nil.
 func ExitCodeOf(err error) int { return exitCodes[CodeOf(err)] }
 
-// Shown is the text of err that a caller may see. Internal faults and faults of
+// Shown returns the text of err that a caller may see. Internal faults and faults of
 // a backend are named only by kind: their text may hold paths, SQL or keys.
 func Shown(err error) string { return SentenceOf(err).String() }

@@ -49,7 +49,7 @@ type ToolResultEvent struct {
 	Conversation ConversationID `json:"conversation_id,omitempty"`
 }
 
-// MessageEvent says that a reply or tool message is stored.
+// MessageEvent reports that a reply or tool message is stored.
 type MessageEvent struct {
 	MessageID MessageID `json:"message_id"`
 	Seq       int64     `json:"seq"`
@@ -92,7 +92,7 @@ type CreditsEvent struct {
 	Currency string  `json:"currency"`
 }
 
-// MetaEvent carries side facts; later ones override per field. ThinkingMS is how
+// MetaEvent carries additional facts about the turn; later ones override per field. ThinkingMS is how
 // long the turn's models thought before they spoke. Limit is the window in tokens,
 // and LimitFrom how it is known: an assumed one is a guess.
 type MetaEvent struct {
@@ -107,7 +107,7 @@ type MetaEvent struct {
 	References []Reference `json:"references,omitempty"` // of the prompt
 }
 
-// ErrorEvent says why the turn fails.
+// ErrorEvent reports why the turn fails.
 type ErrorEvent struct {
 	Failure
 }
@@ -185,7 +185,7 @@ type ChangedHead struct {
 	In string `json:"-"` // its project
 }
 
-// EncodeEvent is the JSON of an event: its fields and a leading "type". It is well-formed,
+// EncodeEvent returns the JSON of an event: its fields and a leading "type". It is well-formed,
 // whatever a model wrote.
 func EncodeEvent(ev Event) ([]byte, error) {
 	b, err := tagged(ev.eventType(), ev)

@@ -47,7 +47,7 @@ const (
 	AdviceLeaveOut     Advice = "leave_out"     // go back before what is refused, leave it out, or choose another model
 )
 
-// FailureOf is err as a turn keeps it.
+// FailureOf returns err as a turn stores it.
 func FailureOf(err error) *Failure {
 	said := SentenceOf(err)
 	f := &Failure{Code: CodeOf(err), Message: said.String(), Said: &said, Permanent: errors.Is(err, ErrPermanent),
@@ -79,7 +79,7 @@ func FailureOf(err error) *Failure {
 	return f
 }
 
-// Err is the failure as an error again.
+// Err returns the failure as an error again.
 func (f Failure) Err(op string) *Error {
 	err := &Error{Code: f.Code, Op: op, Err: errors.New(f.Message), Cause: f.Cause, Advice: f.Advice, Setting: f.Setting,
 		Suspect: f.Suspect}

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// KeyID names a key for ever; it is not a secret.
+// KeyID identifies a key for ever; it is not a secret.
 type KeyID string
 
-// Key is what lets somebody in who is not the operator: a role, in all projects or in
+// Key gives access to somebody who is not the operator: a role, in all projects or in
 // some. Its secret is shown once, when it is made, and is not part of it. Times are Unix ms.
 type Key struct {
 	ID         KeyID    `json:"id"`
@@ -21,13 +21,13 @@ type Key struct {
 	LastUsedAt int64    `json:"last_used_at,omitempty"` // to the minute; 0: never
 }
 
-// Caller is who uses the key.
+// Caller returns the caller that uses the key.
 func (k Key) Caller() Caller {
 	return Caller{Name: k.Name, Key: k.ID, Access: k.Role, AllProjects: len(k.Projects) == 0,
 		Projects: slices.Clone(k.Projects)}
 }
 
-// Ended says whether the key was revoked or has expired.
+// Ended reports whether the key was revoked or has expired.
 func (k Key) Ended(now int64) bool {
 	return k.RevokedAt > 0 || k.ExpiresAt > 0 && k.ExpiresAt <= now
 }

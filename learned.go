@@ -30,7 +30,7 @@ type Learned struct {
 	API string `json:"api,omitempty"`
 }
 
-// LimitFrom says how the window of a model is known.
+// LimitFrom is the source from which the window of a model is known.
 type LimitFrom string
 
 // How a window is known: from the request, from the server, from others.

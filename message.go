@@ -29,7 +29,7 @@ func ParseConversationID(s string) (ConversationID, error) {
 	return ConversationID(id), nil
 }
 
-// Role says who speaks in a message.
+// Role is the speaker of a message.
 type Role string
 
 // The roles.
@@ -49,7 +49,7 @@ func ParseRole(s string) (Role, error) {
 	return "", fmt.Errorf("unknown role %q (system, user, assistant or tool)", s)
 }
 
-// Status says how a message ended.
+// Status is how a message ended.
 type Status string
 
 // The statuses of a stored message.

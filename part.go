@@ -26,7 +26,7 @@ type Text struct {
 	Cut       *Cut       `json:"cut,omitempty"`
 }
 
-// Cut says what the whole weighs of a text that only shows the ends of it. It is set where
+// Cut holds the weight of the whole of a text of which only the two ends are shown. It is set where
 // a request is shown, and never stored.
 type Cut struct {
 	Ref    Ref   `json:"ref"`
@@ -49,7 +49,7 @@ type Image struct {
 	Opaque    Opaque     `json:"opaque,omitempty"`
 }
 
-// Where is where the image is to be had: its artifact's ref, or its address.
+// Where returns where the image can be read: its artifact's ref, or its address.
 func (i Image) Where() string {
 	if i.Artifact == "" && i.URL != "" {
 		return i.URL
@@ -92,7 +92,7 @@ type ToolResult struct {
 	Cut      *Cut       `json:"cut,omitempty"`
 }
 
-// Reasoning is what a model thought aloud.
+// Reasoning is the visible thinking of a model.
 type Reasoning struct {
 	Text   string `json:"text"`
 	Opaque Opaque `json:"opaque,omitempty"`
@@ -114,7 +114,7 @@ func PartTypes() []string {
 // "type"; a bare string stands for one text part on input.
 type Parts []Part
 
-// Say is a message of plain text.
+// Say returns the parts of a message of plain text.
 func Say(text string) Parts { return Parts{Text{Text: text}} }
 
 // Text joins the text parts with newlines: what a person reads as the message. What the
@@ -132,7 +132,7 @@ func (ps Parts) Text() string {
 	return buf.String()
 }
 
-// Bytes is the length of the texts and results, with what the message refers to.
+// Bytes returns the length of the texts and results, with what the message refers to.
 func (ps Parts) Bytes() (n int) {
 	for _, p := range ps {
 		switch p := p.(type) {

@@ -1,6 +1,6 @@
 package scrollback
 
-// ReferenceKind says what a mark in a prompt named.
+// ReferenceKind is the kind of thing that a mark in a prompt named.
 type ReferenceKind string
 
 // The kinds of references.

@@ -56,7 +56,7 @@ type Segment struct {
 // hintRunes bounds a hint.
 const hintRunes = 200
 
-// Hint is the first line of a summary that is neither empty nor a heading.
+// Hint returns the first line of a summary that is neither empty nor a heading.
 func Hint(summary string) string {
 	for line := range strings.SplitSeq(summary, "\n") {
 		line = strings.TrimSpace(line)
@@ -71,7 +71,7 @@ func Hint(summary string) string {
 	return ""
 }
 
-// HashChildren is the SHA-256, in hex, of the child hashes, one per line.
+// HashChildren returns the SHA-256, in hex, of the child hashes, one per line.
 func HashChildren(hashes []string) string {
 	h := sha256.New()
 	for _, s := range hashes {
@@ -80,7 +80,7 @@ func HashChildren(hashes []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CompactionResult says how a compaction ended.
+// CompactionResult is the outcome of a compaction.
 type CompactionResult string
 
 // The results of a compaction.

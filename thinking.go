@@ -31,7 +31,7 @@ func Efforts() []string {
 	return out
 }
 
-// Or is t with what it leaves open taken from o, where it asks for nothing at all.
+// Or returns t, with what it leaves open taken from o.
 func (t Thinking) Or(o Thinking) Thinking {
 	if t == (Thinking{}) {
 		return o
@@ -57,7 +57,7 @@ func (t Thinking) Wanted() *bool {
 // Off reports whether thinking is turned off.
 func (t Thinking) Off() bool { w := t.Wanted(); return w != nil && !*w }
 
-// Level is the effort, that of a budget if only one is given, "none" when no
+// Level returns the effort, that of a budget if only one is given, "none" when no
 // thinking is wanted, and empty when it is left to the model. Of the levels known to
 // a protocol, the nearest below or else above is used; none given means all.
 func (t Thinking) Level(known ...string) string {
@@ -89,7 +89,7 @@ func (t Thinking) Level(known ...string) string {
 	return ""
 }
 
-// Tokens is the budget, or that of the effort if only one is given, below most,
+// Tokens returns the budget, or that of the effort if only one is given, below most,
 // so that something is left for the answer; 0 when it is left to the model, or no
 // thinking is wanted.
 func (t Thinking) Tokens(most int64) int64 {

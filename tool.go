@@ -15,7 +15,7 @@ const (
 // toolName is what every wire takes.
 var toolName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
 
-// CheckTools says what is wrong with the tools that a client gives, and fills in
+// CheckTools returns an error if a client's tools cannot be used, and fills in
 // parameters that are missing.
 func CheckTools(tools []Tool) error {
 	const op = "scrollback.CheckTools"

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// TurnState says how far a turn has come.
+// TurnState is how far a turn has come.
 type TurnState string
 
 // The states of a turn. Only an open one holds the conversation.
@@ -29,8 +29,8 @@ const (
 	FinishBound     = "bound"     // it exceeded a bound and was stopped
 )
 
-// Troubled reports whether a turn that has ended may have left something to tell that no
-// message of it says: why it failed, or that it was stopped.
+// Troubled reports whether a turn that has ended may need an entry of its own, because
+// no message shows why it failed, or that it was stopped.
 func (t Turn) Troubled() bool {
 	switch t.State {
 	case TurnFailed, TurnOverBudget, TurnInterrupted:
@@ -62,7 +62,7 @@ type TurnEntry struct {
 	EndedAt      int64      `json:"ended_at,omitempty"`
 }
 
-// Entry is the turn as a page shows it.
+// Entry returns the turn as a page shows it.
 func (t Turn) Entry() TurnEntry {
 	return TurnEntry{TurnID: t.ID, AfterSeq: t.LastSeq, State: t.State, Content: t.Draft.Content,
 		Reasoning: t.Draft.Reasoning,
@@ -130,12 +130,12 @@ type Draft struct {
 	Model     string     `json:"model,omitempty"`
 }
 
-// Empty says that nothing has been written yet.
+// Empty reports whether nothing has been written yet.
 func (d Draft) Empty() bool {
 	return d.Content == "" && d.Reasoning == "" && len(d.ToolCalls) == 0
 }
 
-// Parts is the draft as message content.
+// Parts returns the draft as message content.
 func (d Draft) Parts() Parts {
 	var ps Parts
 	if d.Reasoning != "" {

@@ -34,7 +34,7 @@ const (
 	maxCurrency   = 8 // characters
 )
 
-// Add is u + o; the sum is estimated when either is. Whatever was reported, the sum
+// Add returns u + o; the sum is estimated when either is. Whatever was reported, the sum
 // is within bounds: negative numbers and NaN add nothing.
 func (u Usage) Add(o Usage) Usage {
 	u.InputTokens = plus(u.InputTokens, o.InputTokens)
@@ -156,7 +156,7 @@ type UsageDay struct {
 // DayMS is a day in ms.
 const DayMS = 24 * 60 * 60 * 1000
 
-// DayOf is the day of a time in Unix ms, in UTC.
+// DayOf returns the day of a time in Unix ms, in UTC.
 func DayOf(ms int64) int64 {
 	if ms < 0 {
 		return (ms - DayMS + 1) / DayMS
@@ -164,7 +164,7 @@ func DayOf(ms int64) int64 {
 	return ms / DayMS
 }
 
-// DayIn is the day of a time in Unix ms as the calendar of a zone has it, in days since
+// DayIn returns the day of a time in Unix ms as the calendar of a zone has it, in days since
 // 1970; nil is UTC.
 func DayIn(zone *time.Location, ms int64) int64 {
 	if zone == nil {
@@ -174,7 +174,7 @@ func DayIn(zone *time.Location, ms int64) int64 {
 	return DayOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).UnixMilli())
 }
 
-// DayStart is when a day since 1970 begins in a zone, in Unix ms; nil is UTC.
+// DayStart returns when a day since 1970 begins in a zone, in Unix ms; nil is UTC.
 func DayStart(zone *time.Location, day int64) int64 {
 	if zone == nil {
 		return day * DayMS

@@ -20,7 +20,7 @@ func Layers() []Layer {
 		LayerMessages, LayerPrompt, LayerRequestOnly}
 }
 
-// ItemKind says what an item of a window is.
+// ItemKind is the kind of an item of a window.
 type ItemKind string
 
 // The kinds of item.

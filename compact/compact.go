@@ -30,7 +30,7 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Reason says why a compaction is wanted.
+// Reason is why a compaction is wanted.
 type Reason int
 
 // The reasons.

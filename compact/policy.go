@@ -18,7 +18,7 @@ const (
 	Segments = "segments"
 )
 
-// Policy says when to fold, how much, and what may stand for it. Shares are of the
+// Policy decides when to fold, how much, and what may replace it. Shares are of the
 // budget unless noted otherwise; a trigger of 0 never fires.
 type Policy struct {
 	Name       string

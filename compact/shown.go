@@ -124,7 +124,7 @@ func After(s *Shown, c *Compaction) Shown {
 	return out
 }
 
-// InSight is a summary as a window shows it that leaves out some messages: with the text of
+// InSight returns a summary as a window shows it that leaves out some messages: with the text of
 // its segment. Minutes that tell of a message which is left out stay away until it is taken
 // back; what is left is nil if that is nothing.
 func InSight(v scrollback.ViewSummary, text string, without []int64) *window.Summary {

@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// ContextRequest says what is wanted of the context: with Content what the model reads, and
+// ContextRequest selects what to return of the context: with Content what the model reads, and
 // with a message that of the request that would send it. Sending makes an error of what a turn
 // with the same message and settings would refuse.
 type ContextRequest struct {
@@ -131,7 +131,7 @@ func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn s
 	return t.v.e.previewer.ReplayTurn(ctx, head.Conversation, found, q)
 }
 
-// CompactRequest says how to compact by hand. Without Force only what the policy asks
+// CompactRequest describes a compaction by hand. Without Force only what the policy asks
 // for is done. Clear folds everything so far without asking a model: a fresh start
 // whose past stays readable through refs.
 type CompactRequest struct {

@@ -106,7 +106,7 @@ type Options struct {
 	HoldEvents        time.Duration // after a turn's end; 5 minutes unless positive
 	SaveEvery         time.Duration // of a running turn's draft; 1 s unless positive
 	Log               *slog.Logger  // nil discards
-	Attended          bool          // who asks sees each failure of a turn, which is then logged for debugging only
+	Attended          bool          // the caller sees each failure of a turn, which is then logged for debugging only
 	Watch             *watch.Watch  // nil watches nothing
 	NoBackgroundFolds bool          // fold only before a request, which then waits
 }

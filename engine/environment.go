@@ -19,7 +19,7 @@ import (
 // environmentShare is the share of the budget that the environment may take.
 const environmentShare = 0.10
 
-// environment is what a conversation is to be told about where it works, and a message
+// environment describes to a conversation's model where it works, and a message
 // about what has changed since it was last told, on the day that it is in a zone. Nil means that there is nothing to
 // tell.
 func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, settings request.Settings,

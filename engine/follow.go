@@ -64,7 +64,7 @@ func (t Turns) Get(ctx context.Context, id scrollback.ConversationID, turn scrol
 	return t.v.e.turn(ctx, id, turn)
 }
 
-// turn is a turn of a conversation that the door has opened.
+// turn returns a turn of a conversation that was opened for a caller.
 func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID,
 	turn scrollback.TurnID) (scrollback.Turn, error) {
 	found, err := e.store.Turns.Get(ctx, turn)

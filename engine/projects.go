@@ -48,7 +48,7 @@ func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, err
 	return scrollback.Project{}, scrollback.Errorf(scrollback.NotFound, "engine.Projects", "no project %s", name)
 }
 
-// Put lets edit change what is stored of a project, in one transaction; if nothing is, it
+// Put applies edit to what is stored of a project, in one transaction; if nothing is, it
 // is stored from then on. ifVersion 0 means any version. It holds for the next request of
 // each of its conversations. It takes admin access: instructions, models and budgets concern
 // everybody in the project.

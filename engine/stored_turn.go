@@ -16,7 +16,7 @@ const pollEvery = 500 * time.Millisecond
 
 // Events that are made from what is stored have numbers above Stored, and those of the server that
 // runs the turn have numbers below it: a reader who comes from another server is recognised by
-// them. lastStored numbers the last event; who has it has everything.
+// them. lastStored numbers the last event; a reader that has it has everything.
 const (
 	Stored     = 1 << 30
 	lastStored = math.MaxInt32

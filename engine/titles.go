@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/title"
 )
 
-// Titles says where the titles of conversations come from that nobody gives one.
+// Titles selects where conversations without a given title get one.
 type Titles string
 
 // The ways to a title.

@@ -274,7 +274,7 @@ func TestTitleModel(t *testing.T) {
 	}
 }
 
-// A call for a title is entered under the key of the answer's caller, also when
+// A call for a title is entered under the key of the caller of the answer, also when
 // another model gives it.
 func TestTitleIsPaidByTheKey(t *testing.T) {
 	for _, titleModel := range []string{"", "n"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// TurnRequest asks for an answer. Message is the user's; without one, ToolResults are
+// TurnRequest requests an answer. Message is the user's; without one, ToolResults are
 // for the calls that the last turn waits for, and with neither the head of the
 // conversation is answered again. Tools, if not nil, replace the client's tools that
 // are kept with the conversation. A request sent twice under one Key is run once.

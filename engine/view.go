@@ -23,7 +23,7 @@ type View struct {
 // As returns the engine for a caller: the only way to reach a conversation.
 func (e *Engine) As(c scrollback.Caller) *View { return &View{e, door{e.store, c}} }
 
-// Caller returns whom the view is for.
+// Caller returns the caller of the view.
 func (v *View) Caller() scrollback.Caller { return v.door.caller }
 
 // Recall returns a reader of what was said in conversations: messages, refs, search.

@@ -125,7 +125,7 @@ type Services struct {
 type DatabaseOpener func(ctx context.Context, at string, mode Mode,
 	log *slog.Logger) (db *driver.Driver, readOnly bool, err error)
 
-// Mode says what Open does where nothing is kept yet.
+// Mode selects what Open does where nothing is stored yet.
 type Mode int
 
 // The modes.
@@ -143,7 +143,7 @@ const (
 	ReadOnly
 )
 
-// Scrollback is everything opened. Its methods act for the operator, who may do
+// Scrollback holds everything that Open opened. Its methods act for the operator, who may do
 // everything; Engine.As gives the same methods to others, within their projects and
 // access. It is safe for concurrent use. Open makes it.
 type Scrollback struct {
@@ -187,7 +187,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 	return s, nil
 }
 
-// assemble puts everything together over a database and a bucket.
+// assemble builds the program over a database and a bucket.
 func assemble(at places, o *Options) (*Scrollback, error) {
 	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn,
 		Text: archive.Texts(at.objects.Bucket, at.objects.Explain), ReadOnly: at.readOnly, Lease: o.Lease})

@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// known are the models that can be asked.
+// known finds the models that can be used.
 type known struct {
 	options *Options
 	catalog *token.Catalog

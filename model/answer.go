@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Answer is an answer while it is written, as its readers follow it. Adding costs only
+// Answer is an answer that is being written, as its readers follow it. Adding costs only
 // what is added, however long it is. The zero value is ready.
 type Answer struct {
 	content, reasoning strings.Builder

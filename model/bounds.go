@@ -7,7 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Bounds are those of one reply. A server that goes beyond them is stopped,
+// Bounds limit one reply. A server that goes beyond them is stopped,
 // and what it said so far is kept.
 type Bounds struct {
 	Chars          int           // of text; 0 means 500,000
@@ -19,7 +19,7 @@ type Bounds struct {
 	Duration       time.Duration // of the whole reply; 0 means an hour
 }
 
-// Full is b with the defaults in place of zeros.
+// Full returns b with the defaults in place of zeros.
 func (b Bounds) Full() Bounds {
 	return Bounds{
 		Chars: cmp.Or(b.Chars, 500_000), ReasoningChars: cmp.Or(b.ReasoningChars, 200_000),
@@ -29,7 +29,7 @@ func (b Bounds) Full() Bounds {
 	}
 }
 
-// Exceeded is the error of a reply that went beyond a bound; what names the bound with
+// Exceeded returns the error of a reply that went beyond a bound; what names the bound with
 // its figure.
 func Exceeded(what string) error {
 	return scrollback.Errorf(scrollback.Unavailable, "model", "the model's answer was stopped: it went beyond %s",

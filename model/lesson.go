@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Lesson is what an exchange taught about a model's server. As the reason of an error
+// Lesson is what an exchange with a model's server showed about it. As the reason of an error
 // it says why the request was refused and cannot be sent again as it was; in a
 // delta, what was changed so that the request was accepted. Zero fields teach nothing.
 type Lesson struct {
@@ -65,7 +65,7 @@ func Remember(dropped []string, name string) []string {
 // Error makes a lesson a reason of an error. It is never shown by itself.
 func (l *Lesson) Error() string { return fmt.Sprintf("lesson %+v", *l) }
 
-// LessonOf is the lesson of an error, or nil.
+// LessonOf returns the lesson of an error, or nil.
 func LessonOf(err error) *Lesson {
 	var l *Lesson
 	if errors.As(err, &l) {

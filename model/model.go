@@ -27,7 +27,7 @@ import (
 
 // Model streams replies to requests. It is safe for concurrent use.
 type Model interface {
-	// Facts is what is known about the model beforehand. It does no I/O.
+	// Facts returns what is known about the model beforehand. It does no I/O.
 	Facts() Facts
 
 	// Stream asks for the next assistant message.
@@ -125,13 +125,13 @@ type Delta struct {
 	Lesson *Lesson
 }
 
-// Credits is what a call cost according to the provider, in its own currency.
+// Credits is the cost of a call according to the provider, in its own currency.
 type Credits struct {
 	Amount   float64
 	Currency string
 }
 
-// Usual reports whether the delta is a piece of the reply: after one, a request
+// Usual reports whether the delta carries content of the reply: after one, a request
 // is not tried again.
 func (d Delta) Usual() bool {
 	return d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Opaque != nil || d.Finish != ""

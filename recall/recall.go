@@ -24,7 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// Door says what a caller may read.
+// Door decides what a caller may read.
 type Door interface {
 	// Head returns a conversation and its current branch; not_found if the caller may not
 	// read it.

@@ -42,7 +42,7 @@ type Options struct {
 	Rate     scrollback.Rate  // of each actor's chats; zero for the default of the address
 	Log      *slog.Logger
 
-	Keys *keyring.Ring // who may come in besides the operator; nil: nobody
+	Keys *keyring.Ring // who else has access besides the operator; nil: nobody
 	// whose forwarded headers count; with one, the server counts as reached by other machines
 	TrustedProxies access.Proxies
 	Hosts          []string // names of this server besides those of this machine

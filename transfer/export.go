@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
 
-// ExportRequest says how to write a conversation. Format empty is a bundle; only
+// ExportRequest describes how to write a conversation. Format empty is a bundle; only
 // there Materialize adds the Markdown files of segments.
 type ExportRequest struct {
 	Format      string

@@ -80,7 +80,7 @@ const (
 	maxSkipped  = 1000 // bad lines that are listed; more are counted
 )
 
-// ImportRequest says how to read a file. An empty Format is recognised by the content, and
+// ImportRequest describes how to read a file. An empty Format is recognised by the content, and
 // by Name, the file's base name, which may be empty; Into adds everything to one existing
 // conversation. AsCopy gives new ids to what a bundle holds. Summarize asks models for
 // summaries of what is folded on the way; a bundle brings its own. Mask replaces what looks
@@ -103,7 +103,7 @@ type ImportRequest struct {
 	Progress func(messages int64) // may be nil
 }
 
-// ImportResult says what an import brought. MoreSkipped counts bad lines that are not
+// ImportResult reports what an import added. MoreSkipped counts bad lines that are not
 // listed in Skipped. Left counts what is not talk and was left out, by kind; Masked counts
 // the secrets that were replaced. Held says that something was held back because it was
 // still being written. Deleted counts conversations that were put in the trash or purged

@@ -77,7 +77,7 @@ func NewBudget(limit, maxOutput int64) scrollback.Budget {
 		Weight: scrollback.Weight{Tokens: limit - reserve, Bytes: MaxBytes, Images: MaxImages}}
 }
 
-// Fits says whether w is within b.
+// Fits reports whether w is within b.
 func Fits(w scrollback.Weight, b scrollback.Budget) bool {
 	return w.Tokens <= b.Tokens && w.Bytes <= b.Bytes && w.Images <= b.Images
 }

@@ -157,7 +157,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})
 	}
 	if terminal.Unread(err) {
-		return 0 // who reads has seen enough
+		return 0 // the reader has stopped
 	}
 	if err != nil {
 		if !errors.As(err, new(terminal.Shown)) {
@@ -178,7 +178,7 @@ func (g *globals) logger() *slog.Logger {
 	switch {
 	case g.set.LogJSON:
 		return slog.New(slog.NewJSONHandler(g.logs, o))
-	case !logged[g.command] && g.set.LogLevel >= slog.LevelWarn: // who wants to know more wants a log
+	case !logged[g.command] && g.set.LogLevel >= slog.LevelWarn: // a log level was asked for
 		return slog.New(newPlain(g.logs, g.set.LogLevel))
 	}
 	return slog.New(slog.NewTextHandler(g.logs, o))

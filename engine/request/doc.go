@@ -23,6 +23,6 @@
 //
 // Words it adds: layout (a request as it was laid out, and from what).
 //
-// It may not know turns or callers: who asks was let in before. What it needs of the engine is a
+// It may not know turns or callers: the caller's access was checked before. What it needs of the engine is a
 // [Host].
 package request

@@ -64,7 +64,7 @@ type reader struct {
 	live    bool
 	alone   bool // the place is one file
 	yield   func(transcript.Entry, error) bool
-	gone    bool // who reads has had enough
+	gone    bool // the reader has stopped
 	near    *threads
 	all     *threads          // of the whole place, once it was needed
 	started map[string]string // by which call a thread was started, by its id
