@@ -11,9 +11,9 @@ import (
 // translated into one that it has, by the table of [Thinking.Level] and
 // [Thinking.Tokens].
 type Thinking struct {
-	Effort string // none, minimal, low, medium, high, xhigh or max; empty for the model's own
-	On     *bool  // nil leaves it as it is
-	Budget int64  // tokens; 0 for the model's own
+	Effort string `json:"Effort"` // none, minimal, low, medium, high, xhigh or max; empty for the model's own
+	On     *bool  `json:"On"`     // nil leaves it as it is
+	Budget int64  `json:"Budget"` // tokens; 0 for the model's own
 }
 
 // efforts are the levels from the least to the most, and what each is in tokens.

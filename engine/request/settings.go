@@ -87,15 +87,16 @@ func (s *Settings) ModelTokens(tokens int64) int64 {
 	return int64(math.Round(float64(tokens) * s.Factor))
 }
 
-// Overrides overrides a conversation's own settings for one request.
+// Overrides overrides a conversation's own settings for one request. Its names in JSON are part of
+// the hash of a request that is sent again (see [TurnRequest] of package engine), and stay as they are.
 type Overrides struct {
-	Model  string
-	Limit  int64
-	Policy string
+	Model  string `json:"Model"`
+	Limit  int64  `json:"Limit"`
+	Policy string `json:"Policy"`
 	// Compaction replaces numbers of the policy, by their names in the guide to compaction.
-	Compaction map[string]float64 `json:"Folding"` // see [TurnRequest]
+	Compaction map[string]float64 `json:"Folding"`
 
-	Thinking scrollback.Thinking
+	Thinking scrollback.Thinking `json:"Thinking"`
 
 	// Key is whose usage the request is. The engine sets it to the caller's.
 	Key scrollback.KeyID `json:"-"`
