@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
@@ -104,7 +105,7 @@ func branchRows(items []scrollback.BranchEntry, zone *time.Location) [][]string 
 // Refs lists what a conversation mentions, with times in a zone.
 func Refs(w io.Writer, t words.Texts, refs []scrollback.RefEntry, zone *time.Location) error {
 	if len(refs) == 0 {
-		_, err := fmt.Fprintln(w, t.NoRefs)
+		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoRefs))
 		return err
 	}
 	var rows [][]string
@@ -137,17 +138,17 @@ func Grep(w io.Writer, t words.Texts, found scrollback.GrepResult) error {
 	partial := ""
 	switch {
 	case len(found.Unread) > 1:
-		partial = fmt.Sprintf(t.MoreUnread, found.Unread[0])
+		partial = t.Say(i18n.ChatMoreUnread, found.Unread[0])
 	case len(found.Unread) > 0:
-		partial = fmt.Sprintf(t.Unread, found.Unread[0])
+		partial = t.Say(i18n.ChatUnread, found.Unread[0])
 	case found.Partial:
-		partial = t.CutShort
+		partial = t.Say(i18n.ChatCutShort)
 	}
-	matches := t.Matches
+	matches := i18n.ChatMatches
 	if found.Total == 1 {
-		matches = t.Match
+		matches = i18n.ChatMatch
 	}
-	_, err := fmt.Fprintf(w, matches+"%s\n", columns.Thousands(found.Total), partial)
+	_, err := fmt.Fprintln(w, t.Say(matches, columns.Thousands(found.Total))+partial)
 	return err
 }
 
@@ -166,10 +167,10 @@ func whereFrom(o *scrollback.Origin) string {
 // index of search, if that is not all. Times are in a zone.
 func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.Location) error {
 	if found.Indexed != nil {
-		defer fmt.Fprintf(w, t.Behind+"\n", 100**found.Indexed)
+		defer fmt.Fprintln(w, t.Say(i18n.ChatBehind, 100**found.Indexed))
 	}
 	if len(found.Hits) == 0 {
-		_, err := fmt.Fprintln(w, t.NoHits)
+		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoHits))
 		return err
 	}
 	for _, h := range found.Hits {
@@ -178,7 +179,7 @@ func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.
 			where = "  " + string(*h.Ref)
 		}
 		if !h.OnPath {
-			where = t.Abandoned
+			where = t.Say(i18n.ChatAbandoned)
 		}
 		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt, zone),
 			whereFrom(h.Origin), where)

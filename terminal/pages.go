@@ -33,7 +33,7 @@ func (p Pages) Page(w io.Writer, page scrollback.MessagePage) error {
 	for _, m := range page.Messages {
 		for _, x := range p.Excluded {
 			if x.FirstSeq == m.Seq && x.Ref != nil {
-				fmt.Fprintf(w, "── %s · %s · %s\n\n", span(x.FirstSeq, x.LastSeq), named(p.Texts.Window.Reasons, x.Reason), *x.Ref)
+				fmt.Fprintf(w, "── %s · %s · %s\n\n", span(x.FirstSeq, x.LastSeq), p.Texts.Named("window-reason", x.Reason), *x.Ref)
 			}
 		}
 		if err := p.message(w, m); err != nil {
@@ -113,7 +113,7 @@ func (p Pages) result(w io.Writer, t scrollback.ToolResult) {
 
 // unanswered writes a turn without a stored answer, as messages are written.
 func (p Pages) unanswered(w io.Writer, e scrollback.TurnEntry) error {
-	state := cmp.Or(p.Texts.Trouble.States[e.State], string(e.State))
+	state := p.Texts.State(e.State)
 	fmt.Fprintf(w, "– %s · %s · %s\n", scrollback.RoleAssistant, columns.When(cmp.Or(e.EndedAt, e.StartedAt), p.Zone),
 		state)
 	if e.Reasoning != "" {

@@ -13,9 +13,9 @@ import (
 
 type archiveCmd struct {
 	one
-	Archives bool   `help:"List the newest archives, and write none."`
-	Key      string `help:"An archive that is there: read it, and write none. It goes to --output." placeholder:"KEY"`
-	Output   string `short:"o" help:"File to write the archive to as well; - for standard output." placeholder:"FILE"`
+	Archives bool   `help:"list-newest-archives-write-none"`
+	Key      string `help:"archive-there" placeholder:"KEY"`
+	Output   string `short:"o" help:"file-write-archive-as-well" placeholder:"FILE"`
 }
 
 // Run implements the command.

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type usageCmd struct {
-	From string   `help:"First day." placeholder:"YYYY-MM-DD"`
-	To   string   `help:"Last day." placeholder:"YYYY-MM-DD"`
-	By   []string `help:"Group by any of day, model, project, key, conversation and purpose." default:"day,model" enum:"day,model,project,key,conversation,purpose" placeholder:"WHAT"`
+	From string   `help:"first-day" placeholder:"YYYY-MM-DD"`
+	To   string   `help:"last-day" placeholder:"YYYY-MM-DD"`
+	By   []string `help:"group-any-day-model-project-key-conversation" default:"day,model" enum:"day,model,project,key,conversation,purpose" placeholder:"WHAT"`
 }
 
 // Run implements the command.
@@ -73,7 +74,7 @@ func (c *usageCmd) query(zone *time.Location) (q scrollback.UsageQuery, err erro
 		}
 		t, err := time.ParseInLocation(time.DateOnly, text, zone)
 		if err != nil {
-			return 0, scrollback.ParamErrorf("scrollback", param, "--%s %q is not a day: write it as 2026-01-31", param, text)
+			return 0, scrollback.ParamErrorf("scrollback", param, i18n.FlagIsNoDay, param, text)
 		}
 		return t.UnixMilli(), nil
 	}
@@ -87,9 +88,9 @@ func (c *usageCmd) query(zone *time.Location) (q scrollback.UsageQuery, err erro
 	now := time.Now().In(zone)
 	switch {
 	case c.From != "" && c.To != "" && q.From > q.To:
-		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s is later than --to %s", c.From, c.To)
+		return q, scrollback.ParamErrorf("scrollback", "from", i18n.FromLaterThanTo, c.From, c.To)
 	case c.From != "" && q.From > now.UnixMilli():
-		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s has not come yet: today is %s", c.From,
+		return q, scrollback.ParamErrorf("scrollback", "from", i18n.FromNotComeYet, c.From,
 			now.Format(time.DateOnly))
 	}
 	for _, by := range c.By {
@@ -142,7 +143,7 @@ func (c *usageCmd) row(s scrollback.UsageSum, names map[scrollback.KeyID]string)
 }
 
 type modelsCmd struct {
-	Forget string `help:"Forget what was learned from this model's server: its window, the parameters it refused, how strict its template is." placeholder:"NAME"`
+	Forget string `help:"forget-what-was-learned-from-model-server" placeholder:"NAME"`
 }
 
 // Run implements the command.

@@ -11,19 +11,20 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type doctorCmd struct {
-	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Check everything that is stored (the default)."`
-	Agents doctorAgentsCmd `cmd:"" help:"Say what is found of other tools on this machine, how current it is here, and whether they have this program as an MCP server."`
+	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"check-everything-stored"`
+	Agents doctorAgentsCmd `cmd:"" help:"say-what-found-other-tools-on-machine"`
 }
 
 type doctorCheckCmd struct {
-	Repair bool `help:"Copy the database, then repair what can be repaired."`
-	NoCopy bool `help:"With --repair: make no copy, because there is one already, such as a dump of pg_dump."`
+	Repair bool `help:"copy-database-then-repair-what-can-repaired"`
+	NoCopy bool `help:"repair"`
 }
 
 // Run implements the command.
@@ -60,7 +61,7 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	if err := g.print(found, func(w io.Writer) error { return drawCheckup(w, found) }); err != nil || found.OK {
 		return err
 	}
-	return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", "problems found")}
+	return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", i18n.ProblemsFound)}
 }
 
 // repair copies the database, unless somebody has, then repairs what was found.
@@ -75,13 +76,13 @@ func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress
 	}
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback",
-			"nothing was changed, because the database could not be copied: %s", explain(err))
+			i18n.DatabaseNotCopiedBeforeRepair, explain(err))
 	}
 	*found, err = doctor.Repair(g.ctx, a.Store, a.Archive, *found, progress)
 	found.Copy = name
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback",
-			"%s (the repair ended early; the database as it was: %s)", explain(err), cmp.Or(name, "-"))
+			i18n.RepairEndedEarly, explain(err), cmp.Or(name, "-"))
 	}
 	return nil
 }

@@ -9,21 +9,22 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type keysCmd struct {
-	List   keysListCmd   `cmd:"" default:"1" help:"List all keys, oldest first (the default)."`
-	Add    keysAddCmd    `cmd:"" help:"Make a key and print it: it is shown only once."`
-	Limit  keysLimitCmd  `cmd:"" help:"Show or set what a key may do: chats in a period, tokens or money a day."`
-	Revoke keysRevokeCmd `cmd:"" help:"End a key; servers refuse it within a second."`
+	List   keysListCmd   `cmd:"" default:"1" help:"list-all-keys-oldest-first"`
+	Add    keysAddCmd    `cmd:"" help:"make-key-print"`
+	Limit  keysLimitCmd  `cmd:"" help:"show-or-set-what-key-may-do"`
+	Revoke keysRevokeCmd `cmd:"" help:"end-key"`
 }
 
 type keysAddCmd struct {
-	Name    string   `help:"What the key is for, such as the person or program that uses it." required:"" placeholder:"NAME"`
-	Role    string   `help:"What it may do: read, write (say something, change, import, purge), or admin (also what concerns the whole server)." enum:"read,write,admin" required:"" placeholder:"ROLE"`
-	Project []string `help:"Project it is for; may be repeated. What is made without naming a project goes into the first. Default: all projects." placeholder:"PROJECT" sep:"none"`
-	Expires string   `help:"When it ends: after a time such as 12h, 90d or 2w. Default: when it is revoked." placeholder:"TIME"`
+	Name    string   `help:"what-key" required:"" placeholder:"NAME"`
+	Role    string   `help:"what-may-do" enum:"read,write,admin" required:"" placeholder:"ROLE"`
+	Project []string `help:"project" placeholder:"PROJECT" sep:"none"`
+	Expires string   `help:"when-ends" placeholder:"TIME"`
 }
 
 // made is a new key, as --json prints it.
@@ -68,7 +69,7 @@ func lifetime(text string) (time.Duration, error) {
 		return 0, nil
 	}
 	const most = 100 * 365 * 24 * time.Hour
-	bad := scrollback.ParamErrorf("scrollback", "expires", "--expires is a time such as 12h, 90d or 2w, not %q", text)
+	bad := scrollback.ParamErrorf("scrollback", "expires", i18n.ExpiresIsTime, text)
 	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
 		if digits, ok := strings.CutSuffix(text, unit); ok {
 			n, err := strconv.Atoi(digits)
@@ -127,7 +128,7 @@ func (keysListCmd) Run(g *globals) error {
 }
 
 type keysRevokeCmd struct {
-	Key string `arg:"" help:"Id or name of the key."`
+	Key string `arg:"" help:"id-or-name-key"`
 }
 
 // Run implements the command.

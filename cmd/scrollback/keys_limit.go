@@ -12,11 +12,11 @@ import (
 
 // keysLimitCmd says what a key may do.
 type keysLimitCmd struct {
-	Key          string   `arg:"" help:"Id or name of the key."`
-	Chats        string   `help:"Chats in a period: a number per s, m, h or d, such as 100/h; off for no limit; default for the server's." placeholder:"N/h"`
-	TokensPerDay *int64   `help:"Tokens a day (UTC); 0 for no limit." placeholder:"N"`
-	MoneyPerDay  *float64 `help:"Money a day (UTC); 0 for no limit." placeholder:"AMOUNT"`
-	Currency     string   `help:"Currency of the money. Default: USD." placeholder:"NAME"`
+	Key          string   `arg:"" help:"id-or-name-key"`
+	Chats        string   `help:"chats-period" placeholder:"N/h"`
+	TokensPerDay *int64   `help:"tokens-day" placeholder:"N"`
+	MoneyPerDay  *float64 `help:"money-day" placeholder:"AMOUNT"`
+	Currency     string   `help:"currency-money-2" placeholder:"NAME"`
 }
 
 // limitOf is a key's limits as JSON shows them.

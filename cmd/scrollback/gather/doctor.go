@@ -15,7 +15,7 @@ import (
 
 // Doctor looks at the tools of this machine.
 type Doctor struct {
-	Exclude []string `help:"Leave out a tool, or what was worked on in a folder or below; may be repeated." placeholder:"X" sep:"none"`
+	Exclude []string `help:"leave-out-tool-or-what-was-worked" placeholder:"X" sep:"none"`
 }
 
 // Look says what is found of each tool.

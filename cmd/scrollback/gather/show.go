@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -19,27 +20,17 @@ import (
 // maxNamed is how many bad lines are named.
 const maxNamed = 20
 
-// The formats of what is said beside an import's table, which [Program.Say] translates.
-const (
-	sayLine     = "line %d skipped: %s"
-	sayMore     = "and %s more"
-	sayUnsealed = "the archive is unsealed (an older program wrote it): whether it was changed cannot be told"
-	sayAtLine   = "%s, line %d"
-	sayProblem  = "%s: %s: %s"
-	sayToolMore = "%s: and %s more"
-)
-
 // Imported prints what an import added, and on standard error which lines were bad.
 func (p Program) Imported(w io.Writer, out transfer.ImportResult) error {
 	errs := p.Stderr
 	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
-		fmt.Fprintf(errs, p.Say(sayLine)+"\n", b.Line, columns.Clip(p.Reason(b.Reason), 200))
+		fmt.Fprintln(errs, p.Texts.Say(i18n.ImportLineSkipped, b.Line, columns.Clip(p.Texts.Reason(b.Reason), 200)))
 	}
 	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
-		fmt.Fprintf(errs, p.Say(sayMore)+"\n", columns.Thousands(int64(more)))
+		fmt.Fprintln(errs, p.Texts.Say(i18n.ImportAndMore, columns.Thousands(int64(more))))
 	}
 	if out.Unsealed {
-		fmt.Fprintln(errs, p.Say(sayUnsealed))
+		fmt.Fprintln(errs, p.Texts.Say(i18n.ImportUnsealed))
 	}
 	for _, c := range out.Conversations {
 		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
@@ -139,12 +130,12 @@ func (p Program) found(w io.Writer, r collect.Report) error {
 		for _, b := range problems[:min(len(problems), maxNamed)] {
 			where := columns.Plain(filepath.Join(b.Place, filepath.FromSlash(b.Session)))
 			if b.Line > 0 {
-				where = fmt.Sprintf(p.Say(sayAtLine), where, b.Line)
+				where = p.Texts.Say(i18n.ImportAtLine, where, b.Line)
 			}
-			fmt.Fprintf(p.Stderr, p.Say(sayProblem)+"\n", f.Tool, where, columns.Clip(p.Reason(b.Reason), 300))
+			fmt.Fprintln(p.Stderr, p.Texts.Say(i18n.ImportProblem, f.Tool, where, columns.Clip(p.Texts.Reason(b.Reason), 300)))
 		}
 		if more := len(problems) + f.MoreProblems - maxNamed; more > 0 {
-			fmt.Fprintf(p.Stderr, p.Say(sayToolMore)+"\n", f.Tool, columns.Thousands(int64(more)))
+			fmt.Fprintln(p.Stderr, p.Texts.Say(i18n.ImportToolMore, f.Tool, columns.Thousands(int64(more))))
 		}
 	}
 	if r.DryRun {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud/moving"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
@@ -28,19 +29,19 @@ type Program struct {
 
 // Migrate copies a store.
 type Migrate struct {
-	From        string `required:"" help:"The database to copy: sqlite:///PATH or postgres://USER:PASSWORD@HOST/DATABASE." placeholder:"URL"`
-	To          string `help:"The database to copy to, empty or from an earlier run of the same." placeholder:"URL"`
-	ObjectsFrom string `name:"objects-from" help:"Where the bytes of artifacts are, as in --objects. Default: the folder objects beside an SQLite database." placeholder:"URL"`
-	ObjectsTo   string `name:"objects-to" help:"Where the bytes of artifacts go, as in --objects. Default: they stay where they are." placeholder:"URL"`
-	Finish      bool   `help:"Close the source for changes when nearly everything is copied, and copy the rest. Without it the source stays in use, and the next run goes on."`
-	Cancel      bool   `help:"Copy nothing: let the database of --from be changed again, and forget that it was being moved."`
+	From        string `required:"" help:"database-copy" placeholder:"URL"`
+	To          string `help:"database-copy-empty-or-from-earlier-run" placeholder:"URL"`
+	ObjectsFrom string `name:"objects-from" help:"where-bytes-artifacts-as-objects" placeholder:"URL"`
+	ObjectsTo   string `name:"objects-to" help:"where-bytes-artifacts-go-as-objects" placeholder:"URL"`
+	Finish      bool   `help:"close-source-changes-when-nearly-everything-copied"`
+	Cancel      bool   `help:"copy-nothing"`
 }
 
 // Run implements the command.
 func (c *Migrate) Run(p Program) error {
 	switch {
 	case c.Cancel && (c.Finish || c.To != "" || c.ObjectsFrom != "" || c.ObjectsTo != ""):
-		return scrollback.ParamErrorf("scrollback", "cancel", "--cancel takes nothing but --from")
+		return scrollback.ParamErrorf("scrollback", "cancel", i18n.CancelTakesOnlyFrom)
 	case c.Cancel:
 		if err := moving.Cancel(p.Ctx, c.From, p.Log()); err != nil {
 			return err
@@ -50,7 +51,7 @@ func (c *Migrate) Run(p Program) error {
 			return err
 		})
 	case c.To == "":
-		return scrollback.ParamErrorf("scrollback", "to", "name the database to copy to: --to URL")
+		return scrollback.ParamErrorf("scrollback", "to", i18n.NameDatabaseToCopyTo)
 	}
 	t := &teller{w: p.Stderr, json: p.JSON}
 	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {

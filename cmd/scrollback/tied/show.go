@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
@@ -149,17 +150,17 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 	}
 	fmt.Fprintln(w)
 	if n.Window == nil {
-		_, err := fmt.Fprintln(w, t.Notebook.NotRun)
+		_, err := fmt.Fprintln(w, t.Say(i18n.NotebookNotRun))
 		return err
 	}
 	fmt.Fprintf(w, "conversation %s\n", n.Conversation)
 	switch {
 	case n.Running:
-		fmt.Fprintln(w, t.Notebook.Running)
+		fmt.Fprintln(w, t.Say(i18n.NotebookRunning))
 	case n.Behind < 0:
-		fmt.Fprintln(w, t.Notebook.Away)
+		fmt.Fprintln(w, t.Say(i18n.NotebookAway))
 	case n.Behind > 0:
-		fmt.Fprintf(w, t.Notebook.Behind+"\n", n.Behind)
+		fmt.Fprintln(w, t.Say(i18n.NotebookBehind, n.Behind))
 	}
 	if err := terminal.Context(w, t, *n.Window); err != nil || len(n.Agents) == 0 {
 		return err
