@@ -32,7 +32,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		if c.o.Listed != nil {
 			c.o.Listed(c.listed)
 		}
-		l := Listing{Zone: c.o.Zone}
+		l := Listing{Zone: c.o.Zone, Texts: c.o.Texts}
 		if c.o.Listing != nil {
 			l = c.o.Listing(items)
 			if l.Width > 0 {
@@ -159,7 +159,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 		return err
 	}
 	if arg == "" {
-		if err := numberedBranches(w, bs, c.o.Zone); err != nil {
+		if err := numberedBranches(w, c.o.Texts, bs, c.o.Zone); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatBranchHint))
@@ -219,7 +219,7 @@ func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
 		}
 		return c.turn(ctx, engine.TurnRequest{Conversation: c.id, WebSearch: c.web, Zone: c.o.Zone, Overrides: c.o.Overrides})
 	}
-	return scrollback.ParamErrorf("terminal.command", "retry", "%s", c.o.Texts.Say(i18n.ChatNothing))
+	return scrollback.ParamErrorf("terminal.command", "retry", i18n.ChatNothing)
 }
 
 // save writes the conversation to a file.

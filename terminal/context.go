@@ -139,8 +139,8 @@ func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 		_, err := fmt.Fprintln(w, t.Say(i18n.ChatUnchanged, cmp.Or(t.Why(r), t.Result(r.Result))))
 		return err
 	}
-	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore),
-		columns.Thousands(r.TokensAfter))
+	fmt.Fprintln(w, t.Say(i18n.ReceiptTokens, r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore),
+		columns.Thousands(r.TokensAfter)))
 	if why := t.Extracted(r); why != "" {
 		fmt.Fprintln(w, why)
 	}
@@ -165,22 +165,22 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Lo
 		if r.Result == scrollback.ResultCompacted {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
 			change = columns.Thousands(r.TokensBefore) + " → " + columns.Thousands(r.TokensAfter)
-			by = r.SummaryBy
+			by = t.Named("summary-by", r.SummaryBy)
 		}
 		switch {
 		case r.Cleared:
-			by += ", " + t.Say(i18n.ChatCleared)
+			by += t.Say(i18n.ReceiptBetween) + t.Say(i18n.ChatCleared)
 		case r.SummaryResult != "":
-			by += ", " + t.Why(r)
+			by += t.Say(i18n.ReceiptBetween) + t.Why(r)
 		case r.Checked:
-			by += ", " + t.Say(i18n.ChatChecked)
+			by += t.Say(i18n.ReceiptBetween) + t.Say(i18n.ChatChecked)
 		}
 		result := t.Result(r.Result)
 		if r.Undone {
 			result = t.Say(i18n.ChatUndone)
 		}
 		if r.Inherited {
-			result += ", " + t.Say(i18n.ChatInherited)
+			result += t.Say(i18n.ReceiptBetween) + t.Say(i18n.ChatInherited)
 		}
 		rows = append(rows, []string{columns.When(r.CreatedAt, zone), result, span, change, columns.Plain(by)})
 	}
@@ -195,7 +195,8 @@ func Pinned(w io.Writer, t words.Texts, ms []scrollback.Message) error {
 	}
 	var rows [][]string
 	for _, m := range ms {
-		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), string(m.Role), columns.Clip(m.Parts.Text(), 100)})
+		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), t.Named("role", string(m.Role)),
+			columns.Clip(m.Parts.Text(), 100)})
 	}
 	return columns.Table(w, rows)
 }

@@ -17,12 +17,14 @@ type Listing struct {
 	Short map[scrollback.ConversationID]string // their ids, where short ones are shown; nil for whole ones
 	Width int                                  // of a row, in columns; 0: titles are cut as they always are
 	Zone  *time.Location                       // of the times; nil for that of the machine
+	Texts words.Texts
 }
 
 // Conversations writes a list, with the numbers by which a person may name them, and below
 // each the sub-agents that work for it.
 func (l Listing) Conversations(w io.Writer, items, agents []scrollback.Conversation) error {
-	rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
+	rows := [][]string{l.Texts.Head(i18n.ColumnN, i18n.ColumnID, i18n.ColumnChanged, i18n.ColumnMessages,
+		i18n.ColumnProject, i18n.ColumnTitle)}
 	row := func(n, indent string, it scrollback.Conversation) {
 		id := string(it.ID)
 		project := 20
@@ -75,22 +77,23 @@ func (l Listing) fit(rows [][]string) {
 }
 
 // Branches lists branches, with times in a zone; the current one has a mark.
-func Branches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) error {
-	return columns.Table(w, branchRows(items, zone), 1, 3, 4, 5)
+func Branches(w io.Writer, t words.Texts, items []scrollback.BranchEntry, zone *time.Location) error {
+	return columns.Table(w, branchRows(t, items, zone), 1, 3, 4, 5)
 }
 
 // numberedBranches lists branches where their numbers are enough to name them, and their ids would
 // not fit beside the rest.
-func numberedBranches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) error {
-	rows := branchRows(items, zone)
+func numberedBranches(w io.Writer, t words.Texts, items []scrollback.BranchEntry, zone *time.Location) error {
+	rows := branchRows(t, items, zone)
 	for i, row := range rows {
 		rows[i] = append(row[:2:2], row[3:]...)
 	}
 	return columns.Table(w, rows, 1, 2, 3, 4)
 }
 
-func branchRows(items []scrollback.BranchEntry, zone *time.Location) [][]string {
-	rows := [][]string{{"", "N", "BRANCH", "FROM", "TO", "MESSAGES", "CHANGED"}}
+func branchRows(t words.Texts, items []scrollback.BranchEntry, zone *time.Location) [][]string {
+	rows := [][]string{t.Head("", i18n.ColumnN, i18n.ColumnBranch, i18n.ColumnFrom, i18n.ColumnTo, i18n.ColumnMessages,
+		i18n.ColumnChanged)}
 	for i, b := range items {
 		mark := ""
 		if b.Current {
@@ -181,8 +184,8 @@ func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.
 		if !h.OnPath {
 			where = t.Say(i18n.ChatAbandoned)
 		}
-		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt, zone),
-			whereFrom(h.Origin), where)
+		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, t.Named("role", string(h.Role)),
+			columns.When(h.CreatedAt, zone), whereFrom(h.Origin), where)
 		for _, m := range h.Before {
 			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.Clip(m.Parts.Text(), 100))
 		}

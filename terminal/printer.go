@@ -95,7 +95,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s",
 			strings.Join(p.Texts.Failure(*p.failed, p.Again, p.Ways), "\n  "))
 	case p.done.Status == scrollback.TurnInterrupted:
-		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", "%s", p.Texts.Say(i18n.ChatInterrupted))
+		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", i18n.ChatInterrupted)
 	}
 	select {
 	case err := <-refused: // it had just ended by itself

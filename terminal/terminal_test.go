@@ -111,7 +111,7 @@ func TestZones(t *testing.T) {
 			"list": func(w io.Writer) error {
 				return Listing{Zone: zone}.Conversations(w, []scrollback.Conversation{{UpdatedAt: at}}, nil)
 			},
-			"branches": func(w io.Writer) error { return Branches(w, []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
+			"branches": func(w io.Writer) error { return Branches(w, "", []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
 			"refs":     func(w io.Writer) error { return Refs(w, words.Texts(""), []scrollback.RefEntry{{CreatedAt: at}}, zone) },
 			"receipts": func(w io.Writer) error {
 				return Receipts(w, words.Texts(""), []scrollback.Receipt{{CreatedAt: at}}, zone)
@@ -230,7 +230,7 @@ func TestBranchesFit(t *testing.T) {
 	all := []scrollback.BranchEntry{{ID: "01a21dbb-b006-7f11-a554-67636bf73768", Current: true, HeadSeq: 1200,
 		Messages:  1200,
 		UpdatedAt: 1795795120246}}
-	if err := numberedBranches(&b, all, time.UTC); err != nil {
+	if err := numberedBranches(&b, words.English, all, time.UTC); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range strings.Split(b.String(), "\n") {

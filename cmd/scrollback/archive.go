@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -78,7 +79,7 @@ func (a *app) finish(ctx context.Context) {
 
 // printArchive prints an archive as a line.
 func (g *globals) printArchive(w io.Writer, a transfer.Archived) error {
-	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key,
-		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes))
+	_, err := fmt.Fprintln(w, g.texts().Say(i18n.ArchiveLine, a.Key,
+		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes)))
 	return err
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 type usageCmd struct {
@@ -44,21 +44,22 @@ func (c *usageCmd) Run(g *globals) error {
 		}
 		return g.print(map[string]any{"usage": sums, "total": total}, func(w io.Writer) error {
 			if len(sums) == 0 {
-				_, err := fmt.Fprintln(w, "No model has been asked yet.")
+				_, err := fmt.Fprintln(w, g.texts().Say(i18n.UsageNone))
 				return err
 			}
 			head := []string{}
 			for _, by := range c.By {
-				head = append(head, strings.ToUpper(by))
+				head = append(head, g.texts().Named("usage-by", by))
 			}
-			rows := [][]string{append(head, "CALLS", "INPUT", "CACHED", "OUTPUT", "COST")}
+			rows := [][]string{append(head, g.texts().Head(i18n.ColumnCalls, i18n.ColumnInput, i18n.ColumnCached,
+				i18n.ColumnOutput, i18n.ColumnCost)...)}
 			for _, s := range sums {
-				rows = append(rows, c.row(s, names))
+				rows = append(rows, c.row(g.texts(), s, names))
 			}
 			if len(sums) > 1 {
 				for _, s := range total {
-					rows = append(rows, c.row(s, names))
-					rows[len(rows)-1][0] = "total"
+					rows = append(rows, c.row(g.texts(), s, names))
+					rows[len(rows)-1][0] = g.texts().Say(i18n.UsageTotal)
 				}
 			}
 			n := len(head)
@@ -120,13 +121,13 @@ func keyNames(keys []scrollback.Key) map[scrollback.KeyID]string {
 	return names
 }
 
-func (c *usageCmd) row(s scrollback.UsageSum, names map[scrollback.KeyID]string) []string {
+func (c *usageCmd) row(t words.Texts, s scrollback.UsageSum, names map[scrollback.KeyID]string) []string {
 	var out []string
 	for _, by := range c.By {
 		out = append(out, map[string]string{"day": s.Day, "model": columns.Plain(s.Model),
 			"project": columns.Plain(s.Project),
 			"key":     columns.Plain(cmp.Or(names[s.Key], string(s.Key), "-")), "conversation": string(s.Conversation),
-			"purpose": s.Purpose}[by])
+			"purpose": t.Named("usage-purpose", s.Purpose)}[by])
 	}
 	count := func(n int64) string {
 		if s.Estimated {
@@ -163,7 +164,8 @@ func (c modelsCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(map[string]any{"models": models}, func(w io.Writer) error {
-			rows := [][]string{{"", "MODEL", "WINDOW", "INPUT", "OUTPUT", "FACTOR"}}
+			rows := [][]string{g.texts().Head("", i18n.ColumnModel, i18n.ColumnWindow, i18n.ColumnInput, i18n.ColumnOutput,
+				i18n.ColumnFactor)}
 			for _, m := range models {
 				mark := ""
 				in := "-"
@@ -188,8 +190,7 @@ func (c modelsCmd) Run(g *globals) error {
 			if err := columns.Table(w, rows, 2, 3, 4, 5); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(w,
-				"\n* marks the default. Prices are per million tokens; ? means assumed. Set a provider's key to see its models.")
+			_, err := fmt.Fprintln(w, "\n"+g.texts().Say(i18n.ModelsExplained))
 			return err
 		})
 	})

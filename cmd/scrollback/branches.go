@@ -60,6 +60,8 @@ func (c *branchesCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"branches": bs}, func(w io.Writer) error { return terminal.Branches(w, bs, g.zone) })
+		return g.print(map[string]any{"branches": bs}, func(w io.Writer) error {
+			return terminal.Branches(w, g.texts(), bs, g.zone)
+		})
 	})
 }

@@ -52,7 +52,7 @@ func (c *listCmd) Run(g *globals) error {
 			if err := a.listing(g, items, agents).Conversations(w, items, agents); err != nil || next == "" {
 				return err
 			}
-			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.MoreCursor, next))
 			return err
 		})
 	})
@@ -110,7 +110,7 @@ func (c *showCmd) Run(g *globals) error {
 			if c.After != nil {
 				direction = "after"
 			}
-			_, err := fmt.Fprintf(w, "more: --%s %d\n", direction, *page.Next)
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.MorePage, direction, *page.Next))
 			return err
 		})
 	})
@@ -222,27 +222,19 @@ func (c *purgeCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(p, func(w io.Writer) error {
-			fmt.Fprintf(w, "%s  %s and %s removed\n", p.ID, several(p.Removed, "message"),
-				several(int64(p.Artifacts), "artifact"))
+			t := g.texts()
+			messages := func(n int64) string { return t.Count(n, i18n.CountOneMessage, i18n.CountMessages) }
+			artifacts := func(n int) string { return t.Count(int64(n), i18n.CountOneArtifact, i18n.CountArtifacts) }
+			fmt.Fprintln(w, t.Say(i18n.PurgeRemoved, p.ID, messages(p.Removed), artifacts(p.Artifacts)))
 			if p.Kept > 0 {
-				fmt.Fprintf(w, "%s kept, because forks inherit what was said; only the forks can read it\n",
-					several(p.Kept, "message"))
+				fmt.Fprintln(w, t.Say(i18n.PurgeKept, messages(p.Kept)))
 			}
 			if p.Waiting > 0 {
-				fmt.Fprintf(w, "%s too new to remove; the next doctor --repair removes the bytes\n",
-					several(int64(p.Waiting), "artifact"))
+				fmt.Fprintln(w, t.Say(i18n.PurgeWaiting, artifacts(p.Waiting)))
 			}
 			return nil
 		})
 	})
-}
-
-// several is a number of things, of which one has no plural.
-func several(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return columns.Thousands(n) + " " + thing + "s"
 }
 
 // changed prints a conversation that a command changed.
@@ -253,7 +245,7 @@ func (g *globals) changed(c scrollback.Conversation, err error) error {
 	return g.print(c, func(w io.Writer) error {
 		state := ""
 		if c.DeletedAt != 0 {
-			state = " (in the trash)"
+			state = g.texts().Say(i18n.InTheTrash)
 		}
 		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, columns.Plain(c.Title), state)
 		return err

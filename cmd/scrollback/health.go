@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 type healthCmd struct {
@@ -16,7 +18,7 @@ func (c *healthCmd) Run(g *globals) error {
 		return err
 	}
 	return g.print(map[string]bool{"ok": true}, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, "ready")
+		_, err := fmt.Fprintln(w, g.texts().Say(i18n.HealthReady))
 		return err
 	})
 }

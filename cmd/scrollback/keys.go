@@ -54,9 +54,8 @@ func (c *keysAddCmd) Run(g *globals) error {
 		return g.print(made{secret, k}, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, secret)
 			if err == nil {
-				_, err = fmt.Fprintf(g.stderr,
-					"This key is shown only now. Send it as \"Authorization: Bearer KEY\", or sign in with it on the page.\n%s · %s · %s · %s\n",
-					k.Name, k.Role, projectsOf(k), g.expiryOf(k))
+				_, err = fmt.Fprintf(g.stderr, "%s\n%s · %s · %s · %s\n", g.texts().Say(i18n.KeyShownOnce),
+					k.Name, g.roleOf(k), g.projectsOf(k), g.expiryOf(k))
 			}
 			return err
 		})
@@ -114,12 +113,13 @@ func (keysListCmd) Run(g *globals) error {
 		}
 		return g.print(map[string]any{"keys": keys}, func(w io.Writer) error {
 			if len(keys) == 0 {
-				_, err := fmt.Fprintln(w, "no keys")
+				_, err := fmt.Fprintln(w, g.texts().Say(i18n.KeysNone))
 				return err
 			}
-			rows := [][]string{{"ID", "NAME", "ROLE", "PROJECTS", "LIMITS", "USED", "STATE"}}
+			rows := [][]string{g.texts().Head(i18n.ColumnID, i18n.ColumnName, i18n.ColumnRole, i18n.ColumnProjects,
+				i18n.ColumnLimits, i18n.ColumnUsed, i18n.ColumnState)}
 			for _, k := range keys {
-				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k.Key), limitsOf(k.Limits),
+				rows = append(rows, []string{string(k.ID), k.Name, g.roleOf(k.Key), g.projectsOf(k.Key), g.limitsOf(k.Limits),
 					g.lastUsed(k.Key), g.stateOf(k.Key, a.Store.Now())})
 			}
 			return columns.Table(w, rows)
@@ -139,26 +139,30 @@ func (c *keysRevokeCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(k, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s (%s) is revoked\n", k.Name, k.ID)
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.KeyRevoked, k.Name, k.ID))
 			return err
 		})
 	})
 }
 
-func projectsOf(k scrollback.Key) string {
-	return cmp.Or(strings.Join(k.Projects, ", "), "all projects")
+func (g *globals) roleOf(k scrollback.Key) string {
+	return g.texts().Named("key-role", k.Role.String())
+}
+
+func (g *globals) projectsOf(k scrollback.Key) string {
+	return cmp.Or(strings.Join(k.Projects, ", "), g.texts().Say(i18n.KeyAllProjects))
 }
 
 func (g *globals) expiryOf(k scrollback.Key) string {
 	if k.ExpiresAt == 0 {
-		return "until it is revoked"
+		return g.texts().Say(i18n.KeyUntilRevoked)
 	}
-	return "until " + columns.When(k.ExpiresAt, g.zone)
+	return g.texts().Say(i18n.KeyUntil, columns.When(k.ExpiresAt, g.zone))
 }
 
 func (g *globals) lastUsed(k scrollback.Key) string {
 	if k.LastUsedAt == 0 {
-		return "never"
+		return g.texts().Say(i18n.KeyNeverUsed)
 	}
 	return columns.When(k.LastUsedAt, g.zone)
 }
@@ -166,9 +170,9 @@ func (g *globals) lastUsed(k scrollback.Key) string {
 func (g *globals) stateOf(k scrollback.Key, now int64) string {
 	switch {
 	case k.RevokedAt > 0:
-		return "revoked " + columns.When(k.RevokedAt, g.zone)
+		return g.texts().Say(i18n.KeyRevokedAt, columns.When(k.RevokedAt, g.zone))
 	case k.Ended(now):
-		return "expired " + columns.When(k.ExpiresAt, g.zone)
+		return g.texts().Say(i18n.KeyExpiredAt, columns.When(k.ExpiresAt, g.zone))
 	}
 	return g.expiryOf(k)
 }

@@ -150,7 +150,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = c.configure()
 	}
 	if err == nil {
-		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Stderr: stderr, Log: c.logger, Print: c.print})
+		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Texts: c.texts(),
+			Stderr: stderr, Log: c.logger, Print: c.print})
 	}
 	if terminal.Unread(err) && half[usage.Name(parsed.Selected())] {
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})

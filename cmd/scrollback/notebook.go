@@ -154,7 +154,7 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 		}
 		err = t.RunAll(g.ctx, cells, c.Prompt)
 		release() // a compaction behind the last turn changes nothing in the file
-		p.Note("(conversation %s)", t.Conversation.ID)
+		p.Note("%s", p.Texts.Say(i18n.RunConversation, t.Conversation.ID))
 		if err == nil {
 			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Say(i18n.ChatCompacting)) })
 		}

@@ -31,7 +31,8 @@ func (projectsListCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(map[string]any{"projects": ps}, func(w io.Writer) error {
-			rows := [][]string{{"PROJECT", "CONVERSATIONS", "STORED", "TITLE"}}
+			rows := [][]string{g.texts().Head(i18n.ColumnProject, i18n.ColumnConversations, i18n.ColumnStored,
+				i18n.ColumnTitle)}
 			for _, p := range ps {
 				stored := "-"
 				if p.Version > 0 {
@@ -165,8 +166,7 @@ func (c *projectsDeleteCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(map[string]any{"name": c.Name, "deleted": true}, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "nothing is stored of the project %s any more; its conversations stay\n",
-				columns.Plain(c.Name))
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.ProjectDeleted, columns.Plain(c.Name)))
 			return err
 		})
 	})
@@ -178,12 +178,14 @@ func (g *globals) project(p scrollback.Project, err error) error {
 		return err
 	}
 	return g.print(p, func(w io.Writer) error {
-		rows := [][]string{{"name", columns.Plain(p.Name)}, {"conversations", columns.Thousands(p.Conversations)}}
+		var rows [][]string
 		row := func(name, value string, set bool) {
 			if set {
-				rows = append(rows, []string{name, columns.Plain(value)})
+				rows = append(rows, []string{g.texts().Named("project-field", name), columns.Plain(value)})
 			}
 		}
+		row("name", p.Name, true)
+		row("conversations", columns.Thousands(p.Conversations), true)
 		row("title", p.Title, p.Title != "")
 		row("model", p.Model, p.Model != "")
 		row("policy", p.Policy, p.Policy != "")
@@ -198,7 +200,7 @@ func (g *globals) project(p scrollback.Project, err error) error {
 			row("money_per_day", fmt.Sprint(b.MoneyPerDay, " ", b.Currency), b.MoneyPerDay != 0)
 		}
 		if p.Version == 0 {
-			row("stored", "nothing: scrollback projects set "+p.Name, true)
+			row("stored", g.texts().Say(i18n.ProjectNothingStored, p.Name), true)
 		} else {
 			row("version", fmt.Sprint(p.Version), true)
 			row("changed", columns.When(p.UpdatedAt, g.zone), true)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -90,7 +91,7 @@ func (c *contextListCmd) Run(g *globals) error {
 			if err := terminal.Refs(w, language(), refs, g.zone); err != nil || next == "" {
 				return err
 			}
-			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.MoreCursor, next))
 			return err
 		})
 	})

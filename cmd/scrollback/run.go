@@ -109,7 +109,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
 			return err
 		}
-		p.Note("(conversation %s)", id)
+		p.Note("%s", p.Texts.Say(i18n.RunConversation, id))
 		if err == nil {
 			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Say(i18n.ChatCompacting)) })
 		}

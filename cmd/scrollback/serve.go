@@ -103,7 +103,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 			Started: func(url string) {
 				systemd.notify("READY=1\nSTATUS=Serving at " + url)
-				fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
+				t := g.texts()
+				fmt.Fprintf(g.stdout, "%s\n%s\n%s\n", t.Say(i18n.ServeStarted, url), t.Say(i18n.ServeData, dir),
+					t.Say(i18n.ServeModel, g.set.Model))
 			}})
 }
 

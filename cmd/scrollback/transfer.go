@@ -259,10 +259,10 @@ func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return transfer.ImportResult{}, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 		}
-		draw, wipe := terminal.Progress(g.stderr)
+		draw, wipe := terminal.Progress(g.texts(), g.stderr)
 		defer wipe()
 		q.Progress = func(n int64) {
-			draw(fmt.Sprintf("KiB, %s messages", columns.Thousands(n)), counted.at>>10, max(counted.size>>10, 1))
+			draw(g.texts().Say(i18n.ImportFileProgress, columns.Thousands(n)), counted.at>>10, max(counted.size>>10, 1))
 		}
 		return a.Import(g.ctx, counted, q)
 	}
@@ -344,9 +344,10 @@ func (c *exportCmd) Run(g *globals) error {
 			}
 		}
 		if isTerminal(g.stderr) {
-			draw, wipe := terminal.Progress(g.stderr)
+			draw, wipe := terminal.Progress(g.texts(), g.stderr)
 			defer wipe()
-			q.Progress = func(done, total int64) { draw("messages", done, total) }
+			messages := g.texts().Named("doctor-count", "messages")
+			q.Progress = func(done, total int64) { draw(messages, done, total) }
 		}
 		if c.Output != "" && c.Output != "-" {
 			return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, q, w) })

@@ -3,6 +3,7 @@ package i18n
 // The help of commands, flags and arguments: members of the family help, which the tags of the
 // command line name.
 var (
+	_ = label("help/show-help", "Show context-sensitive help.", "显示帮助。")
 	_ = label("help/config-file",
 		"Config file ($SCROLLBACK_CONFIG). Default: the user's own, if there is one.",
 		"配置文件（$SCROLLBACK_CONFIG）。默认：用户自己的配置文件（如果有）。")

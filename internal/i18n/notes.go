@@ -162,6 +162,9 @@ var (
 	_ = note("note-record-without-type",
 		"a record without a type",
 		"记录没有类型")
+	_ = note("note-unknown-role-of", "unknown role %s (system, user, assistant or tool)",
+		"未知的角色 %s（应为 system、user、assistant 或 tool）")
+	_ = note("regexp-wrong", "error parsing regexp: %s", "正则表达式有误：%s")
 	_ = note("note-unknown-role",
 		"unknown role %s",
 		"未知的角色 %s")

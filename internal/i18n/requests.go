@@ -2,10 +2,10 @@ package i18n
 
 // Sentences of errors of requests to a server.
 var (
-	KindKey = problem("kind-key",
+	KindKey = label("kind-key",
 		"key",
 		"密钥")
-	KindParameter = problem("kind-parameter",
+	KindParameter = label("kind-parameter",
 		"parameter",
 		"参数")
 	ServerToldToEnd = problem("server-told-to-end",
@@ -149,28 +149,28 @@ var (
 	FieldNotForRequest = problem("field-not-for-request",
 		"%q is not for a request to set",
 		"%q 不能由请求设置")
-	KindText = problem("kind-text",
+	KindText = label("kind-text",
 		"a text",
 		"文本")
-	KindWholeNumber = problem("kind-whole-number",
+	KindWholeNumber = label("kind-whole-number",
 		"a whole number",
 		"整数")
-	KindNumber = problem("kind-number",
+	KindNumber = label("kind-number",
 		"a number",
 		"数字")
-	KindBoolean = problem("kind-boolean",
+	KindBoolean = label("kind-boolean",
 		"true or false",
 		"true 或 false")
-	KindList = problem("kind-list",
+	KindList = label("kind-list",
 		"a list",
 		"列表")
-	KindObject = problem("kind-object",
+	KindObject = label("kind-object",
 		"an object",
 		"对象")
-	KindNull = problem("kind-null",
+	KindNull = label("kind-null",
 		"null",
 		"null")
-	KindField = problem("kind-field",
+	KindField = label("kind-field",
 		"field",
 		"字段")
 	OneOrTheOther = problem("one-or-the-other",

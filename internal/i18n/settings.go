@@ -2,6 +2,21 @@ package i18n
 
 // Sentences of errors of the config file and the environment.
 var (
+	PlaceIsNotTOML = problem("place-is-not-toml",
+		"line %d, column %d is not TOML",
+		"第 %d 行第 %d 列不是 TOML")
+	FileIsNotTOML = problem("file-is-not-toml",
+		"not a TOML file",
+		"不是 TOML 文件")
+	UnknownSetting = problem("unknown-setting",
+		"unknown key %s",
+		"未知的设置 %s")
+	SettingMustBe = problem("setting-must-be",
+		"%s must be a %s",
+		"%s 必须是%s")
+	SettingMustBeTable = problem("setting-must-be-table",
+		"%s must be a table",
+		"%s 必须是表")
 	DataFlagEmpty = problem("data-flag-empty",
 		"--data is empty: name a folder, or leave it out",
 		"--data 为空：请指定文件夹，或不写这个选项")
@@ -65,4 +80,13 @@ var (
 	ReplySettingOutOfRange = problem("reply-setting-out-of-range",
 		"reply.%s is a number from 0, for its default, to 2147483648",
 		"reply.%s 是 0（默认）到 2147483648 的数值")
+)
+
+// The types of settings: members of the family setting-kind.
+var (
+	_ = label("setting-kind/text", "text", "文本")
+	_ = label("setting-kind/text or list of texts", "text or list of texts", "文本或文本的列表")
+	_ = label("setting-kind/true or false", "true or false", "真或假（true 或 false）")
+	_ = label("setting-kind/whole number", "whole number", "整数")
+	_ = label("setting-kind/number", "number", "数字")
 )

@@ -40,7 +40,7 @@ func (l Language) Translate(english string) string {
 	if l == English || english == "" {
 		return english
 	}
-	if s, ok := byEnglish()[english]; ok && !verb.MatchString(english) {
+	if s, ok := byEnglish()[english]; ok && s.kind != labels && !verb.MatchString(english) {
 		return s.chinese
 	}
 	for _, p := range patterns() {

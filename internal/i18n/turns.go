@@ -209,7 +209,7 @@ var (
 	NoWordsToSearchFor = problem("no-words-to-search-for",
 		"there are no words in the message to search for",
 		"消息中没有可搜索的词")
-	KindProject = problem("kind-project",
+	KindProject = label("kind-project",
 		"project",
 		"项目")
 	ModelAnswerCut = problem("model-answer-cut",

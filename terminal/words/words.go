@@ -38,6 +38,14 @@ func (t Texts) Say(id i18n.ID, values ...any) string { return i18n.Language(t).S
 // Named says a member of a family of names, such as the states of a turn.
 func (t Texts) Named(family, member string) string { return i18n.Language(t).Of(family, member) }
 
+// Count says how many things there are; one is for a single one.
+func (t Texts) Count(n int64, one, many i18n.ID) string {
+	if n == 1 {
+		return t.Say(one, "1")
+	}
+	return t.Say(many, columns.Thousands(n))
+}
+
 // Head says the headings of a table; an empty one stays empty.
 func (t Texts) Head(headings ...i18n.ID) []string {
 	row := make([]string, len(headings))

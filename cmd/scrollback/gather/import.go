@@ -87,7 +87,7 @@ func (c *Import) Bring(p Program) (Result, error) {
 	}
 	wipe := func() {}
 	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {
-		o.Step, wipe = steps(f)
+		o.Step, wipe = steps(p.Texts, f)
 	}
 	var found collect.Report
 	err = p.Open(!c.DryRun, func(t *transfer.Transfer, v *engine.View) error {

@@ -44,7 +44,7 @@ func (c *Watch) Follow(p Program) error {
 	w.Report = func(r collect.Report) {
 		if first && !p.JSON {
 			_ = p.found(p.Stdout, r) // a reader that went away ends nothing
-			fmt.Fprintln(p.Stdout, "following; end with Ctrl-C")
+			fmt.Fprintln(p.Stdout, p.Texts.Say(i18n.ImportFollowing))
 		}
 		first = false
 	}
@@ -76,7 +76,7 @@ func (p Program) change(ch collect.Change) {
 	for _, one := range ch.Conversations {
 		if one.Messages > 0 {
 			fmt.Fprintf(p.Stdout, "%s  %s  %s  %s  %s\n", time.Now().In(p.Zone).Format(time.TimeOnly), ch.Tool, one.ID,
-				counted(int(one.Messages), "new message", "new messages"), columns.Plain(ch.Folder))
+				p.Texts.Count(one.Messages, i18n.CountOneNewMessage, i18n.CountNewMessages), columns.Plain(ch.Folder))
 		}
 	}
 }

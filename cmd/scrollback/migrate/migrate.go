@@ -16,12 +16,14 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Program is what the command needs of the rest of the program.
 type Program struct {
 	Ctx    context.Context
 	JSON   bool
+	Texts  words.Texts
 	Stderr io.Writer
 	Log    func() *slog.Logger
 	Print  func(v any, human func(w io.Writer) error) error
@@ -47,13 +49,13 @@ func (c *Migrate) Run(p Program) error {
 			return err
 		}
 		return p.Print(map[string]bool{"canceled": true}, func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, "The database can be changed again. What was copied stays where it is.")
+			_, err := fmt.Fprintln(w, p.Texts.Say(i18n.MoveCanChangeAgain))
 			return err
 		})
 	case c.To == "":
 		return scrollback.ParamErrorf("scrollback", "to", i18n.NameDatabaseToCopyTo)
 	}
-	t := &teller{w: p.Stderr, json: p.JSON}
+	t := &teller{w: p.Stderr, texts: p.Texts, json: p.JSON}
 	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {
 		t.draws = !p.JSON
 	}
@@ -63,37 +65,33 @@ func (c *Migrate) Run(p Program) error {
 	if err != nil {
 		return err
 	}
-	return p.Print(r, func(w io.Writer) error { return c.report(w, r) })
+	return p.Print(r, func(w io.Writer) error { return c.report(w, p.Texts, r) })
 }
 
 // report says what became of it.
-func (c *Migrate) report(w io.Writer, r moving.Report) error {
-	fmt.Fprintf(w, "Copied %s messages and %s other rows, %s in %s (%s).\n", columns.Thousands(r.Messages),
-		columns.Thousands(r.Rows),
-		size(r.Bytes), span(r.Seconds), rate(r.Bytes, r.Seconds))
+func (c *Migrate) report(w io.Writer, t words.Texts, r moving.Report) error {
+	fmt.Fprintln(w, t.Say(i18n.MoveCopied, columns.Thousands(r.Messages), columns.Thousands(r.Rows), size(r.Bytes),
+		span(r.Seconds), rate(r.Bytes, r.Seconds)))
 	if c.ObjectsTo != "" {
-		fmt.Fprintf(w, "Copied %s objects, %s; %s were there already.\n", columns.Thousands(r.Objects), size(r.ObjectBytes),
-			columns.Thousands(r.ObjectsSame))
+		fmt.Fprintln(w, t.Say(i18n.MoveCopiedObjects, columns.Thousands(r.Objects), size(r.ObjectBytes),
+			columns.Thousands(r.ObjectsSame)))
 	}
 	if r.Damaged > 0 {
-		fmt.Fprintf(w, "%s artifacts are damaged where they are, and were copied as they are: the log names them.\n",
-			columns.Thousands(r.Damaged))
+		fmt.Fprintln(w, t.Say(i18n.MoveDamaged, columns.Thousands(r.Damaged)))
 	}
-	fmt.Fprintf(w, "Compared: %s conversations with %s messages are the same on both sides.\n",
-		columns.Thousands(r.Verified), columns.Thousands(r.Compared))
+	fmt.Fprintln(w, t.Say(i18n.MoveCompared, columns.Thousands(r.Verified), columns.Thousands(r.Compared)))
 	if r.Finished {
-		_, err := fmt.Fprintf(w, "%s was closed %s ago and can only be read; all of it is on %s. Start the servers there.\n",
-			r.From, span(float64(r.StopMS)/1000), r.To)
+		_, err := fmt.Fprintln(w, t.Say(i18n.MoveClosed, r.From, span(float64(r.StopMS)/1000), r.To))
 		return err
 	}
-	_, err := fmt.Fprintf(w,
-		"%s stays in use, and notes what changes. Run the command again to go on, and with --finish to close it.\n", r.From)
+	_, err := fmt.Fprintln(w, t.Say(i18n.MoveStays, r.From))
 	return err
 }
 
 // teller says how far it is: in one row of a terminal, else now and then in a line.
 type teller struct {
 	w     io.Writer
+	texts words.Texts
 	json  bool
 	draws bool
 	last  time.Time
@@ -103,12 +101,8 @@ type teller struct {
 // sayEvery is how often a line is written where nobody watches.
 const sayEvery = 10 * time.Second
 
-var doing = map[string]string{"seed": "noting what there is", "copy": "copying", "verify": "comparing",
-	"finish": "copying the last changes", "objects": "copying objects"}
-
 func (t *teller) told(p moving.Progress) {
-	does := doing[string(p.Stage)]
-	if does == "" || t.json {
+	if i18n.Under("migration", string(p.Stage)) == "" || t.json {
 		return
 	}
 	if !t.draws && time.Since(t.last) < sayEvery {
@@ -119,11 +113,11 @@ func (t *teller) told(p moving.Progress) {
 		return
 	}
 	t.last = time.Now()
-	line := fmt.Sprintf("%s: %s of %s conversations, %s messages, %s, %s", does, columns.Thousands(p.Conversations),
-		columns.Thousands(max(p.Of, p.Conversations)),
-		columns.Thousands(p.Messages), size(p.Bytes+p.ObjectBytes), rate(p.Bytes+p.ObjectBytes, p.Seconds))
+	line := t.texts.Say(i18n.MoveProgress, t.texts.Named("migration", string(p.Stage)), columns.Thousands(p.Conversations),
+		columns.Thousands(max(p.Of, p.Conversations)), columns.Thousands(p.Messages), size(p.Bytes+p.ObjectBytes),
+		rate(p.Bytes+p.ObjectBytes, p.Seconds))
 	if left := remaining(p); left > 0 {
-		line += ", about " + span(left) + " left"
+		line += t.texts.Say(i18n.MoveLeft, span(left))
 	}
 	if t.draws {
 		fmt.Fprintf(t.w, "\r%s\x1b[K", line)

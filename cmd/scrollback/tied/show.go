@@ -126,7 +126,7 @@ func answered(cells []transcript.Cell) int {
 
 // Write lists the cells for people.
 func (n Shown) Write(w io.Writer, t words.Texts) error {
-	rows := [][]string{{"CELL", "ROLE", "TEXT", "SAID", "ANSWER", ""}}
+	rows := [][]string{t.Head(i18n.ColumnCell, i18n.ColumnRole, i18n.ColumnText, i18n.ColumnSaid, i18n.ColumnAnswer, "")}
 	for _, c := range n.Cells {
 		said := ""
 		state := ""
@@ -134,15 +134,15 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 			said = strconv.Itoa(c.Messages)
 		}
 		if c.Calls > 0 {
-			said += fmt.Sprintf(" (%s)", calls(c.Calls))
+			said += t.Say(i18n.NotebookCallsOf, t.Count(int64(c.Calls), i18n.CountOneCall, i18n.CountCalls))
 		}
 		if c.Cut {
-			state = "interrupted"
+			state = t.Say(i18n.NotebookInterrupted)
 		}
 		if c.Stale {
-			state = strings.TrimSpace("stale " + state)
+			state = strings.TrimSpace(t.Say(i18n.NotebookStaleCell) + " " + state)
 		}
-		rows = append(rows, []string{strconv.Itoa(c.Cell), string(c.Role), columns.Clip(c.Line, 50), said,
+		rows = append(rows, []string{strconv.Itoa(c.Cell), t.Named("role", string(c.Role)), columns.Clip(c.Line, 50), said,
 			columns.Clip(c.Answer, 50), state})
 	}
 	if err := columns.Table(w, rows, 0); err != nil {
@@ -153,7 +153,7 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 		_, err := fmt.Fprintln(w, t.Say(i18n.NotebookNotRun))
 		return err
 	}
-	fmt.Fprintf(w, "conversation %s\n", n.Conversation)
+	fmt.Fprintln(w, t.Say(i18n.NotebookConversation, n.Conversation))
 	switch {
 	case n.Running:
 		fmt.Fprintln(w, t.Say(i18n.NotebookRunning))
@@ -166,12 +166,5 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	return (terminal.Listing{}).Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
-}
-
-func calls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return columns.Thousands(int64(n)) + " calls"
+	return (terminal.Listing{Texts: t}).Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
 }

@@ -2,8 +2,6 @@ package usage
 
 import (
 	"errors"
-	"strings"
-	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/server/language"
@@ -12,9 +10,6 @@ import (
 // Said is an error in Chinese; english is how it is explained otherwise. What has no
 // sentence of its own is said by its code, with the English behind it.
 func Said(err error, english string) string {
-	if strings.ContainsFunc(english, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
-		return english // it was said in Chinese where it was made
-	}
 	s := scrollback.SentenceOf(err)
 	if s.String() != english {
 		s = own(err)

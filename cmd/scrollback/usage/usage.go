@@ -38,6 +38,9 @@ func Known(help string) bool { return i18n.Under("help", help) != "" }
 func Explain(l i18n.Language, n *kong.Node) {
 	n.Help = l.Of("help", n.Help)
 	for _, f := range n.Flags {
+		if f.Name == "help" { // the parser's own
+			f.Help = "show-help"
+		}
 		f.Help = l.Of("help", f.Help)
 	}
 	for _, a := range n.Positional {
