@@ -90,3 +90,25 @@ var (
 		"its owner is gone; the next turn of conversation %s closes it and keeps its draft",
 		"其所有者已不在；对话 %s 的下一回合会将它关闭，并保留其草稿")
 )
+
+// What is wrong with the place where a branch leaves its parent.
+var (
+	_ = problem("branch-it-leaves-at-and-has-no-parent",
+		"it leaves at #%d, and has no parent",
+		"它在 #%d 处分出，却没有上级")
+	_ = problem("branch-its-path-ends-above",
+		"its path ends above #%d",
+		"它的路径在 #%d 之前就结束了")
+	_ = problem("branch-its-path-comes-back-to-branch",
+		"its path comes back to branch %s",
+		"它的路径又回到分支 %s")
+	_ = problem("branch-its-parent-branch-is-missing",
+		"its parent, branch %s, is missing",
+		"缺少它的上级分支 %s")
+	_ = problem("branch-it-leaves-branch-at-which-ends-at",
+		"it leaves branch %s at #%d, which ends at #%d",
+		"它在 #%[2]d 处离开分支 %[1]s，而该分支止于 #%[3]d")
+	_ = problem("branch-branch-has-no-message-to-leave-at",
+		"branch %s has no message #%d to leave at",
+		"分支 %s 没有可分出的消息 #%d")
+)
