@@ -1,6 +1,10 @@
 package scrollback
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+)
 
 // Access is what a caller may do; each level includes those before it.
 type Access int
@@ -37,7 +41,7 @@ func (c Caller) Lacks(op string, need Access) error {
 	if c.Bound != "" {
 		return Errorf(Refused, op, "%s", c.Bound)
 	}
-	return Errorf(Refused, op, "this needs %s access", need)
+	return Errorf(Refused, op, i18n.NeedsAccess, need)
 }
 
 // Operator returns the caller who may do everything, everywhere: the person who runs the program.

@@ -63,8 +63,8 @@ type Error struct {
 	// Reason refines the code and adds nothing to the text; it may be nil.
 	Reason error
 
-	format string // that Err was made with; see [SentenceOf]
-	args   []any
+	text TextID // that Err was made with; see [SentenceOf]
+	args []any
 }
 
 // Because refines the error's code.
@@ -80,14 +80,17 @@ func (e *Error) Advise(a Advice, setting string) *Error {
 	return e
 }
 
-// Errorf makes an Error; format may wrap with %w.
-func Errorf(code Code, op, format string, args ...any) *Error {
-	return &Error{Code: code, Op: op, Err: fmt.Errorf(format, args...), format: format, args: args}
+// Errorf makes an Error with a sentence of the catalogue, or an English format of the caller's
+// own; it may wrap with %w.
+func Errorf(code Code, op string, text TextID, args ...any) *Error {
+	return &Error{Code: code, Op: op, Err: fmt.Errorf(text.String(), args...), text: text, args: args}
 }
 
 // ParamErrorf makes an Invalid error that names the request field at fault.
-func ParamErrorf(op, param, format string, args ...any) *Error {
-	return &Error{Code: Invalid, Op: op, Param: param, Err: fmt.Errorf(format, args...), format: format, args: args}
+func ParamErrorf(op, param string, text TextID, args ...any) *Error {
+	e := Errorf(Invalid, op, text, args...)
+	e.Param = param
+	return e
 }
 
 func (e *Error) Error() string {

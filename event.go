@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"iter"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Event is one thing that happens while a turn runs. The kinds are the types in
@@ -225,9 +227,9 @@ func ReplyOf(events iter.Seq2[Event, error]) (string, error) {
 			switch {
 			case failed != nil || ev.Status != TurnInterrupted:
 			case ev.FinishReason == FinishTruncated:
-				failed = Errorf(Unavailable, op, "the reply broke off").Because(ErrUpstream)
+				failed = Errorf(Unavailable, op, i18n.ReplyBrokeOff).Because(ErrUpstream)
 			default:
-				failed = Errorf(Canceled, op, "the turn was interrupted")
+				failed = Errorf(Canceled, op, i18n.TurnWasInterrupted)
 			}
 		}
 	}

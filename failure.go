@@ -1,11 +1,14 @@
 package scrollback
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Failure is why a turn failed, as its caller may see it. Cause is what the model's
@@ -92,7 +95,7 @@ func (f Failure) Err(op string) *Error {
 		_ = err.Because(ErrPermanent)
 	}
 	if f.Said != nil {
-		err.format = f.Said.Format
+		err.text = f.Said.message()
 		err.args = nil
 		for _, arg := range f.Said.Args {
 			err.args = append(err.args, arg)
@@ -101,31 +104,55 @@ func (f Failure) Err(op string) *Error {
 	return err
 }
 
-// Phrase is a value of a sentence that is words of ours, and reads differently in another
-// language; values of other types are shown as they are.
-type Phrase string
+// TextID names a sentence of the program's catalogue, in which it exists in each language. One
+// that the catalogue does not have is an English format itself. Among the values of a sentence it
+// is words of ours, which are said in the reader's language; other values stay as they are.
+type TextID = i18n.ID
 
-// Sentence is a sentence of ours before it is written out: the format by which the tables of
-// other languages know it, and its values. Without a format it is a value.
+// Sentence is a sentence of ours before it is written out: its id, its English format, by which
+// it is known where it was stored before sentences had ids, and its values. Without a format it
+// is a value.
 type Sentence struct {
+	ID     TextID  `json:"id,omitempty"`
 	Format string     `json:"format,omitempty"`
 	Args   []Sentence `json:"args,omitempty"`
 	Value  string     `json:"value,omitempty"`
 }
 
-// String is the sentence in English.
-func (t Sentence) String() string { return t.In(nil) }
+// NewSentence is a sentence with its values, each written out as its verb says.
+func NewSentence(text TextID, args ...any) Sentence {
+	format := text.String()
+	t := Sentence{Format: format}
+	if format != string(text) {
+		t.ID = text
+	}
+	for _, v := range verb.FindAllString(format, -1) {
+		if strings.HasSuffix(v, "%") || len(t.Args) == len(args) {
+			continue
+		}
+		t.Args = append(t.Args, valueOf(v, args[len(t.Args)]))
+	}
+	return t
+}
 
-// In is the sentence in a language: its table has formats by English formats. What the
-// table does not have is in English. Formats of the table may give values by their number,
-// as %[2]s; they stand as they do in English.
-func (t Sentence) In(table map[string]string) string {
+// Is reports whether this is the sentence of an id, whatever its values are.
+func (t Sentence) Is(text TextID) bool { return t.ID == text || t.Format == text.String() }
+
+// message is what the sentence was made with.
+func (t Sentence) message() TextID { return cmp.Or(t.ID, TextID(t.Format)) }
+
+// String is the sentence in English.
+func (t Sentence) String() string { return t.In(i18n.English) }
+
+// In is the sentence in a language, or in English if the catalogue does not have it. The
+// language may give values by their number, as %[2]s; they stand as they do in English.
+func (t Sentence) In(l i18n.Language) string {
 	if t.Format == "" {
 		return t.Value
 	}
-	format, ok := table[t.Format]
-	if !ok {
-		format = t.Format
+	format := t.Format
+	if l != i18n.English {
+		format, _ = l.Format(t.ID, t.Format)
 	}
 	next := 0
 	return verb.ReplaceAllStringFunc(format, func(v string) string {
@@ -139,31 +166,19 @@ func (t Sentence) In(table map[string]string) string {
 		if next++; next > len(t.Args) {
 			return ""
 		}
-		return t.Args[next-1].In(table)
+		return t.Args[next-1].In(l)
 	})
 }
 
 // verb is a place for a value in a format.
 var verb = regexp.MustCompile(`%(?:\[(\d+)\])?[-+# 0-9.]*[a-zA-Z%]`)
 
-// textOf is a format with its values, each written out as its verb says.
-func textOf(format string, args []any) Sentence {
-	t := Sentence{Format: format}
-	for _, v := range verb.FindAllString(format, -1) {
-		if strings.HasSuffix(v, "%") || len(t.Args) == len(args) {
-			continue
-		}
-		t.Args = append(t.Args, valueOf(v, args[len(t.Args)]))
-	}
-	return t
-}
-
 func valueOf(verb string, arg any) Sentence {
 	switch v := arg.(type) {
 	case Sentence:
 		return v
-	case Phrase:
-		return Sentence{Format: string(v)}
+	case TextID:
+		return NewSentence(v)
 	case error:
 		if known := new(Error); errors.As(v, &known) {
 			return SentenceOf(v)
@@ -173,51 +188,39 @@ func valueOf(verb string, arg any) Sentence {
 	return Sentence{Value: fmt.Sprintf(verb, arg)}
 }
 
-// The sentences for what must not be shown as it is.
-const (
-	textInternal = "internal error; the log has the details"
-	textStore    = "the store cannot answer now; nothing was lost"
-	textModel    = "the model could not answer; try again"
-	textClosing  = "the server is shutting down; try again"
-	textStopped  = "the request was stopped"
-	textGone     = "the database was deleted, replaced or cut short while it was in use; nothing more is written until scrollback is started again, and the log says what could be rescued"
-	textMoving   = "this store is being moved to another place; here it can only be read"
-	textNoRoom   = "there is no room left on the disk; what was acknowledged is kept"
-)
-
 // SentenceOf is what [Shown] says, before it is written out.
 func SentenceOf(err error) Sentence {
 	var known *Error
 	if !errors.As(err, &known) || known.Err == nil {
 		if CodeOf(err) == Canceled {
-			return Sentence{Format: textStopped}
+			return NewSentence(i18n.RequestStopped)
 		}
-		return Sentence{Format: textInternal}
+		return NewSentence(i18n.InternalError)
 	}
 	own := Sentence{Value: known.Err.Error()}
-	if known.format != "" {
-		own = textOf(known.format, known.args)
+	if known.text != "" {
+		own = NewSentence(known.text, known.args...)
 	}
 	switch known.Code {
 	case Internal:
-		return Sentence{Format: textInternal}
+		return NewSentence(i18n.InternalError)
 	case Unavailable:
 		switch {
 		case errors.Is(known.Reason, ErrUpstream), errors.Is(known.Reason, ErrReplyBound),
 			errors.Is(known.Reason, ErrObjects):
 			return own // our own words; the provider's are in Detail
 		case errors.Is(err, ErrUpstream): // its text may hold theirs
-			return Sentence{Format: textModel}
+			return NewSentence(i18n.ModelCouldNotAnswer)
 		case errors.Is(err, ErrClosing):
-			return Sentence{Format: textClosing}
+			return NewSentence(i18n.ServerShutsDown)
 		case errors.Is(err, ErrDisplaced):
-			return Sentence{Format: textGone}
+			return NewSentence(i18n.DatabaseGone)
 		case errors.Is(err, ErrMoving):
-			return Sentence{Format: textMoving}
+			return NewSentence(i18n.StoreIsBeingMoved)
 		case errors.Is(err, ErrNoRoom):
-			return Sentence{Format: textNoRoom}
+			return NewSentence(i18n.DiskIsFull)
 		}
-		return Sentence{Format: textStore}
+		return NewSentence(i18n.StoreCannotAnswer)
 	}
 	return own
 }

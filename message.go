@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Identifiers. Those we make are UUIDv7; an ArtifactID is the SHA-256 of the
@@ -24,7 +26,7 @@ type (
 func ParseConversationID(s string) (ConversationID, error) {
 	id := strings.ToLower(strings.TrimSpace(s))
 	if len(id) != len("00000000-0000-7000-8000-000000000000") {
-		return "", ParamErrorf("scrollback", "conversation", "%q is not a whole id; here a prefix will not do", s)
+		return "", ParamErrorf("scrollback", "conversation", i18n.NotAWholeID, s)
 	}
 	return ConversationID(id), nil
 }

@@ -2,6 +2,8 @@ package scrollback
 
 import (
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Ref points at an original, for ever: "history:<segment id>" or
@@ -24,11 +26,11 @@ func ArtifactRef(id ArtifactID) Ref { return Ref(RefArtifact + ":" + string(id))
 func (r Ref) Split() (kind, id string, err error) {
 	kind, id, ok := strings.Cut(string(r), ":")
 	if !ok || (kind != RefHistory && kind != RefArtifact) {
-		return "", "", ParamErrorf("scrollback.Ref", "ref", "%q is not a ref: history:<id> or artifact:<id>",
+		return "", "", ParamErrorf("scrollback.Ref", "ref", i18n.NotARef,
 			clip(string(r), 80))
 	}
 	if id == "" || len(id) > 64 || strings.Trim(id, "0123456789abcdef-") != "" {
-		return "", "", ParamErrorf("scrollback.Ref", "ref", "%q is not a ref: the id after %q is malformed",
+		return "", "", ParamErrorf("scrollback.Ref", "ref", i18n.RefIDMalformed,
 			clip(string(r), 80), kind+":")
 	}
 	return kind, id, nil

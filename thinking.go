@@ -3,6 +3,8 @@ package scrollback
 import (
 	"slices"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Thinking is how much a model should think before it answers; the zero value
@@ -113,13 +115,13 @@ func (t Thinking) Tokens(most int64) int64 {
 // Check returns an error that names the parameter at fault, if there is one.
 func (t Thinking) Check() error {
 	if t.Effort != "" && !slices.Contains(Efforts(), t.Effort) {
-		return ParamErrorf("model", "reasoning_effort", "unknown effort %q (%s)", t.Effort, strings.Join(Efforts(), ", "))
+		return ParamErrorf("model", "reasoning_effort", i18n.UnknownEffort, t.Effort, strings.Join(Efforts(), ", "))
 	}
 	if t.Budget < 0 {
-		return ParamErrorf("model", "thinking_budget", "a budget of %d tokens is not possible", t.Budget)
+		return ParamErrorf("model", "thinking_budget", i18n.ThinkingBudgetImpossible, t.Budget)
 	}
 	if t.Effort != "" && t.On != nil && *t.On != (t.Effort != "none") {
-		return ParamErrorf("model", "thinking", "thinking %v and the effort %q contradict each other", *t.On, t.Effort)
+		return ParamErrorf("model", "thinking", i18n.ThinkingContradictsEffort, *t.On, t.Effort)
 	}
 	return nil
 }

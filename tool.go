@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Bounds of a client's tools.
@@ -20,7 +22,7 @@ var toolName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
 func CheckTools(tools []Tool) error {
 	const op = "scrollback.CheckTools"
 	if len(tools) > maxTools {
-		return ParamErrorf(op, "tools", "at most %d tools can be given", maxTools)
+		return ParamErrorf(op, "tools", i18n.TooManyTools, maxTools)
 	}
 	size := 0
 	seen := map[string]bool{}
@@ -29,11 +31,11 @@ func CheckTools(tools []Tool) error {
 		switch {
 		case !toolName.MatchString(t.Name):
 			return ParamErrorf(op, "tools",
-				"tool %d: a name has 1 to 64 ASCII letters, digits, _ and -, and begins with a letter or _", i)
+				i18n.ToolNameInvalid, i)
 		case strings.HasPrefix(t.Name, RecallPrefix):
-			return ParamErrorf(op, "tools", "tool %q: names that begin with %s are reserved", t.Name, RecallPrefix)
+			return ParamErrorf(op, "tools", i18n.ToolNameReserved, t.Name, RecallPrefix)
 		case seen[t.Name]:
-			return ParamErrorf(op, "tools", "tool %q is given twice", t.Name)
+			return ParamErrorf(op, "tools", i18n.ToolGivenTwice, t.Name)
 		}
 		if len(t.Parameters) == 0 {
 			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
@@ -42,7 +44,7 @@ func CheckTools(tools []Tool) error {
 		size += len(t.Name) + len(t.Description) + len(t.Parameters)
 	}
 	if size > maxToolBytes {
-		return ParamErrorf(op, "tools", "the definitions are %d bytes, at most %d can be given", size, maxToolBytes)
+		return ParamErrorf(op, "tools", i18n.ToolDefinitionsTooLarge, size, maxToolBytes)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Usage is what one model call, or several added up, consumed. Tokens are the
@@ -191,7 +193,7 @@ func ParseZone(name string) (*time.Location, error) {
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, ParamErrorf("scrollback.ParseZone", "tz", "%q is no time zone: give a name such as Europe/Madrid or UTC",
+		return nil, ParamErrorf("scrollback.ParseZone", "tz", i18n.NotATimeZone,
 			name)
 	}
 	return z, nil
@@ -284,7 +286,7 @@ func ParseRate(text string) (Rate, error) {
 
 func badRate(text string) error {
 	return ParamErrorf("scrollback", "rate_limit",
-		"a rate is a number of chats per s, m, h or d, such as 20/h, or off, not %q", text)
+		i18n.RateIsChatsPerTime, text)
 }
 
 // String is the rate as [ParseRate] reads it.
@@ -332,11 +334,11 @@ func (l Limits) Check() error {
 	case l.Rate.Chats < Unlimited, l.Rate.Chats > 0 && l.Rate.PerMS <= 0:
 		return badRate(fmt.Sprintf("%d in %d ms", l.Rate.Chats, l.Rate.PerMS))
 	case l.Tokens < 0 || l.Tokens > MaxSumTokens:
-		return ParamErrorf(op, "tokens_per_day", "tokens_per_day is a number of tokens, or 0 for no limit")
+		return ParamErrorf(op, "tokens_per_day", i18n.TokensPerDayIsNumberOrNoLimit)
 	case !(l.Money >= 0) || l.Money > MaxSumCost:
-		return ParamErrorf(op, "money_per_day", "money_per_day is an amount of money, or 0 for no limit")
+		return ParamErrorf(op, "money_per_day", i18n.MoneyPerDayIsAmountOrNoLimit)
 	case u != u.bounded(0, 0, 0):
-		return ParamErrorf(op, "currency", "%.20q is not a currency", l.Currency)
+		return ParamErrorf(op, "currency", i18n.NotACurrency, l.Currency)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/blob"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // spoolBytes is how much of an incoming artifact is held in memory; the rest
@@ -41,7 +42,7 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 		return "", 0, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	if size > maxBytes {
-		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes",
+		return "", 0, scrollback.Errorf(scrollback.Invalid, op, i18n.MoreThanBytes,
 			maxBytes).Because(scrollback.ErrTooLarge)
 	}
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
@@ -110,7 +111,7 @@ func NameOf(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.Artifa
 		return "", 0, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	if size > maxBytes {
-		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes",
+		return "", 0, scrollback.Errorf(scrollback.Invalid, op, i18n.MoreThanBytes,
 			maxBytes).Because(scrollback.ErrTooLarge)
 	}
 	return scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil))), size, nil
@@ -295,9 +296,9 @@ func notText(mediaType string, size int64) error {
 	}
 	if isDocument(mediaType) {
 		return scrollback.ParamErrorf("archive.Read", "ref",
-			"not text: %s, %d bytes; the text of PDF and Office files is not read, so attach it as text", mediaType, size)
+			i18n.AttachmentNotText, mediaType, size)
 	}
-	return scrollback.ParamErrorf("archive.Read", "ref", "not text: %s, %d bytes", mediaType, size)
+	return scrollback.ParamErrorf("archive.Read", "ref", i18n.NotText, mediaType, size)
 }
 
 // isDocument reports whether a media type is that of a file with text in it that only
@@ -319,7 +320,7 @@ func key(id scrollback.ArtifactID) string {
 
 func checkArtifact(id scrollback.ArtifactID) error {
 	if len(id) != 2*sha256.Size || strings.Trim(string(id), "0123456789abcdef") != "" {
-		return scrollback.ParamErrorf("archive.checkArtifact", "ref", "malformed artifact id")
+		return scrollback.ParamErrorf("archive.checkArtifact", "ref", i18n.MalformedArtifactID)
 	}
 	return nil
 }
@@ -341,13 +342,13 @@ func bucketError(op string, err error) error {
 		return err
 	}
 	if errors.Is(err, blob.ErrEndless) {
-		return scrollback.Errorf(scrollback.Unavailable, op, "the list of objects does not end: check the object store").
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.ObjectListDoesNotEnd).
 			Because(scrollback.ErrObjects).Advise(scrollback.AdviceCheckAddress, "")
 	}
 	code := scrollback.Unavailable
 	switch {
 	case errors.Is(err, blob.ErrMissing):
-		return scrollback.Errorf(scrollback.NotFound, op, "the bytes of this artifact are missing")
+		return scrollback.Errorf(scrollback.NotFound, op, i18n.ArtifactBytesMissing)
 	case errors.Is(err, context.Canceled):
 		code = scrollback.Canceled
 	}

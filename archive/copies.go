@@ -14,6 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/blob"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Copy is a full copy of a conversation in the bucket. Its key names it within its
@@ -49,7 +50,7 @@ func isCopyKey(key string) bool {
 }
 
 func noCopy(id scrollback.ConversationID) error {
-	return scrollback.Errorf(scrollback.NotFound, "archive.Copy", "conversation %s has no such archive", id)
+	return scrollback.Errorf(scrollback.NotFound, "archive.Copy", i18n.NoSuchArchive, id)
 }
 
 // copyName is the name in the bucket of a conversation's copy; not_found for a key that
@@ -140,7 +141,7 @@ func (a *Archive) OpenCopy(ctx context.Context, id scrollback.ConversationID, ke
 		return made, nil, a.words.fault(op, err)
 	}
 	if r.Size() != made.Bytes {
-		err := scrollback.Errorf(scrollback.Internal, op, "archive %s has %d bytes instead of %d", key, r.Size(), made.Bytes)
+		err := scrollback.Errorf(scrollback.Internal, op, i18n.ArchiveHasWrongSize, key, r.Size(), made.Bytes)
 		return made, nil, errors.Join(err, r.Close())
 	}
 	return made, r, nil
@@ -166,7 +167,7 @@ func (a *Archive) copy(ctx context.Context, id scrollback.ConversationID, key st
 		err = json.Unmarshal(b, &made)
 	}
 	if err != nil || made.Key != key {
-		return made, scrollback.Errorf(scrollback.Internal, "archive.Copy", "the note of archive %s cannot be read", key)
+		return made, scrollback.Errorf(scrollback.Internal, "archive.Copy", i18n.ArchiveNoteUnreadable, key)
 	}
 	return made, nil
 }

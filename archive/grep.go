@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // levelsMax bounds how deep roll-ups may roll up.
@@ -76,10 +77,10 @@ func (a *Archive) newGrep(scope Scope, q scrollback.GrepQuery) (*grep, error) {
 		q.MaxResults = scrollback.GrepDefault
 	}
 	if q.MaxResults < 0 || q.MaxResults > scrollback.GrepMax {
-		return nil, scrollback.ParamErrorf(op, "max_results", "max_results must be 1 to %d", scrollback.GrepMax)
+		return nil, scrollback.ParamErrorf(op, "max_results", i18n.MaxResultsOutOfRange, scrollback.GrepMax)
 	}
 	if q.ContextLines < 0 || q.ContextLines > scrollback.GrepContextMax {
-		return nil, scrollback.ParamErrorf(op, "context_lines", "context_lines must be 0 to %d", scrollback.GrepContextMax)
+		return nil, scrollback.ParamErrorf(op, "context_lines", i18n.ContextLinesOutOfRange, scrollback.GrepContextMax)
 	}
 	re, err := compile(q)
 	if err != nil {
@@ -123,7 +124,7 @@ func (g *grep) one(ctx context.Context, ref scrollback.Ref) error {
 		return err
 	}
 	if !ok {
-		return scrollback.Errorf(scrollback.NotFound, "archive.Grep", "no such artifact")
+		return scrollback.Errorf(scrollback.NotFound, "archive.Grep", i18n.NoSuchArtifact)
 	}
 	size, err := g.read(ctx, art, 0)
 	if errors.Is(err, errNotText) {
@@ -135,7 +136,7 @@ func (g *grep) one(ctx context.Context, ref scrollback.Ref) error {
 // history greps segments; of roll-ups, what they were rolled up from.
 func (g *grep) history(ctx context.Context, ids []scrollback.SegmentID, level int) error {
 	if level > levelsMax {
-		return scrollback.Errorf(scrollback.Internal, "archive.Grep", "segments nested deeper than %d levels", levelsMax)
+		return scrollback.Errorf(scrollback.Internal, "archive.Grep", i18n.SegmentsNestedTooDeep, levelsMax)
 	}
 	for chunk := range slices.Chunk(ids, segmentsAtOnce) {
 		segs, err := g.a.segments(ctx, chunk)

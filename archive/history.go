@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // segmentsAtOnce bounds one request to the source.
@@ -101,7 +102,7 @@ func (a *Archive) segments(ctx context.Context, ids []scrollback.SegmentID) ([]s
 		}
 		for i, id := range ids[:n] {
 			if i >= len(segs) || segs[i].ID != id {
-				return nil, scrollback.Errorf(scrollback.NotFound, op, "no segment %q", id)
+				return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoSegmentNamed, id)
 			}
 		}
 		out = append(out, segs...)
@@ -135,7 +136,7 @@ func (a *Archive) sheet(ctx context.Context, seg scrollback.Segment) (*sheet, er
 	}
 	if int64(len(s.text)) != seg.Bytes || hash(s.text) != seg.SHA256 {
 		return nil, scrollback.Errorf(scrollback.Internal, op,
-			"segment %s rendered again differs from what was folded: %d bytes instead of %d", seg.ID, len(s.text), seg.Bytes)
+			i18n.SegmentRendersDifferently, seg.ID, len(s.text), seg.Bytes)
 	}
 	return s, nil
 }
@@ -159,7 +160,7 @@ func (a *Archive) draw(ctx context.Context, seg scrollback.Segment) (*sheet, err
 func checkName(id string) error {
 	const safe = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
 	if id == "" || len(id) > 64 || strings.Trim(id, safe) != "" {
-		return scrollback.Errorf(scrollback.Invalid, "archive.checkName", "malformed conversation id")
+		return scrollback.Errorf(scrollback.Invalid, "archive.checkName", i18n.MalformedConversationID)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/grafana/regexp/syntax"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // programMax bounds a compiled pattern, so that a line cannot take for ever.
@@ -59,10 +60,10 @@ func (p *pattern) findReader(r io.RuneReader) []int { return p.plain.FindReaderI
 func compile(q scrollback.GrepQuery) (*pattern, error) {
 	const op, param = "archive.Grep", "pattern"
 	if q.Pattern == "" {
-		return nil, scrollback.ParamErrorf(op, param, "pattern must not be empty")
+		return nil, scrollback.ParamErrorf(op, param, i18n.PatternMustNotBeEmpty)
 	}
 	if n := utf8.RuneCountInString(q.Pattern); n > scrollback.PatternMax {
-		return nil, scrollback.ParamErrorf(op, param, "pattern has %d characters, at most %d are allowed", n,
+		return nil, scrollback.ParamErrorf(op, param, i18n.PatternTooLong, n,
 			scrollback.PatternMax)
 	}
 	flags := syntax.Perl
@@ -79,7 +80,7 @@ func compile(q scrollback.GrepQuery) (*pattern, error) {
 		return nil, scrollback.ParamErrorf(op, param, "%w", err)
 	}
 	if len(prog.Inst) > programMax {
-		return nil, scrollback.ParamErrorf(op, param, "pattern is too big: its repetitions multiply")
+		return nil, scrollback.ParamErrorf(op, param, i18n.PatternTooBig)
 	}
 	p := &pattern{odd: oddFolds(tree, nil), needs: newNeedles(tree, func(rune) bool { return false })}
 	p.most = windowBytes * smallProgram / max(len(prog.Inst), smallProgram)

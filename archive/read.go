@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 const (
@@ -67,10 +68,10 @@ func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64,
 		limit = scrollback.ReadDefault
 	}
 	if limit < 0 || limit > scrollback.ReadMax {
-		return scrollback.Page{}, scrollback.ParamErrorf(op, "limit", "limit must be 1 to %d bytes", scrollback.ReadMax)
+		return scrollback.Page{}, scrollback.ParamErrorf(op, "limit", i18n.ByteLimitOutOfRange, scrollback.ReadMax)
 	}
 	if offset < 0 {
-		return scrollback.Page{}, scrollback.ParamErrorf(op, "offset", "offset must not be negative")
+		return scrollback.Page{}, scrollback.ParamErrorf(op, "offset", i18n.OffsetMustNotBeNegative)
 	}
 	b, err := a.open(ctx, e)
 	if err != nil {
@@ -78,7 +79,7 @@ func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64,
 	}
 	defer func() { _ = b.close() }() // read-only
 	if offset > b.size {
-		return scrollback.Page{}, scrollback.ParamErrorf(op, "offset", "offset %d is past the end: %d bytes", offset, b.size)
+		return scrollback.Page{}, scrollback.ParamErrorf(op, "offset", i18n.OffsetPastEnd, offset, b.size)
 	}
 	from := max(0, offset-slack)
 	win, err := b.at(ctx, from, int(min(b.size, offset+int64(limit)+slack)-from))
@@ -106,7 +107,7 @@ func (a *Archive) Tail(ctx context.Context, e scrollback.RefEntry, lines int) (s
 		lines = scrollback.TailDefault
 	}
 	if lines < 0 || lines > scrollback.TailMax {
-		return scrollback.Tail{}, scrollback.ParamErrorf("archive.Tail", "lines", "lines must be 1 to %d", scrollback.TailMax)
+		return scrollback.Tail{}, scrollback.ParamErrorf("archive.Tail", "lines", i18n.LinesOutOfRange, scrollback.TailMax)
 	}
 	b, err := a.open(ctx, e)
 	if err != nil {

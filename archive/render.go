@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Renderer is the number of the current rendering. A change of a single byte in
@@ -100,7 +101,7 @@ func (rs renderers) table(number int, seg scrollback.Segment, children []scrollb
 }
 
 func unknownRenderer(seg scrollback.Segment, number int) error {
-	return scrollback.Errorf(scrollback.Internal, "archive.Render", "segment %s: this program has no renderer %d", seg.ID,
+	return scrollback.Errorf(scrollback.Internal, "archive.Render", i18n.NoSuchRenderer, seg.ID,
 		number)
 }
 

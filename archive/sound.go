@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/blob"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // sound remembers which artifacts were found to match their names, and when their
@@ -44,7 +45,7 @@ func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at b
 	case err != nil:
 		return a.words.fault(op, err)
 	case hex.EncodeToString(h.Sum(nil)) != string(id):
-		return scrollback.Errorf(scrollback.Internal, op, "the bytes of artifact %s are not those that were stored", id)
+		return scrollback.Errorf(scrollback.Internal, op, i18n.ArtifactBytesChanged, id)
 	}
 	if time.Since(at.ModTime) < settled { // written again, it might show the same time
 		return nil

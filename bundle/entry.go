@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // walker is where a walk stands.
@@ -37,7 +38,7 @@ func (w *walker) next() error {
 		return damaged("the archive cannot be read")
 	}
 	if h.Typeflag != tar.TypeReg || len(h.PAXRecords) > 0 {
-		return refused("the bundle holds %q, which is not a plain file", clip(h.Name))
+		return refused(i18n.BundleHoldsNoPlainFile, clip(h.Name))
 	}
 	if len(w.sum.Entries) >= w.limits.Entries {
 		return tooMuch("it has more than %d entries", w.limits.Entries)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Limits bound what a bundle may hold; a zero field is that of [DefaultLimits].
@@ -56,18 +57,18 @@ func (l Limits) conversation() int64 { return min(l.Text, maxConversation) }
 // unpacked returns how many bytes may come out of a file of a size.
 func (l Limits) unpacked(file int64) int64 { return l.RatioFrom + l.Ratio*file }
 
-func refused(format string, args ...any) error {
-	return scrollback.ParamErrorf("bundle", "file", format, args...)
+func refused(text i18n.ID, args ...any) *scrollback.Error {
+	return scrollback.ParamErrorf("bundle", "file", text, args...)
 }
 
 func damaged(format string, args ...any) error {
-	return refused("the bundle is damaged: "+format, args...)
+	return refused(i18n.BundleDamaged, scrollback.NewSentence(i18n.ID(format), args...))
 }
 
 // tooMuch refuses what is over a limit.
 func tooMuch(format string, args ...any) error {
-	return scrollback.ParamErrorf("bundle", "file", "the bundle is too large: "+format,
-		args...).Because(scrollback.ErrTooLarge)
+	return refused(i18n.BundleTooLarge, scrollback.NewSentence(i18n.ID(format), args...)).
+		Because(scrollback.ErrTooLarge)
 }
 
 // meter ends a stream that unpacks to more than it should.

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // entry says what an entry is by its name, which must be one that may come here, and
 // hands on what it holds.
 func (w *walker) entry(name string, size int64, body io.Reader) error {
-	misplaced := func() error { return refused("the bundle holds %q, which does not belong there", clip(name)) }
+	misplaced := func() error { return refused(i18n.BundleHoldsStranger, clip(name)) }
 	switch {
 	case len(w.sum.Entries) == 0:
 		if name != headerName {

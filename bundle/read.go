@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // maxWindow bounds what unpacking keeps in memory.
@@ -109,9 +110,9 @@ func recognise(r io.ReadSeeker, l Limits) error {
 	case src.err != nil:
 		return failed(src.err)
 	case err != nil || decode(text, &header, "") != nil || header.Format != Format:
-		return refused("the file is not a scrollback bundle, or its beginning is damaged")
+		return refused(i18n.NotABundle)
 	case header.Version > Version:
-		return refused("the bundle has version %d, and this program reads up to version %d: a newer one is needed",
+		return refused(i18n.BundleTooNew,
 			header.Version, Version)
 	case header.Version < 1:
 		return damaged("it says that it has version %d", header.Version)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Renderer makes the Markdown files of segments, so that they can be held against
@@ -112,7 +113,7 @@ func (c *checker) endSegments() error {
 func (c *checker) measure(s *scrollback.Segment, render func(io.Writer) error) error {
 	sum := &counted{Hash: sha256.New()}
 	if err := render(sum); err != nil {
-		return refused("segment %s was written by renderer %d, which this program does not have: a newer one is needed", s.ID,
+		return refused(i18n.BundleRendererTooNew, s.ID,
 			s.Renderer)
 	}
 	if sum.n != s.Bytes || hex.EncodeToString(sum.Sum(nil)) != s.SHA256 {
@@ -143,5 +144,5 @@ func (c *checker) file(name string, sum EntrySum) error {
 			return nil
 		}
 	}
-	return refused("the bundle holds %q, which does not belong there", clip(name))
+	return refused(i18n.BundleHoldsStranger, clip(name))
 }

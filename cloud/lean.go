@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // openGoogle and openAzure say how to get a program that has the clients of these
@@ -16,6 +17,6 @@ func openAzure(context.Context, *url.URL) (*service, error)  { return nil, lean(
 
 func lean(whose string) error {
 	return scrollback.Errorf(scrollback.Refused, "local.Open",
-		"this program was built without %s object stores: build it with go build -tags allclouds ./cmd/scrollback, or use s3://",
+		i18n.BuiltWithoutObjectStores,
 		whose)
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -112,7 +113,7 @@ func New(t *transfer.Transfer, v *engine.View, o Options) (*Collector, error) {
 	c := &Collector{transfer: t, view: v, o: o, judged: map[session]judgement{}}
 	for _, name := range o.From {
 		if !slices.Contains(Names(o.Tools), name) {
-			return nil, scrollback.ParamErrorf(op, "from", "unknown tool %q (%s)", name, strings.Join(Names(o.Tools), ", "))
+			return nil, scrollback.ParamErrorf(op, "from", i18n.UnknownTool, name, strings.Join(Names(o.Tools), ", "))
 		}
 	}
 	var without []string
@@ -123,7 +124,7 @@ func New(t *transfer.Transfer, v *engine.View, o Options) (*Collector, error) {
 		case filepath.IsAbs(x):
 			c.folders = append(c.folders, filepath.Clean(x))
 		default:
-			return nil, scrollback.ParamErrorf(op, "exclude", "%q is neither a tool (%s) nor an absolute folder", x,
+			return nil, scrollback.ParamErrorf(op, "exclude", i18n.NeitherToolNorAbsoluteFolder, x,
 				strings.Join(Names(o.Tools), ", "))
 		}
 	}

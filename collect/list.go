@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -26,7 +27,7 @@ func list(ctx context.Context, tool transcript.Tool, p transcript.Place) (all []
 			return all, err
 		}
 		if all = append(all, one); len(all) == maxSessions {
-			return all, scrollback.Errorf(scrollback.Unavailable, op, "there are more than %d sessions", maxSessions)
+			return all, scrollback.Errorf(scrollback.Unavailable, op, i18n.TooManySessions, maxSessions)
 		}
 	}
 	return all, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/zipped"
 )
@@ -89,7 +90,7 @@ func (c *Collector) open(name string) (opened, error) {
 			root.Close}, nil
 	}
 	if !info.Mode().IsRegular() {
-		return opened{}, scrollback.ParamErrorf(op, "file", "%s is neither a folder nor a file", name)
+		return opened{}, scrollback.ParamErrorf(op, "file", i18n.NeitherFolderNorFile, name)
 	}
 	head, err := Head(name)
 	if err != nil {
@@ -130,9 +131,9 @@ func openZip(name string, now int64) (opened, error) {
 func missing(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return scrollback.Errorf(scrollback.NotFound, op, "%s is not there", name)
+		return scrollback.Errorf(scrollback.NotFound, op, i18n.IsNotThere, name)
 	case errors.Is(err, fs.ErrPermission):
-		return scrollback.Errorf(scrollback.Refused, op, "%s may not be read: the rights are missing", name)
+		return scrollback.Errorf(scrollback.Refused, op, i18n.MayNotBeRead, name)
 	}
 	return scrollback.Wrap(scrollback.Unavailable, op, err)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -59,7 +60,7 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 		out.Err = nil
 	}
 	if n := len(out.Skipped); out.Err == nil && !out.excluded && len(out.Conversations) == 0 && n > 0 {
-		out.Err = scrollback.ParamErrorf(op, "file", "nothing could be read; line %d: %s", out.Skipped[0].Line,
+		out.Err = scrollback.ParamErrorf(op, "file", i18n.NothingCouldBeRead, out.Skipped[0].Line,
 			out.Skipped[0].Reason)
 	}
 	was := c.judged[key]

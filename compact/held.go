@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Append adds a message with its weight (see [window.Weigh]) to a conversation that is held in
@@ -45,7 +46,7 @@ func (s *Shown) seen(ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	for _, id := range ids {
 		i := slices.IndexFunc(s.made, func(made scrollback.Segment) bool { return made.ID == id })
 		if i < 0 {
-			return nil, scrollback.Errorf(scrollback.NotFound, "compact.Run", "segment %s is not in memory", id)
+			return nil, scrollback.Errorf(scrollback.NotFound, "compact.Run", i18n.SegmentNotInMemory, id)
 		}
 		out = append(out, s.made[i])
 	}

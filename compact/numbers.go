@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/nearest"
 )
 
@@ -71,20 +72,20 @@ func (p *Policy) set(name string, v float64) error {
 		for _, n := range numbers {
 			known = append(known, n.name)
 		}
-		hint := ""
+		var hint scrollback.Sentence
 		if near := nearest.Of(name, known); near != "" {
-			hint = `: did you mean "` + near + `"?`
+			hint = scrollback.NewSentence(i18n.DidYouMean, near)
 		}
-		return scrollback.ParamErrorf("compact.Named", "compaction", "unknown number %q%s (%s)", name, hint,
+		return scrollback.ParamErrorf("compact.Named", "compaction", i18n.UnknownPolicyNumber, name, hint,
 			strings.Join(known, ", "))
 	}
 	n := numbers[i]
 	if !(v >= n.least && v <= n.most) || n.count != nil && v != math.Trunc(v) {
-		kind := scrollback.Phrase("a number")
+		kind := i18n.KindNumber
 		if n.count != nil {
-			kind = "a whole number"
+			kind = i18n.KindWholeNumber
 		}
-		return scrollback.ParamErrorf("compact.Named", "compaction", "%s is %s from %v to %s, not %v", name, kind, n.least,
+		return scrollback.ParamErrorf("compact.Named", "compaction", i18n.PolicyNumberOutOfRange, name, kind, n.least,
 			strconv.FormatFloat(n.most, 'f', -1, 64), v)
 	}
 	if n.share != nil {
@@ -103,23 +104,23 @@ func (p *Policy) check() error {
 	switch {
 	case p.AfterShare >= p.TriggerShare:
 		return scrollback.ParamErrorf("compact.Named", "compaction",
-			"after_share (%v) must be less than trigger_share (%v): a compaction must bring the window under its trigger",
+			i18n.AfterShareAboveTrigger,
 			p.AfterShare, p.TriggerShare)
 	case p.TriggerLimitShare > 0 && p.TriggerLimitShare < p.AfterShare:
 		return scrollback.ParamErrorf("compact.Named", "compaction",
-			"trigger_limit_share (%v) is less than after_share (%v): every request would be compacted", p.TriggerLimitShare,
+			i18n.TriggerLimitShareBelowAfterShare, p.TriggerLimitShare,
 			p.AfterShare)
 	case p.SummaryShare+p.PlaceholdersShare > foldedShare+1e-9:
 		return scrollback.ParamErrorf("compact.Named", "compaction",
-			"summary_share (%v) and placeholders_share (%v) are at most %v together", p.SummaryShare, p.PlaceholdersShare,
+			i18n.SummaryAndPlaceholdersShareTooLarge, p.SummaryShare, p.PlaceholdersShare,
 			foldedShare)
 	case p.SummaryShare+2*p.PlaceholderShare > foldedShare+1e-9: // two are never joined
 		return scrollback.ParamErrorf("compact.Named", "compaction",
-			"summary_share (%v) and placeholder_share (%v) for each of two placeholders are at most %v together", p.SummaryShare,
+			i18n.SummaryAndPlaceholderShareTooLarge, p.SummaryShare,
 			p.PlaceholderShare, foldedShare)
 	case p.TriggerMessages > 0 && p.KeepMessages+p.NewMessages > p.TriggerMessages:
 		return scrollback.ParamErrorf("compact.Named", "compaction",
-			"keep_messages and new_messages (%d) are more than trigger_messages (%d)", p.KeepMessages+p.NewMessages,
+			i18n.KeptMessagesAboveTrigger, p.KeepMessages+p.NewMessages,
 			p.TriggerMessages)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -99,7 +100,7 @@ func Named(name string, canSummarize bool, numbers ...map[string]float64) (Polic
 	}
 	p, ok := preset(name)
 	if !ok {
-		return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", "unknown policy %q (%s)", name,
+		return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", i18n.UnknownPolicy, name,
 			strings.Join([]string{Auto, Snapshot, Rolling, Segments}, ", "))
 	}
 	for _, set := range numbers {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -148,7 +149,7 @@ func (r *record) finish(ctx context.Context, w Summarizer, text string, out outc
 
 // errLate is why a call gave no summary when asking had to stop.
 var errLate = scrollback.Errorf(scrollback.Unavailable, "compact.Run",
-	"no summary came in time").Because(scrollback.ErrUpstream)
+	i18n.NoSummaryCameInTime).Because(scrollback.ErrUpstream)
 
 // try makes one call, records it, and judges the answer.
 func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item, out *outcome) (string, error) {
@@ -259,7 +260,7 @@ func hear(ctx context.Context, w Summarizer, q model.Request, made *call) (strin
 			Shown: "the summary reached the most tokens that an answer may have, and was cut off"}
 	case "":
 		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run",
-			"the stream was cut off").Because(scrollback.ErrUpstream)
+			i18n.StreamWasCutOff).Because(scrollback.ErrUpstream)
 	}
 	return "", summary.Unusable{Complaint: "it ended for another reason than being done (" + finish + ")",
 		Shown: fmt.Sprintf("the answer ended early (%s)", clip(finish))}

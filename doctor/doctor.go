@@ -22,6 +22,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -360,7 +361,7 @@ func (d *check) leaf(ctx context.Context, where string, s scrollback.Segment, w 
 	}
 	ms, err := d.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq)
 	if err == nil && len(ms) != s.Messages {
-		err = scrollback.Errorf(scrollback.Internal, "doctor.Check", "of %d messages %d are there", s.Messages, len(ms))
+		err = scrollback.Errorf(scrollback.Internal, "doctor.Check", i18n.MessagesMissing, s.Messages, len(ms))
 	}
 	if err != nil {
 		d.problem("hash", where, "what it covers cannot be read: %s", cause(err))

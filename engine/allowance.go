@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // AllowanceLookup returns what a project may use in a day, and the name of the setting that says
@@ -56,7 +57,7 @@ func (g limitGate) judge(ctx context.Context, key scrollback.KeyID, project stri
 	for _, k := range append([]keyLimits{{key, own}}, makers...) {
 		against, err = g.checkSpent(
 			ctx,
-			spender{k.Allowance, "key", string(k.id), "scrollback keys limit " + string(k.id)},
+			spender{k.Allowance, i18n.KindKey, string(k.id), "scrollback keys limit " + string(k.id)},
 			k.id,
 			"",
 		)
@@ -71,7 +72,7 @@ func (g limitGate) judge(ctx context.Context, key scrollback.KeyID, project stri
 	if err != nil {
 		return q, nil, err
 	}
-	against, err = g.checkSpent(ctx, spender{a, "project", project, setting}, "", project)
+	against, err = g.checkSpent(ctx, spender{a, i18n.KindProject, project, setting}, "", project)
 	return q, against, err
 }
 
@@ -144,7 +145,7 @@ func (g limitGate) admit(ctx context.Context, key scrollback.KeyID, project stri
 // spender is whose allowance it is, as people see it.
 type spender struct {
 	scrollback.Allowance
-	kind    scrollback.Phrase
+	kind    scrollback.TextID
 	name    string
 	setting string
 }
@@ -167,16 +168,16 @@ func (g limitGate) checkSpent(
 	again := time.UnixMilli((scrollback.DayOf(g.e.store.Books.Now()) + 1) * scrollback.DayMS).
 		UTC().
 		Format("2006-01-02 15:04 UTC")
-	over := func(format string, args ...any) error {
-		return scrollback.Errorf(scrollback.OverBudget, "engine.Turn", format, args...).Advise(scrollback.AdviceWait,
+	over := func(text i18n.ID, args ...any) error {
+		return scrollback.Errorf(scrollback.OverBudget, "engine.Turn", text, args...).Advise(scrollback.AdviceWait,
 			s.setting)
 	}
 	switch {
 	case s.Tokens > 0 && all.TotalTokens >= s.Tokens:
-		return over("%s %s has used %d tokens today, and its budget is %d a day; it starts again at %s", s.kind, s.name,
+		return over(i18n.TokenBudgetUsedUp, s.kind, s.name,
 			all.TotalTokens, s.Tokens, again), nil
 	case s.Money > 0 && all.Cost >= s.Money:
-		return over("%s %s has used %.2f %s today, and its budget is %.2f a day; it starts again at %s", s.kind, s.name,
+		return over(i18n.MoneyBudgetUsedUp, s.kind, s.name,
 			all.Cost, currency, s.Money, again), nil
 	}
 	return nil, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/title"
 )
@@ -37,7 +38,7 @@ func (b Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scr
 func (b Branches) Rewind(ctx context.Context, id scrollback.ConversationID, to Point) (scrollback.Conversation, error) {
 	const op = "engine.Rewind"
 	if to.Branch == "" && to.Seq == nil {
-		return scrollback.Conversation{}, scrollback.ParamErrorf(op, "seq", "say where to: a seq, a branch, or both")
+		return scrollback.Conversation{}, scrollback.ParamErrorf(op, "seq", i18n.SayWhereTo)
 	}
 	head, on, err := b.of(ctx, id, to.Branch)
 	if err != nil {

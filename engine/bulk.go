@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/request"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -80,7 +81,7 @@ func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[
 // A long file folds hundreds of times: it asks no model unless that is wanted.
 func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	if head.ID != b.Begin.ID {
-		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", "no conversation %s in this backlog", head.ID)
+		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", i18n.NoConversationInBacklog, head.ID)
 	}
 	settings := b.settings
 	settings.Policy.Summarizes = settings.Policy.Summarizes && b.Summarize

@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine/request"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -155,7 +156,7 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID,
 		}
 		if running != nil { // it would lose sight of the question it is answering
 			return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Compact",
-				"a turn is being answered; stop it first")
+				i18n.TurnIsBeingAnswered)
 		}
 		return v.e.compactor.CompactByHand(ctx, head, Overrides{}, compact.Everything)
 	}

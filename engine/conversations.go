@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/request"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
@@ -48,7 +49,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation,
 		}
 	case err == nil && !v.door.caller.Sees(made.Project):
 		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.NotFound, "engine.Create",
-			"the id of this conversation cannot be used")
+			i18n.ConversationIDUnusable)
 	case err == nil && !created && made.Messages == 0 && len(in) > 0:
 		if known, err = v.door.head(ctx, made.ID, scrollback.AccessWrite); err != nil {
 			return made, false, err
@@ -100,7 +101,7 @@ func admits(ctx context.Context, v *View, c *scrollback.Conversation) error {
 		return err
 	}
 	if len(c.PinnedSeqs) > 0 {
-		return scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
+		return scrollback.ParamErrorf(op, "pinned_seqs", i18n.NoMessageToPinYet)
 	}
 	of, err := v.e.resolver.FindProject(ctx, c.Project)
 	if err == nil {
@@ -118,7 +119,7 @@ func (e *Engine) mayStart() error {
 		return nil
 	}
 	return scrollback.Errorf(scrollback.Refused, "engine",
-		"sub-agents are not allowed here: start scrollback with --agents, or set agents.allowed in the configuration")
+		i18n.SubAgentsNotAllowed)
 }
 
 // narrowed checks an edit of a sub-agent: its folders only become fewer, and its project is
@@ -129,7 +130,7 @@ func narrowed(c, was *scrollback.Conversation) error {
 		return nil
 	case c.Project != was.Project:
 		return scrollback.ParamErrorf("engine.Patch", "project",
-			"a sub-agent stays in the project of the conversation that it works for")
+			i18n.SubAgentStaysInProject)
 	case slices.Equal(c.Roots, was.Roots):
 		return nil
 	}
@@ -194,7 +195,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 			return err
 		}
 		if !v.door.caller.Sees(c.Project) {
-			return scrollback.Errorf(scrollback.NotFound, "engine.Patch", "no project %s", c.Project)
+			return scrollback.Errorf(scrollback.NotFound, "engine.Patch", i18n.NoProject, c.Project)
 		}
 		if err := narrowed(c, &was); err != nil {
 			return err

@@ -28,6 +28,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
@@ -264,7 +265,7 @@ func (e *Engine) join(group *sync.WaitGroup) (leave func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", "the engine is closed").
+		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", i18n.EngineIsClosed).
 			Because(scrollback.ErrClosing)
 	}
 	group.Add(1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Turns are the turns of conversations as one caller sees them, no matter which process runs them.
@@ -70,7 +71,7 @@ func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID,
 	found, err := e.store.Turns.Get(ctx, turn)
 	if err == nil && found.Conversation != id {
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.Turns.Get",
-			"no turn %s in this conversation", turn)
+			i18n.NoTurnInConversation, turn)
 	}
 	if err == nil && e.store.Turns.Expired(found) {
 		found.State = scrollback.TurnInterrupted

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/request"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -76,6 +77,6 @@ func (v *View) Fits(c scrollback.Conversation) error {
 
 // noModels finds the models of an engine that was given none.
 func noModels(name string) (model.Model, error) {
-	return nil, scrollback.ParamErrorf("engine", "model", "no models are set up, so there is no %q",
+	return nil, scrollback.ParamErrorf("engine", "model", i18n.NoModelsSetUp,
 		name).Because(scrollback.ErrNoModel)
 }

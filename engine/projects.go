@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Projects are those of one caller.
@@ -45,7 +46,7 @@ func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, err
 			return out, err
 		}
 	}
-	return scrollback.Project{}, scrollback.Errorf(scrollback.NotFound, "engine.Projects", "no project %s", name)
+	return scrollback.Project{}, scrollback.Errorf(scrollback.NotFound, "engine.Projects", i18n.NoProject, name)
 }
 
 // Put applies edit to what is stored of a project, in one transaction; if nothing is, it
@@ -99,7 +100,7 @@ func (e *Engine) findAllowance(ctx context.Context, name string) (scrollback.All
 // allow returns nil if a project is the caller's, who has the access that is needed.
 func (p Projects) allow(name string, need scrollback.Access) error {
 	if !p.v.door.caller.Sees(name) {
-		return scrollback.Errorf(scrollback.NotFound, "engine.Projects", "no project %s", name)
+		return scrollback.Errorf(scrollback.NotFound, "engine.Projects", i18n.NoProject, name)
 	}
 	return p.v.door.may(need)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
@@ -209,7 +210,7 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *requ
 	}
 	lt.quote(ctx, &l)
 	if err := window.Lint(l.Window, lt.settings.Facts.Dialect); err != nil {
-		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
+		return w, nil, scrollback.Errorf(scrollback.Internal, op, i18n.WindowBreaksProviderRule, err)
 	}
 	m := request.BuildManifest(head.Conversation, lt.settings, l.Window, lt.previous)
 	note = request.RecordSent(&l, m, &lt.settings)
@@ -244,17 +245,17 @@ func (lt *liveTurn) conclude(ctx context.Context, step int,
 		f.FinishReason = scrollback.FinishTruncated
 	case t.parts.Text() == "" && len(calls) == 0 && t.finish == finishFiltered:
 		return nil, nil, scrollback.Errorf(scrollback.Refused, "engine.Turn",
-			"the model declines this request because of its provider's rules on content").
+			i18n.ModelDeclinesByContentRules).
 			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
 	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
 		switch hidden := len(t.parts) > 0; {
 		case t.finish == scrollback.FinishLength:
-			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerCut).
+			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", i18n.ModelAnswerCut).
 				Because(scrollback.ErrUpstream).
 				Advise(scrollback.AdviceChooseModel, "")
 		case hidden:
 			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn",
-				answerHidden).Because(scrollback.ErrUpstream).
+				i18n.ModelAnswerHidden).Because(scrollback.ErrUpstream).
 				Advise(scrollback.AdviceChooseModel, "")
 		}
 		return nil, nil, lt.empty(ctx)
@@ -330,16 +331,10 @@ func thought(ps scrollback.Parts) bool {
 	})
 }
 
-const (
-	answerEmpty  = "the model's answer was empty"
-	answerCut    = "the model reached the length its answer may have before it said anything: allow a longer answer, or less thinking"
-	answerHidden = "the model ended with thoughts it does not show and said nothing: ask it to answer, or choose another model"
-)
-
 // empty is the error of an answer without anything in it. Where the same messages got one
 // before, they will again, and it says how to go on.
 func (lt *liveTurn) empty(ctx context.Context) error {
-	err := scrollback.Errorf(scrollback.Unavailable, "engine.Turn", answerEmpty).Because(scrollback.ErrUpstream)
+	err := scrollback.Errorf(scrollback.Unavailable, "engine.Turn", i18n.ModelAnswerEmpty).Because(scrollback.ErrUpstream)
 	lt.mu.Lock()
 	b := lt.head.Branch
 	lt.mu.Unlock()
@@ -353,8 +348,8 @@ func (lt *liveTurn) empty(ctx context.Context) error {
 	}
 	for _, one := range before {
 		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Said != nil &&
-			slices.Contains(emptyAnswers, one.Failure.Said.Format) {
-			return scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty again").
+			slices.ContainsFunc(emptyAnswers, one.Failure.Said.Is) {
+			return scrollback.Errorf(scrollback.Unavailable, "engine.Turn", i18n.ModelAnswerEmptyAgain).
 				Because(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).
 				Advise(scrollback.AdviceLeaveOut, "")
 		}
@@ -403,7 +398,7 @@ func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
 	}
 }
 
-var emptyAnswers = []string{answerEmpty, "the model's answer was empty again"}
+var emptyAnswers = []i18n.ID{i18n.ModelAnswerEmpty, i18n.ModelAnswerEmptyAgain}
 
 // record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/request"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/window"
@@ -71,12 +72,12 @@ func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest,
 	switch {
 	case w.by == "" && e.o.WebSearch == WebSearchOff:
 		return w, scrollback.ParamErrorf("engine.Turn", "web_search",
-			"web search is switched off here (web_search in the configuration)")
+			i18n.WebSearchSwitchedOff)
 	case w.by == "":
 		return w, scrollback.ParamErrorf(
 			"engine.Turn",
 			"web_search",
-			"nobody can search the web for %s here: set searxng in the configuration to the address of a SearXNG server, or choose a model whose provider searches",
+			i18n.NobodyCanSearchWeb,
 			settings.Facts.Name,
 		)
 	case w.by == WebSearchProvider || len(r.Message) > 0:

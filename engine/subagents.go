@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
@@ -43,7 +44,7 @@ func (o AgentOptions) Check() error {
 			return scrollback.ParamErrorf(
 				"agent",
 				"agents",
-				"agents.%s is a number from 0, for its default, to %d",
+				i18n.AgentsSettingOutOfRange,
 				name,
 				v.most,
 			)

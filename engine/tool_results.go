@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -22,7 +23,7 @@ func matchResults(open []scrollback.ToolCall, ids []string, in []store.Incoming)
 			return scrollback.ParamErrorf(
 				"engine.Turn",
 				"tool_results",
-				"result %q answers no open call (open: %s)",
+				i18n.ResultAnswersNoOpenCall,
 				id,
 				listCalls(open),
 			)
@@ -33,7 +34,7 @@ func matchResults(open []scrollback.ToolCall, ids []string, in []store.Incoming)
 		return scrollback.ParamErrorf(
 			"engine.Turn",
 			"tool_results",
-			"every open call needs its result: %s",
+			i18n.EveryOpenCallNeedsResult,
 			listCalls(open),
 		)
 	}

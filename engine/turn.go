@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -197,7 +198,7 @@ func (v *View) prepare(ctx context.Context,
 		return begin, settings, web, scrollback.ParamErrorf(
 			"engine.Turn",
 			"message",
-			"there is nothing to answer: give a message",
+			i18n.NothingToAnswer,
 		)
 	}
 	if err := scrollback.CheckTools(r.Tools); err != nil {
@@ -254,10 +255,10 @@ func (a *incomingTurn) messages(ctx context.Context) ([]store.Incoming, error) {
 	const op = "engine.Turn"
 	r := a.request
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
-		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
+		return nil, scrollback.ParamErrorf(op, "tool_results", i18n.GiveMessageOrResults)
 	}
 	if len(r.MessageID) > 100 || strings.ContainsFunc(string(r.MessageID), notPrintable) {
-		return nil, scrollback.ParamErrorf(op, "message_id", "the id of a message is at most 100 printable characters")
+		return nil, scrollback.ParamErrorf(op, "message_id", i18n.MessageIDTooLong)
 	}
 	var m scrollback.Message
 	var attached map[int][]byte
@@ -281,7 +282,7 @@ func (a *incomingTurn) messages(ctx context.Context) ([]store.Incoming, error) {
 		return nil, nil
 	}
 	if len(r.ToolResults) > a.in.Limits.Parts {
-		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once",
+		return nil, scrollback.ParamErrorf(op, "tool_results", i18n.TooManyResults,
 			a.in.Limits.Parts).Because(scrollback.ErrTooLarge)
 	}
 	in, err := a.in.Admit(ctx, r.Conversation, m, a.settings.Room(), attached)
@@ -322,7 +323,7 @@ func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
 	}
 	if len(key) > 200 {
 		return scrollback.Idempotency{}, scrollback.ParamErrorf("engine.Turn", "idempotency_key",
-			"an idempotency key is at most 200 bytes")
+			i18n.IdempotencyKeyTooLong)
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -372,7 +373,7 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 	waiting := last != nil && last.State == scrollback.TurnWaiting
 	switch {
 	case len(r.ToolResults) > 0 && !waiting:
-		return scrollback.ParamErrorf(op, "tool_results", "no call waits for a result")
+		return scrollback.ParamErrorf(op, "tool_results", i18n.NoCallWaitsForResult)
 	case len(r.ToolResults) > 0:
 		ids := make([]string, len(r.ToolResults))
 		for i, res := range r.ToolResults {
@@ -380,10 +381,10 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 		}
 		return matchResults(last.OpenCalls, ids, in)
 	case len(r.Message) == 0 && waiting:
-		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s",
+		return scrollback.ParamErrorf(op, "tool_results", i18n.LastTurnWaitsForResults,
 			listCalls(last.OpenCalls))
 	case len(r.Message) == 0 && last != nil && last.State == scrollback.TurnComplete:
-		return scrollback.ParamErrorf(op, "message", "the last message is answered already: give a message")
+		return scrollback.ParamErrorf(op, "message", i18n.LastMessageAnsweredAlready)
 	}
 	return nil
 }

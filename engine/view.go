@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 )
@@ -67,7 +68,7 @@ func (d door) project(name string) (string, error) {
 	}
 	name = cmp.Or(name, scrollback.DefaultProject)
 	if !d.caller.Sees(name) {
-		return "", scrollback.Errorf(scrollback.NotFound, "engine", "no project %s", name)
+		return "", scrollback.Errorf(scrollback.NotFound, "engine", i18n.NoProject, name)
 	}
 	return name, nil
 }
@@ -86,7 +87,7 @@ func (d door) head(ctx context.Context, id scrollback.ConversationID, need scrol
 		return h, err
 	}
 	if !d.caller.Sees(h.Project) {
-		return store.Head{}, scrollback.Errorf(scrollback.NotFound, "engine", "no conversation %s", id)
+		return store.Head{}, scrollback.Errorf(scrollback.NotFound, "engine", i18n.NoConversation, id)
 	}
 	if err := d.may(need); err != nil {
 		return store.Head{}, err
@@ -122,7 +123,7 @@ func (d door) projects(name string, within []string) ([]string, error) {
 	case d.caller.AllProjects:
 		return within, nil
 	case name != "" && !d.caller.Sees(name):
-		return nil, scrollback.Errorf(scrollback.NotFound, "engine", "no project %s", name)
+		return nil, scrollback.Errorf(scrollback.NotFound, "engine", i18n.NoProject, name)
 	}
 	own := append([]string{}, d.caller.Projects...)
 	if name != "" {
@@ -182,7 +183,7 @@ func (v *View) Admin() (*Admin, error) {
 		return nil, err
 	}
 	if !v.door.caller.AllProjects {
-		return nil, scrollback.Errorf(scrollback.Refused, "engine", "this needs access to all projects")
+		return nil, scrollback.Errorf(scrollback.Refused, "engine", i18n.NeedsAccessToAllProjects)
 	}
 	return &Admin{v.e}, nil
 }

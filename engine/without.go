@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -24,7 +25,7 @@ func (v *View) LeavingOut(ctx context.Context, id scrollback.ConversationID, mor
 	taken := x.together("with", back)
 	for _, seq := range back {
 		if x.err == nil && !slices.Contains(out, seq) {
-			x.err = scrollback.ParamErrorf("engine.LeavingOut", "with", "message #%d is not left out", seq)
+			x.err = scrollback.ParamErrorf("engine.LeavingOut", "with", i18n.MessageIsNotLeftOut, seq)
 		}
 	}
 	out = slices.DeleteFunc(out, func(seq int64) bool { return slices.Contains(taken, seq) })
@@ -51,13 +52,13 @@ func (x *leaver) at(seq int64) (m scrollback.Message) {
 func (x *leaver) together(param string, seqs []int64) []int64 {
 	const op = "engine.Turn"
 	if len(seqs) > mostLeftOut && x.err == nil {
-		x.err = scrollback.ParamErrorf(op, param, "at most %d messages can be named",
+		x.err = scrollback.ParamErrorf(op, param, i18n.TooManyMessagesNamed,
 			mostLeftOut).Because(scrollback.ErrTooLarge)
 	}
 	all := map[int64]bool{}
 	for _, seq := range seqs {
 		if x.err == nil && (seq < 1 || seq > x.branch.HeadSeq) {
-			x.err = scrollback.ParamErrorf(op, param, "there is no message #%d on this path, which has %d", seq,
+			x.err = scrollback.ParamErrorf(op, param, i18n.NoMessageNumberedOnPath, seq,
 				x.branch.HeadSeq)
 		}
 		if all[seq] {
@@ -139,7 +140,7 @@ func (d door) leaveOut(ctx context.Context, s *store.Store, head *store.Head, r 
 			asked := m.Role == scrollback.RoleUser || len(r.ToolResults) > 0 && len(m.Parts.Calls()) > 0
 			if asked && slices.Contains(out, seq) {
 				return scrollback.ParamErrorf("engine.Turn", "without",
-					"message #%d is what is to be answered: say something else with it left out, or take it back", seq)
+					i18n.MessageIsToBeAnswered, seq)
 			}
 			if asked {
 				break

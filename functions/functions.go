@@ -23,6 +23,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Function is a tool that runs here. Call takes the arguments as the model wrote them and
@@ -49,7 +50,7 @@ func Of[In, Out any](name, description string, do func(ctx context.Context, in I
 		err = fmt.Errorf("the arguments must be a struct or a map, not %T", *new(In))
 	}
 	if err != nil {
-		f.err = scrollback.ParamErrorf("functions.Of", "tools", "the function %s cannot be a tool: %w", name, err)
+		f.err = scrollback.ParamErrorf("functions.Of", "tools", i18n.FunctionCannotBeTool, name, err)
 	}
 	f.Call = func(ctx context.Context, arguments json.RawMessage) (string, error) {
 		var in In
@@ -102,7 +103,7 @@ func Turn(ctx context.Context, v *engine.View, ask engine.TurnRequest,
 			results, err := answer(ctx, v, ask.Conversation, done.TurnID, all)
 			if err == nil && round == MaxRounds {
 				err = scrollback.Errorf(scrollback.Unavailable, "functions.Turn",
-					"the model still calls functions after %d rounds", MaxRounds).Because(scrollback.ErrReplyBound)
+					i18n.FunctionsNeverEnd, MaxRounds).Because(scrollback.ErrReplyBound)
 			}
 			if err != nil {
 				yield(nil, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Keep stores bytes as an artifact, its media type judged by what it holds.
@@ -25,7 +26,7 @@ func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollbac
 	kind := mimetype.Detect(head)
 	id, size, err := in.put(ctx, io.MultiReader(bytes.NewReader(head), r), in.Limits.ArtifactBytes)
 	if errors.Is(err, scrollback.ErrTooLarge) {
-		err = scrollback.ParamErrorf("intake.Keep", "file", "an attachment has at most %d bytes (limits.attachment_bytes)",
+		err = scrollback.ParamErrorf("intake.Keep", "file", i18n.AttachmentTooLarge,
 			in.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
 	}
 	media, _, _ := strings.Cut(kind.String(), ";")
@@ -118,7 +119,7 @@ func (in *Intake) artifactEnds(ctx context.Context, id scrollback.ArtifactID,
 		}
 	}
 	if !utf8.ValidString(head) || !utf8.ValidString(tail) {
-		return "", "", scrollback.ParamErrorf(op, "artifact", "artifact %s is not text", id)
+		return "", "", scrollback.ParamErrorf(op, "artifact", i18n.ArtifactIsNotText, id)
 	}
 	return head, tail, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/intake/picture"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // addressBytes is how long the address of an image may be.
@@ -24,10 +25,10 @@ func (l Limits) checkImage(p scrollback.Image) error {
 	switch p.Detail {
 	case "", "low", "high", "auto":
 	default:
-		return scrollback.ParamErrorf(op, "message", "the detail of an image is low, high or auto, not %.40q", p.Detail)
+		return scrollback.ParamErrorf(op, "message", i18n.ImageDetailIsOneOf, p.Detail)
 	}
 	if p.URL != "" && !l.RemoteImages {
-		return scrollback.ParamErrorf(op, "message", "images at addresses are not allowed here (remote_images)")
+		return scrollback.ParamErrorf(op, "message", i18n.ImageAddressesNotAllowed)
 	}
 	return checkAddress(p)
 }
@@ -43,10 +44,10 @@ func checkAddress(p scrollback.Image) error {
 	at, err := url.Parse(p.URL)
 	switch {
 	case p.Artifact != "":
-		return scrollback.ParamErrorf(op, "message", "an image has an artifact or an address, not both")
+		return scrollback.ParamErrorf(op, "message", i18n.ImageHasArtifactOrAddress)
 	case err != nil, at.Scheme != "http" && at.Scheme != "https", at.Host == "", at.User != nil, len(p.URL) > addressBytes:
 		return scrollback.ParamErrorf(op, "message",
-			"the address of an image is an http or https address of at most %d characters, without a password", addressBytes)
+			i18n.ImageAddressInvalid, addressBytes)
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 	}
 	defer f.Close()
 	if size > a.Limits.ArtifactBytes {
-		return p, scrollback.ParamErrorf("intake", "message", "an image has at most %d bytes (limits.attachment_bytes)",
+		return p, scrollback.ParamErrorf("intake", "message", i18n.ImageTooLarge,
 			a.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
 	}
 	b, err := io.ReadAll(f)
@@ -198,5 +199,5 @@ func inMessage(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return scrollback.ParamErrorf("intake", "message", "image %s: %w", clip.Line(clip.OneLine(name), 100), err)
+	return scrollback.ParamErrorf("intake", "message", i18n.ImageFailed, clip.Line(clip.OneLine(name), 100), err)
 }

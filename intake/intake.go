@@ -20,6 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/intake/picture"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -75,7 +76,7 @@ func (l Limits) Check(ps scrollback.Parts) error {
 		switch p := p.(type) {
 		case scrollback.Text:
 			if p.Reference != nil {
-				return scrollback.ParamErrorf(op, "message", "part %d: a reference is set by the server, and cannot be sent", i)
+				return scrollback.ParamErrorf(op, "message", i18n.ReferenceIsSetByServer, i)
 			}
 		case scrollback.File:
 		case scrollback.Image:
@@ -83,26 +84,26 @@ func (l Limits) Check(ps scrollback.Parts) error {
 				return err
 			}
 		default:
-			return scrollback.ParamErrorf(op, "message", "part %d: a user's message holds text, images and files", i)
+			return scrollback.ParamErrorf(op, "message", i18n.UserMessageHoldsOnly, i)
 		}
 	}
 	if strings.TrimSpace(ps.Text()) == "" && len(ps) == len(textParts(ps)) {
-		return scrollback.ParamErrorf(op, "message", "the message is empty")
+		return scrollback.ParamErrorf(op, "message", i18n.MessageIsEmpty)
 	}
 	if len(ps) > l.Parts {
-		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts (limits.parts)",
+		return scrollback.ParamErrorf(op, "message", i18n.TooManyParts,
 			l.Parts).Because(scrollback.ErrTooLarge)
 	}
 	chars := 0
 	for _, t := range textParts(ps) {
 		if !utf8.ValidString(t.Text) {
-			return scrollback.ParamErrorf(op, "message", "the message is not UTF-8")
+			return scrollback.ParamErrorf(op, "message", i18n.MessageIsNotUTF8)
 		}
 		chars += utf8.RuneCountInString(t.Text)
 	}
 	if chars > l.MessageChars {
 		return scrollback.ParamErrorf(op, "message",
-			"the message has %d characters, at most %d are taken (limits.message_chars)", chars,
+			i18n.MessageTooLong, chars,
 			l.MessageChars).Because(scrollback.ErrTooLarge)
 	}
 	return nil
@@ -124,16 +125,16 @@ func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 	own := len(m.Parts) - len(m.Parts.References())
 	switch {
 	case err != nil:
-		return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
+		return scrollback.ParamErrorf(op, "history", i18n.MessageFailed, i, err)
 	case role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName:
-		return scrollback.ParamErrorf(op, "history", "message %d: the name %s is reserved", i, m.Name)
+		return scrollback.ParamErrorf(op, "history", i18n.NameIsReserved, i, m.Name)
 	case len(m.Parts) == 0 || own > l.Parts:
-		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, own, l.Parts)
+		return scrollback.ParamErrorf(op, "history", i18n.MessageHasTooManyParts, i, role, own, l.Parts)
 	}
 	for _, p := range m.Parts {
 		if image, ok := p.(scrollback.Image); ok {
 			if err := l.checkImage(image); err != nil {
-				return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
+				return scrollback.ParamErrorf(op, "history", i18n.MessageFailed, i, err)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
@@ -81,7 +82,7 @@ func ready(first func(ctx context.Context) error, in ...string) func(ctx context
 		}
 		for _, dir := range in {
 			if err := room(dir); err != nil {
-				e := scrollback.Errorf(scrollback.Unavailable, "local.Ready", "nothing can be written to %s: %w", dir, err)
+				e := scrollback.Errorf(scrollback.Unavailable, "local.Ready", i18n.NothingCanBeWrittenTo, dir, err)
 				if full(err) {
 					e = e.Because(scrollback.ErrNoRoom)
 				}

@@ -38,6 +38,7 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
@@ -167,7 +168,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 		o = &Options{}
 	}
 	if file, err := databaseFile(dir, o.Database); dir == "" && (err != nil || file != "") {
-		return nil, scrollback.ParamErrorf(op, "dir", "name a folder; \".\" is the current one")
+		return nil, scrollback.ParamErrorf(op, "dir", i18n.NameAFolder)
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
@@ -29,13 +30,13 @@ type places struct {
 func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	const op = "local.Open"
 	if o.Mode < Make || o.Mode > ReadOnly {
-		return places{}, scrollback.ParamErrorf(op, "mode", "there is no mode %d", o.Mode)
+		return places{}, scrollback.ParamErrorf(op, "mode", i18n.NoSuchMode, o.Mode)
 	}
 	if scheme, isURL := serverOf(o.Database); isURL {
 		open := o.Services.Databases[scheme]
 		if open == nil {
 			return places{}, scrollback.Errorf(scrollback.Refused, op,
-				"this program has no client for PostgreSQL: open it with cloud.Open, or use sqlite:///PATH")
+				i18n.NoClientForPostgreSQL)
 		}
 		return openServer(ctx, dir, open, o)
 	}
@@ -44,7 +45,7 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 		return places{}, err
 	}
 	if file == "" && o.Mode == ReadOnly {
-		return places{}, scrollback.ParamErrorf(op, "mode", "a database in memory is empty: there is nothing to read")
+		return places{}, scrollback.ParamErrorf(op, "mode", i18n.MemoryDatabaseIsEmpty)
 	}
 	kept, err := objects.Parse(dir, o.Objects, o.Services.Buckets)
 	if err != nil {
@@ -98,7 +99,7 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 				return at, err
 			}
 			return at, scrollback.Errorf(scrollback.Unavailable, op,
-				"%s may only be read (%w); serve --read-only, and commands that only read, work there", path, err)
+				i18n.FolderMayOnlyBeRead, path, err)
 		}
 	}
 	log := o.Engine.Log
@@ -141,5 +142,5 @@ func databaseFile(dir, at string) (string, error) {
 		return filepath.FromSlash(u.Path), nil
 	}
 	return "", scrollback.ParamErrorf("local.Open", "database",
-		"a database is postgres://USER:PASSWORD@HOST:PORT/DATABASE, sqlite:///PATH or memory:")
+		i18n.DatabaseIsURL)
 }

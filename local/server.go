@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
@@ -63,7 +64,7 @@ func openServer(ctx context.Context, dir string, open DatabaseOpener, o *Options
 func lasting(kept objects.Place) error {
 	if kept.Memory() {
 		return scrollback.ParamErrorf("local.Open", "objects",
-			"a database that lasts needs objects that last: s3://BUCKET or file:///FOLDER")
+			i18n.LastingDatabaseNeedsLastingObjects)
 	}
 	return nil
 }

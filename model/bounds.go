@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Bounds limit one reply. A server that goes beyond them is stopped,
@@ -32,6 +33,6 @@ func (b Bounds) Full() Bounds {
 // Exceeded returns the error of a reply that went beyond a bound; what names the bound with
 // its figure.
 func Exceeded(what string) error {
-	return scrollback.Errorf(scrollback.Unavailable, "model", "the model's answer was stopped: it went beyond %s",
+	return scrollback.Errorf(scrollback.Unavailable, "model", i18n.ModelAnswerStopped,
 		what).Because(scrollback.ErrReplyBound)
 }

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Guarded is what a model streams, with the faults of a model of one's own made errors of its
@@ -48,7 +49,7 @@ func ownError(m Model, err error) error {
 	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", "the model %s failed: %w", nameOf(m), err).
+	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", i18n.ModelFailed, nameOf(m), err).
 		Because(scrollback.ErrUpstream)
 }
 
@@ -67,6 +68,6 @@ func GuardedFacts(m Model, name string) (f Facts) {
 func nameOf(m Model) string { return GuardedFacts(m, "").Name }
 
 func panicError(name string, fault any) error {
-	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", "the model %s panicked: %v", name, fault).
+	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", i18n.ModelPanicked, name, fault).
 		Because(scrollback.ErrUpstream)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // lockMode lets everybody who may write to the folder take its locks, as far as the umask does.
@@ -33,10 +34,10 @@ func (f *File) Lock() (release func(), err error) {
 		if bad := f.Writable(); bad != nil {
 			return nil, bad
 		}
-		return nil, scrollback.Errorf(scrollback.Refused, op, "%s cannot be written: %w", f.Name, err)
+		return nil, scrollback.Errorf(scrollback.Refused, op, i18n.CannotBeWritten, f.Name, err)
 	case !held:
 		return nil, scrollback.Errorf(scrollback.Conflict, op,
-			"a cell of this notebook is being run; wait for it, or stop it")
+			i18n.NotebookIsBeingRun)
 	default:
 		release = sync.OnceFunc(func() { unlock(lock) })
 	}

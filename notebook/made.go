@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
@@ -28,7 +29,7 @@ var blanks = map[string]func(transcript.Tie) transcript.Notebook{".ipynb": ipynb
 func blankOf(name, title string) (transcript.Notebook, error) {
 	make := blanks[strings.ToLower(filepath.Ext(name))]
 	if make == nil {
-		return nil, scrollback.ParamErrorf("notebook.New", "file", "%s: the name of a notebook ends with .ipynb or .mtm",
+		return nil, scrollback.ParamErrorf("notebook.New", "file", i18n.NotebookNameHasNoEnding,
 			name)
 	}
 	tie := transcript.Tie{Title: title}
@@ -72,11 +73,11 @@ func claim(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newMode)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return scrollback.Errorf(scrollback.Conflict, op, "%s is there already", path)
+		return scrollback.Errorf(scrollback.Conflict, op, i18n.IsThereAlready, path)
 	case errors.Is(err, fs.ErrNotExist):
-		return scrollback.Errorf(scrollback.NotFound, op, "there is no folder %s", filepath.Dir(path))
+		return scrollback.Errorf(scrollback.NotFound, op, i18n.NoFolderThere, filepath.Dir(path))
 	case err != nil:
-		return scrollback.Errorf(scrollback.Refused, op, "%s cannot be written: %w", path, err)
+		return scrollback.Errorf(scrollback.Refused, op, i18n.CannotBeWritten, path, err)
 	}
 	return scrollback.Wrap(scrollback.Unavailable, op, file.Close())
 }

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
@@ -61,7 +62,7 @@ func Open(name string) (*File, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no file %s", name)
+		return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoFileThere, name)
 	case err != nil:
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
@@ -78,7 +79,7 @@ func Open(name string) (*File, error) {
 func opened(name string, b []byte) (transcript.Notebook, error) {
 	open := formats[strings.ToLower(filepath.Ext(name))]
 	if open == nil {
-		return nil, scrollback.ParamErrorf("notebook.Open", "file", "%s: the name of a notebook ends with .ipynb or .mtm",
+		return nil, scrollback.ParamErrorf("notebook.Open", "file", i18n.NotebookNameHasNoEnding,
 			name)
 	}
 	n, err := open(b)
@@ -104,17 +105,17 @@ func (f *File) read() ([]byte, error) {
 	case err != nil:
 		return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
 	case info.IsDir():
-		return nil, scrollback.ParamErrorf(op, "file", "%s is a folder, not a notebook", f.Name)
+		return nil, scrollback.ParamErrorf(op, "file", i18n.FolderIsNoNotebook, f.Name)
 	case !info.Mode().IsRegular():
-		return nil, scrollback.ParamErrorf(op, "file", "%s is not a file", f.Name)
+		return nil, scrollback.ParamErrorf(op, "file", i18n.IsNotAFile, f.Name)
 	case info.Size() > MaxBytes:
-		return nil, scrollback.ParamErrorf(op, "file", "%s has %d bytes; a notebook has at most %d", f.Name, info.Size(),
+		return nil, scrollback.ParamErrorf(op, "file", i18n.NotebookTooLarge, f.Name, info.Size(),
 			int64(MaxBytes)).Because(scrollback.ErrTooLarge)
 	}
 	f.mode = info.Mode().Perm()
 	b, err := io.ReadAll(io.LimitReader(file, MaxBytes+1)) // it may be growing
 	if err == nil && len(b) > MaxBytes {
-		return nil, scrollback.ParamErrorf(op, "file", "%s has more than %d bytes; a notebook has at most that", f.Name,
+		return nil, scrollback.ParamErrorf(op, "file", i18n.NotebookLargerThan, f.Name,
 			int64(MaxBytes)).Because(scrollback.ErrTooLarge)
 	}
 	return b, scrollback.Wrap(scrollback.Unavailable, op, err)
@@ -131,7 +132,7 @@ func (f *File) Base() string { return strings.TrimSuffix(filepath.Base(f.Path), 
 func (f *File) Writable() error {
 	const op = "notebook.Writable"
 	if f.mode&0o222 == 0 {
-		return scrollback.Errorf(scrollback.Refused, op, "%s is read-only: what is said to its cells could not be kept",
+		return scrollback.Errorf(scrollback.Refused, op, i18n.NotebookIsReadOnly,
 			f.Name)
 	}
 	file, err := os.OpenFile(f.Path, os.O_WRONLY, 0)
@@ -142,7 +143,7 @@ func (f *File) Writable() error {
 		err = probe(f.disk, f.Path)
 	}
 	if err != nil {
-		return scrollback.Errorf(scrollback.Refused, op, "%s cannot be written: %w", f.Name, err)
+		return scrollback.Errorf(scrollback.Refused, op, i18n.CannotBeWritten, f.Name, err)
 	}
 	return nil
 }

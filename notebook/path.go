@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/cell"
 )
@@ -167,7 +168,7 @@ func Choose(cells []transcript.Cell, which string) ([]int, error) {
 	case "all", "last":
 		if len(all) == 0 {
 			return nil, scrollback.ParamErrorf(op, "cell",
-				"the notebook has no cell that can be run; add one: --cell new PROMPT")
+				i18n.NoCellCanBeRun)
 		}
 		if which == "last" {
 			all = all[len(all)-1:]
@@ -177,17 +178,17 @@ func Choose(cells []transcript.Cell, which string) ([]int, error) {
 	n, err := strconv.Atoi(which)
 	switch {
 	case err != nil:
-		return nil, scrollback.ParamErrorf(op, "cell", "--cell takes the number of a cell, last, all or new, not %q", which)
+		return nil, scrollback.ParamErrorf(op, "cell", i18n.CellFlagTakes, which)
 	case n < 1 || n > len(cells):
-		return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no cell %d: the notebook has %d", n, len(cells))
+		return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoCellNumbered, n, len(cells))
 	}
 	switch c := cells[n-1]; {
 	case c.Role != scrollback.RoleUser:
-		return nil, scrollback.ParamErrorf(op, "cell", "cell %d cannot be run: its role is %s", n, c.Role)
+		return nil, scrollback.ParamErrorf(op, "cell", i18n.CellRoleCannotBeRun, n, c.Role)
 	case c.Markup:
-		return nil, scrollback.ParamErrorf(op, "cell", "cell %d cannot be run: it is text, not a prompt", n)
+		return nil, scrollback.ParamErrorf(op, "cell", i18n.CellIsTextNotPrompt, n)
 	case blank(c):
-		return nil, scrollback.ParamErrorf(op, "cell", "cell %d is empty", n)
+		return nil, scrollback.ParamErrorf(op, "cell", i18n.CellIsEmpty, n)
 	}
 	return []int{n - 1}, nil
 }
@@ -204,11 +205,11 @@ func (f *File) Wanted(which, prompt string) ([]int, error) {
 	}
 	switch {
 	case which == "new" && strings.TrimSpace(prompt) == "":
-		return nil, scrollback.ParamErrorf(op, "message", "the message is empty")
+		return nil, scrollback.ParamErrorf(op, "message", i18n.MessageIsEmpty)
 	case which == "new":
 		return nil, f.Writable()
 	case prompt != "":
-		return nil, scrollback.ParamErrorf(op, "cell", "a prompt is for --cell new; cell %s has its own", which)
+		return nil, scrollback.ParamErrorf(op, "cell", i18n.PromptIsForNewCell, which)
 	}
 	return Choose(f.Cells(), which)
 }

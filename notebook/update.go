@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -31,7 +32,7 @@ func (f *File) update(find func(transcript.Notebook) (cell int, ok bool),
 			return err
 		}
 	}
-	return scrollback.Errorf(scrollback.Conflict, "notebook.Write", "%s was not written: others kept changing it", f.Name)
+	return scrollback.Errorf(scrollback.Conflict, "notebook.Write", i18n.NotebookNotWritten, f.Name)
 }
 
 // try is one attempt of an update; after an error the notebook is as it was.
@@ -54,7 +55,7 @@ func (f *File) try(find func(transcript.Notebook) (cell int, ok bool),
 	}
 	cell, ok := find(f.Notebook)
 	if !ok {
-		return scrollback.Errorf(scrollback.Internal, "notebook.Write", "the cell is not in the notebook")
+		return scrollback.Errorf(scrollback.Internal, "notebook.Write", i18n.CellNotInNotebook)
 	}
 	before := f.Notebook.Bytes()
 	if err := change(f.Notebook, cell); err != nil {
@@ -67,7 +68,7 @@ func (f *File) try(find func(transcript.Notebook) (cell int, ok bool),
 	if len(after) > MaxBytes {
 		f.Notebook, err = opened(f.Name, before)
 		return errors.Join(scrollback.ParamErrorf("notebook.Write", "file",
-			"%s would have %d bytes; a notebook has at most %d", f.Name, len(after),
+			i18n.NotebookWouldBeTooLarge, f.Name, len(after),
 			int64(MaxBytes)).Because(scrollback.ErrTooLarge), err)
 	}
 	err = replace(f.disk, f.Path, f.mode, after, f.unchanged)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -24,7 +25,7 @@ func (b bounded) Head(ctx context.Context, id scrollback.ConversationID) (store.
 func (b bounded) seen(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
 	h, err := b.door.Head(ctx, id)
 	if err == nil && !b.ids[id] && !(b.whole && slices.Contains(b.projects, h.Project)) {
-		return store.Head{}, scrollback.Errorf(scrollback.NotFound, "recall", "no conversation %s", id)
+		return store.Head{}, scrollback.Errorf(scrollback.NotFound, "recall", i18n.NoConversation, id)
 	}
 	return h, err
 }

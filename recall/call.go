@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/token"
@@ -38,7 +39,7 @@ func (r *Reader) Call(ctx context.Context, id scrollback.ConversationID, tool st
 	room Room) (string, error) {
 	run := tools[tool]
 	if run == nil {
-		return "", scrollback.Errorf(scrollback.NotFound, "recall.Call", "there is no tool named %s", tool)
+		return "", scrollback.Errorf(scrollback.NotFound, "recall.Call", i18n.NoToolNamed, tool)
 	}
 	return run(ctx, call{r, id, args, room})
 }
@@ -76,7 +77,7 @@ func Arguments[T any](raw json.RawMessage) (T, error) {
 		if errors.As(err, &kind) { // its text names our types
 			why = fmt.Sprintf("%s cannot be a %s", cmp.Or(strings.ToLower(kind.Field), "this"), kind.Value)
 		}
-		return args, scrollback.ParamErrorf("recall", "arguments", "the arguments are not of the tool's shape: %s", why)
+		return args, scrollback.ParamErrorf("recall", "arguments", i18n.ArgumentsOfWrongShape, why)
 	}
 	return args, nil
 }
@@ -98,7 +99,7 @@ func Fit(room Room, make func(try int) (any, bool)) (string, error) {
 		}
 		if !more {
 			return "", scrollback.Errorf(scrollback.OverBudget, "recall",
-				"even the shortest answer has %d bytes, and %d bytes and %d tokens is all there is room for; ask for less", len(b),
+				i18n.ShortestAnswerTooLong, len(b),
 				room.Bytes, room.Tokens)
 		}
 	}
@@ -250,7 +251,7 @@ func find(ctx context.Context, c call) (string, error) {
 		return "", err
 	}
 	if a.Limit < 0 || a.Limit > scrollback.SearchMax {
-		return "", scrollback.ParamErrorf("recall", "limit", "limit must be 1 to %d", scrollback.SearchMax)
+		return "", scrollback.ParamErrorf("recall", "limit", i18n.LimitOutOfRange, scrollback.SearchMax)
 	}
 	q, err := c.searched(ctx, a.Scope)
 	if err != nil {
@@ -356,16 +357,16 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 	switch {
 	case scope != scrollback.ScopeProject && scope != scrollback.ScopeAll:
 		return scrollback.SearchQuery{}, scrollback.ParamErrorf(op, "scope",
-			"a scope is conversation, project or all, not %q", scope)
+			i18n.RecallScopeIsOneOf, scope)
 	case scope == scrollback.ScopeProject && (may == scrollback.ScopeProject || may == scrollback.ScopeAll):
 		return scrollback.SearchQuery{Project: own.Project}, nil
 	case may == scrollback.ScopeAll:
 		return scrollback.SearchQuery{}, nil
 	case may == scrollback.ScopeProject:
 		return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op,
-			"this conversation may search only its project")
+			i18n.MaySearchOnlyItsProject)
 	}
-	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only itself")
+	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, i18n.MaySearchOnlyItself)
 }
 
 // agents are the conversations that work for this one, and theirs: what they said and made

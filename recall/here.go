@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -37,7 +38,7 @@ var absolute = regexp.MustCompile(`^(?:/|\\\\|[A-Za-z]:[/\\])`)
 // is invalid.
 func Folder(name string) (string, error) {
 	if !absolute.MatchString(name) {
-		return "", scrollback.ParamErrorf("recall", "folder", "folder must be an absolute path, not %q", name)
+		return "", scrollback.ParamErrorf("recall", "folder", i18n.FolderMustBeAbsolute, name)
 	}
 	if strings.HasPrefix(name, "/") {
 		name = path.Clean(name)
@@ -70,7 +71,7 @@ func (r *Reader) On(ctx context.Context, g Ground) (*Reader, error) {
 		return on, nil
 	case scrollback.ScopeProject, ScopeFolder:
 	default:
-		return nil, scrollback.ParamErrorf("recall.On", "scope", "a scope is folder, project or all, not %q", g.Scope)
+		return nil, scrollback.ParamErrorf("recall.On", "scope", i18n.ScopeIsOneOf, g.Scope)
 	}
 	there, err := worked(ctx, on)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Leaf is a segment as part of a roll-up or of what a conversation shows. Tokens is the
@@ -53,7 +54,7 @@ func (r *Reader) Leaves(ctx context.Context, id scrollback.ConversationID, ref s
 	}
 	if kind != scrollback.RefHistory {
 		return Leaves{}, scrollback.ParamErrorf("recall.Leaves", "ref",
-			"%s is an attachment; only compacted messages have leaves", entry.Ref)
+			i18n.AttachmentHasNoLeaves, entry.Ref)
 	}
 	of, err := r.store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(name)})
 	if err != nil {
@@ -88,7 +89,7 @@ func (r *Reader) Segments(ctx context.Context, id scrollback.ConversationID) (Se
 func (r *Reader) Shape(ctx context.Context, id scrollback.ConversationID, bins int) (scrollback.Shape, error) {
 	switch {
 	case bins < 0 || bins > scrollback.ShapeMax:
-		return scrollback.Shape{}, scrollback.ParamErrorf("recall.Shape", "bins", "bins must be 1 to %d", scrollback.ShapeMax)
+		return scrollback.Shape{}, scrollback.ParamErrorf("recall.Shape", "bins", i18n.BinsOutOfRange, scrollback.ShapeMax)
 	case bins == 0:
 		bins = scrollback.ShapeDefault
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 )
@@ -56,9 +57,9 @@ func list(ctx context.Context, c call) (string, error) {
 	case err != nil:
 		return "", err
 	case a.Limit < 0 || a.Limit > scrollback.ListMax:
-		return "", scrollback.ParamErrorf("recall", "limit", "limit must be 1 to %d", scrollback.ListMax)
+		return "", scrollback.ParamErrorf("recall", "limit", i18n.LimitOutOfRange, scrollback.ListMax)
 	case a.Kind != "" && a.Kind != scrollback.RefHistory && a.Kind != scrollback.RefArtifact:
-		return "", scrollback.ParamErrorf("recall", "kind", "a kind of ref is history or artifact")
+		return "", scrollback.ParamErrorf("recall", "kind", i18n.RefKindIsOneOf)
 	}
 	limit := cmp.Or(a.Limit, scrollback.ListDefault)
 	head, err := c.door.Head(ctx, c.conversation)
@@ -103,7 +104,7 @@ func (w lister) place(ctx context.Context, cursor string) (string, *scrollback.R
 	}
 	place, ref, ok := strings.Cut(cursor, " ")
 	if !ok || place != placeShown && place != placeArtifact && place != placeOlder {
-		return "", nil, scrollback.ParamErrorf("recall", "cursor", "this is not a cursor of ours")
+		return "", nil, scrollback.ParamErrorf("recall", "cursor", i18n.NotACursorOfOurs)
 	}
 	e, err := w.store.Refs.In(ctx, w.lineage, scrollback.Ref(ref))
 	return place, &e, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // maxUnwrapped bounds how often JSON may stand in a string of JSON.
@@ -37,7 +38,7 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	}
 	wrong := func(what string) error {
 		return scrollback.ParamErrorf("recall", "arguments",
-			"the arguments of your call %s: send one JSON object. You sent: %s", what, clip.Line(string(text), sentRunes))
+			i18n.CallArgumentsNeedObject, what, clip.Line(string(text), sentRunes))
 	}
 	if !json.Valid(text) {
 		if sound := loosely(text); sound != nil {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -88,7 +89,7 @@ func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conv
 			return "", err
 		}
 	}
-	return "", scrollback.Errorf(scrollback.NotFound, "recall.Owner", "no conversation mentions %s", ref)
+	return "", scrollback.Errorf(scrollback.NotFound, "recall.Owner", i18n.NoConversationMentionsName, ref)
 }
 
 // resolve finds what a ref points at through a conversation that mentions it.
@@ -165,20 +166,20 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 	const op = "recall.Search"
 	switch {
 	case q.Limit < 0 || q.Limit > scrollback.SearchMaxHTTP:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "limit", "limit must be 1 to %d",
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "limit", i18n.LimitOutOfRange,
 			scrollback.SearchMaxHTTP)
 	case q.Around < 0 || q.Around > scrollback.AroundMax:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "around", "around must be 0 to %d", scrollback.AroundMax)
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "around", i18n.AroundOutOfRange, scrollback.AroundMax)
 	case q.Order != "" && q.Order != scrollback.OrderRelevance && q.Order != scrollback.OrderTime:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "order", "order must be %s or %s",
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "order", i18n.OrderIsOneOf,
 			scrollback.OrderRelevance, scrollback.OrderTime)
 	case q.Offset < 0 || q.Offset > scrollback.SearchDepth*2:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "offset", "offset must be 0 to %d",
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "offset", i18n.OffsetOutOfRange,
 			scrollback.SearchDepth*2)
 	case q.From < 0 || q.To < 0 || q.To != 0 && q.To < q.From:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "from", "from must be a time before to, in Unix ms")
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "from", i18n.FromMustBeBeforeTo)
 	case len(q.Query) > 4*scrollback.PatternMax:
-		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "query", "a query is at most %d bytes",
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "query", i18n.QueryTooLong,
 			4*scrollback.PatternMax)
 	}
 	if q.Role != "" {

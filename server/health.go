@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 const (
@@ -53,7 +54,7 @@ func (h *health) ready(ctx context.Context) error {
 	select {
 	case <-h.ending:
 		return scrollback.Errorf(scrollback.Unavailable, "server.Ready",
-			"the server was told to end").Because(scrollback.ErrClosing)
+			i18n.ServerToldToEnd).Because(scrollback.ErrClosing)
 	default:
 	}
 	h.mu.Lock()
@@ -77,7 +78,7 @@ func (h *health) ready(ctx context.Context) error {
 	case <-ctx.Done():
 		return scrollback.Wrap(scrollback.Canceled, "server.Ready", ctx.Err())
 	case <-late.C:
-		return scrollback.Errorf(scrollback.Unavailable, "server.Ready", "the store took more than %v", readyTime)
+		return scrollback.Errorf(scrollback.Unavailable, "server.Ready", i18n.StoreTookTooLong, readyTime)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/access"
 )
 
@@ -244,7 +245,7 @@ func (c *crowd) fairly(next http.Handler) http.Handler {
 		}
 		if !c.enter(m, keyed, address) {
 			w.Header().Set("Connection", "close")
-			refuse(w, r, scrollback.Errorf(scrollback.Unavailable, "server", "too much is open at once; try again in a moment"))
+			refuse(w, r, scrollback.Errorf(scrollback.Unavailable, "server", i18n.TooMuchIsOpen))
 			return
 		}
 		defer c.leave(address)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
@@ -81,7 +82,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	const op = "server.Serve"
 	host, _, err := net.SplitHostPort(o.Addr)
 	if err != nil {
-		return scrollback.ParamErrorf(op, "addr", "%q is not HOST:PORT", o.Addr)
+		return scrollback.ParamErrorf(op, "addr", i18n.NotHostAndPort, o.Addr)
 	}
 	local := access.IsLoopback(host)
 	if o.Insecure, err = mayServe(ctx, o, local); err != nil {
@@ -181,8 +182,7 @@ func mayServe(ctx context.Context, o Options, local bool) (insecure bool, err er
 		o.Log.Warn("there are keys: --insecure changes nothing, and every request needs one")
 	case n == 0 && !o.Insecure:
 		return false, scrollback.Errorf(scrollback.Refused, "server.Serve",
-			"%s can be reached from other machines and there are no keys; "+
-				"make one (scrollback keys add), use 127.0.0.1 without trusted_proxies, or --insecure if you mean it", o.Addr)
+			i18n.ReachableWithoutKeys, o.Addr)
 	}
 	return n == 0, nil
 }
@@ -211,7 +211,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	mux.Handle("/", webui.Handler(o.Images))
 	(&health{probe: e.Ready, version: o.Version, ending: o.ending}).mount(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
+		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", i18n.NoSuchThingNamed, r.Method, r.URL.Path))
 	})
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", wholly(o.Metrics.Handler()))
@@ -230,7 +230,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 func wholly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !access.Caller(r.Context()).AllProjects {
-			refuse(w, r, scrollback.Errorf(scrollback.Refused, "server", "this needs access to all projects"))
+			refuse(w, r, scrollback.Errorf(scrollback.Refused, "server", i18n.NeedsAccessToAllProjects))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -262,7 +262,7 @@ func refusing(next http.Handler) http.Handler {
 
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	l := language.Of(r.Header.Get("Accept-Language"))
-	w.Header().Set("Content-Language", l.Tag)
+	w.Header().Set("Content-Language", string(l))
 	fault := map[string]any{"code": scrollback.CodeOf(err), "message": l.Shown(err)}
 	if id := status.Note(w, err); id != "" {
 		fault["request_id"] = id

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -90,7 +91,7 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 	with, err := s.Agents.WithAnother(ctx, was.Conversation)
 	if err == nil && with {
 		err = scrollback.Errorf(scrollback.Conflict, "store.Restore",
-			"the conversation that this sub-agent works for is in the trash: restore %s", was.AgentOf.ID)
+			i18n.ParentConversationInTrash, was.AgentOf.ID)
 	}
 	if err != nil {
 		return scrollback.Conversation{}, err
@@ -142,14 +143,14 @@ func (p Agents) Doomed(ctx context.Context, id scrollback.ConversationID,
 	case err != nil:
 		return nil, err
 	case driver.Purge{TrashedBy: trashedBy}.Spares(h.DeletedAt):
-		return nil, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", id)
+		return nil, scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationTakenOutOfTrash, id)
 	default:
 		last, err := p.s.d.Turns.Last(ctx, id)
 		if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 			return nil, err
 		}
 		if err == nil && driver.Holds(last, p.s.Now()) {
-			return nil, scrollback.Errorf(scrollback.Conflict, op, "a turn is open in conversation %s", id)
+			return nil, scrollback.Errorf(scrollback.Conflict, op, i18n.TurnIsOpen, id)
 		}
 	}
 	for _, c := range all {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -15,8 +16,8 @@ func (a Audit) Walk(ctx context.Context, w AuditWalk) error { return a.s.d.Audit
 // internal when that place does not exist.
 func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight, error) {
 	const op = "store.Base"
-	broken := func(format string, args ...any) (scrollback.Weight, error) {
-		return scrollback.Weight{}, scrollback.Errorf(scrollback.Internal, op, format, args...)
+	broken := func(text i18n.ID, args ...any) (scrollback.Weight, error) {
+		return scrollback.Weight{}, scrollback.Errorf(scrollback.Internal, op, text, args...)
 	}
 	if b.Parent == "" {
 		if b.AtSeq != 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -17,7 +18,7 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 		to = p.s.Now()
 	}
 	if q.From < 0 || to < q.From {
-		return nil, scrollback.ParamErrorf("store.Books.Usage", "from", "from must be a time before to, in Unix ms")
+		return nil, scrollback.ParamErrorf("store.Books.Usage", "from", i18n.FromMustBeBeforeTo)
 	}
 	var days []scrollback.UsageDay
 	var err error
@@ -49,7 +50,7 @@ func (p Books) Learned(ctx context.Context, model string) (scrollback.Learned, e
 // is pure. An impossible figure, such as a negative one, becomes 0: unknown.
 func (p Books) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	if model == "" {
-		return scrollback.Errorf(scrollback.Invalid, "store.Books.Teach", "a model has a name")
+		return scrollback.Errorf(scrollback.Invalid, "store.Books.Teach", i18n.ModelNeedsName)
 	}
 	return p.s.d.Book.Teach(ctx, model, func(l *scrollback.Learned) {
 		edit(l)
@@ -208,6 +209,6 @@ func full(q *scrollback.Quota, err error) error {
 	}
 	q.Used = q.Chats
 	return scrollback.Errorf(scrollback.RateLimited, "store.Books.Count",
-		"the limit of %s chats is reached; the next one can begin in %s",
+		i18n.ChatLimitReached,
 		q.Rate, (time.Duration(q.LeftMS)*time.Millisecond).Round(time.Second)).Advise(scrollback.AdviceWait, "rate_limit")
 }

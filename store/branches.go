@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -36,7 +37,7 @@ func (p Branches) Of(ctx context.Context, h Head, id scrollback.BranchID) (scrol
 		return b, err
 	}
 	if err != nil || b.Conversation != h.ID {
-		return b, scrollback.Errorf(scrollback.NotFound, "store", "no branch %s in this conversation", id)
+		return b, scrollback.Errorf(scrollback.NotFound, "store", i18n.NoBranchInConversation, id)
 	}
 	return b, nil
 }
@@ -112,7 +113,7 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	c scrollback.Conversation) (scrollback.Conversation, error) {
 	const op = "store.Branches.Fork"
 	if h.DeletedAt != 0 {
-		return c, scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash: restore it first", h.ID)
+		return c, scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationInTrashRestoreFirst, h.ID)
 	}
 	b, err := p.leaving(ctx, from, seq)
 	if err != nil {
@@ -145,7 +146,7 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64) (scrollback.Branch, error) {
 	b := scrollback.Branch{ID: scrollback.BranchID(p.s.newID()), AtSeq: seq, HeadSeq: seq}
 	if seq < 0 || seq > from.HeadSeq {
-		return b, scrollback.ParamErrorf("store", "seq", "there is no message %d on this path, which has %d", seq,
+		return b, scrollback.ParamErrorf("store", "seq", i18n.NoMessageOnPathOf, seq,
 			from.HeadSeq)
 	}
 	if seq == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
@@ -36,7 +37,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
 	} else {
 		id, err := uuid.Parse(string(c.ID))
 		if err != nil {
-			return c, false, scrollback.ParamErrorf(op, "id", "the id of a conversation must be a UUID")
+			return c, false, scrollback.ParamErrorf(op, "id", i18n.ConversationIDMustBeUUID)
 		}
 		c.ID = scrollback.ConversationID(id.String())
 	}
@@ -102,7 +103,7 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 		}
 		switch err := s.Move.Adopt(ctx, a, Growth{Branch: b, IfHead: at, Messages: in[:n]}); {
 		case scrollback.CodeOf(err) == scrollback.Conflict:
-			return scrollback.Errorf(scrollback.Conflict, "store.Create", "another request creates conversation %s",
+			return scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.AnotherRequestCreatesConversation,
 				c.ID).Because(err)
 		case err != nil:
 			return err
@@ -124,7 +125,7 @@ func clearArrival(ctx context.Context, s *Store, id scrollback.ConversationID) e
 		return err
 	}
 	if left, err = s.d.Read.Branches(ctx, id); err == nil && len(left) > 0 {
-		err = scrollback.Errorf(scrollback.Conflict, "store.Create", "conversation %s was purged", id)
+		err = scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.ConversationWasPurged, id)
 	}
 	return err
 }
@@ -155,23 +156,23 @@ func complete(op string, c *scrollback.Conversation) error {
 	var object map[string]json.RawMessage
 	switch {
 	case json.Unmarshal(c.Meta, &object) != nil:
-		return scrollback.ParamErrorf(op, "meta", "meta must be a JSON object")
+		return scrollback.ParamErrorf(op, "meta", i18n.MetaMustBeObject)
 	case len(c.Meta) > maxMeta:
-		return scrollback.ParamErrorf(op, "meta", "meta is at most %d bytes", maxMeta)
+		return scrollback.ParamErrorf(op, "meta", i18n.MetaTooLarge, maxMeta)
 	case utf8.RuneCountInString(c.Title) > maxTitle:
-		return scrollback.ParamErrorf(op, "title", "a title is at most %d characters", maxTitle)
+		return scrollback.ParamErrorf(op, "title", i18n.TitleTooLong, maxTitle)
 	case nameable(op, c.Project) != nil:
 		return nameable(op, c.Project)
 	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
-		return scrollback.ParamErrorf(op, "instructions", "instructions are at most %d characters", maxInstructions)
+		return scrollback.ParamErrorf(op, "instructions", i18n.InstructionsTooLong, maxInstructions)
 	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation &&
 		c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:
-		return scrollback.ParamErrorf(op, "recall_scope", "recall_scope is conversation, project or all, not %q",
+		return scrollback.ParamErrorf(op, "recall_scope", i18n.RecallScopeSettingIsOneOf,
 			c.Settings.RecallScope)
 	case c.Limit < 0:
-		return scrollback.ParamErrorf(op, "limit", "a limit is a number of tokens, or 0 for the model's own")
+		return scrollback.ParamErrorf(op, "limit", i18n.LimitIsNumberOfTokens)
 	case len(c.PinnedSeqs) > scrollback.PinsMax:
-		return scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned", scrollback.PinsMax)
+		return scrollback.ParamErrorf(op, "pinned_seqs", i18n.TooManyPins, scrollback.PinsMax)
 	}
 	return nil
 }
@@ -186,7 +187,7 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 	out, err := s.d.Log.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
 		was = c.Project
 		if ifVersion != 0 && c.Version != ifVersion {
-			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d",
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationAtVersion,
 				c.Version).Because(scrollback.ErrPrecondition)
 		}
 		if err := edit(c); err != nil {
@@ -233,7 +234,7 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 	const op = "store.Resolve"
 	name = strings.ToLower(strings.TrimSpace(name))
 	if projects != nil && len(projects) == 0 {
-		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", name)
+		return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversation, name)
 	}
 	place, err := strconv.Atoi(name)
 	switch {
@@ -243,14 +244,14 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 		return s.listed(ctx, place, projects)
 	case len(name) < minPrefix:
 		return "", scrollback.Errorf(scrollback.NotFound, op,
-			"no conversation %q (an id can be cut to %d characters, not less)", name, minPrefix)
+			i18n.NoConversationWithPrefix, name, minPrefix)
 	}
 	found, err := s.d.Read.Conversations(ctx, driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
 	switch {
 	case err != nil:
 		return "", err
 	case len(found) == 0:
-		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", name)
+		return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversation, name)
 	case len(found) == 1 || string(found[0].ID) == name:
 		return found[0].ID, nil
 	}
@@ -261,14 +262,14 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 	if len(found) > maxCandidates {
 		list.WriteString("\n  …")
 	}
-	return "", scrollback.ParamErrorf(op, "conversation", "%s is ambiguous; ids that begin so:%s", name, list.String())
+	return "", scrollback.ParamErrorf(op, "conversation", i18n.IDIsAmbiguous, name, list.String())
 }
 
 // listed is the conversation at a place in the list, from 1.
 func (s *Store) listed(ctx context.Context, place int, projects []string) (scrollback.ConversationID, error) {
 	const op = "store.Resolve"
 	if place < 1 {
-		return "", scrollback.ParamErrorf(op, "conversation", "the list counts from 1, not %d", place)
+		return "", scrollback.ParamErrorf(op, "conversation", i18n.ListCountsFromOne, place)
 	}
 	q := driver.ListQuery{Projects: projects, Limit: scrollback.ListMax}
 	for {
@@ -279,9 +280,9 @@ func (s *Store) listed(ctx context.Context, place int, projects []string) (scrol
 		case place <= len(page):
 			return page[place-1].ID, nil
 		case len(page) < q.Limit && place == 1:
-			return "", scrollback.Errorf(scrollback.NotFound, op, "there is no conversation yet")
+			return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversationYet)
 		case len(page) < q.Limit:
-			return "", scrollback.Errorf(scrollback.NotFound, op, "the list has no number %d", place)
+			return "", scrollback.Errorf(scrollback.NotFound, op, i18n.ListHasNoNumber, place)
 		}
 		place -= len(page)
 		last := page[len(page)-1]

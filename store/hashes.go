@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -81,10 +82,10 @@ func damageIn(op string, damaged []Damaged) error {
 	case 0:
 		return nil
 	case 1:
-		return scrollback.Errorf(scrollback.Internal, op, "%s is not as it was stored (see scrollback doctor)",
+		return scrollback.Errorf(scrollback.Internal, op, i18n.ValueNotAsStored,
 			nameDamaged(damaged))
 	}
-	return scrollback.Errorf(scrollback.Internal, op, "%s are not as they were stored (see scrollback doctor)",
+	return scrollback.Errorf(scrollback.Internal, op, i18n.ValuesNotAsStored,
 		nameDamaged(damaged))
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/window"
@@ -99,7 +100,7 @@ func (t *texts) of(ctx context.Context, m scrollback.Message) (string, error) {
 	}
 	for _, id := range search.Artifacts(m.Parts) {
 		if time.Since(time.UnixMilli(t.failed.Load())) < textAgain {
-			return text, scrollback.Errorf(scrollback.Unavailable, "store.text", "artifacts cannot be read")
+			return text, scrollback.Errorf(scrollback.Unavailable, "store.text", i18n.ArtifactsCannotBeRead)
 		}
 		timed, cancel := context.WithTimeout(ctx, textTime)
 		more, err := t.read(timed, id, search.MaxArtifactBytes)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
@@ -23,7 +24,7 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 			end := min(to, from+chunk-1)
 			ms, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
 			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
-				err = scrollback.Errorf(scrollback.Internal, "store.Walk", "the path of branch %s has no message %d", b,
+				err = scrollback.Errorf(scrollback.Internal, "store.Walk", i18n.PathHasNoMessage, b,
 					missing(ms, from))
 			}
 			if err != nil {
@@ -94,7 +95,7 @@ func sift(ctx context.Context, read driver.Reader, q driver.MessageQuery) iter.S
 		seen = int64(len(ms))
 	}
 	if n := max(0, q.To-q.From+1); err == nil && seen != n {
-		err = scrollback.Errorf(scrollback.Internal, "store.Sift", "the path of branch %s has %d of %d messages from #%d",
+		err = scrollback.Errorf(scrollback.Internal, "store.Sift", i18n.PathHasTooFewMessages,
 			q.Branch, seen, n, q.From)
 	}
 	return func(yield func(scrollback.Message, error) bool) {
@@ -139,7 +140,7 @@ func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2
 // At returns the message with the given seq on a branch's path.
 func (s *Store) At(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.Message, error) {
 	if seq < 1 || seq > b.HeadSeq {
-		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", "there is no message %d on this path",
+		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", i18n.NoMessageOnPath,
 			seq)
 	}
 	ms, err := gather(s.Walk(ctx, b.ID, seq, seq))
@@ -261,7 +262,7 @@ func searched(ctx context.Context, s *Store) (search.Log, error) {
 func pageSize(n int) (int, error) {
 	switch {
 	case n < 0 || n > scrollback.ListMax:
-		return 0, scrollback.ParamErrorf("store.pageSize", "limit", "limit must be 1 to %d", scrollback.ListMax)
+		return 0, scrollback.ParamErrorf("store.pageSize", "limit", i18n.LimitOutOfRange, scrollback.ListMax)
 	case n == 0:
 		return scrollback.ListDefault, nil
 	}
@@ -284,7 +285,7 @@ func parseCursor(s string) (*driver.ListKey, error) {
 	var k driver.ListKey
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || json.Unmarshal(b, &k) != nil {
-		return nil, scrollback.ParamErrorf("store", "cursor", "this is not a cursor of ours")
+		return nil, scrollback.ParamErrorf("store", "cursor", i18n.NotACursorOfOurs)
 	}
 	return &k, nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -59,7 +60,7 @@ func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arriva
 }
 
 func taken(what string, id any) error {
-	return scrollback.Errorf(scrollback.Conflict, "store.Arrive", "there is a different %s %v here", what, id)
+	return scrollback.Errorf(scrollback.Conflict, "store.Arrive", i18n.DifferentThingHere, what, id)
 }
 
 // Segment compares a segment; a different one with its id is conflict.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -65,7 +66,7 @@ func atVersion(op string, p scrollback.Project, ifVersion int64) error {
 	if ifVersion == 0 || p.Version == ifVersion {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.Conflict, op, "the project is at version %d",
+	return scrollback.Errorf(scrollback.Conflict, op, i18n.ProjectAtVersion,
 		p.Version).Because(scrollback.ErrPrecondition)
 }
 
@@ -73,13 +74,13 @@ func atVersion(op string, p scrollback.Project, ifVersion int64) error {
 func nameable(op, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return scrollback.ParamErrorf(op, "project", "a project has a name")
+		return scrollback.ParamErrorf(op, "project", i18n.ProjectNeedsName)
 	case name == "." || name == "..": // no address can name it
-		return scrollback.ParamErrorf(op, "project", "a project cannot be named %s", name)
+		return scrollback.ParamErrorf(op, "project", i18n.ProjectCannotBeNamed, name)
 	case utf8.RuneCountInString(name) > maxProject:
-		return scrollback.ParamErrorf(op, "project", "a project's name is at most %d characters", maxProject)
+		return scrollback.ParamErrorf(op, "project", i18n.ProjectNameTooLong, maxProject)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return scrollback.ParamErrorf(op, "project", "a project's name must be a single line of text")
+		return scrollback.ParamErrorf(op, "project", i18n.ProjectNameIsOneLine)
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func completeProject(op string, p *scrollback.Project) error {
 	}
 	p.Settings = c.Settings
 	if p.Settings.Pinned || p.Settings.Tools != nil {
-		return scrollback.ParamErrorf(op, "settings", "a project has no pin and no tools: those are a conversation's own")
+		return scrollback.ParamErrorf(op, "settings", i18n.ProjectHasNoPinOrTools)
 	}
 	b := p.Budget
 	if b == nil {
@@ -101,13 +102,13 @@ func completeProject(op string, p *scrollback.Project) error {
 	}
 	switch {
 	case b.TokensPerDay < 0:
-		return scrollback.ParamErrorf(op, "tokens_per_day", "tokens_per_day is a number of tokens, or 0 for no bound")
+		return scrollback.ParamErrorf(op, "tokens_per_day", i18n.TokensPerDayIsNumberOrNoBound)
 	case !(b.MoneyPerDay >= 0) || math.IsInf(b.MoneyPerDay, 0):
-		return scrollback.ParamErrorf(op, "money_per_day", "money_per_day is an amount of money, or 0 for no bound")
+		return scrollback.ParamErrorf(op, "money_per_day", i18n.MoneyPerDayIsAmountOrNoBound)
 	case b.MoneyPerDay > 0 && strings.TrimSpace(b.Currency) == "":
-		return scrollback.ParamErrorf(op, "currency", "money_per_day needs a currency, such as USD")
+		return scrollback.ParamErrorf(op, "currency", i18n.MoneyPerDayNeedsCurrency)
 	case len(b.Currency) > maxCurrency || strings.ContainsFunc(b.Currency, unicode.IsControl):
-		return scrollback.ParamErrorf(op, "currency", "a currency is at most %d characters", maxCurrency)
+		return scrollback.ParamErrorf(op, "currency", i18n.CurrencyTooLong, maxCurrency)
 	}
 	if b.TokensPerDay == 0 && b.MoneyPerDay == 0 {
 		p.Budget = nil
@@ -128,7 +129,7 @@ func (s *Store) Entitle(ctx context.Context, e Entitle) (bool, error) {
 // It is not_found if there is no such conversation, and invalid without a tool and an id.
 func (p Origins) Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
 	if o.Tool == "" || o.ID == "" || o.Conversation == "" {
-		return scrollback.Errorf(scrollback.Invalid, "store.Origins.Put", "an origin needs a tool, an id and a conversation")
+		return scrollback.Errorf(scrollback.Invalid, "store.Origins.Put", i18n.OriginIncomplete)
 	}
 	o.ImportedAt = cmp.Or(o.ImportedAt, p.s.Now())
 	return p.s.d.Origins.Put(ctx, o, instead)

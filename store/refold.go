@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -48,16 +49,16 @@ func (p Views) refolds(ctx context.Context, h Head, segment scrollback.SegmentID
 	case err != nil:
 		return nil, err
 	case !some:
-		return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no compaction to do again")
+		return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoCompactionToRedo)
 	case len(folds) == 0:
 		return nil, scrollback.Errorf(scrollback.Conflict, op,
-			"the compactions that were undone no longer fit what the conversation shows")
+			i18n.UndoneCompactionsNoLongerFit)
 	case segment == "":
 		return folds[:1], nil
 	}
 	i := slices.IndexFunc(folds, func(f driver.Fold) bool { return slices.Contains(f.Receipt.Segments, segment) })
 	if i < 0 {
-		return nil, scrollback.Errorf(scrollback.Conflict, op, "no compaction that can be done again made segment %s",
+		return nil, scrollback.Errorf(scrollback.Conflict, op, i18n.NoUndoneCompactionMadeSegment,
 			segment)
 	}
 	return folds[:i+1], nil
@@ -139,7 +140,7 @@ func (p Views) Unfolded(ctx context.Context, h Head,
 				return b.View, out, err
 			}
 		default:
-			return b.View, out, scrollback.Errorf(scrollback.NotFound, "store.Views.Unfold", "there is no compaction to undo")
+			return b.View, out, scrollback.Errorf(scrollback.NotFound, "store.Views.Unfold", i18n.NoCompactionToUndo)
 		}
 	}
 	out.Result = scrollback.ResultCompacted

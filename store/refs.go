@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -18,7 +19,7 @@ func (p Refs) PutArtifact(ctx context.Context, a scrollback.Artifact, by scrollb
 func (p Refs) List(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if q.Kind != "" && q.Kind != scrollback.RefHistory && q.Kind != scrollback.RefArtifact {
-		return nil, "", scrollback.ParamErrorf("store.Refs.List", "kind", "a kind of ref is history or artifact")
+		return nil, "", scrollback.ParamErrorf("store.Refs.List", "kind", i18n.RefKindIsOneOf)
 	}
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
@@ -107,7 +108,7 @@ func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID,
 		return scrollback.RefEntry{}, err
 	}
 	if len(found) == 0 {
-		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s%s", ref,
+		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationMentionsNo, ref,
 			p.near(ctx, ids, ref))
 	}
 	return found[0], nil
@@ -129,7 +130,7 @@ func (p Refs) ending(ctx context.Context, ids []scrollback.ConversationID,
 			return nil, err
 		case !strings.HasSuffix(string(e.Ref), end):
 		case len(found) > 0 && found[0].Ref != e.Ref:
-			return nil, scrollback.ParamErrorf("store.Refs.Get", "ref", "%s:%s could be %s or %s", kind, end, found[0].Ref,
+			return nil, scrollback.ParamErrorf("store.Refs.Get", "ref", i18n.RefIsAmbiguous, kind, end, found[0].Ref,
 				e.Ref)
 		default:
 			found = append(found, e)
@@ -150,7 +151,7 @@ func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Convers
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation mentions %s%s", ref,
+		return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversationMentionsRef, ref,
 			p.near(ctx, p.owners(ctx), ref))
 	}
 	return found[0].Conversation, nil

@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/claims"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/feed"
@@ -123,7 +124,7 @@ type Options struct {
 // for ever, so New is invalid without tokens or d.
 func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, error) {
 	if d == nil || tokens == nil {
-		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
+		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", i18n.StoreNeedsDriverAndCounter)
 	}
 	s := &Store{d: d, now: d.Time, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns = Turns{s}

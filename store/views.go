@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -160,7 +161,7 @@ func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
 			break
 		}
 		if undone == maxUndone {
-			return out, scrollback.Errorf(scrollback.Internal, op, "the compactions of branch %s do not end", h.Branch.ID)
+			return out, scrollback.Errorf(scrollback.Internal, op, i18n.CompactionsDoNotEnd, h.Branch.ID)
 		}
 	}
 	return out, nil
@@ -190,7 +191,7 @@ func (p Views) foldedAt(ctx context.Context, v scrollback.View, segment scrollba
 		}
 	}
 	return 0, scrollback.Errorf(scrollback.NotFound, "store.Views.Unfold",
-		"segment %s is not compacted in this conversation", segment)
+		i18n.SegmentNotCompactedHere, segment)
 }
 
 // cut is what is left of a branch's view when its path ends with message seq: the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/title"
@@ -31,7 +32,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		if c.o.Listed != nil {
 			c.o.Listed(c.listed)
 		}
-		l := Listing{Zone: c.o.Zone}
+		l := Listing{Zone: c.o.Zone, Texts: c.o.Texts}
 		if c.o.Listing != nil {
 			l = c.o.Listing(items)
 			if l.Width > 0 {
@@ -41,7 +42,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		if err := l.Conversations(w, items, nil); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)
+		_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatResumeHint))
 		return err
 	}
 	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(c.listed) {
@@ -58,9 +59,9 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 func resumed(t words.Texts, title string, messages int64) string {
 	title = columns.Clip(title, 60)
 	if messages == 1 {
-		return fmt.Sprintf(t.ResumedOne, title)
+		return fmt.Sprintf(t.Say(i18n.ChatResumedOne), title)
 	}
-	return fmt.Sprintf(t.Resumed, title, columns.Thousands(messages))
+	return fmt.Sprintf(t.Say(i18n.ChatResumed), title, columns.Thousands(messages))
 }
 
 // goOn makes a conversation the current one.
@@ -82,7 +83,7 @@ func (c *chat) tail(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	if page.Next != nil {
-		fmt.Fprintf(w, c.o.Texts.Earlier+"\n", columns.Thousands(*page.Next-1))
+		fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatEarlier, columns.Thousands(*page.Next-1)))
 	}
 	for _, m := range page.Messages {
 		mark := "  "
@@ -116,7 +117,7 @@ func (c *chat) rewind(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, c.o.Texts.Rewound+"\n", columns.Thousands(conv.Messages))
+	fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatRewound, columns.Thousands(conv.Messages)))
 	return c.tail(ctx, w)
 }
 
@@ -124,7 +125,7 @@ func (c *chat) rewind(ctx context.Context, w io.Writer, arg string) error {
 func seqOf(s string) (int64, error) {
 	seq, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
 	if err != nil || seq < 0 {
-		return 0, scrollback.ParamErrorf("terminal.command", "seq", "%q is not a seq: 0, 1, 2 …", s)
+		return 0, scrollback.ParamErrorf("terminal.command", "seq", i18n.NotASeq, s)
 	}
 	return seq, nil
 }
@@ -147,7 +148,7 @@ func (c *chat) asked(ctx context.Context, w io.Writer) error {
 	if err := columns.Table(w, rows[max(0, len(rows)-listed):], 1); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w, c.o.Texts.RewindHint)
+	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatRewindHint))
 	return err
 }
 
@@ -158,16 +159,16 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 		return err
 	}
 	if arg == "" {
-		if err := numberedBranches(w, bs, c.o.Zone); err != nil {
+		if err := numberedBranches(w, c.o.Texts, bs, c.o.Zone); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(w, c.o.Texts.BranchHint)
+		_, err := fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatBranchHint))
 		return err
 	}
 	to := scrollback.BranchID(arg)
 	if n, err := strconv.Atoi(arg); err == nil {
 		if n < 1 || n > len(bs) {
-			return scrollback.ParamErrorf("terminal.command", "branch", "there is no branch %d: the list has %d", n, len(bs))
+			return scrollback.ParamErrorf("terminal.command", "branch", i18n.NoBranchInList, n, len(bs))
 		}
 		to = bs[n-1].ID
 	}
@@ -175,7 +176,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, c.o.Texts.Rewound+"\n", columns.Thousands(conv.Messages))
+	fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatRewound, columns.Thousands(conv.Messages)))
 	return c.tail(ctx, w)
 }
 
@@ -193,7 +194,7 @@ func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, title.Copy(c.o.Texts.CopyOf, from.Title))
+	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, title.Copy(c.o.Texts.Say(i18n.ChatCopyOf), from.Title))
 	if err != nil {
 		return err
 	}
@@ -218,7 +219,7 @@ func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
 		}
 		return c.turn(ctx, engine.TurnRequest{Conversation: c.id, WebSearch: c.web, Zone: c.o.Zone, Overrides: c.o.Overrides})
 	}
-	return scrollback.ParamErrorf("terminal.command", "retry", "%s", c.o.Texts.Nothing)
+	return scrollback.ParamErrorf("terminal.command", "retry", i18n.ChatNothing)
 }
 
 // save writes the conversation to a file.
@@ -226,7 +227,7 @@ func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
 	if err := c.o.Save(ctx, c.id, name); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, c.o.Texts.Saved+"\n", columns.Plain(name))
+	_, err := fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatSaved, columns.Plain(name)))
 	return err
 }
 
@@ -249,6 +250,6 @@ func (c *chat) add(ctx context.Context, w io.Writer, folder string) error {
 	}); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, c.o.Texts.Added+"\n", columns.Plain(root))
+	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatAdded, columns.Plain(root)))
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
@@ -248,18 +249,18 @@ func (c *chat) leaveOut(ctx context.Context, w io.Writer, arg string, back bool)
 		c.o.Conversation = c.id
 		c.o.Without = &out
 	}
-	list := c.o.Texts.Trouble.Nobody
+	list := c.o.Texts.Say(i18n.TroubleNobody)
 	if len(out) > 0 {
 		list = strings.Trim(fmt.Sprint(out), "[]")
 	}
-	_, err = fmt.Fprintf(w, c.o.Texts.Trouble.LeftOut+"\n", list)
+	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.TroubleLeftOut, list))
 	return err
 }
 
 // statusLine is where the conversation stands: model, tokens of budget, title.
 func (c *chat) statusLine(ctx context.Context) string {
 	if c.id == "" {
-		return columns.Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.NewThread, 200)
+		return columns.Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.Say(i18n.ChatNewThread), 200)
 	}
 	m, err := c.o.View.Context(ctx, c.id)
 	if err != nil {
@@ -269,7 +270,7 @@ func (c *chat) statusLine(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	line := fmt.Sprintf(c.o.Texts.Status, m.Model, columns.Thousands(m.Tokens), columns.Thousands(m.Budget))
+	line := (c.o.Texts.Say(i18n.ChatStatus, m.Model, columns.Thousands(m.Tokens), columns.Thousands(m.Budget)))
 	if conv.Title != "" {
 		line += " · " + columns.Clip(conv.Title, 30)
 	}
@@ -298,8 +299,8 @@ func (c *chat) checkModel(ctx context.Context) {
 	}
 	c.o.Overrides.Model = c.o.Model
 	c.instead = true
-	fmt.Fprintf(c.w.notes, c.o.Texts.Gone+"\n", columns.Plain(conv.Model), columns.Plain(c.o.Explain(why)),
-		columns.Plain(c.o.Model))
+	fmt.Fprintln(c.w.notes, c.o.Texts.Say(i18n.ChatGone, columns.Plain(conv.Model), columns.Plain(c.o.Explain(why)),
+		columns.Plain(c.o.Model)))
 }
 
 // modelName is the model that the conversation's next turn asks.

@@ -11,19 +11,20 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/nearest"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // command is a line of a chat that begins with a slash. To add one, add a line to
-// commands and its help to each table of texts.go.
+// commands and its help to the catalogue.
 type command struct {
 	name   string
-	takes  func(words.Texts) string // name of its argument; nil takes none
-	needed bool                     // the argument must be there
-	names  bool                     // its argument is a conversation
-	about  bool                     // it is about a conversation that must exist
+	takes  i18n.ID // name of its argument; empty takes none
+	needed bool    // the argument must be there
+	names  bool    // its argument is a conversation
+	about  bool    // it is about a conversation that must exist
 	run    func(c *chat, ctx context.Context, w io.Writer, arg string) error
 }
 
@@ -32,16 +33,16 @@ func commands() []command {
 	return []command{
 		{name: "/help", run: (*chat).help},
 		{name: "/new", run: (*chat).begin},
-		{name: "/resume", takes: func(t words.Texts) string { return t.TakesConversation }, names: true, run: (*chat).resume},
-		{name: "/rewind", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).rewind},
+		{name: "/resume", takes: i18n.ChatTakesConversation, names: true, run: (*chat).resume},
+		{name: "/rewind", takes: i18n.ChatTakesSeq, about: true, run: (*chat).rewind},
 		{name: "/retry", about: true, run: (*chat).retry},
-		{name: "/without", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).without},
-		{name: "/with", takes: func(t words.Texts) string { return t.TakesSeq }, needed: true, about: true,
+		{name: "/without", takes: i18n.ChatTakesSeq, about: true, run: (*chat).without},
+		{name: "/with", takes: i18n.ChatTakesSeq, needed: true, about: true,
 			run: (*chat).with},
-		{name: "/branches", takes: func(t words.Texts) string { return t.TakesNumber }, about: true, run: (*chat).branches},
-		{name: "/fork", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).fork},
-		{name: "/add", takes: func(t words.Texts) string { return t.TakesFolder }, needed: true, run: (*chat).add},
-		{name: "/save", takes: func(t words.Texts) string { return t.TakesFile }, needed: true, about: true,
+		{name: "/branches", takes: i18n.ChatTakesNumber, about: true, run: (*chat).branches},
+		{name: "/fork", takes: i18n.ChatTakesSeq, about: true, run: (*chat).fork},
+		{name: "/add", takes: i18n.ChatTakesFolder, needed: true, run: (*chat).add},
+		{name: "/save", takes: i18n.ChatTakesFile, needed: true, about: true,
 			run: (*chat).save},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
@@ -54,18 +55,18 @@ func commands() []command {
 			return c.receipt(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Clear: true}))
 		}},
 		{name: "/receipts", about: true, run: (*chat).receipts},
-		{name: "/pin", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).pin},
+		{name: "/pin", takes: i18n.ChatTakesSeq, about: true, run: (*chat).pin},
 		{name: "/refs", about: true, run: (*chat).refs},
-		{name: "/grep", takes: func(t words.Texts) string { return t.TakesPattern }, needed: true, about: true,
+		{name: "/grep", takes: i18n.ChatTakesPattern, needed: true, about: true,
 			run: (*chat).grep},
-		{name: "/search", takes: func(t words.Texts) string { return t.TakesWords }, needed: true, run: (*chat).search},
-		{name: "/model", takes: func(t words.Texts) string { return t.TakesName }, run: (*chat).model},
+		{name: "/search", takes: i18n.ChatTakesWords, needed: true, run: (*chat).search},
+		{name: "/model", takes: i18n.ChatTakesName, run: (*chat).model},
 		{name: "/web", run: func(c *chat, _ context.Context, w io.Writer, _ string) error {
 			c.web = !c.web
-			_, err := fmt.Fprintln(w, c.o.Texts.Web.State(c.web))
+			_, err := fmt.Fprintln(w, c.o.Texts.WebState(c.web))
 			return err
 		}},
-		{name: "/title", takes: func(t words.Texts) string { return t.TakesTitle }, needed: true, about: true,
+		{name: "/title", takes: i18n.ChatTakesTitle, needed: true, about: true,
 			run: (*chat).title},
 		{name: "/quit", run: (*chat).leave},
 		{name: "/exit", run: (*chat).leave},
@@ -83,11 +84,11 @@ func (c *chat) command(ctx context.Context, line string) error {
 			continue
 		}
 		if arg == "" && cmd.needed {
-			return scrollback.ParamErrorf(op, "argument", c.o.Texts.Missing, name, cmd.takes(c.o.Texts))
+			return scrollback.ParamErrorf(op, "argument", i18n.ChatMissing, name, cmd.takes)
 		}
 		var b bytes.Buffer
 		if cmd.about && c.id == "" {
-			fmt.Fprintln(&b, c.o.Texts.Nothing)
+			fmt.Fprintln(&b, c.o.Texts.Say(i18n.ChatNothing))
 		} else if err := cmd.run(c, ctx, &b, arg); err != nil {
 			return err
 		}
@@ -95,9 +96,9 @@ func (c *chat) command(ctx context.Context, line string) error {
 		return err
 	}
 	if near := nearestCommand(name); near != "" {
-		return scrollback.ParamErrorf(op, "command", c.o.Texts.Meant, name, near)
+		return scrollback.ParamErrorf(op, "command", i18n.ChatMeant, name, near)
 	}
-	return scrollback.ParamErrorf(op, "command", c.o.Texts.Unknown, name)
+	return scrollback.ParamErrorf(op, "command", i18n.ChatUnknown, name)
 }
 
 // commandSynonyms are names that commands have in other programs.
@@ -133,10 +134,10 @@ func (c *chat) room() int {
 // begin leaves the conversation: the next message begins another one.
 func (c *chat) begin(_ context.Context, w io.Writer, _ string) error {
 	if c.id != "" {
-		fmt.Fprintf(w, c.o.Texts.Ended+"\n", c.id)
+		fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatEnded, c.id))
 	}
 	c.id = ""
-	_, err := fmt.Fprintln(w, c.o.Texts.NewThread)
+	_, err := fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatNewThread))
 	return err
 }
 
@@ -145,21 +146,26 @@ func (c *chat) leave(context.Context, io.Writer, string) error {
 	return nil
 }
 
+// help is what a command does.
+func help(t words.Texts, cmd command) string {
+	return t.Named("chat-help", strings.TrimPrefix(cmd.name, "/"))
+}
+
 func (c *chat) help(_ context.Context, w io.Writer, _ string) error {
 	var rows [][]string
 	for _, cmd := range commands() {
 		name := cmd.name
-		if cmd.takes != nil {
-			name += " " + cmd.takes(c.o.Texts)
+		if cmd.takes != "" {
+			name += " " + c.o.Texts.Say(cmd.takes)
 		}
-		rows = append(rows, []string{name, c.o.Texts.Help[cmd.name]})
+		rows = append(rows, []string{name, help(c.o.Texts, cmd)})
 	}
 	if err := columns.Fitted(w, rows, c.room()); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, c.o.Texts.Keys)
+	fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatKeys))
 	if c.modelName(scrollback.Conversation{}) == "offline" {
-		fmt.Fprintln(w, c.o.Texts.Offline)
+		fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatOffline))
 	}
 	return nil
 }
@@ -198,7 +204,7 @@ func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
 	if arg != "" {
 		seq, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
 		if err != nil {
-			return scrollback.ParamErrorf("terminal.pin", "seq", c.o.Texts.Missing, "/pin", c.o.Texts.TakesSeq)
+			return scrollback.ParamErrorf("terminal.pin", "seq", i18n.ChatMissing, "/pin", i18n.ChatTakesSeq)
 		}
 		_, err = c.o.View.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error {
 			if i := slices.Index(v.PinnedSeqs, seq); i >= 0 {
@@ -268,7 +274,7 @@ func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
 	if name != "" {
 		c.o.Overrides.Model = ""
 	}
-	_, err = fmt.Fprintf(w, c.o.Texts.Model+"\n", columns.Plain(c.modelName(conv)))
+	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatModel, columns.Plain(c.modelName(conv))))
 	return err
 }
 
@@ -277,6 +283,6 @@ func (c *chat) title(ctx context.Context, w io.Writer, title string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, c.o.Texts.Titled+"\n", columns.Plain(conv.Title))
+	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatTitled, columns.Plain(conv.Title)))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -157,7 +158,7 @@ func (e *editor) arrived(msg foundMsg) {
 	case msg.err != nil:
 		e.hint = columns.Clip(Explain(msg.err), hintWidth)
 	case len(found) == 0:
-		e.hint = e.texts.NoFile
+		e.hint = e.texts.Say(i18n.ChatNoFile)
 	case len(found) == 1:
 		e.rewrite(&msg.mark, found[0], true)
 	default:
@@ -246,7 +247,7 @@ func (e *editor) listed() string {
 		b.WriteString(e.s.styled(style, row+columns.Clip(lastName(name), width)) + "\n")
 	}
 	if left := len(found) - (last - first); left > 0 {
-		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))),
+		b.WriteString(e.s.styled("2", "  "+columns.Clip(e.texts.Say(i18n.ChatMoreFiles, columns.Thousands(int64(left))),
 			width)) + "\n")
 	}
 	return b.String()

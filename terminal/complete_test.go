@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
@@ -128,7 +129,7 @@ func TestComplete(t *testing.T) {
 		{[]string{"end", "<left>", "<left>", "<left>", "@RE", "<tab>", " "}, "@README.md |end", "-"},
 		{[]string{"@re", "<tab>"}, "@README.md|", "-"},
 		{[]string{"@main", "<tab>", "<tab>"}, "@src/main.go|", "> main.go main_test.go"},
-		{[]string{"@zzz", "<tab>"}, "@zzz|", words.English.NoFile},
+		{[]string{"@zzz", "<tab>"}, "@zzz|", words.English.Say(i18n.ChatNoFile)},
 		{[]string{"@broken", "<tab>"}, "@broken|", "the disk is gone"},
 		{[]string{"@zzz", "<tab>", "z"}, "@zzzz|", "-"},
 		{[]string{"a\tword", "<tab>"}, "a    word|", "-"},

@@ -8,21 +8,22 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Context draws a window: what each layer weighs, as a bar and in tokens, what it
 // shows, and what is behind refs. Empty layers are left out.
-func Context(w io.Writer, texts words.Texts, m scrollback.Manifest) error {
-	t := texts.Window
+func Context(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
-	fmt.Fprintf(w, t.Head+"\n", columns.Plain(m.Model), m.Policy, columns.Thousands(m.Limit), named(t.Limits, m.LimitFrom))
-	fmt.Fprintf(w, t.Used+"\n\n", columns.Thousands(m.Tokens), columns.Thousands(m.Budget), share(m.Tokens),
-		100*m.CacheReuse)
+	fmt.Fprintln(w, t.Say(i18n.WindowHead, columns.Plain(m.Model), m.Policy, columns.Thousands(m.Limit),
+		t.Named("window-limit", string(m.LimitFrom))))
+	fmt.Fprint(w, t.Say(i18n.WindowUsed, columns.Thousands(m.Tokens), columns.Thousands(m.Budget), share(m.Tokens),
+		100*m.CacheReuse), "\n\n")
 	for _, from := range m.Inherited {
-		fmt.Fprintf(w, t.From+"\n\n", columns.Plain(from.From), columns.Thousands(from.Tokens),
-			cmp.Or(strings.Join(from.Settings, ", "), t.NoSettings))
+		fmt.Fprint(w, t.Say(i18n.WindowFrom, columns.Plain(from.From), columns.Thousands(from.Tokens),
+			cmp.Or(strings.Join(from.Settings, ", "), t.Say(i18n.WindowNoSettings))), "\n\n")
 	}
 	const width = 40
 	bar := func(tokens int64, cell string) string {
@@ -35,12 +36,12 @@ func Context(w io.Writer, texts words.Texts, m scrollback.Manifest) error {
 	var rows [][]string
 	for _, l := range m.Layers {
 		if l.Tokens > 0 {
-			rows = append(rows, []string{named(t.Layers, l.Name), columns.Thousands(l.Tokens), share(l.Tokens),
+			rows = append(rows, []string{t.Named("window-layer", string(l.Name)), columns.Thousands(l.Tokens), share(l.Tokens),
 				bar(l.Tokens, "█"), holds(t, l, m.Excluded)})
 		}
 	}
 	free := max(m.Budget-m.Tokens, 0)
-	rows = append(rows, []string{t.Free, columns.Thousands(free), share(free), bar(free, "·"), ""})
+	rows = append(rows, []string{t.Say(i18n.WindowFree), columns.Thousands(free), share(free), bar(free, "·"), ""})
 	if err := columns.Table(w, rows, 1, 2); err != nil {
 		return err
 	}
@@ -54,23 +55,23 @@ func Context(w io.Writer, texts words.Texts, m scrollback.Manifest) error {
 		if x.Ref != nil {
 			ref = string(*x.Ref)
 		}
-		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), named(t.Reasons, x.Reason), ref})
+		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), t.Named("window-reason", x.Reason), ref})
 	}
 	return columns.Table(w, rows)
 }
 
 // references lists what the messages of a window refer to.
-func references(w io.Writer, t words.WindowTexts, m scrollback.Manifest) error {
+func references(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 	var rows [][]string
 	for _, l := range m.Layers {
 		for _, it := range l.Items {
 			for _, r := range it.References {
-				how := r.Error
+				how := t.Reference(r.Error)
 				if r.Version > 0 {
-					how = fmt.Sprintf(t.Version, r.Version)
+					how = t.Say(i18n.WindowVersion, r.Version)
 				}
 				if r.SameAs > 0 {
-					how = fmt.Sprintf(t.Same, r.Version, r.SameAs)
+					how = t.Say(i18n.WindowSame, r.Version, r.SameAs)
 				}
 				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), columns.Clip(r.Source, 60), columns.Thousands(r.Tokens),
 					columns.Clip(how, 80)})
@@ -84,14 +85,9 @@ func references(w io.Writer, t words.WindowTexts, m scrollback.Manifest) error {
 	return columns.Table(w, rows, 2)
 }
 
-// named is what a name of a manifest is called in a table, or the name itself.
-func named[S ~string](table map[string]string, name S) string {
-	return cmp.Or(table[string(name)], string(name))
-}
-
 // holds says in a few words what a layer shows: messages by their seqs, those that
 // are compacted and still shown first, and how many placeholders there are.
-func holds(t words.WindowTexts, l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
+func holds(t words.Texts, l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
 	var behind, first, last, kept, placeholders int64
 	for _, x := range excluded {
 		if x.Ref != nil {
@@ -121,7 +117,7 @@ func holds(t words.WindowTexts, l scrollback.ManifestLayer, excluded []scrollbac
 		said = append(said, span(first, last))
 	}
 	if placeholders > 0 {
-		said = append(said, fmt.Sprintf(t.Behind, behind, placeholders))
+		said = append(said, t.Say(i18n.WindowBehind, behind, placeholders))
 	}
 	return strings.Join(said, " ")
 }
@@ -140,11 +136,11 @@ func span(first, last int64) string {
 // Receipt writes what a compaction did.
 func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 	if r.Result != scrollback.ResultCompacted {
-		_, err := fmt.Fprintf(w, t.Unchanged+"\n", cmp.Or(t.Why(r), t.Result(r.Result)))
+		_, err := fmt.Fprintln(w, t.Say(i18n.ChatUnchanged, cmp.Or(t.Why(r), t.Result(r.Result))))
 		return err
 	}
-	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore),
-		columns.Thousands(r.TokensAfter))
+	fmt.Fprintln(w, t.Say(i18n.ReceiptTokens, r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore),
+		columns.Thousands(r.TokensAfter)))
 	if why := t.Extracted(r); why != "" {
 		fmt.Fprintln(w, why)
 	}
@@ -158,7 +154,7 @@ func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 // many, and who wrote the summary. Times are in a zone.
 func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Location) error {
 	if len(rs) == 0 {
-		_, err := fmt.Fprintln(w, t.NoReceipts)
+		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoReceipts))
 		return err
 	}
 	var rows [][]string
@@ -169,22 +165,22 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Lo
 		if r.Result == scrollback.ResultCompacted {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
 			change = columns.Thousands(r.TokensBefore) + " → " + columns.Thousands(r.TokensAfter)
-			by = r.SummaryBy
+			by = t.Named("summary-by", r.SummaryBy)
 		}
 		switch {
 		case r.Cleared:
-			by += ", " + t.Cleared
+			by += t.Say(i18n.ReceiptBetween) + t.Say(i18n.ChatCleared)
 		case r.SummaryResult != "":
-			by += ", " + t.Why(r)
+			by += t.Say(i18n.ReceiptBetween) + t.Why(r)
 		case r.Checked:
-			by += ", " + t.Checked
+			by += t.Say(i18n.ReceiptBetween) + t.Say(i18n.ChatChecked)
 		}
 		result := t.Result(r.Result)
 		if r.Undone {
-			result = t.Undone
+			result = t.Say(i18n.ChatUndone)
 		}
 		if r.Inherited {
-			result += ", " + t.Inherited
+			result += t.Say(i18n.ReceiptBetween) + t.Say(i18n.ChatInherited)
 		}
 		rows = append(rows, []string{columns.When(r.CreatedAt, zone), result, span, change, columns.Plain(by)})
 	}
@@ -194,12 +190,13 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Lo
 // Pinned lists pinned messages.
 func Pinned(w io.Writer, t words.Texts, ms []scrollback.Message) error {
 	if len(ms) == 0 {
-		_, err := fmt.Fprintln(w, t.NoPins)
+		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoPins))
 		return err
 	}
 	var rows [][]string
 	for _, m := range ms {
-		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), string(m.Role), columns.Clip(m.Parts.Text(), 100)})
+		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), t.Named("role", string(m.Role)),
+			columns.Clip(m.Parts.Text(), 100)})
 	}
 	return columns.Table(w, rows)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
@@ -16,12 +17,14 @@ type Listing struct {
 	Short map[scrollback.ConversationID]string // their ids, where short ones are shown; nil for whole ones
 	Width int                                  // of a row, in columns; 0: titles are cut as they always are
 	Zone  *time.Location                       // of the times; nil for that of the machine
+	Texts words.Texts
 }
 
 // Conversations writes a list, with the numbers by which a person may name them, and below
 // each the sub-agents that work for it.
 func (l Listing) Conversations(w io.Writer, items, agents []scrollback.Conversation) error {
-	rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
+	rows := [][]string{l.Texts.Head(i18n.ColumnN, i18n.ColumnID, i18n.ColumnChanged, i18n.ColumnMessages,
+		i18n.ColumnProject, i18n.ColumnTitle)}
 	row := func(n, indent string, it scrollback.Conversation) {
 		id := string(it.ID)
 		project := 20
@@ -74,22 +77,23 @@ func (l Listing) fit(rows [][]string) {
 }
 
 // Branches lists branches, with times in a zone; the current one has a mark.
-func Branches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) error {
-	return columns.Table(w, branchRows(items, zone), 1, 3, 4, 5)
+func Branches(w io.Writer, t words.Texts, items []scrollback.BranchEntry, zone *time.Location) error {
+	return columns.Table(w, branchRows(t, items, zone), 1, 3, 4, 5)
 }
 
 // numberedBranches lists branches where their numbers are enough to name them, and their ids would
 // not fit beside the rest.
-func numberedBranches(w io.Writer, items []scrollback.BranchEntry, zone *time.Location) error {
-	rows := branchRows(items, zone)
+func numberedBranches(w io.Writer, t words.Texts, items []scrollback.BranchEntry, zone *time.Location) error {
+	rows := branchRows(t, items, zone)
 	for i, row := range rows {
 		rows[i] = append(row[:2:2], row[3:]...)
 	}
 	return columns.Table(w, rows, 1, 2, 3, 4)
 }
 
-func branchRows(items []scrollback.BranchEntry, zone *time.Location) [][]string {
-	rows := [][]string{{"", "N", "BRANCH", "FROM", "TO", "MESSAGES", "CHANGED"}}
+func branchRows(t words.Texts, items []scrollback.BranchEntry, zone *time.Location) [][]string {
+	rows := [][]string{t.Head("", i18n.ColumnN, i18n.ColumnBranch, i18n.ColumnFrom, i18n.ColumnTo, i18n.ColumnMessages,
+		i18n.ColumnChanged)}
 	for i, b := range items {
 		mark := ""
 		if b.Current {
@@ -104,7 +108,7 @@ func branchRows(items []scrollback.BranchEntry, zone *time.Location) [][]string 
 // Refs lists what a conversation mentions, with times in a zone.
 func Refs(w io.Writer, t words.Texts, refs []scrollback.RefEntry, zone *time.Location) error {
 	if len(refs) == 0 {
-		_, err := fmt.Fprintln(w, t.NoRefs)
+		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoRefs))
 		return err
 	}
 	var rows [][]string
@@ -137,17 +141,17 @@ func Grep(w io.Writer, t words.Texts, found scrollback.GrepResult) error {
 	partial := ""
 	switch {
 	case len(found.Unread) > 1:
-		partial = fmt.Sprintf(t.MoreUnread, found.Unread[0])
+		partial = t.Say(i18n.ChatMoreUnread, found.Unread[0])
 	case len(found.Unread) > 0:
-		partial = fmt.Sprintf(t.Unread, found.Unread[0])
+		partial = t.Say(i18n.ChatUnread, found.Unread[0])
 	case found.Partial:
-		partial = t.CutShort
+		partial = t.Say(i18n.ChatCutShort)
 	}
-	matches := t.Matches
+	matches := i18n.ChatMatches
 	if found.Total == 1 {
-		matches = t.Match
+		matches = i18n.ChatMatch
 	}
-	_, err := fmt.Fprintf(w, matches+"%s\n", columns.Thousands(found.Total), partial)
+	_, err := fmt.Fprintln(w, t.Say(matches, columns.Thousands(found.Total))+partial)
 	return err
 }
 
@@ -166,10 +170,10 @@ func whereFrom(o *scrollback.Origin) string {
 // index of search, if that is not all. Times are in a zone.
 func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.Location) error {
 	if found.Indexed != nil {
-		defer fmt.Fprintf(w, t.Behind+"\n", 100**found.Indexed)
+		defer fmt.Fprintln(w, t.Say(i18n.ChatBehind, 100**found.Indexed))
 	}
 	if len(found.Hits) == 0 {
-		_, err := fmt.Fprintln(w, t.NoHits)
+		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoHits))
 		return err
 	}
 	for _, h := range found.Hits {
@@ -178,10 +182,10 @@ func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.
 			where = "  " + string(*h.Ref)
 		}
 		if !h.OnPath {
-			where = t.Abandoned
+			where = t.Say(i18n.ChatAbandoned)
 		}
-		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, h.Role, columns.When(h.CreatedAt, zone),
-			whereFrom(h.Origin), where)
+		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, t.Named("role", string(h.Role)),
+			columns.When(h.CreatedAt, zone), whereFrom(h.Origin), where)
 		for _, m := range h.Before {
 			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.Clip(m.Parts.Text(), 100))
 		}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
@@ -59,7 +60,7 @@ type editor struct {
 func newEditor(s *screen, o Options, asked []string) *editor {
 	in := textarea.New()
 	in.Prompt = prompt
-	in.Placeholder = o.Texts.Placeholder
+	in.Placeholder = o.Texts.Say(i18n.ChatPlaceholder)
 	in.ShowLineNumbers = false
 	in.EndOfBufferCharacter = ' '
 	in.CharLimit = maxTyped
@@ -267,11 +268,11 @@ func (e *editor) frame() frame {
 	status := e.status
 	switch {
 	case e.asking:
-		status = e.texts.Leave
+		status = e.texts.Say(i18n.ChatLeave)
 	case e.stopping:
-		status = e.texts.Stopping
+		status = e.texts.Say(i18n.ChatStopping)
 	case e.stop != nil:
-		status = e.texts.Working
+		status = e.texts.Say(i18n.ChatWorking)
 	}
 	e.scroll()
 	lines := e.input.View() + "\n" + e.listed() + e.s.styled("2", columns.Clip(status, max(e.width-1, 10)))

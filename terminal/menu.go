@@ -2,12 +2,12 @@ package terminal
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -85,9 +85,9 @@ func (e *editor) show(of []entry, at int) {
 func (e *editor) commandsLike(typed string) (of []entry, beginning int) {
 	var begin, about []entry
 	for _, c := range commands() {
-		it := entry{line: c.name, name: c.name, about: e.texts.Help[c.name], whole: !c.needed && !c.names}
-		if c.takes != nil {
-			it.name += " " + c.takes(e.texts)
+		it := entry{line: c.name, name: c.name, about: help(e.texts, c), whole: !c.needed && !c.names}
+		if c.takes != "" {
+			it.name += " " + e.texts.Say(c.takes)
 			it.line += " "
 		}
 		switch {
@@ -189,7 +189,7 @@ func (e *editor) menuRows() string {
 		b.WriteString(e.s.styled(style, strings.TrimRight(row+columns.Cut(name+"  "+it.about, width), " ")) + "\n")
 	}
 	if left := len(e.menu.of) - (last - first); left > 0 {
-		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))),
+		b.WriteString(e.s.styled("2", "  "+columns.Clip(e.texts.Say(i18n.ChatMoreFiles, columns.Thousands(int64(left))),
 			width)) + "\n")
 	}
 	return b.String()

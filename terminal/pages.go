@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/markdown"
 	"github.com/scrollback-ai/scrollback/terminal/words"
@@ -33,7 +34,7 @@ func (p Pages) Page(w io.Writer, page scrollback.MessagePage) error {
 	for _, m := range page.Messages {
 		for _, x := range p.Excluded {
 			if x.FirstSeq == m.Seq && x.Ref != nil {
-				fmt.Fprintf(w, "── %s · %s · %s\n\n", span(x.FirstSeq, x.LastSeq), named(p.Texts.Window.Reasons, x.Reason), *x.Ref)
+				fmt.Fprintf(w, "── %s · %s · %s\n\n", span(x.FirstSeq, x.LastSeq), p.Texts.Named("window-reason", x.Reason), *x.Ref)
 			}
 		}
 		if err := p.message(w, m); err != nil {
@@ -52,23 +53,24 @@ func (p Pages) Page(w io.Writer, page scrollback.MessagePage) error {
 func (p Pages) message(w io.Writer, m scrollback.Message) error {
 	status := ""
 	if m.Status != scrollback.StatusComplete {
-		status = " · " + string(m.Status)
+		status = " · " + p.Texts.Named("message-status", string(m.Status))
 	}
-	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, m.Role, columns.When(m.CreatedAt, p.Zone), status)
+	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, p.Texts.Named("role", string(m.Role)),
+		columns.When(m.CreatedAt, p.Zone), status)
 	for _, part := range m.Parts {
 		switch t := part.(type) {
 		case scrollback.Text:
 			p.text(w, t.Text, m.Role == scrollback.RoleAssistant)
 		case scrollback.Reasoning:
-			fmt.Fprintf(w, "(reasoning) %s\n", p.cut(t.Text))
+			fmt.Fprintln(w, p.Texts.Say(i18n.PageReasoning, p.cut(t.Text)))
 		case scrollback.ToolCall:
 			fmt.Fprintf(w, "→ %s %s\n", columns.Plain(t.Name), columns.Plain(string(t.Arguments)))
 		case scrollback.ToolResult:
 			p.result(w, t)
 		case scrollback.Image:
-			fmt.Fprintf(w, "[image %s %s]\n", columns.Plain(t.Name), columns.Plain(t.Where()))
+			fmt.Fprintln(w, p.Texts.Say(i18n.PageImage, columns.Plain(t.Name), columns.Plain(t.Where())))
 		case scrollback.File:
-			fmt.Fprintf(w, "[file %s %s]\n", columns.Plain(t.Name), scrollback.ArtifactRef(t.Artifact))
+			fmt.Fprintln(w, p.Texts.Say(i18n.PageFile, columns.Plain(t.Name), scrollback.ArtifactRef(t.Artifact)))
 		}
 	}
 	_, err := fmt.Fprintln(w)
@@ -107,17 +109,18 @@ func (p Pages) result(w io.Writer, t scrollback.ToolResult) {
 	}
 	fmt.Fprintf(w, "← %s %s\n", columns.Plain(t.Name), p.cut(text))
 	if beside != "" {
-		fmt.Fprintf(w, "  whole: %s\n", beside)
+		fmt.Fprintln(w, "  "+p.Texts.Say(i18n.PageWhole, beside))
 	}
 }
 
 // unanswered writes a turn without a stored answer, as messages are written.
 func (p Pages) unanswered(w io.Writer, e scrollback.TurnEntry) error {
-	state := cmp.Or(p.Texts.Trouble.States[e.State], string(e.State))
-	fmt.Fprintf(w, "– %s · %s · %s\n", scrollback.RoleAssistant, columns.When(cmp.Or(e.EndedAt, e.StartedAt), p.Zone),
+	state := p.Texts.State(e.State)
+	fmt.Fprintf(w, "– %s · %s · %s\n", p.Texts.Named("role", string(scrollback.RoleAssistant)),
+		columns.When(cmp.Or(e.EndedAt, e.StartedAt), p.Zone),
 		state)
 	if e.Reasoning != "" {
-		fmt.Fprintf(w, "(reasoning) %s\n", p.cut(e.Reasoning))
+		fmt.Fprintln(w, p.Texts.Say(i18n.PageReasoning, p.cut(e.Reasoning)))
 	}
 	if e.Content != "" {
 		p.text(w, e.Content, true)

@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -32,13 +33,13 @@ func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.Conversa
 		choices[i] = choice{c, rows[i]}
 	}
 	l := list.New(choices, choiceLine{o.Color}, 80, pickRows+4)
-	l.Title = o.Texts.Pick
+	l.Title = o.Texts.Say(i18n.ChatPick)
 	l.SetShowStatusBar(false)
 	l.SetShowHelp(false)
 	if !o.Color {
 		l.Styles = list.Styles{}
 	}
-	m := &picker{list: l, keys: o.Texts.PickKeys}
+	m := &picker{list: l, keys: o.Texts.Say(i18n.ChatPickKeys)}
 	defer o.Logs.hold()()
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
@@ -51,7 +52,7 @@ func nothingToPick(n int) error {
 	if n > 0 {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.NotFound, "terminal.Pick", "there are no conversations yet")
+	return scrollback.Errorf(scrollback.NotFound, "terminal.Pick", i18n.NoConversationsYet)
 }
 
 // pickerRows are conversations in aligned columns: when they changed, their messages and, if

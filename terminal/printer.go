@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
@@ -52,7 +53,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		return err
 	}
 	if r.WebSearch {
-		p.Note("%s", p.Texts.Web.Searching)
+		p.Note("%s", p.Texts.Say(i18n.WebSearching))
 	}
 	refused := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { refused <- v.Turns().Cancel(whole, r.Conversation, turn) })
@@ -76,14 +77,14 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 	}
 	p.endLine()
 	if p.thought != "" && !p.said && p.failed == nil && p.Reasoning == nil && !p.JSON { // what was thought is all there is
-		p.Note("%s", p.Texts.OnlyThought)
+		p.Note("%s", p.Texts.Say(i18n.ChatOnlyThought))
 		if err := p.write(p.Answer, p.thought); err != nil {
 			return scrollback.Wrap(scrollback.Canceled, "terminal.Turn", err)
 		}
 		p.endLine()
 	}
 	p.sources()
-	if reason := p.Texts.Trouble.Reasons[p.done.FinishReason]; reason != "" && p.failed == nil {
+	if reason := p.Texts.Finish(p.done.FinishReason); reason != "" && p.failed == nil {
 		p.Note("%s", reason)
 	}
 	switch {
@@ -94,7 +95,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s",
 			strings.Join(p.Texts.Failure(*p.failed, p.Again, p.Ways), "\n  "))
 	case p.done.Status == scrollback.TurnInterrupted:
-		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", "%s", p.Texts.Interrupted)
+		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", i18n.ChatInterrupted)
 	}
 	select {
 	case err := <-refused: // it had just ended by itself
@@ -141,16 +142,16 @@ func (p *Printer) show(ev scrollback.Event) error {
 		p.first = ev.Seq == 1
 	case scrollback.MetaEvent:
 		if p.first && ev.LimitFrom == scrollback.LimitAssumed {
-			p.Note(p.Texts.Assumed, columns.Plain(ev.Model), columns.Thousands(ev.Limit))
+			p.Note("%s", p.Texts.Say(i18n.ChatAssumed, columns.Plain(ev.Model), columns.Thousands(ev.Limit)))
 		}
 		p.first = false
 		p.references(ev.References)
 	case scrollback.CompactingEvent:
-		p.Note("%s", p.Texts.Compacting)
+		p.Note("%s", p.Texts.Say(i18n.ChatCompacting))
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.ResultCompacted {
-			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, columns.Thousands(ev.TokensBefore),
-				columns.Thousands(ev.TokensAfter))
+			p.Note("%s", p.Texts.Say(i18n.ChatCompacted, ev.FirstSeq, ev.LastSeq, columns.Thousands(ev.TokensBefore),
+				columns.Thousands(ev.TokensAfter)))
 			if why := p.Texts.Extracted(ev.Receipt); why != "" {
 				p.Note("%s", why)
 			}
@@ -208,18 +209,18 @@ func (p *Printer) references(all []scrollback.Reference) {
 		if r.Kind == scrollback.ReferenceImage && strings.HasPrefix(r.Mark, "![") {
 			mark = columns.Clip(r.Mark, markWidth)
 		}
-		switch t := p.Texts.Reference; {
+		switch t := p.Texts; {
 		case r.Error != "":
 			p.endLine()
 			w := p.Faults
 			if w == nil {
 				w = p.Notes
 			}
-			fmt.Fprintf(w, t.Line+"\n", mark, columns.Clip(t.Translate(r.Error), noteWidth))
+			fmt.Fprintln(w, t.Say(i18n.ReferenceLine, mark, columns.Clip(t.Reference(r.Error), noteWidth)))
 		case r.SameAs > 0:
-			p.Note(t.Line, mark, fmt.Sprintf(t.Unchanged, r.Version, r.SameAs))
+			p.Note("%s", t.Say(i18n.ReferenceLine, mark, t.Say(i18n.ReferenceUnchanged, r.Version, r.SameAs)))
 		case r.Note != "":
-			p.Note(t.Line, mark, columns.Clip(t.Translate(r.Note), noteWidth))
+			p.Note("%s", t.Say(i18n.ReferenceLine, mark, columns.Clip(t.Reference(r.Note), noteWidth)))
 		}
 	}
 }
@@ -239,11 +240,11 @@ func (p *Printer) searched(s scrollback.Search) {
 	if !known {
 		p.searches = append(p.searches, s)
 	}
-	switch t := p.Texts.Web; {
+	switch t := p.Texts; {
 	case s.Error != "":
-		p.Note(t.Failed, columns.Plain(s.Error))
+		p.Note("%s", t.Say(i18n.WebFailed, columns.Plain(s.Error)))
 	case !known && s.Query != "":
-		p.Note(t.Searched, columns.Clip(s.Query, noteWidth))
+		p.Note("%s", t.Say(i18n.WebSearched, columns.Clip(s.Query, noteWidth)))
 	}
 }
 
@@ -258,13 +259,13 @@ func (p *Printer) sources() {
 			}
 			seen[r.URL] = true
 			if n++; n == 1 {
-				p.Note("%s", p.Texts.Web.Sources)
+				p.Note("%s", p.Texts.Say(i18n.WebSources))
 			}
 			p.Note("%3s %s", strconv.Itoa(n)+".", columns.Clip(r.Title, sourceWidth))
 			p.Note("    %s", columns.Plain(r.URL))
 		}
 		if len(s.Results) == 0 && s.Error == "" {
-			p.Note("%s", p.Texts.Web.Nothing)
+			p.Note("%s", p.Texts.Say(i18n.WebNothing))
 		}
 	}
 }

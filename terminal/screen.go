@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/markdown"
 )
@@ -56,7 +57,7 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 		err = scrollback.Wrap(scrollback.Canceled, "terminal.Screen", context.Canceled)
 	}
 	if c.id != "" {
-		fmt.Fprintf(out, o.Texts.Ended+"\n", c.id)
+		fmt.Fprintln(out, o.Texts.Say(i18n.ChatEnded, c.id))
 	}
 	return errors.Join(scrollback.Wrap(scrollback.Unavailable, "terminal.Screen", err), failed)
 }
@@ -78,9 +79,9 @@ func Width(f *os.File) int {
 func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) {
 	w := s.writers()
 	if c.o.Conversation == "" {
-		fmt.Fprintf(w.notes, c.o.Texts.Greeting+"\n", c.modelName(scrollback.Conversation{}))
+		fmt.Fprintln(w.notes, c.o.Texts.Say(i18n.ChatGreeting, c.modelName(scrollback.Conversation{})))
 		if c.modelName(scrollback.Conversation{}) == "offline" {
-			fmt.Fprintln(w.notes, c.o.Texts.Offline)
+			fmt.Fprintln(w.notes, c.o.Texts.Say(i18n.ChatOffline))
 		}
 		return nil, nil
 	}
@@ -94,7 +95,7 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 	}
 	fmt.Fprintln(w.notes, resumed(c.o.Texts, conv.Title, conv.Messages))
 	if page.Next != nil {
-		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", columns.Thousands(*page.Next-1))
+		fmt.Fprintln(w.notes, c.o.Texts.Say(i18n.ChatEarlier, columns.Thousands(*page.Next-1)))
 	}
 	for _, m := range page.Messages {
 		text := columns.Plain(m.Parts.Text())

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
@@ -88,16 +89,11 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// Every command has its help in both languages, and there is none for what is no command.
+// Every command has its help.
 func TestHelps(t *testing.T) {
-	for _, texts := range []words.Texts{words.English, words.Chinese} {
-		for _, c := range commands() {
-			if texts.Help[c.name] == "" {
-				t.Errorf("no help for %s", c.name)
-			}
-		}
-		if n := len(commands()); len(texts.Help) != n {
-			t.Errorf("%d commands, %d helps", n, len(texts.Help))
+	for _, c := range commands() {
+		if i18n.Under("chat-help", strings.TrimPrefix(c.name, "/")) == "" {
+			t.Errorf("no help for %s", c.name)
 		}
 	}
 }
@@ -115,10 +111,10 @@ func TestZones(t *testing.T) {
 			"list": func(w io.Writer) error {
 				return Listing{Zone: zone}.Conversations(w, []scrollback.Conversation{{UpdatedAt: at}}, nil)
 			},
-			"branches": func(w io.Writer) error { return Branches(w, []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
-			"refs":     func(w io.Writer) error { return Refs(w, words.Texts{}, []scrollback.RefEntry{{CreatedAt: at}}, zone) },
+			"branches": func(w io.Writer) error { return Branches(w, "", []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
+			"refs":     func(w io.Writer) error { return Refs(w, words.Texts(""), []scrollback.RefEntry{{CreatedAt: at}}, zone) },
 			"receipts": func(w io.Writer) error {
-				return Receipts(w, words.Texts{}, []scrollback.Receipt{{CreatedAt: at}}, zone)
+				return Receipts(w, words.Texts(""), []scrollback.Receipt{{CreatedAt: at}}, zone)
 			},
 			"picker": func(w io.Writer) error {
 				_, err := io.WriteString(w, strings.Join(pickerRows([]scrollback.Conversation{{UpdatedAt: at}}, zone), ""))
@@ -137,19 +133,19 @@ func TestZones(t *testing.T) {
 func TestNothingFoundInBothLanguages(t *testing.T) {
 	for _, texts := range []words.Texts{words.English, words.Chinese} {
 		for want, show := range map[string]func(w io.Writer) error{
-			texts.NoPins: func(w io.Writer) error { return Pinned(w, texts, nil) },
-			texts.NoRefs: func(w io.Writer) error { return Refs(w, texts, nil, time.UTC) },
-			texts.NoHits: func(w io.Writer) error { return Hits(w, texts, scrollback.SearchResult{}, time.UTC) },
-			fmt.Sprintf(texts.Match, "1") + fmt.Sprintf(texts.MoreUnread, "history:a"): func(w io.Writer) error {
+			texts.Say(i18n.ChatNoPins): func(w io.Writer) error { return Pinned(w, texts, nil) },
+			texts.Say(i18n.ChatNoRefs): func(w io.Writer) error { return Refs(w, texts, nil, time.UTC) },
+			texts.Say(i18n.ChatNoHits): func(w io.Writer) error { return Hits(w, texts, scrollback.SearchResult{}, time.UTC) },
+			(texts.Say(i18n.ChatMatch, "1")) + (texts.Say(i18n.ChatMoreUnread, "history:a")): func(w io.Writer) error {
 				return Grep(w, texts, scrollback.GrepResult{Total: 1, Unread: []scrollback.Ref{"history:a", "history:b"}})
 			},
-			fmt.Sprintf(texts.Matches, "2,000") + texts.CutShort: func(w io.Writer) error {
+			(texts.Say(i18n.ChatMatches, "2,000")) + texts.Say(i18n.ChatCutShort): func(w io.Writer) error {
 				return Grep(w, texts, scrollback.GrepResult{Total: 2000, Partial: true})
 			},
 		} {
 			var b strings.Builder
 			if err := show(&b); err != nil || want == "" || b.String() != want+"\n" {
-				t.Errorf("%s: %v %q, want %q", texts.Language, err, b.String(), want)
+				t.Errorf("%s: %v %q, want %q", texts, err, b.String(), want)
 			}
 		}
 	}
@@ -194,10 +190,10 @@ func TestContextInBothLanguages(t *testing.T) {
 		}
 		for _, want := range c.want {
 			if !strings.Contains(b.String(), want) {
-				t.Errorf("%s: no %q in\n%s", c.texts.Language, want, b.String())
+				t.Errorf("%s: no %q in\n%s", c.texts, want, b.String())
 			}
 		}
-		if c.texts.Language == "zh" && strings.Contains(b.String(), "budget") {
+		if c.texts == words.Chinese && strings.Contains(b.String(), "budget") {
 			t.Errorf("English in the Chinese:\n%s", b.String())
 		}
 	}
@@ -206,7 +202,7 @@ func TestContextInBothLanguages(t *testing.T) {
 // Every layer and every way to know a window has its Chinese.
 func TestContextNamesAllInChinese(t *testing.T) {
 	for _, l := range scrollback.Layers() {
-		if words.Chinese.Window.Layers[string(l)] == "" {
+		if i18n.Under("window-layer", string(l)) == "" {
 			t.Errorf("the layer %s has no Chinese", l)
 		}
 	}
@@ -234,7 +230,7 @@ func TestBranchesFit(t *testing.T) {
 	all := []scrollback.BranchEntry{{ID: "01a21dbb-b006-7f11-a554-67636bf73768", Current: true, HeadSeq: 1200,
 		Messages:  1200,
 		UpdatedAt: 1795795120246}}
-	if err := numberedBranches(&b, all, time.UTC); err != nil {
+	if err := numberedBranches(&b, words.English, all, time.UTC); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range strings.Split(b.String(), "\n") {

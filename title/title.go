@@ -19,6 +19,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/window"
@@ -98,7 +99,7 @@ func Ask(ctx context.Context, m model.Model, r model.Request) (c Call, err error
 	}
 	c.Answer = text.String()
 	if err == nil && finish != scrollback.FinishStop {
-		err = scrollback.Errorf(scrollback.Unavailable, "title", "the answer did not end by itself (%s)",
+		err = scrollback.Errorf(scrollback.Unavailable, "title", i18n.TitleDidNotEnd,
 			cmp.Or(finish, "cut off")).Because(scrollback.ErrUpstream)
 	}
 	return c, err

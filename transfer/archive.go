@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
 )
 
@@ -58,7 +59,7 @@ func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.Con
 func (t Archives) List(ctx context.Context, v *engine.View, id scrollback.ConversationID,
 	limit int) ([]Archived, error) {
 	if limit < 0 || limit > scrollback.ListMax {
-		return nil, scrollback.ParamErrorf("transfer.Archives", "limit", "limit must be 1 to %d", scrollback.ListMax)
+		return nil, scrollback.ParamErrorf("transfer.Archives", "limit", i18n.LimitOutOfRange, scrollback.ListMax)
 	}
 	if _, err := v.Get(ctx, id); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (t Archives) Open(ctx context.Context, v *engine.View, id scrollback.Conver
 		}
 		if len(newest) == 0 {
 			return Archived{}, nil, scrollback.Errorf(scrollback.NotFound, "transfer.Archives",
-				"conversation %s has no archive yet", id)
+				i18n.ConversationHasNoArchiveYet, id)
 		}
 		key = newest[0].Key
 	} else if _, err := v.Get(ctx, id); err != nil {
@@ -127,7 +128,7 @@ func (t Archives) piece(ctx context.Context, v *engine.View, id scrollback.Conve
 			return err
 		}
 		if len(page.Messages) == 0 {
-			return scrollback.Errorf(scrollback.Internal, "transfer.Archives", "branch %s ends before message %d", p.Branch,
+			return scrollback.Errorf(scrollback.Internal, "transfer.Archives", i18n.BranchEndsBeforeMessage, p.Branch,
 				p.To)
 		}
 		for _, m := range page.Messages {

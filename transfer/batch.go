@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -76,7 +77,7 @@ func (w *writing) wait(im *importer) error {
 	c.head = w.head
 	if at, was := w.head.Branch, w.done.Head.Branch; at.ID != was.ID || at.HeadSeq != was.HeadSeq {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
-			"somebody continued conversation %s while it was imported; import the file again", c.ID)
+			i18n.ContinuedWhileImported, c.ID)
 	}
 	c.stands(c.head)
 	c.Total = c.head.Messages

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
@@ -67,7 +68,7 @@ func bring(ctx context.Context, t *Transfer, v *engine.View, b *bringing) (Impor
 		return im.out, v.Caller().Lacks(op, scrollback.AccessWrite)
 	}
 	if b.Bad != "" {
-		return im.out, scrollback.ParamErrorf(op, "file", "%s cannot be read: %s", b.Session.Name, b.Bad)
+		return im.out, scrollback.ParamErrorf(op, "file", i18n.CannotBeRead, b.Session.Name, b.Bad)
 	}
 	var failed error
 	for entry, err := range dated(b.Tool.Read(ctx, b.Place, b.Session.Session)) {
@@ -290,11 +291,11 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 	}
 	if n := b.im.out.Deleted; err == nil && n > 0 && n == b.stood {
 		if b.q.Again {
-			return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", "conversation %s is in the trash: restore it first",
+			return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", i18n.ConversationInTrashRestoreFirst,
 				b.trashed).Because(ErrDeleted)
 		}
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Bring",
-			"%s was deleted here, and is not imported again by itself: name its file to bring it back",
+			i18n.DeletedHereNotImportedAgain,
 			b.Session.Name).Because(ErrDeleted)
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
@@ -45,14 +46,14 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 			continue
 		}
 		if q.Materialize {
-			return scrollback.ParamErrorf(op, "materialize", "only a bundle holds the files of segments")
+			return scrollback.ParamErrorf(op, "materialize", i18n.OnlyBundleHoldsSegmentFiles)
 		}
 		if err := t.store.Hashes.Check(ctx, c.ID); err != nil {
 			return err
 		}
 		return f.Write(w, c, t.entries(ctx, v, c, 0))
 	}
-	return scrollback.ParamErrorf(op, "format", "unknown format %q (%s)", q.Format, strings.Join(names, ", "))
+	return scrollback.ParamErrorf(op, "format", i18n.UnknownFormat, q.Format, strings.Join(names, ", "))
 }
 
 // entries are the messages of a conversation's path after a seq, with what a turn has written that is no
@@ -164,7 +165,7 @@ func textOf(ctx context.Context, t *Transfer, id scrollback.ArtifactID) (string,
 	defer f.Close()
 	b, err := io.ReadAll(f)
 	if err == nil && !utf8.Valid(b) {
-		return "", scrollback.ParamErrorf("transfer.Export", "artifact", "artifact %s is not text", id)
+		return "", scrollback.ParamErrorf("transfer.Export", "artifact", i18n.ArtifactIsNotText, id)
 	}
 	return string(b), scrollback.Wrap(scrollback.Unavailable, "transfer.Export", err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -97,7 +98,7 @@ func (w *way) open(ctx context.Context, q FollowRequest) (err error) {
 	}
 	running, err := im.view.Turns().Running(ctx, c.ID)
 	if err == nil && running != nil {
-		err = scrollback.Errorf(scrollback.Conflict, "transfer.Follow", "a turn is being answered; stop it first")
+		err = scrollback.Errorf(scrollback.Conflict, "transfer.Follow", i18n.TurnIsBeingAnswered)
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/title"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer/bundles"
@@ -42,7 +43,7 @@ func (im *importer) enter(ctx context.Context, c *importing) error {
 	c.backlog.Quota = im.q.Quota
 	head := c.backlog.Begin
 	if head.DeletedAt != 0 {
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first",
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationInTrashRestoreFirst,
 			c.ID)
 	}
 	c.head = head

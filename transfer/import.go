@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/title"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -269,7 +270,7 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 		return err
 	}
 	if n < 0 || n > len(c.seqs) {
-		return scrollback.Errorf(scrollback.Internal, "transfer.Import", "the reader goes back to message %d of %d", n,
+		return scrollback.Errorf(scrollback.Internal, "transfer.Import", i18n.ReaderGoesBack, n,
 			len(c.seqs))
 	}
 	c.ended()
@@ -450,7 +451,7 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 	}
 	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq > c.at.HeadSeq {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
-			"somebody continued conversation %s while it was imported; import the file again", c.ID)
+			i18n.ContinuedWhileImported, c.ID)
 	}
 	c.head = head
 	c.fresh = true

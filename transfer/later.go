@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Bounds of archives that are written after compactions.
@@ -86,7 +87,7 @@ func (w *later) put(ctx context.Context, v *engine.View, id scrollback.Conversat
 	}
 	if full {
 		begin()
-		return scrollback.Errorf(scrollback.Unavailable, "transfer.OnCompact", "%d archives wait to be written already",
+		return scrollback.Errorf(scrollback.Unavailable, "transfer.OnCompact", i18n.TooManyArchivesWait,
 			maxLater)
 	}
 	select {

@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
@@ -62,7 +63,7 @@ func (t *Transfer) Survey(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	case err != nil:
 		return s, err
 	case s.Messages == 0 && len(s.Skipped) > 0:
-		return s, scrollback.ParamErrorf("transfer.Survey", "file", "nothing could be read; line %d: %s", s.Skipped[0].Line,
+		return s, scrollback.ParamErrorf("transfer.Survey", "file", i18n.NothingCouldBeRead, s.Skipped[0].Line,
 			s.Skipped[0].Reason)
 	case s.Messages == 0:
 		return s, scrollback.ParamErrorf("transfer.Survey", "file", "%s",

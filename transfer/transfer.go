@@ -34,6 +34,7 @@ import (
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/archived"
@@ -169,15 +170,15 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		}
 		return importTool(ctx, im, im.tool, im.place)
 	case format == nil && q.Summarize:
-		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", "a bundle brings its own summaries")
+		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", i18n.BundleBringsOwnSummaries)
 	case format == nil && q.Mask:
-		return im.out, scrollback.ParamErrorf("transfer.Import", "mask", "a bundle comes as it is: it cannot be masked")
+		return im.out, scrollback.ParamErrorf("transfer.Import", "mask", i18n.BundleCannotBeMasked)
 	case format == nil:
 		im.format = BundleFormat
 		return importBundle(ctx, im, r)
 	case q.AsCopy:
 		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy",
-			"only a bundle brings ids that a copy could change")
+			i18n.OnlyBundleBringsIDs)
 	}
 	sealed, err := archived.CheckSeal(r)
 	if err != nil {
@@ -238,7 +239,7 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		}
 		if len(im.out.Skipped) > 0 {
 			reason = im.out.Skipped[0].Reason
-			return im.out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s",
+			return im.out, scrollback.ParamErrorf("transfer.Import", "file", i18n.NothingCouldBeRead,
 				im.out.Skipped[0].Line, reason)
 		}
 		return im.out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
@@ -258,7 +259,7 @@ func importBundle(ctx context.Context, im *importer, r io.ReadSeeker) (ImportRes
 	q := im.q
 	if q.Into != "" {
 		return out, scrollback.ParamErrorf("transfer.Import", "into",
-			"a bundle keeps its own conversation: it cannot be added to another")
+			i18n.BundleCannotBeAdded)
 	}
 	b, err := bundles.Import(ctx, desk(im.Transfer, im.view), readSeeker{&ctxReader{ctx, r}, r},
 		bundles.ImportRequest{Project: q.Project, AsCopy: q.AsCopy, Progress: q.Progress})
@@ -320,24 +321,24 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		return last, nil
 	}
 	if looks := transcript.Unread(head); looks != "" && name == "" {
-		return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file looks like %s, which cannot be read",
-			scrollback.Phrase(looks))
+		return nil, scrollback.ParamErrorf("transfer.Import", "file", i18n.FileLooksLike,
+			i18n.ID(looks))
 	}
 	if name != "" {
-		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name,
+		return nil, scrollback.ParamErrorf("transfer.Import", "from", i18n.UnknownFormat, name,
 			strings.Join(names, ", "))
 	}
 	slices.Sort(names)
 	if len(bytes.TrimSpace(head)) == 0 {
-		return nil, scrollback.ParamErrorf("transfer.Import", "file", "there is nothing in the file")
+		return nil, scrollback.ParamErrorf("transfer.Import", "file", i18n.NothingInFile)
 	}
 	known := strings.Join(slices.Compact(names), ", ") // Gemini CLI is a format and a tool
 	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
 		return nil, scrollback.ParamErrorf("transfer.Import", "file",
-			"the file is a database, but damaged, or not one of the tools' that are known; name the tool to hear what is missing (%s)", known)
+			i18n.DatabaseOfNoKnownTool, known)
 	}
 	return nil, scrollback.ParamErrorf("transfer.Import", "file",
-		"the file is of no format that can be read (%s); line 1 is: %s", known, firstLine(head))
+		i18n.FileOfNoKnownFormat, known, firstLine(head))
 }
 
 // firstLine is the beginning of a file for a message: of what is no text, question marks.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/zipped"
 )
@@ -52,7 +53,7 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 	q.Again = true
 	var trashed error
 	if q.AsCopy {
-		return out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
+		return out, scrollback.ParamErrorf("transfer.Import", "as_copy", i18n.OnlyBundleBringsIDs)
 	}
 	for s, err := range tool.Sessions(ctx, place) {
 		if err != nil {
@@ -84,7 +85,7 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 		reason := "there is no conversation in the file"
 		if len(out.Skipped) > 0 {
 			reason = out.Skipped[0].Reason
-			return out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s",
+			return out, scrollback.ParamErrorf("transfer.Import", "file", i18n.NothingCouldBeRead,
 				out.Skipped[0].Line, reason)
 		}
 		return out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // without takes what a file says that requests leave out of its path so far. It counts for
@@ -46,7 +47,7 @@ func (im *importer) leaveOut(ctx context.Context, c *importing) error {
 	}
 	if head.Branch.ID != c.head.Branch.ID || head.Branch.HeadSeq != c.head.Branch.HeadSeq {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
-			"somebody continued conversation %s while it was imported; import the file again", c.ID)
+			i18n.ContinuedWhileImported, c.ID)
 	}
 	c.stands(head)
 	return nil

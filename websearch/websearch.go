@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -42,7 +43,7 @@ func New(address, agent string) (*Client, error) {
 	if err != nil || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" ||
 		u.Scheme != "http" && u.Scheme != "https" {
 		return nil, scrollback.ParamErrorf("websearch.New", setting,
-			"%s is the address of a SearXNG server, like http://127.0.0.1:8888", setting)
+			i18n.NotASearXNGAddress, setting)
 	}
 	return &Client{base: base, client: remote.New(remote.Options{Provider: "SearXNG", BaseVariable: setting,
 		Agent: agent})}, nil
@@ -53,7 +54,7 @@ func New(address, agent string) (*Client, error) {
 func (c *Client) Search(ctx context.Context, question string) (scrollback.Search, error) {
 	s := scrollback.Search{Query: Query(question), Results: []scrollback.Source{}}
 	if s.Query == "" {
-		return s, scrollback.ParamErrorf("websearch.Search", "message", "there are no words in the message to search for")
+		return s, scrollback.ParamErrorf("websearch.Search", "message", i18n.NoWordsToSearchFor)
 	}
 	address := c.base + "/search?" + url.Values{"q": {s.Query}, "format": {"json"}}.Encode()
 	var found struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Narrow checks folders that a request names against those that the operator
@@ -26,7 +27,7 @@ func Narrow(grant, want []string) ([]string, error) {
 	out := []string{}
 	for _, w := range want {
 		if !filepath.IsAbs(w) {
-			return nil, scrollback.ParamErrorf(op, "roots", "%s: a root is an absolute path", w)
+			return nil, scrollback.ParamErrorf(op, "roots", i18n.RootMustBeAbsolute, w)
 		}
 		real, err := resolve(w)
 		allowed := func(path string) bool {
@@ -36,12 +37,12 @@ func Narrow(grant, want []string) ([]string, error) {
 		case err != nil && !allowed(filepath.Clean(w)):
 			return nil, refused(op, w) // whether it exists is not revealed
 		case err != nil:
-			return nil, scrollback.ParamErrorf(op, "roots", "%s: no such folder", w)
+			return nil, scrollback.ParamErrorf(op, "roots", i18n.NoSuchFolder, w)
 		case !allowed(real):
 			return nil, refused(op, w)
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
-			return nil, scrollback.ParamErrorf(op, "roots", "%s is not a folder", w)
+			return nil, scrollback.ParamErrorf(op, "roots", i18n.IsNotAFolder, w)
 		}
 		if !slices.Contains(out, real) {
 			out = append(out, real)
@@ -51,7 +52,7 @@ func Narrow(grant, want []string) ([]string, error) {
 }
 
 func refused(op, path string) error {
-	err := scrollback.Errorf(scrollback.Refused, op, "%s is outside the folders that were granted", path)
+	err := scrollback.Errorf(scrollback.Refused, op, i18n.OutsideGrantedFolders, path)
 	err.Param = "roots"
 	return err
 }
@@ -61,17 +62,17 @@ func Grant(names []string) ([]string, error) {
 	out := []string{}
 	for _, name := range names {
 		if name == "" { // which would be the current folder
-			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "a root needs the name of a folder")
+			return nil, scrollback.ParamErrorf("workspace.Grant", "root", i18n.RootNeedsName)
 		}
 		abs, err := filepath.Abs(name)
 		if err == nil {
 			abs, err = resolve(abs)
 		}
 		if err != nil {
-			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "%s: no such folder", name)
+			return nil, scrollback.ParamErrorf("workspace.Grant", "root", i18n.NoSuchFolder, name)
 		}
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "%s is not a folder", name)
+			return nil, scrollback.ParamErrorf("workspace.Grant", "root", i18n.IsNotAFolder, name)
 		}
 		if !slices.Contains(out, abs) {
 			out = append(out, abs)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
@@ -135,7 +136,7 @@ func open(ctx context.Context, flag, at string, missing bool, log *slog.Logger) 
 		info, err := os.Stat(path)
 		switch {
 		case !missing && (errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0):
-			return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no database at %s", path)
+			return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoDatabaseAt, path)
 		case missing:
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
@@ -143,7 +144,7 @@ func open(ctx context.Context, flag, at string, missing bool, log *slog.Logger) 
 		}
 		return sqlite.OpenSide(ctx, path, at, &sqlite.Options{Log: log})
 	}
-	return nil, scrollback.ParamErrorf(op, flag, "--%s is sqlite:///PATH or postgres://USER:PASSWORD@HOST/DATABASE", flag)
+	return nil, scrollback.ParamErrorf(op, flag, i18n.FlagIsDatabaseURL, flag)
 }
 
 // name is a database as people are told of it: without user and password.
@@ -167,7 +168,7 @@ func name(u *url.URL) string {
 func openObjects(ctx context.Context, o Options) (*carrier, error) {
 	at := o.ObjectsFrom
 	if o.ObjectsTo == "" {
-		return nil, scrollback.ParamErrorf(op, "objects_to", "--objects-from without --objects-to: name where the objects go")
+		return nil, scrollback.ParamErrorf(op, "objects_to", i18n.ObjectsFromWithoutObjectsTo)
 	}
 	if u, err := url.Parse(o.From); at == "" && err == nil && u.Scheme == "sqlite" {
 		at = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(filepath.Dir(filepath.FromSlash(u.Path)),
@@ -175,7 +176,7 @@ func openObjects(ctx context.Context, o Options) (*carrier, error) {
 	}
 	if at == "" {
 		return nil, scrollback.ParamErrorf(op, "objects_from",
-			"--objects-to without --objects-from: name where the objects are")
+			i18n.ObjectsToWithoutObjectsFrom)
 	}
 	c := &carrier{log: o.Log}
 	for _, side := range []struct {
@@ -185,7 +186,7 @@ func openObjects(ctx context.Context, o Options) (*carrier, error) {
 	}{{at, true, &c.from}, {o.ObjectsTo, false, &c.to}} {
 		place, err := objects.Parse("", side.at, cloud.Buckets())
 		if err == nil && place.Memory() {
-			err = scrollback.ParamErrorf(op, "objects", "objects that last are in s3://BUCKET or file:///FOLDER")
+			err = scrollback.ParamErrorf(op, "objects", i18n.ObjectsThatLast)
 		}
 		if err == nil {
 			*side.into, err = objects.Open(ctx, place, side.readOnly)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/blob"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
 )
@@ -139,7 +140,7 @@ func (c *carrier) copy(ctx context.Context, key string) error {
 	}
 	if back := hex.EncodeToString(h.Sum(nil)); back != sum {
 		return scrollback.Errorf(scrollback.Internal, op,
-			"object %s was not copied as it is: its hash is %s here, and %s there", key, sum, back)
+			i18n.ObjectCopiedWrong, key, sum, back)
 	}
 	c.copied.Add(1)
 	c.bytes.Add(n)

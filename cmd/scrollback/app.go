@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/numbers"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
@@ -37,7 +38,7 @@ func (a *app) Resolve(ctx context.Context, name string) (scrollback.Conversation
 		return a.Scrollback.Resolve(ctx, name)
 	case n > len(last):
 		return "", scrollback.Errorf(scrollback.NotFound, "scrollback",
-			"there is no number %d in the last list here, which has %d: run scrollback list again", n, len(last))
+			i18n.NoNumberInLastList, n, len(last))
 	}
 	return last[n-1], nil
 }
@@ -92,7 +93,7 @@ func testTime(name string) time.Duration {
 
 // agentsFlag lets models start sub-agents, for the commands that run turns.
 type agentsFlag struct {
-	Agents bool `help:"Let the model start sub-agents: conversations beside this one that work on one task each."`
+	Agents bool `help:"let-model-start-sub-agents"`
 }
 
 // allow lets them be started, before the program is opened.

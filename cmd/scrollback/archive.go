@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 type archiveCmd struct {
 	one
-	Archives bool   `help:"List the newest archives, and write none."`
-	Key      string `help:"An archive that is there: read it, and write none. It goes to --output." placeholder:"KEY"`
-	Output   string `short:"o" help:"File to write the archive to as well; - for standard output." placeholder:"FILE"`
+	Archives bool   `help:"list-newest-archives-write-none"`
+	Key      string `help:"archive-there" placeholder:"KEY"`
+	Output   string `short:"o" help:"file-write-archive-as-well" placeholder:"FILE"`
 }
 
 // Run implements the command.
@@ -78,7 +79,7 @@ func (a *app) finish(ctx context.Context) {
 
 // printArchive prints an archive as a line.
 func (g *globals) printArchive(w io.Writer, a transfer.Archived) error {
-	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key,
-		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes))
+	_, err := fmt.Fprintln(w, g.texts().Say(i18n.ArchiveLine, a.Key,
+		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes)))
 	return err
 }

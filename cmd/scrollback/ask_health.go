@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 const (
@@ -34,13 +35,13 @@ func askHealth(ctx context.Context, addr, language string) error {
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+"/readyz", nil)
 	if err != nil {
-		return scrollback.ParamErrorf(op, "addr", "%q is not HOST:PORT", addr)
+		return scrollback.ParamErrorf(op, "addr", i18n.NotHostAndPort, addr)
 	}
 	r.Header.Set("Accept-Language", language)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(r)
 	if err != nil {
-		return scrollback.Errorf(scrollback.Unavailable, op, "no server responds at %s", at)
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.NoServerRespondsAt, at)
 	}
 	defer resp.Body.Close()
 	var said struct {
@@ -56,7 +57,7 @@ func askHealth(ctx context.Context, addr, language string) error {
 	case err == nil && said.Error.Message != "":
 		return scrollback.Errorf(scrollback.Unavailable, op, "%s", said.Error.Message)
 	}
-	return scrollback.Errorf(scrollback.Unavailable, op, "what responds at %s is not scrollback (status %d)", at,
+	return scrollback.Errorf(scrollback.Unavailable, op, i18n.RespondsButNotScrollback, at,
 		resp.StatusCode)
 }
 
@@ -64,7 +65,7 @@ func askHealth(ctx context.Context, addr, language string) error {
 func localAddress(addr string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return "", scrollback.ParamErrorf("upkeep.Ask", "addr", "%q is not HOST:PORT", addr)
+		return "", scrollback.ParamErrorf("upkeep.Ask", "addr", i18n.NotHostAndPort, addr)
 	}
 	if host == "" {
 		host = "127.0.0.1"

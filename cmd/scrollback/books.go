@@ -4,18 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 type usageCmd struct {
-	From string   `help:"First day." placeholder:"YYYY-MM-DD"`
-	To   string   `help:"Last day." placeholder:"YYYY-MM-DD"`
-	By   []string `help:"Group by any of day, model, project, key, conversation and purpose." default:"day,model" enum:"day,model,project,key,conversation,purpose" placeholder:"WHAT"`
+	From string   `help:"first-day" placeholder:"YYYY-MM-DD"`
+	To   string   `help:"last-day" placeholder:"YYYY-MM-DD"`
+	By   []string `help:"group-any-day-model-project-key-conversation" default:"day,model" enum:"day,model,project,key,conversation,purpose" placeholder:"WHAT"`
 }
 
 // Run implements the command.
@@ -43,21 +44,22 @@ func (c *usageCmd) Run(g *globals) error {
 		}
 		return g.print(map[string]any{"usage": sums, "total": total}, func(w io.Writer) error {
 			if len(sums) == 0 {
-				_, err := fmt.Fprintln(w, "No model has been asked yet.")
+				_, err := fmt.Fprintln(w, g.texts().Say(i18n.UsageNone))
 				return err
 			}
 			head := []string{}
 			for _, by := range c.By {
-				head = append(head, strings.ToUpper(by))
+				head = append(head, g.texts().Named("usage-by", by))
 			}
-			rows := [][]string{append(head, "CALLS", "INPUT", "CACHED", "OUTPUT", "COST")}
+			rows := [][]string{append(head, g.texts().Head(i18n.ColumnCalls, i18n.ColumnInput, i18n.ColumnCached,
+				i18n.ColumnOutput, i18n.ColumnCost)...)}
 			for _, s := range sums {
-				rows = append(rows, c.row(s, names))
+				rows = append(rows, c.row(g.texts(), s, names))
 			}
 			if len(sums) > 1 {
 				for _, s := range total {
-					rows = append(rows, c.row(s, names))
-					rows[len(rows)-1][0] = "total"
+					rows = append(rows, c.row(g.texts(), s, names))
+					rows[len(rows)-1][0] = g.texts().Say(i18n.UsageTotal)
 				}
 			}
 			n := len(head)
@@ -73,7 +75,7 @@ func (c *usageCmd) query(zone *time.Location) (q scrollback.UsageQuery, err erro
 		}
 		t, err := time.ParseInLocation(time.DateOnly, text, zone)
 		if err != nil {
-			return 0, scrollback.ParamErrorf("scrollback", param, "--%s %q is not a day: write it as 2026-01-31", param, text)
+			return 0, scrollback.ParamErrorf("scrollback", param, i18n.FlagIsNoDay, param, text)
 		}
 		return t.UnixMilli(), nil
 	}
@@ -87,9 +89,9 @@ func (c *usageCmd) query(zone *time.Location) (q scrollback.UsageQuery, err erro
 	now := time.Now().In(zone)
 	switch {
 	case c.From != "" && c.To != "" && q.From > q.To:
-		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s is later than --to %s", c.From, c.To)
+		return q, scrollback.ParamErrorf("scrollback", "from", i18n.FromLaterThanTo, c.From, c.To)
 	case c.From != "" && q.From > now.UnixMilli():
-		return q, scrollback.ParamErrorf("scrollback", "from", "--from %s has not come yet: today is %s", c.From,
+		return q, scrollback.ParamErrorf("scrollback", "from", i18n.FromNotComeYet, c.From,
 			now.Format(time.DateOnly))
 	}
 	for _, by := range c.By {
@@ -119,13 +121,13 @@ func keyNames(keys []scrollback.Key) map[scrollback.KeyID]string {
 	return names
 }
 
-func (c *usageCmd) row(s scrollback.UsageSum, names map[scrollback.KeyID]string) []string {
+func (c *usageCmd) row(t words.Texts, s scrollback.UsageSum, names map[scrollback.KeyID]string) []string {
 	var out []string
 	for _, by := range c.By {
 		out = append(out, map[string]string{"day": s.Day, "model": columns.Plain(s.Model),
 			"project": columns.Plain(s.Project),
 			"key":     columns.Plain(cmp.Or(names[s.Key], string(s.Key), "-")), "conversation": string(s.Conversation),
-			"purpose": s.Purpose}[by])
+			"purpose": t.Named("usage-purpose", s.Purpose)}[by])
 	}
 	count := func(n int64) string {
 		if s.Estimated {
@@ -142,7 +144,7 @@ func (c *usageCmd) row(s scrollback.UsageSum, names map[scrollback.KeyID]string)
 }
 
 type modelsCmd struct {
-	Forget string `help:"Forget what was learned from this model's server: its window, the parameters it refused, how strict its template is." placeholder:"NAME"`
+	Forget string `help:"forget-what-was-learned-from-model-server" placeholder:"NAME"`
 }
 
 // Run implements the command.
@@ -162,7 +164,8 @@ func (c modelsCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(map[string]any{"models": models}, func(w io.Writer) error {
-			rows := [][]string{{"", "MODEL", "WINDOW", "INPUT", "OUTPUT", "FACTOR"}}
+			rows := [][]string{g.texts().Head("", i18n.ColumnModel, i18n.ColumnWindow, i18n.ColumnInput, i18n.ColumnOutput,
+				i18n.ColumnFactor)}
 			for _, m := range models {
 				mark := ""
 				in := "-"
@@ -187,8 +190,7 @@ func (c modelsCmd) Run(g *globals) error {
 			if err := columns.Table(w, rows, 2, 3, 4, 5); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(w,
-				"\n* marks the default. Prices are per million tokens; ? means assumed. Set a provider's key to see its models.")
+			_, err := fmt.Fprintln(w, "\n"+g.texts().Say(i18n.ModelsExplained))
 			return err
 		})
 	})

@@ -6,14 +6,15 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/title"
 )
 
 // place is a point in a conversation.
 type place struct {
-	Seq    *int64 `arg:"" optional:"" help:"Seq of the message; 0 is before the first. Default: the end of the branch."`
-	Branch string `help:"Branch. Default: the current one." placeholder:"ID"`
+	Seq    *int64 `arg:"" optional:"" help:"seq-message"`
+	Branch string `help:"branch" placeholder:"ID"`
 }
 
 func (p place) of() engine.Point {
@@ -23,7 +24,7 @@ func (p place) of() engine.Point {
 type forkCmd struct {
 	one
 	place
-	Title string `help:"Title of the fork. Default: copy of the parent's." placeholder:"TITLE"`
+	Title string `help:"title-fork" placeholder:"TITLE"`
 }
 
 // Run implements the command.
@@ -33,7 +34,8 @@ func (c *forkCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.changed(a.Branches().Fork(g.ctx, id, c.of(), cmp.Or(c.Title, title.Copy(g.texts().CopyOf, from.Title))))
+		name := cmp.Or(c.Title, title.Copy(g.texts().Say(i18n.ChatCopyOf), from.Title))
+		return g.changed(a.Branches().Fork(g.ctx, id, c.of(), name))
 	})
 }
 
@@ -58,6 +60,8 @@ func (c *branchesCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"branches": bs}, func(w io.Writer) error { return terminal.Branches(w, bs, g.zone) })
+		return g.print(map[string]any{"branches": bs}, func(w io.Writer) error {
+			return terminal.Branches(w, g.texts(), bs, g.zone)
+		})
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/markdown"
 	"github.com/scrollback-ai/scrollback/terminal/words"
@@ -18,9 +19,9 @@ import (
 )
 
 type chatCmd struct {
-	Conversation string `arg:"" optional:"" help:"Conversation to continue, to which --root adds a folder: its id, a unique prefix of it, latest, or its number in list. Default: a new one."`
-	Resume       resume `help:"Continue ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
-	Project      string `help:"Project of a new conversation, or to resume in." placeholder:"P"`
+	Conversation string `arg:"" optional:"" help:"conversation-continue-which-root-adds-folder"`
+	Resume       resume `help:"continue-id" placeholder:"ID|latest|N"`
+	Project      string `help:"project-new-conversation-or-resume" placeholder:"P"`
 	agentsFlag
 	leavingFlags
 }
@@ -45,7 +46,7 @@ func (r *resume) Decode(ctx *kong.DecodeContext) error {
 // Run implements the command.
 func (c *chatCmd) Run(g *globals) error {
 	if c.Conversation != "" && c.Resume != "" {
-		return scrollback.ParamErrorf("scrollback", "resume", "name the conversation once: %s, or --resume %s",
+		return scrollback.ParamErrorf("scrollback", "resume", i18n.NameConversationOnce,
 			c.Conversation, c.Resume)
 	}
 	name := c.Conversation + string(c.Resume)
@@ -114,7 +115,7 @@ func (c *chatCmd) Run(g *globals) error {
 func (a *app) latestIn(ctx context.Context, project string) (scrollback.ConversationID, error) {
 	items, _, err := a.List(ctx, scrollback.ListQuery{Project: project, Limit: 1})
 	if err == nil && len(items) == 0 {
-		err = scrollback.Errorf(scrollback.NotFound, "scrollback", "there is no conversation in the project %s yet", project)
+		err = scrollback.Errorf(scrollback.NotFound, "scrollback", i18n.NoConversationInProjectYet, project)
 	}
 	if err != nil {
 		return "", err

@@ -12,9 +12,9 @@ import (
 
 type compactCmd struct {
 	one
-	Policy string             `help:"How: auto, snapshot, rolling or segments." placeholder:"P"`
-	Set    map[string]float64 `help:"A number of the policy, for this compaction only (see the guide to compaction); may be repeated." placeholder:"NAME=NUMBER"`
-	Force  bool               `help:"Compact now, even where the policy would not yet."`
+	Policy string             `help:"how" placeholder:"P"`
+	Set    map[string]float64 `help:"number-policy-compaction-only" placeholder:"NAME=NUMBER"`
+	Force  bool               `help:"compact-now-even-where-policy-would-not"`
 }
 
 // Run implements the command.
@@ -28,7 +28,7 @@ func (c *compactCmd) Run(g *globals) error {
 
 type uncompactCmd struct {
 	one
-	Segment string `arg:"" optional:"" help:"Undo every compaction back to the one that made this segment (a history ref will do)."`
+	Segment string `arg:"" optional:"" help:"undo-every-compaction-back-one-made-segment"`
 }
 
 // Run implements the command.
@@ -51,8 +51,8 @@ func (c *clearCmd) Run(g *globals) error {
 
 type pinCmd struct {
 	one
-	Seqs   []int64 `arg:"" optional:"" name:"seq" help:"Messages to keep in sight when they are compacted; without any, the pins are listed."`
-	Remove bool    `short:"r" help:"Unpin them instead; without a seq, all."`
+	Seqs   []int64 `arg:"" optional:"" name:"seq" help:"messages-keep-sight-when-they-compacted"`
+	Remove bool    `short:"r" help:"unpin-them-instead"`
 }
 
 // Run implements the command.

@@ -11,13 +11,14 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // given refuses what was named and is empty: another place would be taken silently.
 func given(parsed *kong.Context, data string) error {
 	for _, p := range parsed.Path {
 		if p.Flag != nil && p.Flag.Name == "data" && data == "" {
-			return scrollback.ParamErrorf("scrollback", "data", "--data is empty: name a folder, or leave it out")
+			return scrollback.ParamErrorf("scrollback", "data", i18n.DataFlagEmpty)
 		}
 	}
 	return nil

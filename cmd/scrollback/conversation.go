@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type listCmd struct {
-	Project string `help:"Only this project's." placeholder:"P"`
-	Trash   bool   `help:"List those in the trash."`
-	Max     int    `help:"How many to list." default:"50"`
-	Cursor  string `help:"Continue the previous list." placeholder:"CURSOR"`
+	Project string `help:"only-project" placeholder:"P"`
+	Trash   bool   `help:"list-those-trash"`
+	Max     int    `help:"how-many-list" default:"50"`
+	Cursor  string `help:"continue-previous-list" placeholder:"CURSOR"`
 }
 
 // Run implements the command.
@@ -36,9 +37,9 @@ func (c *listCmd) Run(g *globals) error {
 		}
 		return g.print(listed{items, cursor, agents}, func(w io.Writer) error {
 			if len(items) == 0 {
-				hint := language().NoneHere
+				hint := g.texts().Say(i18n.ChatNoneHere)
 				if c.Project == "" && !c.Trash && c.Cursor == "" {
-					hint = fmt.Sprintf(language().NoTalks, `scrollback run "Hello"`)
+					hint = g.texts().Say(i18n.ChatNoTalks, `scrollback run "Hello"`)
 				}
 				_, err := fmt.Fprintln(w, hint)
 				return err
@@ -51,7 +52,7 @@ func (c *listCmd) Run(g *globals) error {
 			if err := a.listing(g, items, agents).Conversations(w, items, agents); err != nil || next == "" {
 				return err
 			}
-			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.MoreCursor, next))
 			return err
 		})
 	})
@@ -66,7 +67,7 @@ type listed struct {
 
 // one is a command about one conversation.
 type one struct {
-	Conversation string `arg:"" help:"Its id, a unique prefix of it (8 characters or more), latest, or its number in list."`
+	Conversation string `arg:"" help:"id-unique-prefix-latest-or-number-list"`
 }
 
 // with resolves the conversation and runs fn on it.
@@ -82,12 +83,12 @@ func (o *one) with(g *globals, fn func(a *app, id scrollback.ConversationID) err
 
 type showCmd struct {
 	one
-	After  *int64 `help:"Messages after this seq; 0 for the first." placeholder:"SEQ"`
-	Before int64  `help:"Messages before this seq." placeholder:"SEQ"`
-	Max    int    `help:"How many to print." default:"50"`
-	Branch string `help:"Branch. Default: the current one." placeholder:"ID"`
-	All    bool   `help:"Print everything: all messages, from the first; reasoning and results of tools whole; and what is compacted."`
-	Raw    bool   `help:"Print answers as they were written, in a terminal too, where Markdown is shown set otherwise."`
+	After  *int64 `help:"messages-after-seq" placeholder:"SEQ"`
+	Before int64  `help:"messages-before-seq" placeholder:"SEQ"`
+	Max    int    `help:"how-many-print" default:"50"`
+	Branch string `help:"branch" placeholder:"ID"`
+	All    bool   `help:"print-everything"`
+	Raw    bool   `help:"print-answers-as-they-were-written-terminal"`
 }
 
 // Run implements the command.
@@ -109,7 +110,7 @@ func (c *showCmd) Run(g *globals) error {
 			if c.After != nil {
 				direction = "after"
 			}
-			_, err := fmt.Fprintf(w, "more: --%s %d\n", direction, *page.Next)
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.MorePage, direction, *page.Next))
 			return err
 		})
 	})
@@ -128,7 +129,7 @@ func (c *showCmd) pages(g *globals, id scrollback.ConversationID) terminal.Pages
 func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) error {
 	if c.After != nil || c.Before != 0 {
 		return scrollback.ParamErrorf("scrollback.show", "all",
-			"--all prints from the first message to the last: leave out --after and --before")
+			i18n.AllPrintsEverything)
 	}
 	whole := scrollback.MessagePage{}
 	pages := c.pages(g, id)
@@ -168,13 +169,13 @@ func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) e
 
 type renameCmd struct {
 	one
-	Title string `arg:"" help:"The new title."`
+	Title string `arg:"" help:"new-title"`
 }
 
 // Run implements the command.
 func (c *renameCmd) Run(g *globals) error {
 	if strings.TrimSpace(c.Title) == "" {
-		return scrollback.ParamErrorf("scrollback.rename", "title", "the new title is empty")
+		return scrollback.ParamErrorf("scrollback.rename", "title", i18n.NewTitleIsEmpty)
 	}
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
 		return g.changed(a.Patch(g.ctx, id, 0,
@@ -185,7 +186,7 @@ func (c *renameCmd) Run(g *globals) error {
 // whole is a command that takes a whole id: a conversation is never removed by a
 // prefix of its id.
 type whole struct {
-	Conversation string `arg:"" help:"The full id; a prefix will not do."`
+	Conversation string `arg:"" help:"full-id"`
 }
 
 // with checks the id and runs fn on it.
@@ -221,27 +222,19 @@ func (c *purgeCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(p, func(w io.Writer) error {
-			fmt.Fprintf(w, "%s  %s and %s removed\n", p.ID, several(p.Removed, "message"),
-				several(int64(p.Artifacts), "artifact"))
+			t := g.texts()
+			messages := func(n int64) string { return t.Count(n, i18n.CountOneMessage, i18n.CountMessages) }
+			artifacts := func(n int) string { return t.Count(int64(n), i18n.CountOneArtifact, i18n.CountArtifacts) }
+			fmt.Fprintln(w, t.Say(i18n.PurgeRemoved, p.ID, messages(p.Removed), artifacts(p.Artifacts)))
 			if p.Kept > 0 {
-				fmt.Fprintf(w, "%s kept, because forks inherit what was said; only the forks can read it\n",
-					several(p.Kept, "message"))
+				fmt.Fprintln(w, t.Say(i18n.PurgeKept, messages(p.Kept)))
 			}
 			if p.Waiting > 0 {
-				fmt.Fprintf(w, "%s too new to remove; the next doctor --repair removes the bytes\n",
-					several(int64(p.Waiting), "artifact"))
+				fmt.Fprintln(w, t.Say(i18n.PurgeWaiting, artifacts(p.Waiting)))
 			}
 			return nil
 		})
 	})
-}
-
-// several is a number of things, of which one has no plural.
-func several(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return columns.Thousands(n) + " " + thing + "s"
 }
 
 // changed prints a conversation that a command changed.
@@ -252,7 +245,7 @@ func (g *globals) changed(c scrollback.Conversation, err error) error {
 	return g.print(c, func(w io.Writer) error {
 		state := ""
 		if c.DeletedAt != 0 {
-			state = " (in the trash)"
+			state = g.texts().Say(i18n.InTheTrash)
 		}
 		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, columns.Plain(c.Title), state)
 		return err

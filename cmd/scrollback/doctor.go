@@ -7,23 +7,26 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 type doctorCmd struct {
-	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Check everything that is stored (the default)."`
-	Agents doctorAgentsCmd `cmd:"" help:"Say what is found of other tools on this machine, how current it is here, and whether they have this program as an MCP server."`
+	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"check-everything-stored"`
+	Agents doctorAgentsCmd `cmd:"" help:"say-what-found-other-tools-on-machine"`
 }
 
 type doctorCheckCmd struct {
-	Repair bool `help:"Copy the database, then repair what can be repaired."`
-	NoCopy bool `help:"With --repair: make no copy, because there is one already, such as a dump of pg_dump."`
+	Repair bool `help:"copy-database-then-repair-what-can-repaired"`
+	NoCopy bool `help:"repair"`
 }
 
 // Run implements the command.
@@ -31,7 +34,11 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	var progress doctor.Progress
 	wipe := func() {}
 	if isTerminal(g.stderr) {
-		progress, wipe = terminal.Progress(g.stderr)
+		draw, wiped := terminal.Progress(g.texts(), g.stderr)
+		wipe = wiped
+		progress = func(what string, done, total int64) {
+			draw(g.texts().Named("doctor-count", what), done, total)
+		}
 	}
 	var found doctor.Checkup
 	check := func() error {
@@ -57,10 +64,10 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	if err := g.print(found, func(w io.Writer) error { return drawCheckup(w, found) }); err != nil || found.OK {
+	if err := g.print(found, func(w io.Writer) error { return drawCheckup(w, g.texts(), found) }); err != nil || found.OK {
 		return err
 	}
-	return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", "problems found")}
+	return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", i18n.ProblemsFound)}
 }
 
 // repair copies the database, unless somebody has, then repairs what was found.
@@ -75,13 +82,13 @@ func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress
 	}
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback",
-			"nothing was changed, because the database could not be copied: %s", explain(err))
+			i18n.DatabaseNotCopiedBeforeRepair, explain(err))
 	}
 	*found, err = doctor.Repair(g.ctx, a.Store, a.Archive, *found, progress)
 	found.Copy = name
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback",
-			"%s (the repair ended early; the database as it was: %s)", explain(err), cmp.Or(name, "-"))
+			i18n.RepairEndedEarly, explain(err), cmp.Or(name, "-"))
 	}
 	return nil
 }
@@ -112,7 +119,7 @@ func (a *app) backup(g *globals, dir string) (string, error) {
 	}
 }
 
-func drawCheckup(w io.Writer, c doctor.Checkup) error {
+func drawCheckup(w io.Writer, t words.Texts, c doctor.Checkup) error {
 	rows := [][]string{}
 	for _, r := range []struct {
 		what string
@@ -120,46 +127,56 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 	}{{"conversations", c.Checked.Conversations}, {"branches", c.Checked.Branches}, {"messages", c.Checked.Messages},
 		{"segments", c.Checked.Segments}, {"artifacts", c.Checked.Artifacts}, {"objects", c.Checked.Objects},
 		{"bytes", c.Checked.Bytes}} {
-		rows = append(rows, []string{r.what, columns.Thousands(r.n)})
+		rows = append(rows, []string{t.Named("doctor-count", r.what), columns.Thousands(r.n)})
 	}
 	if err := columns.Table(w, rows, 1); err != nil {
 		return err
 	}
-	lines := func(mark string, ps []doctor.Problem) error {
+	lines := func(mark i18n.ID, ps []doctor.Problem) error {
 		var rows [][]string
 		for _, p := range ps {
 			is := mark
 			if p.Repaired {
-				is = "repaired"
+				is = i18n.DoctorRepaired
 			}
-			rows = append(rows, []string{is, p.Kind, columns.Clip(p.Where, 80), columns.Clip(p.Detail, 200)})
+			rows = append(rows, []string{t.Say(is), t.Named("doctor-kind", p.Kind), columns.Clip(whereOf(t, p.Where), 80),
+				columns.Clip(t.Reason(p.Detail), 200)})
 		}
 		return columns.Table(w, rows)
 	}
-	if err := errors.Join(lines("problem", c.Problems), lines("note", c.Notes)); err != nil {
+	if err := errors.Join(lines(i18n.DoctorProblem, c.Problems), lines(i18n.DoctorNote, c.Notes)); err != nil {
 		return err
 	}
 	n := c.More
-	word := "problems"
 	for _, p := range c.Problems {
 		if !p.Repaired {
 			n++
 		}
 	}
-	if n == 1 {
-		word = "problem"
-	}
-	last := "All is well."
+	left := t.Count(int64(n), i18n.CountOneProblem, i18n.CountProblems)
+	last := t.Say(i18n.DoctorAllIsWell)
 	switch {
 	case c.Copy != "" && n == 0:
-		last = "All is well. The database as it was: " + c.Copy
+		last = t.Say(i18n.DoctorAllIsWellCopy, c.Copy)
 	case c.Copy != "":
-		last = fmt.Sprintf("%s %s left. The database as it was: %s", columns.Thousands(n), word, c.Copy)
+		last = t.Say(i18n.DoctorLeftCopy, left, c.Copy)
 	case n > 0 && c.Repairable():
-		last = fmt.Sprintf("%s %s. Nothing was changed; doctor --repair repairs what it can, once the database has been copied.", columns.Thousands(n), word)
+		last = t.Say(i18n.DoctorRepairable, left)
 	case n > 0:
-		last = fmt.Sprintf("%s %s, and nothing to repair from. Nothing was changed.", columns.Thousands(n), word)
+		last = t.Say(i18n.DoctorNotRepairable, left)
 	}
 	_, err := fmt.Fprintln(w, last)
 	return err
+}
+
+// whereOf says where something was found: a kind of thing and its id.
+func whereOf(t words.Texts, where string) string {
+	if named := t.Named("doctor-where", where); named != where {
+		return named
+	}
+	kind, id, ok := strings.Cut(where, " ")
+	if !ok {
+		return where
+	}
+	return t.Named("doctor-where", kind) + " " + id
 }

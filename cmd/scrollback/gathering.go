@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -25,7 +24,7 @@ func (c *doctorAgentsCmd) Run(g *globals) error { return c.Look(g.gathering(nil)
 func (g *globals) gathering(open *app) gather.Program {
 	return gather.Program{Ctx: g.ctx, Set: g.set.Import, Roots: slices.Concat(g.Root, g.set.Roots), JSON: g.JSON,
 		Stdout: g.stdout, Stderr: g.stderr,
-		Log: g.logger(), Print: g.print, Explain: explain, Say: usage.Format(inChinese()), Reason: g.texts().Reason,
+		Log: g.logger(), Print: g.print, Explain: explain, Texts: g.texts(),
 		Zone: g.zone,
 		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 			switch {

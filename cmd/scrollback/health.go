@@ -4,19 +4,21 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 type healthCmd struct {
-	Addr string `help:"Address the server listens on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
+	Addr string `help:"address-server-listens-on" placeholder:"HOST:PORT"`
 }
 
 // Run implements the command.
 func (c *healthCmd) Run(g *globals) error {
-	if err := askHealth(g.ctx, cmp.Or(c.Addr, g.set.Addr), language().Language); err != nil {
+	if err := askHealth(g.ctx, cmp.Or(c.Addr, g.set.Addr), string(g.texts())); err != nil {
 		return err
 	}
 	return g.print(map[string]bool{"ok": true}, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, "ready")
+		_, err := fmt.Fprintln(w, g.texts().Say(i18n.HealthReady))
 		return err
 	})
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"Command to explain."`
+	Command []string `arg:"" optional:"" help:"command-explain"`
 }
 
 // Run implements the command.
@@ -33,7 +34,7 @@ func (c *helpCmd) Run(ctx *kong.Context) error {
 
 // explainUsage prints help for the command that ctx selects, or the overview.
 func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
-	p := usage.Page{W: ctx.Stdout, Width: terminalWidth(ctx.Stdout), Chinese: inChinese()}
+	p := usage.Page{W: ctx.Stdout, Width: terminalWidth(ctx.Stdout), Language: i18n.Language(language())}
 	if node := ctx.Selected(); node != nil {
 		return p.Command(node)
 	}
@@ -41,18 +42,18 @@ func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
 }
 
 // inChinese reports whether the program speaks Chinese.
-func inChinese() bool { return language().Language == words.Chinese.Language }
+func inChinese() bool { return language() == words.Chinese }
 
 type manCmd struct{}
 
 // Run implements the command.
 func (manCmd) Run(g *globals, ctx *kong.Context) error {
-	return usage.Page{W: g.stdout, Chinese: inChinese()}.Man(ctx.Model.Node, "scrollback "+version(),
+	return usage.Page{W: g.stdout, Language: i18n.Language(language())}.Man(ctx.Model.Node, "scrollback "+version(),
 		manualDate(os.Getenv("SOURCE_DATE_EPOCH")))
 }
 
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"shell"`
 }
 
 // Run implements the command.
@@ -60,7 +61,7 @@ func (c *completionCmd) Run(g *globals) error { return complete.Script(g.stdout,
 
 // completeCmd is what the scripts of completion run.
 type completeCmd struct {
-	Words []string `arg:"" optional:"" passthrough:"" help:"What stands on the line so far."`
+	Words []string `arg:"" optional:"" passthrough:"" help:"what-stands-on-line-so-far"`
 }
 
 // Run implements the command. What cannot be looked up is not offered, and nothing is said

@@ -9,21 +9,22 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type keysCmd struct {
-	List   keysListCmd   `cmd:"" default:"1" help:"List all keys, oldest first (the default)."`
-	Add    keysAddCmd    `cmd:"" help:"Make a key and print it: it is shown only once."`
-	Limit  keysLimitCmd  `cmd:"" help:"Show or set what a key may do: chats in a period, tokens or money a day."`
-	Revoke keysRevokeCmd `cmd:"" help:"End a key; servers refuse it within a second."`
+	List   keysListCmd   `cmd:"" default:"1" help:"list-all-keys-oldest-first"`
+	Add    keysAddCmd    `cmd:"" help:"make-key-print"`
+	Limit  keysLimitCmd  `cmd:"" help:"show-or-set-what-key-may-do"`
+	Revoke keysRevokeCmd `cmd:"" help:"end-key"`
 }
 
 type keysAddCmd struct {
-	Name    string   `help:"What the key is for, such as the person or program that uses it." required:"" placeholder:"NAME"`
-	Role    string   `help:"What it may do: read, write (say something, change, import, purge), or admin (also what concerns the whole server)." enum:"read,write,admin" required:"" placeholder:"ROLE"`
-	Project []string `help:"Project it is for; may be repeated. What is made without naming a project goes into the first. Default: all projects." placeholder:"PROJECT" sep:"none"`
-	Expires string   `help:"When it ends: after a time such as 12h, 90d or 2w. Default: when it is revoked." placeholder:"TIME"`
+	Name    string   `help:"what-key" required:"" placeholder:"NAME"`
+	Role    string   `help:"what-may-do" enum:"read,write,admin" required:"" placeholder:"ROLE"`
+	Project []string `help:"project" placeholder:"PROJECT" sep:"none"`
+	Expires string   `help:"when-ends" placeholder:"TIME"`
 }
 
 // made is a new key, as --json prints it.
@@ -53,9 +54,8 @@ func (c *keysAddCmd) Run(g *globals) error {
 		return g.print(made{secret, k}, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, secret)
 			if err == nil {
-				_, err = fmt.Fprintf(g.stderr,
-					"This key is shown only now. Send it as \"Authorization: Bearer KEY\", or sign in with it on the page.\n%s · %s · %s · %s\n",
-					k.Name, k.Role, projectsOf(k), g.expiryOf(k))
+				_, err = fmt.Fprintf(g.stderr, "%s\n%s · %s · %s · %s\n", g.texts().Say(i18n.KeyShownOnce),
+					k.Name, g.roleOf(k), g.projectsOf(k), g.expiryOf(k))
 			}
 			return err
 		})
@@ -68,7 +68,7 @@ func lifetime(text string) (time.Duration, error) {
 		return 0, nil
 	}
 	const most = 100 * 365 * 24 * time.Hour
-	bad := scrollback.ParamErrorf("scrollback", "expires", "--expires is a time such as 12h, 90d or 2w, not %q", text)
+	bad := scrollback.ParamErrorf("scrollback", "expires", i18n.ExpiresIsTime, text)
 	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
 		if digits, ok := strings.CutSuffix(text, unit); ok {
 			n, err := strconv.Atoi(digits)
@@ -113,12 +113,13 @@ func (keysListCmd) Run(g *globals) error {
 		}
 		return g.print(map[string]any{"keys": keys}, func(w io.Writer) error {
 			if len(keys) == 0 {
-				_, err := fmt.Fprintln(w, "no keys")
+				_, err := fmt.Fprintln(w, g.texts().Say(i18n.KeysNone))
 				return err
 			}
-			rows := [][]string{{"ID", "NAME", "ROLE", "PROJECTS", "LIMITS", "USED", "STATE"}}
+			rows := [][]string{g.texts().Head(i18n.ColumnID, i18n.ColumnName, i18n.ColumnRole, i18n.ColumnProjects,
+				i18n.ColumnLimits, i18n.ColumnUsed, i18n.ColumnState)}
 			for _, k := range keys {
-				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k.Key), limitsOf(k.Limits),
+				rows = append(rows, []string{string(k.ID), k.Name, g.roleOf(k.Key), g.projectsOf(k.Key), g.limitsOf(k.Limits),
 					g.lastUsed(k.Key), g.stateOf(k.Key, a.Store.Now())})
 			}
 			return columns.Table(w, rows)
@@ -127,7 +128,7 @@ func (keysListCmd) Run(g *globals) error {
 }
 
 type keysRevokeCmd struct {
-	Key string `arg:"" help:"Id or name of the key."`
+	Key string `arg:"" help:"id-or-name-key"`
 }
 
 // Run implements the command.
@@ -138,26 +139,30 @@ func (c *keysRevokeCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(k, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s (%s) is revoked\n", k.Name, k.ID)
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.KeyRevoked, k.Name, k.ID))
 			return err
 		})
 	})
 }
 
-func projectsOf(k scrollback.Key) string {
-	return cmp.Or(strings.Join(k.Projects, ", "), "all projects")
+func (g *globals) roleOf(k scrollback.Key) string {
+	return g.texts().Named("key-role", k.Role.String())
+}
+
+func (g *globals) projectsOf(k scrollback.Key) string {
+	return cmp.Or(strings.Join(k.Projects, ", "), g.texts().Say(i18n.KeyAllProjects))
 }
 
 func (g *globals) expiryOf(k scrollback.Key) string {
 	if k.ExpiresAt == 0 {
-		return "until it is revoked"
+		return g.texts().Say(i18n.KeyUntilRevoked)
 	}
-	return "until " + columns.When(k.ExpiresAt, g.zone)
+	return g.texts().Say(i18n.KeyUntil, columns.When(k.ExpiresAt, g.zone))
 }
 
 func (g *globals) lastUsed(k scrollback.Key) string {
 	if k.LastUsedAt == 0 {
-		return "never"
+		return g.texts().Say(i18n.KeyNeverUsed)
 	}
 	return columns.When(k.LastUsedAt, g.zone)
 }
@@ -165,9 +170,9 @@ func (g *globals) lastUsed(k scrollback.Key) string {
 func (g *globals) stateOf(k scrollback.Key, now int64) string {
 	switch {
 	case k.RevokedAt > 0:
-		return "revoked " + columns.When(k.RevokedAt, g.zone)
+		return g.texts().Say(i18n.KeyRevokedAt, columns.When(k.RevokedAt, g.zone))
 	case k.Ended(now):
-		return "expired " + columns.When(k.ExpiresAt, g.zone)
+		return g.texts().Say(i18n.KeyExpiredAt, columns.When(k.ExpiresAt, g.zone))
 	}
 	return g.expiryOf(k)
 }

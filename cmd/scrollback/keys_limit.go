@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // keysLimitCmd says what a key may do.
 type keysLimitCmd struct {
-	Key          string   `arg:"" help:"Id or name of the key."`
-	Chats        string   `help:"Chats in a period: a number per s, m, h or d, such as 100/h; off for no limit; default for the server's." placeholder:"N/h"`
-	TokensPerDay *int64   `help:"Tokens a day (UTC); 0 for no limit." placeholder:"N"`
-	MoneyPerDay  *float64 `help:"Money a day (UTC); 0 for no limit." placeholder:"AMOUNT"`
-	Currency     string   `help:"Currency of the money. Default: USD." placeholder:"NAME"`
+	Key          string   `arg:"" help:"id-or-name-key"`
+	Chats        string   `help:"chats-period" placeholder:"N/h"`
+	TokensPerDay *int64   `help:"tokens-day" placeholder:"N"`
+	MoneyPerDay  *float64 `help:"money-day" placeholder:"AMOUNT"`
+	Currency     string   `help:"currency-money-2" placeholder:"NAME"`
 }
 
 // limitOf is a key's limits as JSON shows them.
@@ -66,35 +68,40 @@ func (c *keysLimitCmd) Run(g *globals) error {
 		if l.Rate.Chats != 0 {
 			shown.Chats = l.Rate.String()
 		}
+		chats := shown.Chats
+		if l.Rate.Chats == 0 {
+			chats = g.texts().Say(i18n.KeyDefaultLimit)
+		}
 		return g.print(shown, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "key %s (%s) · chats: %s · tokens a day: %s · money a day: %s\n", k.Name, k.ID, shown.Chats,
-				upTo(l.Tokens, "%d", l.Tokens), upTo(l.Money, "%.2f %s", l.Money, cmp.Or(l.Currency, "USD")))
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.KeyLimits, k.Name, k.ID, chats,
+				upTo(g.texts(), l.Tokens, "%d", l.Tokens),
+				upTo(g.texts(), l.Money, "%.2f %s", l.Money, cmp.Or(l.Currency, "USD"))))
 			return err
 		})
 	})
 }
 
 // limitsOf are the limits of a key in few words; a dash where none were set for it.
-func limitsOf(l scrollback.Limits) string {
+func (g *globals) limitsOf(l scrollback.Limits) string {
 	var out []string
 	if l.Rate.Chats == scrollback.Unlimited {
-		out = append(out, "any number of chats")
+		out = append(out, g.texts().Say(i18n.KeyAnyNumberOfChats))
 	} else if l.Rate.Chats != 0 {
-		out = append(out, l.Rate.String()+" chats")
+		out = append(out, g.texts().Say(i18n.KeyChats, l.Rate.String()))
 	}
 	if l.Tokens > 0 {
-		out = append(out, columns.Thousands(l.Tokens)+" tokens/d")
+		out = append(out, g.texts().Say(i18n.KeyTokensPerDay, columns.Thousands(l.Tokens)))
 	}
 	if l.Money > 0 {
-		out = append(out, fmt.Sprintf("%.2f %s/d", l.Money, cmp.Or(l.Currency, "USD")))
+		out = append(out, g.texts().Say(i18n.KeyMoneyPerDay, l.Money, cmp.Or(l.Currency, "USD")))
 	}
 	return cmp.Or(strings.Join(out, ", "), "-")
 }
 
 // upTo is a limit as people read it, unless there is none.
-func upTo[N int64 | float64](most N, format string, args ...any) string {
+func upTo[N int64 | float64](t words.Texts, most N, format string, args ...any) string {
 	if most == 0 {
-		return "unlimited"
+		return t.Say(i18n.KeyUnlimited)
 	}
 	return fmt.Sprintf(format, args...)
 }

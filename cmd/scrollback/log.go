@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
@@ -51,7 +51,7 @@ func (p plain) Handle(_ context.Context, r slog.Record) error {
 	line := r.Message
 	colon := ": "
 	if inChinese() {
-		line = usage.Logged(line)
+		line = i18n.Chinese.Translate(line)
 		colon = "："
 	}
 	r.Attrs(func(a slog.Attr) bool {

@@ -24,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/migrate"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -38,18 +39,18 @@ func main() {
 
 // globals are the flags of every command, before or after its name.
 type globals struct {
-	Config         string           `help:"Config file ($$SCROLLBACK_CONFIG). Default: the user's own, if there is one." placeholder:"FILE"`
-	Data           string           `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
-	Store          string           `help:"Database ($$SCROLLBACK_STORE): postgres://USER:PASSWORD@HOST:PORT/DATABASE, which any number of servers share, or sqlite:///PATH. Default: scrollback.db in the data folder." placeholder:"URL"`
-	Objects        string           `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER. Default: a folder beside the data." placeholder:"URL"`
-	Model          string           `help:"Model to ask ($$SCROLLBACK_MODEL where a conversation names none)." placeholder:"NAME"`
-	Limit          int64            `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
-	Effort         string           `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
-	SummaryTimeout string           `help:"How long a request that does not fit waits for a summary, such as 30s or 2m; 0s for not at all ($$SCROLLBACK_SUMMARY_TIMEOUT)." placeholder:"TIME"`
-	Root           []string         `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. For mcp: where the client works. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
-	TZ             string           `name:"tz" help:"Time zone of the days that are meant and of the times that are shown, such as Europe/Madrid. Default: this machine's." placeholder:"ZONE"`
-	JSON           bool             `help:"Print JSON, as the API does." name:"json"`
-	Version        kong.VersionFlag `help:"Print the version."`
+	Config         string           `help:"config-file" placeholder:"FILE"`
+	Data           string           `help:"folder-holds-data" placeholder:"DIR"`
+	Store          string           `help:"database" placeholder:"URL"`
+	Objects        string           `help:"where-bytes-artifacts-kept" placeholder:"URL"`
+	Model          string           `help:"model-ask" placeholder:"NAME"`
+	Limit          int64            `help:"window-model-tokens-place-own" placeholder:"TOKENS"`
+	Effort         string           `help:"how-much-model-thinks-before-answers" placeholder:"LEVEL"`
+	SummaryTimeout string           `help:"how-long-request-does-not-fit-waits" placeholder:"TIME"`
+	Root           []string         `help:"folder-conversations-may-work" placeholder:"DIR" sep:"none"`
+	TZ             string           `name:"tz" help:"time-zone-days-meant-times-shown" placeholder:"ZONE"`
+	JSON           bool             `help:"print-json-as-api-does" name:"json"`
+	Version        kong.VersionFlag `help:"print-version"`
 
 	set     config.Settings
 	zone    *time.Location // of --tz, or that of the machine
@@ -71,43 +72,43 @@ type globals struct {
 type commands struct {
 	globals
 
-	Serve     serveCmd        `cmd:"" help:"Serve the web page and the API."`
-	Mcp       mcpCmd          `cmd:"" help:"Speak as an MCP server over standard input and output."`
-	Chat      chatCmd         `cmd:"" help:"Chat, in this terminal or through a pipe."`
-	Run       runCmd          `cmd:"" help:"Ask once and print the answer."`
-	Notebook  notebookCmd     `cmd:"" help:"Run the cells of a notebook (.ipynb, .mtm), and show them."`
-	List      listCmd         `cmd:"" help:"List conversations, most recently changed first."`
-	Show      showCmd         `cmd:"" help:"Print a conversation's messages."`
-	Search    searchCmd       `cmd:"" help:"Find messages by words."`
-	Context   contextCmd      `cmd:"" help:"Show what the next request sends; read what is compacted."`
-	Compact   compactCmd      `cmd:"" help:"Compact old messages; refs lead back to them."`
-	Uncompact uncompactCmd    `cmd:"" help:"Undo the newest compaction, or all back to a segment."`
-	Pin       pinCmd          `cmd:"" help:"Keep messages in sight when they are compacted."`
-	Clear     clearCmd        `cmd:"" help:"Compact everything so far and start afresh."`
-	Fork      forkCmd         `cmd:"" help:"Continue from a message in a new conversation."`
-	Rewind    rewindCmd       `cmd:"" help:"Go back to a message, or switch to another branch."`
-	Branches  branchesCmd     `cmd:"" help:"List a conversation's branches."`
-	Rename    renameCmd       `cmd:"" help:"Give a conversation a title."`
-	Trash     trashCmd        `cmd:"" help:"Put a conversation in the trash."`
-	Restore   restoreCmd      `cmd:"" help:"Take a conversation out of the trash."`
-	Purge     purgeCmd        `cmd:"" help:"Remove a conversation permanently."`
-	Import    importCmd       `cmd:"" help:"Import a transcript, an archive or a bundle, or what other tools keep on this machine."`
-	Watch     watchCmd        `cmd:"" help:"Follow what other tools keep on this machine, and import what changes."`
-	Export    exportCmd       `cmd:"" help:"Export a conversation."`
-	Archive   archiveCmd      `cmd:"" help:"Write a full JSON copy of a conversation beside its data; list and read such copies."`
-	Migrate   migrate.Migrate `cmd:"" help:"Copy the whole store to another database while it is in use, check the copy, and move there."`
-	Projects  projectsCmd     `cmd:"" help:"List projects; store what their conversations inherit."`
-	Usage     usageCmd        `cmd:"" help:"Show what calls to models have cost."`
-	Models    modelsCmd       `cmd:"" help:"List the models that are set up."`
-	Keys      keysCmd         `cmd:"" help:"Make, list, limit and revoke the keys that others use a server with."`
-	Doctor    doctorCmd       `cmd:"" help:"Check everything that is stored; --repair fixes what it can. Or look at other tools."`
-	Health    healthCmd       `cmd:"" help:"Ask the server on this machine whether it can keep what it is given."`
-	VersionOf versionCmd      `name:"version" cmd:"" help:"Print the version."`
-	Help      helpCmd         `cmd:"" help:"Explain a command."`
+	Serve     serveCmd        `cmd:"" help:"serve-web-page-api"`
+	Mcp       mcpCmd          `cmd:"" help:"speak-as-mcp-server-over-standard-input"`
+	Chat      chatCmd         `cmd:"" help:"chat-terminal-or-through-pipe"`
+	Run       runCmd          `cmd:"" help:"ask-once-print-answer"`
+	Notebook  notebookCmd     `cmd:"" help:"run-cells-notebook-show-them"`
+	List      listCmd         `cmd:"" help:"list-conversations-most-recently-changed-first"`
+	Show      showCmd         `cmd:"" help:"print-conversation-messages"`
+	Search    searchCmd       `cmd:"" help:"find-messages-words"`
+	Context   contextCmd      `cmd:"" help:"show-what-next-request-sends"`
+	Compact   compactCmd      `cmd:"" help:"compact-old-messages"`
+	Uncompact uncompactCmd    `cmd:"" help:"undo-newest-compaction-or-all-back-segment"`
+	Pin       pinCmd          `cmd:"" help:"keep-messages-sight-when-they-compacted"`
+	Clear     clearCmd        `cmd:"" help:"compact-everything-so-far-start-afresh"`
+	Fork      forkCmd         `cmd:"" help:"continue-from-message-new-conversation"`
+	Rewind    rewindCmd       `cmd:"" help:"go-back-message-or-switch-another-branch"`
+	Branches  branchesCmd     `cmd:"" help:"list-conversation-branches"`
+	Rename    renameCmd       `cmd:"" help:"give-conversation-title"`
+	Trash     trashCmd        `cmd:"" help:"put-conversation-trash"`
+	Restore   restoreCmd      `cmd:"" help:"take-conversation-out-trash"`
+	Purge     purgeCmd        `cmd:"" help:"remove-conversation-permanently"`
+	Import    importCmd       `cmd:"" help:"import-transcript-archive-or-bundle-or-what"`
+	Watch     watchCmd        `cmd:"" help:"follow-what-other-tools-keep-on-machine"`
+	Export    exportCmd       `cmd:"" help:"export-conversation"`
+	Archive   archiveCmd      `cmd:"" help:"write-full-json-copy-conversation-beside-data"`
+	Migrate   migrate.Migrate `cmd:"" help:"copy-whole-store-another-database-while-use"`
+	Projects  projectsCmd     `cmd:"" help:"list-projects"`
+	Usage     usageCmd        `cmd:"" help:"show-what-calls-models-have-cost"`
+	Models    modelsCmd       `cmd:"" help:"list-models-set-up"`
+	Keys      keysCmd         `cmd:"" help:"make-list-limit-revoke-keys-others-use"`
+	Doctor    doctorCmd       `cmd:"" help:"check-everything-stored-2"`
+	Health    healthCmd       `cmd:"" help:"ask-server-on-machine-whether-can-keep"`
+	VersionOf versionCmd      `name:"version" cmd:"" help:"print-version"`
+	Help      helpCmd         `cmd:"" help:"explain-command"`
 
-	Completion completionCmd `cmd:"" help:"Print what a shell needs to complete the commands."`
-	Man        manCmd        `cmd:"" help:"Print the manual page."`
-	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" help:"What the line may go on with."`
+	Completion completionCmd `cmd:"" help:"print-what-shell-needs-complete-commands"`
+	Man        manCmd        `cmd:"" help:"print-manual-page"`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" help:"what-line-may-go-on"`
 }
 
 // run is the program without the process. It returns the exit code.
@@ -127,6 +128,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintln(stderr, "scrollback:", err)
 		return 1
 	}
+	usage.Explain(i18n.Language(language()), parser.Model.Node)
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
@@ -138,11 +140,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	}
 	if err != nil {
-		if inChinese() {
-			fmt.Fprintf(stderr, "scrollback: %s\n（scrollback help 列出命令）\n", usage.Misread(usage.Meant(err)))
-		} else {
-			fmt.Fprintf(stderr, "scrollback: %s\n(scrollback help lists the commands)\n", usage.Meant(err))
-		}
+		texts := language()
+		fmt.Fprintf(stderr, "scrollback: %s\n%s\n", texts.Reason(usage.Meant(err)), texts.Say(i18n.HelpListsCommands))
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
 	}
 	c.command = usage.Name(parsed.Selected())
@@ -151,7 +150,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = c.configure()
 	}
 	if err == nil {
-		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Stderr: stderr, Log: c.logger, Print: c.print})
+		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Texts: c.texts(),
+			Stderr: stderr, Log: c.logger, Print: c.print})
 	}
 	if terminal.Unread(err) && half[usage.Name(parsed.Selected())] {
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})

@@ -8,12 +8,13 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 )
 
 type mcpCmd struct {
-	Conversation string `help:"Serve this conversation only." placeholder:"ID"`
-	RecallScope  string `help:"What is served besides what was said about the folders of --root, or those that the client names: folder (nothing), project (the projects of their conversations) or all." enum:"folder,project,all" default:"all"`
+	Conversation string `help:"serve-conversation-only" placeholder:"ID"`
+	RecallScope  string `help:"what-served-besides-what-was-said-about" enum:"folder,project,all" default:"all"`
 }
 
 // Run implements the command.
@@ -23,7 +24,7 @@ func (c *mcpCmd) Run(g *globals) error {
 		return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
 	if _, err := os.Stat(folder); g.set.Store == "" && errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().NewFolder+"\n", folder)
+		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().Say(i18n.ChatNewFolder)+"\n", folder)
 	}
 	var roots []string // where the client works; a folder need not be there any more
 	for _, root := range g.Root {

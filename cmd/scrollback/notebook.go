@@ -7,20 +7,21 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/tied"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type notebookCmd struct {
-	Run      notebookRunCmd      `cmd:"" help:"Run a cell; what came of it is written into the file."`
-	Show     notebookShowCmd     `cmd:"" default:"withargs" help:"List the cells, and the window of the next request."`
-	New      notebookNewCmd      `cmd:"" help:"Make a notebook without cells."`
-	Compress notebookCompressCmd `cmd:"" help:"Write a notebook beside this one that begins with a summary of it."`
+	Run      notebookRunCmd      `cmd:"" help:"run-cell"`
+	Show     notebookShowCmd     `cmd:"" default:"withargs" help:"list-cells-window-next-request"`
+	New      notebookNewCmd      `cmd:"" help:"make-notebook-without-cells"`
+	Compress notebookCompressCmd `cmd:"" help:"write-notebook-beside-one-begins-summary"`
 }
 
 type notebookNewCmd struct {
-	File  string `arg:"" help:"File to make, whose name ends with .ipynb or .mtm."`
-	Title string `help:"Title of the notebook. Default: the name of the file." placeholder:"TITLE"`
+	File  string `arg:"" help:"file-make-whose-name-ends-ipynb-or"`
+	Title string `help:"title-notebook" placeholder:"TITLE"`
 }
 
 // Run implements the command.
@@ -44,7 +45,7 @@ func (g *globals) notebook(name string) (*notebook.File, error) {
 // wrote prints which file was written.
 func (g *globals) wrote(path string, v any) error {
 	return g.print(v, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, g.texts().Notebook.Made+"\n", columns.Plain(path))
+		_, err := fmt.Fprintln(w, g.texts().Say(i18n.NotebookMade, columns.Plain(path)))
 		return err
 	})
 }
@@ -55,7 +56,7 @@ func (g *globals) tied(a *app, f *notebook.File) *tied.Notebook {
 }
 
 type notebookShowCmd struct {
-	File string `arg:"" help:"Notebook to show."`
+	File string `arg:"" help:"notebook-show"`
 }
 
 // Run implements the command.
@@ -74,7 +75,7 @@ func (c *notebookShowCmd) Run(g *globals) error {
 }
 
 type notebookCompressCmd struct {
-	File string `arg:"" help:"Notebook to compress."`
+	File string `arg:"" help:"notebook-compress"`
 }
 
 // Run implements the command.
@@ -109,9 +110,9 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 
 type notebookRunCmd struct {
 	agentsFlag
-	File   string `arg:"" help:"Notebook (.ipynb or .mtm)."`
-	Prompt string `arg:"" optional:"" help:"What to ask in a new cell, with --cell new; - for standard input."`
-	Cell   string `help:"Cell to run: its number in notebook show, last, all, or new for the PROMPT. Default: new with a PROMPT, else last." placeholder:"N|last|all|new"`
+	File   string `arg:"" help:"notebook"`
+	Prompt string `arg:"" optional:"" help:"what-ask-new-cell-cell-new"`
+	Cell   string `help:"cell-run" placeholder:"N|last|all|new"`
 }
 
 // Run implements the command.
@@ -153,9 +154,9 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 		}
 		err = t.RunAll(g.ctx, cells, c.Prompt)
 		release() // a compaction behind the last turn changes nothing in the file
-		p.Note("(conversation %s)", t.Conversation.ID)
+		p.Note("%s", p.Texts.Say(i18n.RunConversation, t.Conversation.ID))
 		if err == nil {
-			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })
+			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Say(i18n.ChatCompacting)) })
 		}
 		return err
 	})

@@ -80,9 +80,9 @@ func (g *globals) standardInput() io.Reader {
 // each, else with whole ones.
 func (a *app) listing(g *globals, items, agents []scrollback.Conversation) terminal.Listing {
 	if !isTerminal(g.stdout) {
-		return terminal.Listing{Zone: g.zone}
+		return terminal.Listing{Zone: g.zone, Texts: g.texts()}
 	}
-	l := terminal.Listing{Zone: g.zone, Short: map[scrollback.ConversationID]string{},
+	l := terminal.Listing{Zone: g.zone, Texts: g.texts(), Short: map[scrollback.ConversationID]string{},
 		Width: max(terminalWidth(g.stdout), 2*leastColumns)}
 	for _, c := range slices.Concat(items, agents) {
 		l.Short[c.ID] = shortID(g.ctx, a.View, c.ID)

@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type projectsCmd struct {
-	List   projectsListCmd   `cmd:"" default:"1" help:"List projects, with how many conversations they have."`
-	Show   projectsShowCmd   `cmd:"" help:"Show what the conversations of a project inherit."`
-	Set    projectsSetCmd    `cmd:"" help:"Store what the conversations of a project inherit; what is not given stays."`
-	Delete projectsDeleteCmd `cmd:"" help:"Remove what is stored of a project, and no conversation."`
+	List   projectsListCmd   `cmd:"" default:"1" help:"list-projects-how-many-conversations-they-have"`
+	Show   projectsShowCmd   `cmd:"" help:"show-what-conversations-project-inherit"`
+	Set    projectsSetCmd    `cmd:"" help:"store-what-conversations-project-inherit"`
+	Delete projectsDeleteCmd `cmd:"" help:"remove-what-stored-project-no-conversation"`
 }
 
 type projectsListCmd struct{}
@@ -30,7 +31,8 @@ func (projectsListCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(map[string]any{"projects": ps}, func(w io.Writer) error {
-			rows := [][]string{{"PROJECT", "CONVERSATIONS", "STORED", "TITLE"}}
+			rows := [][]string{g.texts().Head(i18n.ColumnProject, i18n.ColumnConversations, i18n.ColumnStored,
+				i18n.ColumnTitle)}
 			for _, p := range ps {
 				stored := "-"
 				if p.Version > 0 {
@@ -46,7 +48,7 @@ func (projectsListCmd) Run(g *globals) error {
 
 // oneProject is a command about one project.
 type oneProject struct {
-	Name string `arg:"" help:"Name of the project."`
+	Name string `arg:"" help:"name-project"`
 }
 
 type projectsShowCmd struct{ oneProject }
@@ -58,16 +60,16 @@ func (c *projectsShowCmd) Run(g *globals) error {
 
 type projectsSetCmd struct {
 	oneProject
-	Title        string             `help:"Its title." placeholder:"TEXT"`
-	Instructions string             `help:"File with the instructions that stand before a conversation's own; - for standard input." placeholder:"FILE"`
-	Policy       string             `help:"Policy of conversations that name none. --model, --limit and --effort are stored too." placeholder:"P"`
-	Set          map[string]float64 `help:"A number of the policy (see the guide to compaction); may be repeated." placeholder:"NAME=NUMBER"`
-	RecallScope  string             `help:"How far models look: conversation, project or all." placeholder:"SCOPE"`
-	Tokens       int64              `help:"Tokens that its calls may use in a day." placeholder:"N"`
-	Money        float64            `help:"Money that its calls may cost in a day; --currency says which." placeholder:"AMOUNT"`
-	Currency     string             `help:"Currency of the money, such as USD." placeholder:"NAME"`
-	Clear        []string           `help:"Empty it: title, instructions, model, policy, limit, effort, recall_scope, budget, or a number of the policy; may be repeated." placeholder:"WHAT" sep:"none"`
-	IfVersion    int64              `help:"Refuse if the project is at another version." placeholder:"N"`
+	Title        string             `help:"title" placeholder:"TEXT"`
+	Instructions string             `help:"file-instructions-stand-before-conversation-own" placeholder:"FILE"`
+	Policy       string             `help:"policy-conversations-name-none" placeholder:"P"`
+	Set          map[string]float64 `help:"number-policy" placeholder:"NAME=NUMBER"`
+	RecallScope  string             `help:"how-far-models-look" placeholder:"SCOPE"`
+	Tokens       int64              `help:"tokens-calls-may-use-day" placeholder:"N"`
+	Money        float64            `help:"money-calls-may-cost-day" placeholder:"AMOUNT"`
+	Currency     string             `help:"currency-money" placeholder:"NAME"`
+	Clear        []string           `help:"empty" placeholder:"WHAT" sep:"none"`
+	IfVersion    int64              `help:"refuse-if-project-at-another-version" placeholder:"N"`
 }
 
 // Run implements the command.
@@ -115,7 +117,7 @@ func (c *projectsSetCmd) empty(p *scrollback.Project) error {
 			p.Budget = nil
 		default:
 			if _, ok := p.Settings.Compaction[what]; !ok {
-				return scrollback.ParamErrorf("scrollback", "clear", "--clear %s: the project %s has nothing of this name", what,
+				return scrollback.ParamErrorf("scrollback", "clear", i18n.ClearNamesNothingOfProject, what,
 					p.Name)
 			}
 			delete(p.Settings.Compaction, what)
@@ -154,7 +156,7 @@ func (c *projectsSetCmd) apply(g *globals, p *scrollback.Project, instructions s
 
 type projectsDeleteCmd struct {
 	oneProject
-	IfVersion int64 `help:"Refuse if the project is at another version." placeholder:"N"`
+	IfVersion int64 `help:"refuse-if-project-at-another-version" placeholder:"N"`
 }
 
 // Run implements the command.
@@ -164,8 +166,7 @@ func (c *projectsDeleteCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(map[string]any{"name": c.Name, "deleted": true}, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "nothing is stored of the project %s any more; its conversations stay\n",
-				columns.Plain(c.Name))
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.ProjectDeleted, columns.Plain(c.Name)))
 			return err
 		})
 	})
@@ -177,12 +178,14 @@ func (g *globals) project(p scrollback.Project, err error) error {
 		return err
 	}
 	return g.print(p, func(w io.Writer) error {
-		rows := [][]string{{"name", columns.Plain(p.Name)}, {"conversations", columns.Thousands(p.Conversations)}}
+		var rows [][]string
 		row := func(name, value string, set bool) {
 			if set {
-				rows = append(rows, []string{name, columns.Plain(value)})
+				rows = append(rows, []string{g.texts().Named("project-field", name), columns.Plain(value)})
 			}
 		}
+		row("name", p.Name, true)
+		row("conversations", columns.Thousands(p.Conversations), true)
 		row("title", p.Title, p.Title != "")
 		row("model", p.Model, p.Model != "")
 		row("policy", p.Policy, p.Policy != "")
@@ -197,7 +200,7 @@ func (g *globals) project(p scrollback.Project, err error) error {
 			row("money_per_day", fmt.Sprint(b.MoneyPerDay, " ", b.Currency), b.MoneyPerDay != 0)
 		}
 		if p.Version == 0 {
-			row("stored", "nothing: scrollback projects set "+p.Name, true)
+			row("stored", g.texts().Say(i18n.ProjectNothingStored, p.Name), true)
 		} else {
 			row("version", fmt.Sprint(p.Version), true)
 			row("changed", columns.When(p.UpdatedAt, g.zone), true)

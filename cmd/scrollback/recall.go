@@ -6,16 +6,17 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
 type searchCmd struct {
-	Query        string `arg:"" help:"Words; \"quoted\" ones must occur; role:user, after:2026-03-01, before:2026-04 and on:2026-03-05 narrow it down."`
-	Conversation string `help:"In this conversation only." placeholder:"ID"`
-	Project      string `help:"In this project only." placeholder:"P"`
-	Role         string `help:"Messages of this role only." placeholder:"ROLE"`
-	Around       int    `help:"Neighbouring messages to show on each side of the best three." default:"1"`
-	Order        string `help:"relevance (best first) or time (the best, oldest first)." default:"relevance" placeholder:"ORDER"`
+	Query        string `arg:"" help:"words"`
+	Conversation string `help:"conversation-only" placeholder:"ID"`
+	Project      string `help:"project-only" placeholder:"P"`
+	Role         string `help:"messages-role-only" placeholder:"ROLE"`
+	Around       int    `help:"neighbouring-messages-show-on-each-side-best" default:"1"`
+	Order        string `help:"relevance-or-time" default:"relevance" placeholder:"ORDER"`
 }
 
 // Run implements the command.
@@ -39,13 +40,13 @@ func (c *searchCmd) Run(g *globals) error {
 }
 
 type contextCmd struct {
-	Show contextShowCmd `cmd:"" default:"withargs" help:"Show what the next request sends (the default)."`
-	List contextListCmd `cmd:"" help:"List refs, newest first."`
-	Read contextReadCmd `cmd:"" help:"Read what a ref points at."`
-	Tail contextTailCmd `cmd:"" help:"Print the last lines of what a ref points at."`
-	Grep contextGrepCmd `cmd:"" help:"Find lines that match a regular expression (RE2)."`
+	Show contextShowCmd `cmd:"" default:"withargs" help:"show-what-next-request-sends-2"`
+	List contextListCmd `cmd:"" help:"list-refs-newest-first"`
+	Read contextReadCmd `cmd:"" help:"read-what-ref-points-at"`
+	Tail contextTailCmd `cmd:"" help:"print-last-lines-what-ref-points-at"`
+	Grep contextGrepCmd `cmd:"" help:"find-lines-match-regular-expression"`
 
-	Receipts contextReceiptsCmd `cmd:"" help:"List the compactions so far, newest first."`
+	Receipts contextReceiptsCmd `cmd:"" help:"list-compactions-so-far-newest-first"`
 }
 
 type contextShowCmd struct{ one }
@@ -66,9 +67,9 @@ func (c *contextShowCmd) Run(g *globals) error {
 
 type contextListCmd struct {
 	one
-	Kind   string `help:"Refs of this kind only: history or artifact." placeholder:"KIND"`
-	Max    int    `help:"How many to list." default:"50"`
-	Cursor string `help:"Continue the previous list." placeholder:"CURSOR"`
+	Kind   string `help:"refs-kind-only" placeholder:"KIND"`
+	Max    int    `help:"how-many-list" default:"50"`
+	Cursor string `help:"continue-previous-list" placeholder:"CURSOR"`
 }
 
 // Run implements the command.
@@ -90,7 +91,7 @@ func (c *contextListCmd) Run(g *globals) error {
 			if err := terminal.Refs(w, language(), refs, g.zone); err != nil || next == "" {
 				return err
 			}
-			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
+			_, err := fmt.Fprintln(w, g.texts().Say(i18n.MoreCursor, next))
 			return err
 		})
 	})
@@ -98,7 +99,7 @@ func (c *contextListCmd) Run(g *globals) error {
 
 type contextReceiptsCmd struct {
 	one
-	Max int `help:"How many to list." default:"50"`
+	Max int `help:"how-many-list" default:"50"`
 }
 
 // Run implements the command.
@@ -114,9 +115,9 @@ func (c *contextReceiptsCmd) Run(g *globals) error {
 }
 
 type contextReadCmd struct {
-	Ref    string `arg:"" help:"history:<id> or artifact:<id>."`
-	Offset int64  `help:"Start at this byte."`
-	Bytes  int    `help:"Print one page of this size. Default: everything."`
+	Ref    string `arg:"" help:"history-id-or-artifact-id"`
+	Offset int64  `help:"start-at-byte"`
+	Bytes  int    `help:"print-one-page-size"`
 }
 
 // Run implements the command.
@@ -149,8 +150,8 @@ func (c *contextReadCmd) Run(g *globals) error {
 }
 
 type contextTailCmd struct {
-	Ref   string `arg:"" help:"history:<id> or artifact:<id>."`
-	Lines int    `help:"How many lines." default:"200"`
+	Ref   string `arg:"" help:"history-id-or-artifact-id"`
+	Lines int    `help:"how-many-lines" default:"200"`
 }
 
 // Run implements the command.
@@ -170,11 +171,11 @@ func (c *contextTailCmd) Run(g *globals) error {
 
 type contextGrepCmd struct {
 	one
-	Pattern       string `arg:"" help:"Regular expression (RE2)."`
-	Ref           string `help:"Search behind this ref only." placeholder:"REF"`
-	Max           int    `help:"How many matches to print; the total counts all." default:"50"`
-	Lines         int    `help:"Lines to show around a match." default:"0"`
-	CaseSensitive bool   `help:"Match case."`
+	Pattern       string `arg:"" help:"regular-expression"`
+	Ref           string `help:"search-behind-ref-only" placeholder:"REF"`
+	Max           int    `help:"how-many-matches-print" default:"50"`
+	Lines         int    `help:"lines-show-around-match" default:"0"`
+	CaseSensitive bool   `help:"match-case"`
 }
 
 // Run implements the command.

@@ -8,26 +8,27 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 type runCmd struct {
-	Prompt       string `arg:"" optional:"" help:"What to ask. Default, or with -: standard input. Beside a prompt, standard input is sent after it."`
-	Conversation string `help:"Continue this conversation; --root adds a folder to it. Default: a new one." placeholder:"ID"`
-	Project      string `help:"Project of a new conversation." placeholder:"P"`
-	Stdin        string `help:"Standard input beside a prompt: auto (if it begins within 3 s), wait (however long it takes) or ignore." enum:"auto,wait,ignore" default:"auto" placeholder:"HOW"`
-	WebSearch    bool   `help:"Search the web before the answer, with the model's provider or a SearXNG (searxng in the config file)."`
+	Prompt       string `arg:"" optional:"" help:"what-ask"`
+	Conversation string `help:"continue-conversation" placeholder:"ID"`
+	Project      string `help:"project-new-conversation" placeholder:"P"`
+	Stdin        string `help:"standard-input-beside-prompt" enum:"auto,wait,ignore" default:"auto" placeholder:"HOW"`
+	WebSearch    bool   `help:"search-web-before-answer-model-provider-or"`
 	agentsFlag
 	leavingFlags
-	Retry bool `help:"Say nothing new: have the last question of --conversation answered again, after a failure or an interruption."`
+	Retry bool `help:"say-nothing-new"`
 }
 
 // leavingFlags say which messages the requests of a conversation leave out.
 type leavingFlags struct {
-	Without []int64 `help:"Leave message SEQ out of this and later requests of the conversation; a call goes with its results. The log keeps it." placeholder:"SEQ"`
-	With    []int64 `help:"Take message SEQ back into the requests." placeholder:"SEQ"`
+	Without []int64 `help:"leave-message-seq-out-later-requests-conversation" placeholder:"SEQ"`
+	With    []int64 `help:"take-message-seq-back-into-requests" placeholder:"SEQ"`
 }
 
 // list is what requests leave out from now on; nil if nothing is said about it.
@@ -53,10 +54,10 @@ func ways(id scrollback.ConversationID) words.Ways {
 // Run implements the command.
 func (c *runCmd) Run(g *globals) (err error) {
 	if c.Retry && (c.Conversation == "" || c.Prompt != "") {
-		return scrollback.ParamErrorf("scrollback", "retry", "--retry takes a --conversation and no prompt")
+		return scrollback.ParamErrorf("scrollback", "retry", i18n.RetryTakesConversationOnly)
 	}
 	if c.Conversation == "" && len(c.Without)+len(c.With) > 0 {
-		return scrollback.ParamErrorf("scrollback", "without", "--without and --with take a --conversation")
+		return scrollback.ParamErrorf("scrollback", "without", i18n.WithoutAndWithNeedConversation)
 	}
 	alone := c.Prompt == "" || c.Prompt == "-"
 	if alone && !c.Retry {
@@ -108,9 +109,9 @@ func (c *runCmd) Run(g *globals) (err error) {
 		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
 			return err
 		}
-		p.Note("(conversation %s)", id)
+		p.Note("%s", p.Texts.Say(i18n.RunConversation, id))
 		if err == nil {
-			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })
+			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Say(i18n.ChatCompacting)) })
 		}
 		return err
 	})
@@ -162,11 +163,11 @@ func (a *app) join(g *globals, id scrollback.ConversationID) error {
 		if _, err := workspace.Narrow(g.roots, []string{root}); err == nil {
 			continue
 		}
-		text := g.texts().NotGranted
+		text := i18n.ChatNotGranted
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			text = g.texts().FolderGone
+			text = i18n.ChatFolderGone
 		}
-		g.printer().Note(text, columns.Plain(root))
+		g.printer().Note("%s", g.texts().Say(text, columns.Plain(root)))
 	}
 	fresh := slices.DeleteFunc(slices.Clone(g.joining), func(root string) bool { return slices.Contains(c.Roots, root) })
 	if len(fresh) == 0 {
@@ -178,7 +179,7 @@ func (a *app) join(g *globals, id scrollback.ConversationID) error {
 	})
 	for _, root := range fresh {
 		if err == nil {
-			g.printer().Note(g.texts().Added, root)
+			g.printer().Note(g.texts().Say(i18n.ChatAdded), root)
 		}
 	}
 	return err

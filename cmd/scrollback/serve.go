@@ -14,19 +14,20 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/server/metrics"
 )
 
 type serveCmd struct {
-	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
-	Insecure bool   `help:"Serve other machines although there are no keys: whoever reaches the address may do everything."`
-	ReadOnly bool   `help:"Change nothing: conversations can be read, searched and exported. The data folder need not be writable."`
+	Addr     string `help:"address-listen-on" placeholder:"HOST:PORT"`
+	Insecure bool   `help:"serve-other-machines-although-there-no-keys"`
+	ReadOnly bool   `help:"change-nothing"`
 	agentsFlag
-	Watch bool   `help:"Follow what other tools keep on this machine, as scrollback watch does; the config file says which."`
-	Rate  string `name:"rate-limit" help:"Chats of each key, or else address, such as 100/h; off for no limit ($$SCROLLBACK_RATE_LIMIT). Default: 20/h where other machines reach the server." placeholder:"N/h"`
-	Grace string `help:"How long it goes on once it is told to end, such as 5s, while /readyz says so ($$SCROLLBACK_GRACE). Default: 0s." placeholder:"TIME"`
+	Watch bool   `help:"follow-what-other-tools-keep-on-machine-as-scrollback-watch-does"`
+	Rate  string `name:"rate-limit" help:"chats-each-key-or-else-address" placeholder:"N/h"`
+	Grace string `help:"how-long-goes-on-once-told-end" placeholder:"TIME"`
 }
 
 // Run implements the command.
@@ -59,7 +60,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	}
 	if c.Watch && c.ReadOnly {
 		return scrollback.ParamErrorf("scrollback", "watch",
-			"--watch imports, and --read-only changes nothing: leave one out")
+			i18n.WatchContradictsReadOnly)
 	}
 	c.allow(g)
 	mode := local.Make
@@ -102,7 +103,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 			Started: func(url string) {
 				systemd.notify("READY=1\nSTATUS=Serving at " + url)
-				fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
+				t := g.texts()
+				fmt.Fprintf(g.stdout, "%s\n%s\n%s\n", t.Say(i18n.ServeStarted, url), t.Say(i18n.ServeData, dir),
+					t.Say(i18n.ServeModel, g.set.Model))
 			}})
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // maxPrompt bounds a prompt on standard input, in bytes.
@@ -29,11 +30,11 @@ const (
 // prompt reads the prompt itself from standard input.
 func (g *globals) prompt() (string, error) {
 	if isTerminal(g.stdin) {
-		g.printer().Note("%s", g.texts().TypePrompt)
+		g.printer().Note("%s", g.texts().Say(i18n.ChatTypePrompt))
 	}
 	b, err := readWhole(g.standardInput(), maxPrompt)
 	if err == nil && !isText(b) {
-		err = scrollback.ParamErrorf("scrollback", "message", "standard input is not text in UTF-8")
+		err = scrollback.ParamErrorf("scrollback", "message", i18n.InputIsNotText)
 	}
 	return strings.TrimRight(string(b), "\r\n"), err
 }
@@ -63,7 +64,7 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 	select {
 	case <-begun:
 	case <-late:
-		g.printer().Note(g.texts().NoInput, patience)
+		g.printer().Note(g.texts().Say(i18n.ChatNoInput), patience)
 		return nil, nil
 	}
 	b, err := readWhole(in, most)
@@ -72,7 +73,7 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 	}
 	if !isText(b) && !isRaster(b) {
 		return nil, scrollback.ParamErrorf("scrollback", "message",
-			"standard input is neither text in UTF-8 nor an image (PNG, JPEG, GIF or WebP)")
+			i18n.InputIsNeitherTextNorImage)
 	}
 	return b, nil
 }
@@ -81,7 +82,7 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 func readWhole(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {
-		err = scrollback.ParamErrorf("scrollback", "message", "standard input is over the limit of %d bytes",
+		err = scrollback.ParamErrorf("scrollback", "message", i18n.InputOverLimit,
 			most).Because(scrollback.ErrTooLarge)
 	}
 	return b, scrollback.Wrap(scrollback.Invalid, "scrollback", err)

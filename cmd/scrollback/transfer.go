@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
@@ -23,14 +24,14 @@ import (
 )
 
 type importCmd struct {
-	Files  []string `arg:"" optional:"" help:"Files, zips or folders to read, or - for standard input. With --from and no file: what is found on this machine."`
-	From   string   `help:"all, or a tool, whose conversations are looked for where it keeps them (claude-code, codex, opencode, crush, goose, cline, aider, gemini-cli; several with commas); or the format of FILE (those, chatgpt, claude, librechat, open-webui, bundle, archive, chat-server, mtm, ipynb, jsonl). Default: recognised by its content." placeholder:"F"`
-	DryRun bool     `help:"Say what would be imported, and import nothing."`
+	Files  []string `arg:"" optional:"" help:"files-zips-or-folders-read-or-standard"`
+	From   string   `help:"all-or-tool-whose-conversations-looked-where" placeholder:"F"`
+	DryRun bool     `help:"say-what-would-imported-import-nothing"`
 	gather.Flags
-	Project   string `help:"Project to import into." placeholder:"P"`
-	Into      string `help:"Conversation to add to." placeholder:"ID"`
-	AsCopy    bool   `help:"Import a bundle under new ids, and list them."`
-	Summarize bool   `help:"Ask models for summaries of what is compacted on the way. This may take many calls. Default: none is asked."`
+	Project   string `help:"project-import-into" placeholder:"P"`
+	Into      string `help:"conversation-add" placeholder:"ID"`
+	AsCopy    bool   `help:"import-bundle-under-new-ids-list-them"`
+	Summarize bool   `help:"ask-models-summaries-what-compacted-on-way"`
 }
 
 // Run implements the command.
@@ -130,7 +131,7 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 			return err
 		}
 		if !brought {
-			var failed error = scrollback.ParamErrorf("scrollback", "file", "nothing in %s could be read as a conversation",
+			var failed error = scrollback.ParamErrorf("scrollback", "file", i18n.NothingReadAsConversation,
 				p.Name)
 			empty := gather.Begin(c.DryRun)
 			empty.Close(program, p.Name, failed)
@@ -142,7 +143,7 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 	}
 	err := g.print(sum, func(w io.Writer) error { return program.Sum(w, sum) })
 	if n := sum.Failed(); err == nil && n > 0 {
-		err = scrollback.Errorf(scrollback.CodeOf(first), "scrollback", "%d of %d sources could not be imported", n,
+		err = scrollback.Errorf(scrollback.CodeOf(first), "scrollback", i18n.SourcesNotImported, n,
 			len(sum.Sources))
 	}
 	return err
@@ -258,10 +259,10 @@ func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return transfer.ImportResult{}, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 		}
-		draw, wipe := terminal.Progress(g.stderr)
+		draw, wipe := terminal.Progress(g.texts(), g.stderr)
 		defer wipe()
 		q.Progress = func(n int64) {
-			draw(fmt.Sprintf("KiB, %s messages", columns.Thousands(n)), counted.at>>10, max(counted.size>>10, 1))
+			draw(g.texts().Say(i18n.ImportFileProgress, columns.Thousands(n)), counted.at>>10, max(counted.size>>10, 1))
 		}
 		return a.Import(g.ctx, counted, q)
 	}
@@ -301,7 +302,7 @@ func (g *globals) input(name string) (io.ReadSeekCloser, error) {
 		}
 		defer f.Close()
 		if err == nil && info.IsDir() {
-			return nil, scrollback.ParamErrorf("scrollback", "file", "%s is a folder", name)
+			return nil, scrollback.ParamErrorf("scrollback", "file", i18n.IsFolder, name)
 		}
 		return keepInput(f) // a pipe is read once
 	}
@@ -327,9 +328,9 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 
 type exportCmd struct {
 	one
-	Output      string `short:"o" help:"File to write. Default: standard output." placeholder:"FILE"`
-	Format      string `help:"bundle (everything, to be imported elsewhere), jsonl, claude-code, codex, gemini-cli, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle." placeholder:"F"`
-	Materialize bool   `help:"Include the Markdown files of compacted segments in a bundle."`
+	Output      string `short:"o" help:"file-write" placeholder:"FILE"`
+	Format      string `help:"bundle-jsonl-claude-code-codex-gemini-cli" placeholder:"F"`
+	Materialize bool   `help:"include-markdown-files-compacted-segments-bundle"`
 }
 
 // Run implements the command.
@@ -343,15 +344,16 @@ func (c *exportCmd) Run(g *globals) error {
 			}
 		}
 		if isTerminal(g.stderr) {
-			draw, wipe := terminal.Progress(g.stderr)
+			draw, wipe := terminal.Progress(g.texts(), g.stderr)
 			defer wipe()
-			q.Progress = func(done, total int64) { draw("messages", done, total) }
+			messages := g.texts().Named("doctor-count", "messages")
+			q.Progress = func(done, total int64) { draw(messages, done, total) }
 		}
 		if c.Output != "" && c.Output != "-" {
 			return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, q, w) })
 		}
 		if q.Format == transfer.BundleFormat && isTerminal(g.stdout) {
-			return scrollback.ParamErrorf("scrollback", "output", "a bundle is binary: name a file with -o, or pipe it on")
+			return scrollback.ParamErrorf("scrollback", "output", i18n.BundleIsBinary)
 		}
 		return a.Export(g.ctx, id, q, g.shown())
 	})
@@ -377,7 +379,7 @@ func formatOf(name string) (string, error) {
 	}
 	if ending := filepath.Ext(name); fileEnding.MatchString(ending) {
 		return "", scrollback.ParamErrorf("scrollback", "output",
-			"a conversation is not exported as %s: name a file that ends in one of %s, or say the format with --format",
+			i18n.FormatIsNotExported,
 			ending, strings.Join(endings, ", "))
 	}
 	return transfer.BundleFormat, nil
@@ -394,7 +396,7 @@ func (a *app) save(ctx context.Context, id scrollback.ConversationID, name strin
 		}
 		endings = append(endings, f.ending)
 	}
-	return scrollback.ParamErrorf("scrollback", "file", "%s: the file's name must end in one of %s", name,
+	return scrollback.ParamErrorf("scrollback", "file", i18n.FileNameMustEndInOneOf, name,
 		strings.Join(endings, ", "))
 }
 
@@ -403,7 +405,7 @@ func (a *app) save(ctx context.Context, id scrollback.ConversationID, name strin
 func writeWhole(name string, write func(io.Writer) error) error {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() {
-		return scrollback.ParamErrorf("scrollback", "output", "%s is a folder", name)
+		return scrollback.ParamErrorf("scrollback", "output", i18n.IsFolder, name)
 	}
 	if err == nil {
 		if !info.Mode().IsRegular() {
@@ -419,7 +421,7 @@ func writeWhole(name string, write func(io.Writer) error) error {
 		if errors.As(err, &at) { // its path means nothing to the user
 			err = at.Err
 		}
-		return scrollback.ParamErrorf("scrollback", "output", "cannot write to %s: %w", filepath.Dir(name), err)
+		return scrollback.ParamErrorf("scrollback", "output", i18n.CannotWriteTo, filepath.Dir(name), err)
 	}
 	if err = write(f); err == nil {
 		err = scrollback.Wrap(scrollback.Unavailable, "scrollback", f.Sync())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -143,7 +144,7 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 	return FittedWindow{}, scrollback.Errorf(
 		scrollback.Internal,
 		"engine.fit",
-		"the backlog did not end after %d compactions",
+		i18n.BacklogDidNotEnd,
 		maxFolds,
 	)
 }
@@ -153,7 +154,7 @@ func newOverBudgetError(w scrollback.Window, settings *Settings) error {
 	return scrollback.Errorf(
 		scrollback.OverBudget,
 		"engine",
-		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one",
+		i18n.RequestOverBudget,
 		settings.ModelTokens(
 			w.Weight.Tokens,
 		),
@@ -177,7 +178,7 @@ func ExplainRefusal(w scrollback.Window, settings *Settings, refusal error) erro
 	return scrollback.Errorf(
 		scrollback.OverBudget,
 		"engine",
-		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be compacted; if the server has a larger window, set it there, and name it with --limit",
+		i18n.ServerRefusesAsTooLong,
 		settings.ModelTokens(w.Weight.Tokens),
 		settings.ModelBudget.Reserve,
 		settings.ModelBudget.Limit,

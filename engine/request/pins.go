@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -38,7 +39,7 @@ func (rs *Resolver) CheckPins(ctx context.Context, head store.Head,
 		return out, nil
 	}
 	if n := len(out.seqs); n > scrollback.PinsMax {
-		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax,
+		return out, scrollback.ParamErrorf(op, "pinned_seqs", i18n.TooManyPinnedMessages, scrollback.PinsMax,
 			n)
 	}
 	settings, err := rs.Resolve(ctx, c, Overrides{})
@@ -48,7 +49,7 @@ func (rs *Resolver) CheckPins(ctx context.Context, head store.Head,
 	var tokens int64
 	for _, seq := range out.seqs {
 		if seq < 1 || seq > head.Branch.HeadSeq {
-			return out, scrollback.ParamErrorf(op, "pinned_seqs", "there is no message %d on this path, which has %d", seq,
+			return out, scrollback.ParamErrorf(op, "pinned_seqs", i18n.NoMessageOnPathOf, seq,
 				head.Branch.HeadSeq)
 		}
 		m, err := rs.store.At(ctx, head.Branch, seq)
@@ -57,13 +58,13 @@ func (rs *Resolver) CheckPins(ctx context.Context, head store.Head,
 			return out, err
 		case m.Role == scrollback.RoleTool || len(m.Parts.Calls()) > 0: // a call without its result can be sent nowhere
 			return out, scrollback.ParamErrorf(op, "pinned_seqs",
-				"message %d is a call of a tool or its result: pin what was said of it", seq)
+				i18n.MessageIsToolCall, seq)
 		}
 		tokens += m.Weight.Tokens
 	}
 	if room := settings.Policy.PinnedBound(settings.Budget.Tokens); tokens > room {
 		return out, scrollback.ParamErrorf(op, "pinned_seqs",
-			"the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", settings.ModelTokens(tokens),
+			i18n.PinnedMessagesTooHeavy, settings.ModelTokens(tokens),
 			settings.ModelTokens(room), settings.Policy.PinnedShare)
 	}
 	return out, nil
@@ -76,7 +77,7 @@ func (p Pins) Apply(c *scrollback.Conversation, was scrollback.Conversation) err
 		slices.Equal(c.PinnedSeqs, p.seqs) && was.Branch == p.branch {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.Conflict, "engine.Patch", "the conversation was changed meanwhile; pin again")
+	return scrollback.Errorf(scrollback.Conflict, "engine.Patch", i18n.ConversationChangedPinAgain)
 }
 
 // SameSettings reports whether an edit changed nothing that a request's model, policy

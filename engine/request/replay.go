@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -54,9 +55,9 @@ func (x *Previewer) ReplayTurn(
 	}
 	switch {
 	case len(sent) == 0 && q.Step > 0:
-		return out, scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of a step %d of turn %s", q.Step, t.ID)
+		return out, scrollback.Errorf(scrollback.NotFound, op, i18n.NothingStoredOfStep, q.Step, t.ID)
 	case len(sent) == 0:
-		return out, scrollback.Errorf(scrollback.NotFound, op, "what turn %s sent to its model was not stored", t.ID)
+		return out, scrollback.Errorf(scrollback.NotFound, op, i18n.WhatTurnSentNotStored, t.ID)
 	}
 	for i := range sent {
 		m := buildPastManifest(c.ID, &sent[i])

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -217,7 +218,7 @@ func (rs *Resolver) setSizes(c scrollback.Conversation, s *Settings) error {
 		limit = s.Overrides.Limit
 	}
 	if limit < smallestLimit {
-		return scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit,
+		return scrollback.ParamErrorf("engine", "limit", i18n.LimitTooSmall, limit,
 			smallestLimit)
 	}
 	s.ModelBudget = window.NewBudget(limit, s.Facts.MaxOutput)

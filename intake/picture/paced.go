@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // decodeTime is how long one image may take to be decoded: one of the most pixels takes about two
@@ -52,7 +53,7 @@ func (p *paced) ReadByte() (byte, error) {
 func (p *paced) late() error {
 	switch err := context.Cause(p.ctx); {
 	case errors.Is(err, errSlow):
-		return scrollback.Errorf(scrollback.Invalid, op, "the image takes too long to decode")
+		return scrollback.Errorf(scrollback.Invalid, op, i18n.ImageDecodesTooLong)
 	case err != nil:
 		return scrollback.Wrap(scrollback.Canceled, op, err)
 	}

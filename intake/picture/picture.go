@@ -28,6 +28,7 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 const op = "picture"
@@ -90,7 +91,7 @@ func (f *Fitter) Fit(ctx context.Context, b []byte) (Picture, error) {
 	}
 	if s.memory > f.limits.Memory {
 		return Picture{}, scrollback.Errorf(scrollback.Invalid, op,
-			"the image of %d×%d pixels is too large to be scaled down", s.width, s.height)
+			i18n.ImageTooLargeToShrink, s.width, s.height)
 	}
 	select {
 	case f.gate <- struct{}{}:
@@ -116,12 +117,12 @@ func Measure(head []byte) (media string, width, height int, err error) {
 func (f *Fitter) check(s shape) error {
 	switch {
 	case s.width <= 0 || s.height <= 0:
-		return scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: it has no size")
+		return scrollback.Errorf(scrollback.Invalid, op, i18n.ImageHasNoSize)
 	case int64(s.width)*int64(s.height) > f.limits.Pixels:
-		return scrollback.Errorf(scrollback.Invalid, op, "the image claims %d×%d pixels; at most %d million are read",
+		return scrollback.Errorf(scrollback.Invalid, op, i18n.ImageHasTooManyPixels,
 			s.width, s.height, f.limits.Pixels/1_000_000)
 	case !s.whole:
-		return scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: it ends too early")
+		return scrollback.Errorf(scrollback.Invalid, op, i18n.ImageEndsEarly)
 	}
 	return nil
 }
@@ -149,7 +150,7 @@ func (f *Fitter) scale(ctx context.Context, was Picture, s shape) (Picture, erro
 			return out, nil
 		}
 	}
-	return was, scrollback.Errorf(scrollback.Invalid, op, "the image cannot be made small enough")
+	return was, scrollback.Errorf(scrollback.Invalid, op, i18n.ImageCannotShrink)
 }
 
 func decode(r io.Reader, s shape) (image.Image, error) {
@@ -164,12 +165,12 @@ func decode(r io.Reader, s shape) (image.Image, error) {
 		img, err = gif.Decode(r) // the first frame
 	case "webp":
 		if s.frames > 1 {
-			return nil, scrollback.Errorf(scrollback.Invalid, op, "an animated WebP image cannot be scaled down")
+			return nil, scrollback.Errorf(scrollback.Invalid, op, i18n.AnimatedWebPCannotShrink)
 		}
 		img, err = webp.Decode(r)
 	}
 	if err != nil {
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: %s",
+		return nil, scrollback.Errorf(scrollback.Invalid, op, i18n.ImageDamaged,
 			strings.ToValidUTF8(err.Error(), "�"))
 	}
 	return img, nil
@@ -233,5 +234,5 @@ func notImage(b []byte) error {
 	if len(b) == 0 {
 		media = "empty"
 	}
-	return scrollback.Errorf(scrollback.Invalid, op, "not an image: it is %s; models see PNG, JPEG, GIF and WebP", media)
+	return scrollback.Errorf(scrollback.Invalid, op, i18n.NotAnImage, media)
 }

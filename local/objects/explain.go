@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/blob"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Fault is a kind of failure of a service that a person can do something about.
@@ -97,37 +98,37 @@ func (s *Store) sentence(op string, f Fault, err error) *scrollback.Error {
 	const c = scrollback.Unavailable
 	switch f {
 	case NoBucket:
-		return scrollback.Errorf(c, op, "the object store has no such bucket: make it, or correct the setting objects")
+		return scrollback.Errorf(c, op, i18n.NoSuchBucket)
 	case Forbidden:
 		return mayNot(op, s.remote.asked(err))
 	case UnknownKey:
-		return scrollback.Errorf(c, op, "the object store does not accept the key: check the key and its secret")
+		return scrollback.Errorf(c, op, i18n.ObjectStoreRefusesKey)
 	case NoKey:
 		return scrollback.Errorf(c, op,
-			"there is no key for the object store that can be used: set the variables of its client, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+			i18n.NoKeyForObjectStore)
 	case ExpiredKey:
-		return scrollback.Errorf(c, op, "the key of the object store has expired: get another one")
+		return scrollback.Errorf(c, op, i18n.ObjectStoreKeyExpired)
 	case WrongRegion:
 		return scrollback.Errorf(c, op,
-			"the bucket is in another region: set region in objects, and endpoint to the address of that region")
+			i18n.BucketInAnotherRegion)
 	case ClockSkew:
 		return scrollback.Errorf(c, op,
-			"the clock of this machine and that of the object store differ too much: set this machine's clock")
+			i18n.ObjectStoreClockDiffers)
 	case NotAStore:
 		return scrollback.Errorf(c, op,
-			"what responds at the endpoint is not an object store of this kind: check endpoint in objects")
+			i18n.EndpointIsNoObjectStore)
 	case BadCertificate:
 		return scrollback.Errorf(c, op,
-			"the certificate of the object store does not fit its name, or nobody here trusts it: check endpoint in objects, or SSL_CERT_FILE")
+			i18n.ObjectStoreCertificateDoesNotFit)
 	case NoTLS:
 		return scrollback.Errorf(c, op,
-			"the endpoint of the object store does not speak TLS: check whether it is http:// or https:// in objects")
+			i18n.ObjectStoreSpeaksNoTLS)
 	case Overloaded:
-		return scrollback.Errorf(c, op, "the object store is overloaded or out of order for now; try again later")
+		return scrollback.Errorf(c, op, i18n.ObjectStoreOverloaded)
 	case NoSpace:
-		return scrollback.Errorf(c, op, "the object store has no room left")
+		return scrollback.Errorf(c, op, i18n.ObjectStoreFull)
 	}
-	return scrollback.Errorf(c, op, "the object store cannot be reached: try again, or check endpoint in objects")
+	return scrollback.Errorf(c, op, i18n.ObjectStoreUnreachable)
 }
 
 // mayNot says what the key is not allowed to do, as far as that is known.
@@ -135,16 +136,16 @@ func mayNot(op, name string) *scrollback.Error {
 	const c = scrollback.Unavailable
 	switch {
 	case strings.HasPrefix(name, "Put"), strings.Contains(name, "Upload"):
-		return scrollback.Errorf(c, op, "the key of the object store may not write to the bucket (s3:PutObject)")
+		return scrollback.Errorf(c, op, i18n.ObjectStoreKeyMayNotWrite)
 	case strings.HasPrefix(name, "Get"), strings.HasPrefix(name, "Head"):
 		return scrollback.Errorf(c, op,
-			"the key of the object store may not read from the bucket (s3:GetObject, and s3:ListBucket for what is missing)")
+			i18n.ObjectStoreKeyMayNotRead)
 	case strings.HasPrefix(name, "List"):
-		return scrollback.Errorf(c, op, "the key of the object store may not list the bucket (s3:ListBucket)")
+		return scrollback.Errorf(c, op, i18n.ObjectStoreKeyMayNotList)
 	case strings.HasPrefix(name, "Delete"):
-		return scrollback.Errorf(c, op, "the key of the object store may not delete from the bucket (s3:DeleteObject)")
+		return scrollback.Errorf(c, op, i18n.ObjectStoreKeyMayNotDelete)
 	}
-	return scrollback.Errorf(c, op, "the key of the object store may not do this with the bucket")
+	return scrollback.Errorf(c, op, i18n.ObjectStoreKeyMayNotDoThis)
 }
 
 // longestDetail bounds what is logged of an error, in bytes.

@@ -29,6 +29,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/blob"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Place is where objects are kept. Its zero value is memory.
@@ -61,12 +62,12 @@ func Parse(dir, at string, services map[string]Opener) (Place, error) {
 		return Place{service: u, open: services[u.Scheme]}, nil
 	case u.Host != "" && u.User == nil && slices.Contains(clouds, u.Scheme):
 		return Place{}, scrollback.Errorf(scrollback.Refused, "local.Open",
-			"this program has no client for %s:// object stores: open it with cloud.Open, or use file:///FOLDER", u.Scheme)
+			i18n.NoClientForObjectStore, u.Scheme)
 	case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
 		return Place{Folder: filepath.FromSlash(u.Path)}, nil
 	}
 	return Place{}, scrollback.ParamErrorf("local.Open", "objects",
-		"objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…], gs://BUCKET, azblob://CONTAINER, file:///FOLDER or memory:")
+		i18n.ObjectsIsURL)
 }
 
 // Memory reports whether objects end with the program.
@@ -126,7 +127,7 @@ func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, scrollback.ParamErrorf(op, "objects", "objects: %w", without(&at, err))
+			return nil, scrollback.ParamErrorf(op, "objects", i18n.ObjectsFailed, without(&at, err))
 		}
 		s.Where = at.Scheme + "://" + at.Host
 		return &Store{Bucket: s.Bucket, remote: s}, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/anthropic"
 	"github.com/scrollback-ai/scrollback/model/gemini"
@@ -61,7 +62,7 @@ func Find(name string, env func(string) string, o remote.Options) (model.Model, 
 	p, ok := Provider(provider)
 	if !ok {
 		return nil, scrollback.ParamErrorf("all.Find", "model",
-			"unknown model %q: offline, or PROVIDER/NAME as in openai/gpt-5, of %s",
+			i18n.UnknownModel,
 			name, strings.Join(Names(), ", ")).Because(scrollback.ErrNoModel)
 	}
 	at, err := p.Endpoint(id, env, o)

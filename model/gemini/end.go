@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -44,7 +45,7 @@ func (a *answer) end(of *remote.Answer) error {
 		return a.goOn(of, last)
 	case reason == "" && a.hop.blocked && !a.hop.came:
 		return a.fail(of, last, scrollback.Errorf(scrollback.Refused, op,
-			"%s declines this request because of its rules on content", a.m.place.Options.Provider).
+			i18n.ProviderDeclinesByContentRules, a.m.place.Options.Provider).
 			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, ""))
 	case broken[reason]:
 		return a.fail(of, last, a.garbled(of, reason))
@@ -74,7 +75,7 @@ func (a *answer) fail(of *remote.Answer, last model.Delta, why error) error {
 func (a *answer) garbled(of *remote.Answer, reason string) error {
 	if a.malformed++; a.malformed > 1 {
 		e := scrollback.Errorf(scrollback.Unavailable, op,
-			"%s could not answer: the model called a tool in a form that cannot be read", a.m.place.Options.Provider)
+			i18n.ToolCallUnreadable, a.m.place.Options.Provider)
 		e.Detail = reason
 		return e.Because(scrollback.ErrUpstream)
 	}

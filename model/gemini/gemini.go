@@ -22,6 +22,7 @@ import (
 	"iter"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 	"github.com/scrollback-ai/scrollback/window"
@@ -63,7 +64,7 @@ func (m *Model) Facts() model.Facts { return m.facts }
 const maxHops = 16
 
 // errMore ends a hop that another one goes on from. It never leaves the package.
-var errMore = scrollback.Errorf(scrollback.Internal, op, "the answer goes on in another request")
+var errMore = scrollback.Errorf(scrollback.Internal, op, i18n.AnswerGoesOnInAnotherRequest)
 
 // Stream implements model.Model.
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {

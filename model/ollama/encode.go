@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -82,7 +83,7 @@ func (m *Model) encode(ctx context.Context, r model.Request, known scrollback.Le
 		}
 	}
 	if body.Messages = w.out; len(w.out) == 0 {
-		return request{}, scrollback.ParamErrorf(op, "messages", "there is nothing to say to the model")
+		return request{}, scrollback.ParamErrorf(op, "messages", i18n.NothingToSayToModel)
 	}
 	for _, t := range r.Tools {
 		d := definition{Name: t.Name, Description: t.Description, Parameters: t.Parameters}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -34,7 +35,7 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 		return false
 	}
 	dropped := func(name string) *scrollback.Error {
-		return scrollback.Errorf(scrollback.Unavailable, op, "ollama: the model does not take %s",
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.OllamaModelDoesNotTake,
 			name).Because(&model.Lesson{Drop: name})
 	}
 	if p.Status == notFound {
@@ -47,25 +48,25 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	switch {
 	case p.Status == unauthorized && m.at.Options.Key == "" && !m.cloud:
 		return scrollback.Errorf(scrollback.Refused, op,
-			"ollama requires signing in: run \"ollama signin\", or set OLLAMA_API_KEY").Advise(scrollback.AdviceSetKey,
+			i18n.OllamaRequiresSigningIn).Advise(scrollback.AdviceSetKey,
 			"OLLAMA_API_KEY")
 	case has(blind...):
 		return dropped(images)
 	case strings.Contains(what, "tools"):
 		return scrollback.ParamErrorf(op, "model",
-			"the model %s cannot call tools: choose one that can (\"ollama show NAME\" lists it under capabilities)", m.at.Model)
+			i18n.OllamaModelCannotCallTools, m.at.Model)
 	case strings.Contains(what, "thinking"):
 		return dropped("think")
 	case has("think value"):
 		return dropped(level)
 	case strings.Contains(what, "chat"), strings.Contains(what, "completion"):
-		return scrollback.ParamErrorf(op, "model", "the model %s cannot chat: it was made for something else", m.at.Model)
+		return scrollback.ParamErrorf(op, "model", i18n.OllamaModelCannotChat, m.at.Model)
 	case has("only supports one image"):
 		return scrollback.Errorf(scrollback.Unavailable, op,
-			"ollama: the model takes one image only").Because(&model.Lesson{MaxImages: 1})
+			i18n.OllamaTakesOneImage).Because(&model.Lesson{MaxImages: 1})
 	case has("more system memory", "more gpu memory", "out of memory"):
 		return scrollback.Errorf(scrollback.Unavailable, op,
-			"ollama has too little memory for the model with so large a window: set a smaller one").Because(scrollback.ErrUpstream)
+			i18n.OllamaHasTooLittleMemory).Because(scrollback.ErrUpstream)
 	}
 	return nil
 }
@@ -73,11 +74,11 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 // missing is the error of a 404: for the model, or for the whole API.
 func (m *Model) missing(model bool) *scrollback.Error {
 	if model {
-		return scrollback.ParamErrorf(op, "model", "ollama does not have the model %s: run \"ollama pull %s\"", m.at.Model,
+		return scrollback.ParamErrorf(op, "model", i18n.OllamaDoesNotHaveModel, m.at.Model,
 			m.at.Model).Because(scrollback.ErrNoModel)
 	}
 	return scrollback.Errorf(scrollback.Unavailable, op,
-		"ollama could not answer: nothing at its address speaks Ollama's API; is it right? (%s)",
+		i18n.OllamaDoesNotRespond,
 		m.at.Options.BaseVariable).Because(scrollback.ErrUpstream).
 		Advise(scrollback.AdviceCheckAddress, m.at.Options.BaseVariable)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -210,6 +211,6 @@ func (s *reader) cut(l line, u *scrollback.Usage) error {
 		}
 	}
 	return scrollback.Errorf(scrollback.OverBudget, op,
-		"ollama says that the request is too long for the window that the model has").
+		i18n.OllamaSaysTooLong).
 		Because(&model.Lesson{TooLong: true, Limit: s.asked.NumCtx, Requested: in})
 }

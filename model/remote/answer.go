@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/redact"
 	"github.com/scrollback-ai/scrollback/model"
 )
@@ -217,5 +218,5 @@ func (a *Answer) Cut(u *scrollback.Usage) error {
 		l.Requested = u.InputTokens
 	}
 	return scrollback.Errorf(scrollback.OverBudget, op,
-		"%s had no room left for an answer: the request is too long for the model", a.client.o.Provider).Because(l)
+		i18n.ProviderHadNoRoomForAnswer, a.client.o.Provider).Because(l)
 }

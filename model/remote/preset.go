@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -61,7 +62,7 @@ func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoin
 	name := p.Name + "/" + id
 	at := Endpoint{Name: name, Model: id, BaseURL: p.URL, Options: o}
 	if id == "" {
-		return at, scrollback.ParamErrorf(op, "model", "%q names no model: write %sNAME", name, name)
+		return at, scrollback.ParamErrorf(op, "model", i18n.NamesNoModel, name, name)
 	}
 	own, variable := p.own(env)
 	if own != "" {
@@ -74,19 +75,19 @@ func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoin
 	at.Unset = true
 	switch {
 	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
-		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
+		return at, scrollback.Errorf(scrollback.Refused, op, i18n.ProviderNeedsAccount, name, p.Account)
 	case at.BaseURL == "":
-		return at, scrollback.ParamErrorf(op, "model", "%s needs an address: set %s", name,
+		return at, scrollback.ParamErrorf(op, "model", i18n.ProviderNeedsAddress, name,
 			p.Base).Advise(scrollback.AdviceCheckAddress, p.Base)
 	case at.Options.Key == "" && !p.Local && !at.Custom:
-		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name,
+		return at, scrollback.Errorf(scrollback.Refused, op, i18n.ProviderNeedsKey, name,
 			p.Key).Advise(scrollback.AdviceSetKey, p.Key)
 	}
 	at.Unset = false
 	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, account, url.PathEscape(env(p.Account))), "/")
 	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
 		u.Scheme != "http" && u.Scheme != "https" {
-		return at, scrollback.ParamErrorf(op, "base_url", "%s is not an address like https://host/v1", variable)
+		return at, scrollback.ParamErrorf(op, "base_url", i18n.NotAnAddressOfAPI, variable)
 	}
 	return at, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/redact"
 	"github.com/scrollback-ai/scrollback/model"
 )
@@ -59,7 +60,7 @@ func (c *Client) classify(p Problem, x Exchange) error {
 			c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable),
 				p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable))
 	case is(spent):
-		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p,
+		return c.refused(i18n.ProviderAccountIsEmpty, p,
 			c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceTopUp, c.o.KeyVariable)
 	case never:
 		return c.overlong(p, model.Lesson{TooLong: true, Limit: limit, Requested: requested})
@@ -68,13 +69,13 @@ func (c *Client) classify(p Problem, x Exchange) error {
 	case is(waiting):
 		return c.limited(p, true)
 	case is(badKey) && c.o.Key == "":
-		return c.refused("%s needs a key, and none is set%s", p, c.o.Provider,
+		return c.refused(i18n.ProviderNeedsKeyNoneIsSet, p, c.o.Provider,
 			c.see(c.o.KeyVariable)).Advise(scrollback.AdviceSetKey, c.o.KeyVariable)
 	case is(badKey):
-		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey,
+		return c.refused(i18n.ProviderRefusesKey, p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey,
 			c.o.KeyVariable)
 	case is(policy):
-		return c.refused("%s declines this request because of its rules on content", p,
+		return c.refused(i18n.ProviderDeclinesByContentRules, p,
 			c.o.Provider).Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
 	}
 	if err := c.lesson(p, words, x); err != nil {
@@ -83,15 +84,15 @@ func (c *Client) classify(p Problem, x Exchange) error {
 	switch {
 	case is(noTools):
 		return c.said(scrollback.ParamErrorf(op, "model",
-			"%s says that the model cannot call tools, which a conversation needs: choose one that can, or allow them where it is served (vLLM: --enable-auto-tool-choice and --tool-call-parser, llama.cpp: --jinja)", c.o.Provider), p).Advise(scrollback.AdviceChooseModel, "")
+			i18n.ProviderModelCannotCallTools, c.o.Provider), p).Advise(scrollback.AdviceChooseModel, "")
 	case is(noModel):
-		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model",
+		return c.said(scrollback.Errorf(scrollback.Invalid, op, i18n.ProviderDoesNotKnowModel,
 			c.o.Provider).Because(scrollback.ErrNoModel), p)
 	case p.Status == http.StatusNotFound:
-		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model, or is at another address%s",
+		return c.said(scrollback.Errorf(scrollback.Invalid, op, i18n.ProviderDoesNotKnowModelOrAddress,
 			c.o.Provider, c.see(c.o.BaseVariable)).Because(scrollback.ErrNoModel), p)
 	case p.Status == http.StatusForbidden:
-		return c.refused("%s does not allow this with the key%s", p, c.o.Provider,
+		return c.refused(i18n.ProviderDoesNotAllowThis, p, c.o.Provider,
 			c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey, c.o.KeyVariable)
 	case is(broken), p.Status == http.StatusRequestTimeout, p.Status == http.StatusConflict,
 		p.Status == http.StatusTooEarly, p.Status >= 500:
@@ -108,30 +109,30 @@ func (c *Client) classify(p Problem, x Exchange) error {
 
 // lesson is the error of a refusal that says how the request would be accepted, or nil.
 func (c *Client) lesson(p Problem, words string, x Exchange) error {
-	taught := func(l model.Lesson, format string, args ...any) error {
-		return c.said(scrollback.Errorf(scrollback.Unavailable, op, format, args...).Because(errors.Join(&l,
+	taught := func(l model.Lesson, text i18n.ID, args ...any) error {
+		return c.said(scrollback.Errorf(scrollback.Unavailable, op, text, args...).Because(errors.Join(&l,
 			scrollback.ErrUpstream)), p)
 	}
 	if n, ok := answerTooLong(words); ok {
-		return taught(model.Lesson{MaxOutput: n}, "%s gives no answer as long as was asked for", c.o.Provider)
+		return taught(model.Lesson{MaxOutput: n}, i18n.ProviderGivesNoLongAnswer, c.o.Provider)
 	}
 	if l, ok := tooLong(p, words); ok {
 		return c.overlong(p, l)
 	}
 	if s := strictness(words); s != scrollback.StrictNothing {
-		return taught(model.Lesson{Strict: s}, "%s wants the roles of messages in another order", c.o.Provider)
+		return taught(model.Lesson{Strict: s}, i18n.ProviderWantsOtherRoles, c.o.Provider)
 	}
 	if c.older(p, words, x) {
-		return taught(model.Lesson{API: "chat"}, "%s does not speak this API", c.o.Provider)
+		return taught(model.Lesson{API: "chat"}, i18n.ProviderDoesNotSpeakAPI, c.o.Provider)
 	}
 	if l := imageLesson(p, words, x.shown, imageParam(x.Params)); l != nil {
-		return taught(*l, "%s does not take an image of the request", c.o.Provider)
+		return taught(*l, i18n.ProviderTakesNoImage, c.o.Provider)
 	}
 	if name := refusedParam(p, words, slices.Concat(x.Params, x.Once)); name != "" {
 		return c.said(Refusing(c.o.Provider, name), p)
 	}
 	if l := unexplained(p, words, x.shown); l != nil {
-		return taught(*l, "%s does not take an image of the request", c.o.Provider)
+		return taught(*l, i18n.ProviderTakesNoImage, c.o.Provider)
 	}
 	return nil
 }
@@ -143,14 +144,14 @@ var simplified = strings.NewReplacer("過", "过", "長", "长", "輸", "输", "
 
 // overlong is the error of a request that is too long.
 func (c *Client) overlong(p Problem, l model.Lesson) error {
-	return c.said(scrollback.Errorf(scrollback.OverBudget, op, "%s says that the request is too long for the model",
+	return c.said(scrollback.Errorf(scrollback.OverBudget, op, i18n.ProviderSaysTooLong,
 		c.o.Provider).Because(&l), p)
 }
 
 // Refusing is the error of a provider that refuses a parameter, for providers that
 // classify refusals themselves.
 func Refusing(provider, name string) *scrollback.Error {
-	return scrollback.Errorf(scrollback.Unavailable, op, "%s does not take the parameter %s", provider,
+	return scrollback.Errorf(scrollback.Unavailable, op, i18n.ProviderDoesNotTakeParameter, provider,
 		name).Because(errors.Join(&model.Lesson{Drop: name}, scrollback.ErrUpstream))
 }
 
@@ -173,14 +174,14 @@ func (c *Client) said(err *scrollback.Error, p Problem) *scrollback.Error {
 	return err
 }
 
-func (c *Client) refused(format string, p Problem, args ...any) *scrollback.Error {
-	return c.said(scrollback.Errorf(scrollback.Refused, op, format, args...), p)
+func (c *Client) refused(text i18n.ID, p Problem, args ...any) *scrollback.Error {
+	return c.said(scrollback.Errorf(scrollback.Refused, op, text, args...), p)
 }
 
 func (c *Client) limited(p Problem, may bool) error {
-	err := scrollback.Errorf(scrollback.RateLimited, op, "%s asks to wait", c.o.Provider)
+	err := scrollback.Errorf(scrollback.RateLimited, op, i18n.ProviderAsksToWait, c.o.Provider)
 	if p.After > maxPause {
-		err = scrollback.Errorf(scrollback.RateLimited, op, "%s asks to wait %s", c.o.Provider, p.After.Round(1e9))
+		err = scrollback.Errorf(scrollback.RateLimited, op, i18n.ProviderAsksToWaitFor, c.o.Provider, p.After.Round(1e9))
 	}
 	return c.retryIf(p, may, c.said(err, p))
 }
@@ -202,9 +203,9 @@ func (c *Client) upstream(words, detail string) *scrollback.Error {
 	why := scrollback.Sentence{Value: words}
 	// a variable or a status may follow our words
 	if ours, _, _ := strings.Cut(words, " ("); !strings.Contains(ours, "%") {
-		why = scrollback.Sentence{Format: "%s%s", Args: []scrollback.Sentence{{Format: ours}, {Value: words[len(ours):]}}}
+		why = scrollback.NewSentence("%s%s", i18n.ID(ours), words[len(ours):])
 	}
-	e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: %s", c.o.Provider,
+	e := scrollback.Errorf(scrollback.Unavailable, op, i18n.ProviderCouldNotAnswer, c.o.Provider,
 		why).Because(scrollback.ErrUpstream)
 	e.Detail = redact.Words(detail, c.o.Key)
 	return e

@@ -28,6 +28,7 @@ import (
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -334,7 +335,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return nil, scrollback.ParamErrorf(op, "base_url", "the address of %s is not valid%s", c.o.Provider,
+		return nil, scrollback.ParamErrorf(op, "base_url", i18n.ProviderAddressNotValid, c.o.Provider,
 			c.see(c.o.BaseVariable))
 	}
 	if body != nil {
@@ -346,7 +347,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 		for name, value := range h {
 			if strings.ContainsFunc(value, unicode.IsControl) {
 				return nil, scrollback.Errorf(scrollback.Refused, op,
-					"the key of %s contains a line break or another control character%s", c.o.Provider, c.see(c.o.KeyVariable))
+					i18n.KeyHasControlCharacter, c.o.Provider, c.see(c.o.KeyVariable))
 			}
 			req.Header.Set(name, value)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/keyring"
 )
 
@@ -81,13 +82,13 @@ func (g *Gate) ours(r *http.Request) error {
 	switch {
 	case g.called(r.Host):
 	case g.o.Local:
-		return scrollback.Errorf(scrollback.Refused, "access", "this server answers only to a name of this machine")
+		return scrollback.Errorf(scrollback.Refused, "access", i18n.AnswersOnlyToThisMachine)
 	default:
 		return scrollback.Errorf(scrollback.Refused, "access",
-			"this server does not answer to this name; its names are in the setting hosts")
+			i18n.DoesNotAnswerToName)
 	}
 	if g.pages.Check(asWrite(r)) != nil {
-		return scrollback.Errorf(scrollback.Refused, "access", "a page of another site may not use this server")
+		return scrollback.Errorf(scrollback.Refused, "access", i18n.AnotherSiteMayNotUseServer)
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (g *Gate) admit(r *http.Request, v visit) (*http.Request, func(), error) {
 		return r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), none, nil
 	case ticket == nil:
 		return r, none, unknown(scrollback.Errorf(scrollback.Refused, "access",
-			"this needs a key: send it as Authorization: Bearer KEY, or sign in"))
+			i18n.RequestNeedsKey))
 	}
 	k, ends, err := g.known.judge(r.Context(), *ticket)
 	if err != nil && ticket.cookie && g.o.Open && scrollback.CodeOf(err) == scrollback.Refused {
@@ -162,7 +163,7 @@ func (g *Gate) ticket(r *http.Request, cookie string) (*ticket, error) {
 	if sent := r.Header.Values("Authorization"); len(sent) > 0 {
 		scheme, secret, _ := strings.Cut(strings.TrimSpace(sent[0]), " ")
 		if len(sent) > 1 || !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(secret) == "" {
-			return nil, unknown(scrollback.Errorf(scrollback.Refused, "access", "send one key, as Authorization: Bearer KEY"))
+			return nil, unknown(scrollback.Errorf(scrollback.Refused, "access", i18n.SendOneKey))
 		}
 		return &ticket{secret: strings.TrimSpace(secret)}, nil
 	}
@@ -198,12 +199,12 @@ func byPage(r *http.Request) error {
 	from, err := url.Parse(r.Header.Get("Origin"))
 	if r.Header.Get("Sec-Fetch-Site") != "same-origin" &&
 		(err != nil || from.Host == "" || !strings.EqualFold(from.Host, r.Host)) {
-		return scrollback.Errorf(scrollback.Refused, "access", "a sign-in is for the page of this server; send a key instead")
+		return scrollback.Errorf(scrollback.Refused, "access", i18n.SignInIsForPageOnly)
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		media != "application/json" && media != "application/octet-stream" {
 		return scrollback.ParamErrorf("access", "Content-Type",
-			"with a sign-in, send application/json, or a file as application/octet-stream")
+			i18n.SignInSendsJSONOrFile)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // reaches reports whether everything that a key lets one see is also the caller's: an admin of
@@ -27,7 +28,7 @@ func (g *Gate) admin(ctx context.Context) (scrollback.Caller, error) {
 		return c, c.Lacks("access.Keys", scrollback.AccessAdmin)
 	}
 	if g.o.Keys == nil {
-		return c, scrollback.Errorf(scrollback.Unavailable, "access.Keys", "this server keeps no keys")
+		return c, scrollback.Errorf(scrollback.Unavailable, "access.Keys", i18n.ServerKeepsNoKeys)
 	}
 	return c, nil
 }
@@ -58,12 +59,12 @@ func (g *Gate) AddKey(ctx context.Context, k scrollback.Key) (scrollback.Key, st
 	}
 	for _, p := range k.Projects {
 		if !c.Sees(p) {
-			return scrollback.Key{}, "", scrollback.Errorf(scrollback.NotFound, "access.AddKey", "no project %s", p)
+			return scrollback.Key{}, "", scrollback.Errorf(scrollback.NotFound, "access.AddKey", i18n.NoProject, p)
 		}
 	}
 	if !reaches(c, k) {
 		return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey",
-			"this needs access to all projects")
+			i18n.NeedsAccessToAllProjects)
 	}
 	if until := of(ctx).until; until > 0 && !c.AllProjects {
 		switch {
@@ -71,7 +72,7 @@ func (g *Gate) AddKey(ctx context.Context, k scrollback.Key) (scrollback.Key, st
 			k.ExpiresAt = until
 		case k.ExpiresAt > until:
 			return scrollback.Key{}, "", scrollback.Errorf(scrollback.Refused, "access.AddKey",
-				"a key may not outlast the one that makes it")
+				i18n.KeyOutlastsItsMaker)
 		}
 	}
 	return g.o.Keys.Add(ctx, k)
@@ -83,7 +84,7 @@ func (g *Gate) RevokeKey(ctx context.Context, id scrollback.KeyID) (scrollback.K
 	if g.o.Keys != nil {
 		k, err := g.o.Keys.Named(ctx, string(id))
 		if err == nil && (k.ID != id || !reaches(c, k)) {
-			err = scrollback.Errorf(scrollback.NotFound, "access.RevokeKey", "no such key")
+			err = scrollback.Errorf(scrollback.NotFound, "access.RevokeKey", i18n.NoSuchKey)
 		}
 		if err != nil {
 			return scrollback.Key{}, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/keyring"
 )
 
@@ -60,9 +61,9 @@ func (t ticket) hash() [sha256.Size]byte {
 // judge returns the key behind a ticket, and when the ticket expires; refused if it lets
 // nobody in.
 func (n *known) judge(ctx context.Context, t ticket) (scrollback.Key, int64, error) {
-	wrong := scrollback.Errorf(scrollback.Refused, "access", "this key is wrong, has expired or was revoked")
+	wrong := scrollback.Errorf(scrollback.Refused, "access", i18n.KeyIsWrong)
 	if t.cookie {
-		wrong = scrollback.Errorf(scrollback.Refused, "access", "the sign-in has ended; sign in again")
+		wrong = scrollback.Errorf(scrollback.Refused, "access", i18n.SignInHasEnded)
 	}
 	if n.keys == nil {
 		return scrollback.Key{}, 0, unknown(wrong)

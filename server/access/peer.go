@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // origin is where a request came from, and how it was made there.
@@ -31,7 +32,7 @@ func ParseProxies(texts []string) (out Proxies, err error) {
 		}
 		if err != nil {
 			return nil, scrollback.ParamErrorf("access", "trusted_proxies",
-				"trusted_proxies holds addresses and networks such as 10.0.0.0/8, not %q", text)
+				i18n.TrustedProxiesInvalid, text)
 		}
 		out = append(out, p)
 	}

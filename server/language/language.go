@@ -1,35 +1,29 @@
-// Package language says errors in the language of whoever reads them: English, or Chinese
-// where Accept-Language prefers it.
-//
-// Words it adds: table (sentences of a language, by the English format that they stand for).
+// Package language says errors in the language of their reader: English, or Chinese where
+// Accept-Language prefers it.
 //
 // Invariants: what is said holds no more than the English sentence does; values that were
-// given to us stand as they are; what has no sentence of its own is said by its code, with
-// the English behind it. A test finds every sentence of the rooms behind the server and
-// fails for those that the table does not have.
+// given to us stand as they are; what the catalogue does not have is said by its code, with
+// the English behind it.
 //
-// It knows the root's words and nothing else.
+// It knows the root's words and the catalogue of sentences.
 package language
 
 import (
-	"maps"
+	"slices"
 
 	tongue "golang.org/x/text/language"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// Language is one that errors are said in.
-type Language struct {
-	Tag   string // as Content-Language has it
-	table map[string]string
-	codes map[scrollback.Code]string // for what the table does not have
-}
+// Language is one that errors are said in, by its tag as Content-Language has it.
+type Language i18n.Language
 
 // The languages.
-var (
-	English = Language{Tag: "en"}
-	Chinese = Language{"zh-CN", joined(chinese, chineseDatabase), chineseCodes}
+const (
+	English = Language(i18n.English)
+	Chinese = Language(i18n.Chinese)
 )
 
 // longestHeader bounds what is read of Accept-Language, in bytes.
@@ -57,55 +51,53 @@ func Of(header string) Language {
 	return English
 }
 
-// Has says whether a sentence has its own in the language.
-func (l Language) Has(format string) bool { return l.table[format] != "" }
-
-// Sentences are those of the language, by the English formats.
-func (l Language) Sentences() map[string]string { return maps.Clone(l.table) }
-
 // Shown is what a caller may see of an error.
 func (l Language) Shown(err error) string {
-	return l.say(scrollback.SentenceOf(err), scrollback.CodeOf(err))
+	return l.Sentence(scrollback.SentenceOf(err), scrollback.CodeOf(err))
 }
 
 // Failure is a turn's failure as it is shown.
 func (l Language) Failure(f scrollback.Failure) scrollback.Failure {
 	if f.Said != nil {
-		f.Message = l.say(*f.Said, f.Code)
+		f.Message = l.Sentence(*f.Said, f.Code)
 	} else {
-		f.Message = l.say(scrollback.Sentence{Value: f.Message}, f.Code)
+		f.Message = l.Sentence(scrollback.Sentence{Value: f.Message}, f.Code)
 	}
 	f.Said = nil
 	return f
 }
 
-func (l Language) say(s scrollback.Sentence, code scrollback.Code) string {
+// Reason says why something of a file was skipped, or why a model gave no summary. What the
+// catalogue does not have stands as it is.
+func (l Language) Reason(english string) string { return i18n.Language(l).Translate(english) }
+
+// Receipt says in the language why models gave no summary.
+func (l Language) Receipt(r scrollback.Receipt) scrollback.Receipt {
+	r.SummaryWhy = l.Reason(r.SummaryWhy)
+	r.Tries = slices.Clone(r.Tries)
+	for i := range r.Tries {
+		r.Tries[i].Why = l.Reason(r.Tries[i].Why)
+	}
+	return r
+}
+
+// Sentence says the sentence of an error with a code.
+func (l Language) Sentence(s scrollback.Sentence, code scrollback.Code) string {
 	english := s.String()
-	if l.table == nil {
+	if l == English {
 		return english
 	}
 	for len(s.Args) > 0 && s.Args[0].Format != "" && (s.Format == "%w" || s.Format == "%w%s" && s.Args[1].String() == "") {
 		s = s.Args[0] // a sentence that another error only passes on
 	}
-	if bare(s) { // its whole text is a value, which may be a sentence without values
-		s = scrollback.Sentence{Format: english}
+	if _, ok := i18n.Language(l).Format(s.ID, s.Format); ok && s.Format != "" {
+		return s.In(i18n.Language(l))
 	}
-	if _, ok := l.table[s.Format]; ok {
-		return s.In(l.table)
+	if said := l.Reason(english); said != english { // written out before it came here
+		return said
 	}
-	return scrollback.Sentence{Format: l.codes[code], Args: []scrollback.Sentence{{Value: english}}}.String()
-}
-
-// bare reports whether a sentence is nothing but a value.
-func bare(s scrollback.Sentence) bool {
-	return s.Format == "" || (s.Format == "%s" || s.Format == "%w") && len(s.Args) == 1 && s.Args[0].Format == ""
-}
-
-// joined is one table of several.
-func joined(tables ...map[string]string) map[string]string {
-	all := map[string]string{}
-	for _, t := range tables {
-		maps.Copy(all, t)
+	if id := i18n.Under("failed", string(code)); id != "" {
+		return i18n.Language(l).Say(id, english)
 	}
-	return all
+	return english
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
@@ -27,7 +28,7 @@ func (a asker) standing(ctx context.Context, id scrollback.ConversationID,
 	}
 	i := slices.IndexFunc(all, func(b scrollback.BranchEntry) bool { return b.ID == branch })
 	if i < 0 {
-		return c, scrollback.Errorf(scrollback.NotFound, "mcpapi.call", "this conversation has no branch %s", branch)
+		return c, scrollback.Errorf(scrollback.NotFound, "mcpapi.call", i18n.ConversationHasNoBranch, branch)
 	}
 	c.Branch = branch
 	c.Messages = all[i].HeadSeq
@@ -35,7 +36,7 @@ func (a asker) standing(ctx context.Context, id scrollback.ConversationID,
 }
 
 func noMessage(c scrollback.Conversation) error {
-	return scrollback.Errorf(scrollback.NotFound, "mcpapi.call", "this conversation has %d messages", c.Messages)
+	return scrollback.Errorf(scrollback.NotFound, "mcpapi.call", i18n.ConversationHasOnlyMessages, c.Messages)
 }
 
 // around opens the original around a message, compacted or not, also on a branch that was
@@ -47,7 +48,7 @@ func (f *face) around(ctx context.Context, a asker, id scrollback.ConversationID
 	}
 	q, err := recall.Arguments[args](raw)
 	if err == nil && q.Seq < 1 {
-		err = scrollback.ParamErrorf("mcpapi.call", "ref", "give a ref, or the seq of a message")
+		err = scrollback.ParamErrorf("mcpapi.call", "ref", i18n.GiveRefOrSeq)
 	}
 	if err != nil {
 		return "", err

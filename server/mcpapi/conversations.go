@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
@@ -161,11 +162,11 @@ type asked struct {
 func (a asked) check() error {
 	switch {
 	case a.Before < 0 || a.Before == 1 || a.Seq < 0 || a.Offset < 0 || a.After != nil && *a.After < 0:
-		return scrollback.ParamErrorf("mcpapi.call", "seq", "seq counts from 1; before begins at 2, after and offset at 0")
+		return scrollback.ParamErrorf("mcpapi.call", "seq", i18n.SeqCountsFromOne)
 	case a.Seq > 0 && (a.Before > 0 || a.After != nil), a.Before > 0 && a.After != nil:
-		return scrollback.ParamErrorf("mcpapi.call", "seq", "give one of seq, before and after")
+		return scrollback.ParamErrorf("mcpapi.call", "seq", i18n.GiveOneOfSeqBeforeAfter)
 	case a.Offset > 0 && a.Seq == 0:
-		return scrollback.ParamErrorf("mcpapi.call", "offset", "an offset is of one message: give its seq")
+		return scrollback.ParamErrorf("mcpapi.call", "offset", i18n.OffsetNeedsSeq)
 	}
 	return limited(a.Limit)
 }
@@ -301,7 +302,7 @@ func said(m scrollback.Message) spoken {
 
 func limited(limit int) error {
 	if limit < 0 || limit > pageMax {
-		return scrollback.ParamErrorf("mcpapi.call", "limit", "limit must be 1 to %d", pageMax)
+		return scrollback.ParamErrorf("mcpapi.call", "limit", i18n.LimitOutOfRange, pageMax)
 	}
 	return nil
 }

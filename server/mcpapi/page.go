@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
@@ -24,7 +25,7 @@ func (a asker) resolve(ctx context.Context, name string) (scrollback.Conversatio
 	if name == "latest" && a.bounded() {
 		list, _, err := a.page(ctx, scrollback.ListQuery{Limit: 1})
 		if err == nil && len(list) == 0 {
-			err = scrollback.Errorf(scrollback.NotFound, "mcpapi", "there is no conversation yet")
+			err = scrollback.Errorf(scrollback.NotFound, "mcpapi", i18n.NoConversationYet)
 		}
 		if err != nil {
 			return "", err
@@ -33,7 +34,7 @@ func (a asker) resolve(ctx context.Context, name string) (scrollback.Conversatio
 	}
 	id, err := a.view.Resolve(ctx, name)
 	if err != nil && a.bounded() && scrollback.CodeOf(err) == scrollback.Invalid { // it would name others
-		return "", scrollback.ParamErrorf("mcpapi", "conversation", "name one conversation by its whole id")
+		return "", scrollback.ParamErrorf("mcpapi", "conversation", i18n.NameConversationByWholeID)
 	}
 	if err == nil && a.bounded() {
 		_, err = a.Conversation(ctx, id)
@@ -112,7 +113,7 @@ func hereAfter(cursor string) (after recall.Here, err error) {
 	at, id, two := strings.Cut(rest, " ")
 	after.ID = scrollback.ConversationID(id)
 	if after.At, err = strconv.ParseInt(at, 10, 64); !ok || !two || err != nil {
-		return after, scrollback.ParamErrorf("mcpapi", "cursor", "this is not a cursor of ours")
+		return after, scrollback.ParamErrorf("mcpapi", "cursor", i18n.NotACursorOfOurs)
 	}
 	return after, nil
 }

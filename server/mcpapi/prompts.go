@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // The prompts, which a person picks in a client.
@@ -82,7 +83,7 @@ func (f *face) prompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPro
 	topic := r.Params.Arguments["topic"]
 	if r.Params.Name == recallPrompt {
 		if topic == "" {
-			return nil, wire(scrollback.ParamErrorf("mcpapi.prompt", "topic", "say what to look for: topic is missing"))
+			return nil, wire(scrollback.ParamErrorf("mcpapi.prompt", "topic", i18n.TopicIsMissing))
 		}
 		tool = searchTool
 		args["query"] = topic

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // resourceMax is the size of the biggest original that is read as one resource;
@@ -54,7 +55,7 @@ func (a asker) original(ctx context.Context, id scrollback.ConversationID,
 	ref scrollback.Ref) (*mcp.ResourceContents, error) {
 	kind, name, err := ref.Split()
 	if err != nil {
-		return nil, scrollback.Errorf(scrollback.NotFound, "mcpapi.read", "there is no %s", ref)
+		return nil, scrollback.Errorf(scrollback.NotFound, "mcpapi.read", i18n.NoSuchThing, ref)
 	}
 	if kind == scrollback.RefArtifact {
 		return a.artifact(ctx, id, scrollback.ArtifactID(name))
@@ -102,7 +103,7 @@ func bounded(n int64) error {
 		return nil
 	}
 	return scrollback.Errorf(scrollback.OverBudget, "mcpapi.read",
-		"the original has %d bytes, and a resource at most %d: read it in pages with context_read", n, resourceMax)
+		i18n.OriginalTooLargeForResource, n, resourceMax)
 }
 
 // listing lists the refs of the only conversation as resources, newest first.

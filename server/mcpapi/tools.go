@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
@@ -79,7 +80,7 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 	args := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &args); err != nil {
-			return "", scrollback.ParamErrorf(op, "arguments", "the arguments are not a JSON object")
+			return "", scrollback.ParamErrorf(op, "arguments", i18n.ArgumentsAreNoObject)
 		}
 	}
 	if tool == conversationsTool {
@@ -105,7 +106,7 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 		}
 	}
 	if id == "" && tool != searchTool {
-		return "", scrollback.ParamErrorf(op, "conversation", "name the conversation")
+		return "", scrollback.ParamErrorf(op, "conversation", i18n.NameTheConversation)
 	}
 	rest, err := json.Marshal(args)
 	switch {
@@ -135,7 +136,7 @@ func taken(args map[string]json.RawMessage, name, what string) (out string, err 
 	}
 	delete(args, name)
 	if json.Unmarshal(raw, &out) != nil || out == "" {
-		return "", scrollback.ParamErrorf("mcpapi.call", name, "%s is %s", name, what)
+		return "", scrollback.ParamErrorf("mcpapi.call", name, i18n.ValueIs, name, what)
 	}
 	return out, nil
 }

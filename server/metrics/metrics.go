@@ -32,6 +32,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/access"
 )
 
@@ -80,7 +81,7 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 	if o.Traces {
 		out, err := otlptracehttp.New(ctx)
 		if err != nil {
-			return nil, scrollback.ParamErrorf(op, "traces", "traces cannot be sent: %w", err)
+			return nil, scrollback.ParamErrorf(op, "traces", i18n.TracesCannotBeSent, err)
 		}
 		tp := sdktrace.NewTracerProvider(sdktrace.WithBatcher(out), sdktrace.WithResource(who))
 		m.tracers = tp

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
@@ -39,7 +40,7 @@ func (a *api) artifacts() {
 			}
 			name := r.URL.Query().Get("name")
 			if utf8.RuneCountInString(name) > maxAttachmentName {
-				return scrollback.ParamErrorf("restapi", "name", "an attachment's name has at most %d characters",
+				return scrollback.ParamErrorf("restapi", "name", i18n.AttachmentNameTooLong,
 					maxAttachmentName)
 			}
 			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload, "limits.attachment_bytes"),
@@ -171,7 +172,7 @@ func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback
 	}
 	id, err := a.as(r.Context()).Recall().Owner(r.Context(), ref)
 	if scrollback.CodeOf(err) == scrollback.NotFound { // that error may name what others mention
-		err = scrollback.Errorf(scrollback.NotFound, "restapi", "no such artifact")
+		err = scrollback.Errorf(scrollback.NotFound, "restapi", i18n.NoSuchArtifact)
 	}
 	return id, err
 }

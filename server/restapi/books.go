@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 type usageAnswer struct {
@@ -41,7 +42,7 @@ func groupBy(q *scrollback.UsageQuery, groups string) error {
 			q.ByPurpose = true
 		default:
 			return scrollback.ParamErrorf("restapi", "group_by",
-				"usage is grouped by day, model, project, key, conversation and purpose, not by %q", group)
+				i18n.UsageGroupedByUnknown, group)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // checker holds the JSON of a request against the schema of its operation.
@@ -21,9 +22,10 @@ type checker struct {
 }
 
 // kinds are JSON's types as a person calls them.
-var kinds = map[string]scrollback.Phrase{huma.TypeString: "a text", huma.TypeInteger: "a whole number",
-	huma.TypeNumber:  "a number",
-	huma.TypeBoolean: "true or false", huma.TypeArray: "a list", huma.TypeObject: "an object", "null": "null"}
+var kinds = map[string]i18n.ID{huma.TypeString: i18n.KindText, huma.TypeInteger: i18n.KindWholeNumber,
+	huma.TypeNumber:  i18n.KindNumber,
+	huma.TypeBoolean: i18n.KindBoolean, huma.TypeArray: i18n.KindList, huma.TypeObject: i18n.KindObject,
+	"null": i18n.KindNull}
 
 // typeOf is the type of a JSON value.
 func typeOf(raw json.RawMessage) string {
@@ -66,7 +68,7 @@ func (c *checker) value(at string, s *huma.Schema, raw json.RawMessage) error {
 		return c.list(at, s, raw)
 	case huma.TypeNumber:
 		if n, err := strconv.ParseFloat(string(raw), 64); err != nil || math.IsInf(n, 0) {
-			return scrollback.ParamErrorf("restapi", at, "%q is out of range", at)
+			return scrollback.ParamErrorf("restapi", at, i18n.FieldOutOfRange, at)
 		}
 	}
 	return nil
@@ -74,9 +76,9 @@ func (c *checker) value(at string, s *huma.Schema, raw json.RawMessage) error {
 
 func wrong(at string, want any, is string) error {
 	if at == "" {
-		return scrollback.ParamErrorf("restapi", "body", "the body must be %s, not %s", want, kinds[is])
+		return scrollback.ParamErrorf("restapi", "body", i18n.BodyHasWrongType, want, kinds[is])
 	}
-	return scrollback.ParamErrorf("restapi", at, "%q must be %s, not %s", at, want, kinds[is])
+	return scrollback.ParamErrorf("restapi", at, i18n.FieldHasWrongType, at, want, kinds[is])
 }
 
 func (c *checker) whole(at string, raw json.RawMessage) error {
@@ -84,9 +86,9 @@ func (c *checker) whole(at string, raw json.RawMessage) error {
 		return nil
 	}
 	if bytes.ContainsAny(raw, ".eE") {
-		return scrollback.ParamErrorf("restapi", at, "%q must be a whole number, not %.20s", at, raw)
+		return scrollback.ParamErrorf("restapi", at, i18n.FieldMustBeWholeNumber, at, raw)
 	}
-	return scrollback.ParamErrorf("restapi", at, "%q is out of range", at)
+	return scrollback.ParamErrorf("restapi", at, i18n.FieldOutOfRange, at)
 }
 
 // oneOf checks a value that may have several forms, which differ in their type: in JSON's,
@@ -98,12 +100,12 @@ func (c *checker) oneOf(at string, s *huma.Schema, is string, raw json.RawMessag
 			if form.Type == is {
 				return c.value(at, form, raw)
 			}
-			name := scrollback.Sentence{Format: string(kinds[form.Type])}
+			name := scrollback.NewSentence(kinds[form.Type])
 			if i == 0 {
 				names = name
 				continue
 			}
-			names = scrollback.Sentence{Format: "%s or %s", Args: []scrollback.Sentence{names, name}}
+			names = scrollback.NewSentence(i18n.OneOrTheOther, names, name)
 		}
 		return wrong(at, names, is)
 	}
@@ -134,9 +136,9 @@ func (c *checker) oneOf(at string, s *huma.Schema, is string, raw json.RawMessag
 	at = below(at, s.Discriminator.PropertyName)
 	text, ok := name.(string)
 	if !ok {
-		return scrollback.ParamErrorf("restapi", at, "%q says which kind of part it is: %s", at, orList(known))
+		return scrollback.ParamErrorf("restapi", at, i18n.FieldSaysKindOfPart, at, orList(known))
 	}
-	return scrollback.ParamErrorf("restapi", at, "unknown type %q: a part is %s", text, orList(known))
+	return scrollback.ParamErrorf("restapi", at, i18n.UnknownPartType, text, orList(known))
 }
 
 func orList(names []string) string {
@@ -167,7 +169,7 @@ func (c *checker) fields(at string, raw json.RawMessage) ([]field, error) {
 		}
 		f := field{name: name.(string)}
 		if seen[f.name] {
-			return nil, scrollback.ParamErrorf("restapi", below(at, f.name), "%q is given twice", below(at, f.name))
+			return nil, scrollback.ParamErrorf("restapi", below(at, f.name), i18n.FieldGivenTwice, below(at, f.name))
 		}
 		seen[f.name] = true
 		err = dec.Decode(&f.value)
@@ -197,7 +199,7 @@ func (c *checker) object(at string, s *huma.Schema, raw json.RawMessage) error {
 			if why := reserved[c.op+"."+here]; why != "" {
 				return scrollback.ParamErrorf("restapi", here, why, here)
 			}
-			return unknown("field", below(at, ""), f.name, c.shown(s))
+			return unknown(i18n.KindField, below(at, ""), f.name, c.shown(s))
 		}
 		if err := c.value(here, of, f.value); err != nil {
 			return err
@@ -205,7 +207,7 @@ func (c *checker) object(at string, s *huma.Schema, raw json.RawMessage) error {
 	}
 	for _, name := range s.Required {
 		if !given[name] {
-			return scrollback.ParamErrorf("restapi", below(at, name), "%q is missing", below(at, name))
+			return scrollback.ParamErrorf("restapi", below(at, name), i18n.FieldIsMissing, below(at, name))
 		}
 	}
 	return nil

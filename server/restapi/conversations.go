@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/restapi/shown"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
@@ -65,7 +66,7 @@ func (b *createBody) messages() ([]scrollback.Message, error) {
 			}
 			ps, err := c.parts("history")
 			if err != nil {
-				return nil, scrollback.ParamErrorf("restapi", "history", "message %d: %w", i, err)
+				return nil, scrollback.ParamErrorf("restapi", "history", i18n.MessageFailed, i, err)
 			}
 			m.Parts = append(m.Parts, ps...)
 		}
@@ -257,7 +258,7 @@ func versionOf(ifMatch string) (int64, error) {
 	version, err := strconv.ParseInt(tag, 10, 64)
 	if err != nil || version < 1 {
 		return 0, scrollback.Errorf(scrollback.Conflict, "restapi",
-			"If-Match does not name a version").Because(scrollback.ErrPrecondition)
+			i18n.IfMatchNamesNoVersion).Because(scrollback.ErrPrecondition)
 	}
 	return version, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/restapi/shown"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
@@ -60,7 +61,7 @@ func following(r *http.Request) (int64, error) {
 	}
 	n, err := strconv.ParseInt(q.Get("after"), 10, 64)
 	if err != nil || n < 0 {
-		return 0, scrollback.ParamErrorf("restapi", "after", "after is the number of an event, 0 or more")
+		return 0, scrollback.ParamErrorf("restapi", "after", i18n.AfterIsNumberOfEvent)
 	}
 	return n, nil
 }

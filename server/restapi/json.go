@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
@@ -70,7 +71,7 @@ func (c content) parts(param string) (scrollback.Parts, error) {
 		return nil, nil
 	}
 	if !utf8.Valid(c.RawMessage) {
-		return nil, scrollback.ParamErrorf("restapi", param, "the message is not UTF-8")
+		return nil, scrollback.ParamErrorf("restapi", param, i18n.MessageIsNotUTF8)
 	}
 	var ps scrollback.Parts
 	if err := json.Unmarshal(c.RawMessage, &ps); err != nil {
@@ -83,7 +84,7 @@ func (c content) parts(param string) (scrollback.Parts, error) {
 func (c content) said() (scrollback.Parts, error) {
 	ps, err := c.parts("message")
 	if err == nil && len(ps) == 0 {
-		err = scrollback.ParamErrorf("restapi", "message", "the message is empty")
+		err = scrollback.ParamErrorf("restapi", "message", i18n.MessageIsEmpty)
 	}
 	return ps, err
 }

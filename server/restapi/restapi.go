@@ -212,7 +212,7 @@ func translated(ctx huma.Context, _ string, v any) (any, error) {
 	switch v := v.(type) {
 	case *failure:
 		v.in(l)
-		ctx.SetHeader("Content-Language", l.Tag)
+		ctx.SetHeader("Content-Language", string(l))
 	case scrollback.Receipt:
 		return l.Receipt(v), nil
 	case receiptList:
@@ -276,7 +276,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	l := language.Of(r.Header.Get("Accept-Language"))
 	f.in(l)
 	f.Fault.Error.RequestID = status.Note(w, err)
-	w.Header().Set("Content-Language", l.Tag)
+	w.Header().Set("Content-Language", string(l))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.status)
 	// The client may be gone; there is nobody else to tell.

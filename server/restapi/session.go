@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/access"
 )
 
@@ -134,7 +135,7 @@ type secretOnce struct {
 func (d desk) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOnce, error) {
 	k := scrollback.Key{Name: in.Body.Name, Projects: in.Body.Projects, ExpiresAt: in.Body.ExpiresAt}
 	if err := k.Role.UnmarshalText([]byte(in.Body.Role)); err != nil {
-		return answer[secretOnce](nil, scrollback.ParamErrorf("restapi", "role", "a role is read, write or admin"))
+		return answer[secretOnce](nil, scrollback.ParamErrorf("restapi", "role", i18n.RoleIsOneOf))
 	}
 	var limits scrollback.Limits
 	var admin *engine.Admin

@@ -18,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/nearest"
 )
 
@@ -57,7 +58,7 @@ func (read) SetReadDeadline(time.Time) error { return nil }
 func checkQuery(op *huma.Operation, r *http.Request) error {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return scrollback.ParamErrorf("restapi", "query", "the query of the address cannot be read")
+		return scrollback.ParamErrorf("restapi", "query", i18n.QueryOfAddressUnreadable)
 	}
 	known := map[string]*huma.Param{}
 	for _, p := range op.Parameters {
@@ -69,11 +70,11 @@ func checkQuery(op *huma.Operation, r *http.Request) error {
 		p := known[name]
 		switch {
 		case p == nil:
-			return unknown("parameter", "", name, slices.Collect(maps.Keys(known)))
+			return unknown(i18n.KindParameter, "", name, slices.Collect(maps.Keys(known)))
 		case len(q[name]) > 1:
-			return scrollback.ParamErrorf("restapi", name, "%q is given more than once", name)
+			return scrollback.ParamErrorf("restapi", name, i18n.ParameterGivenTwice, name)
 		case !readable(q[name][0], p.Schema.Type):
-			return scrollback.ParamErrorf("restapi", name, "%q must be %s, not %.40q", name, kinds[p.Schema.Type], q[name][0])
+			return scrollback.ParamErrorf("restapi", name, i18n.ParameterHasWrongType, name, kinds[p.Schema.Type], q[name][0])
 		}
 	}
 	return nil
@@ -106,7 +107,7 @@ func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Reque
 	}
 	switch blank := len(bytes.TrimSpace(raw)) == 0; {
 	case blank && required:
-		return scrollback.ParamErrorf("restapi", "body", "the request has no body: send JSON")
+		return scrollback.ParamErrorf("restapi", "body", i18n.RequestHasNoBody)
 	case blank:
 		r.Body = http.NoBody
 		return nil
@@ -115,18 +116,18 @@ func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Reque
 		media, params, err := mime.ParseMediaType(sent)
 		if charset := params["charset"]; err != nil || media != "application/json" ||
 			charset != "" && !strings.EqualFold(charset, "utf-8") {
-			return scrollback.ParamErrorf("restapi", "Content-Type", "send the body as application/json, not as %s", sent)
+			return scrollback.ParamErrorf("restapi", "Content-Type", i18n.SendBodyAsJSON, sent)
 		}
 	}
 	switch {
 	case !utf8.Valid(raw):
-		return scrollback.ParamErrorf("restapi", "body", "the body is not UTF-8")
+		return scrollback.ParamErrorf("restapi", "body", i18n.BodyIsNotUTF8)
 	case depth(raw) > maxDepth:
-		return scrollback.ParamErrorf("restapi", "body", "the body is nested more than %d deep", maxDepth)
+		return scrollback.ParamErrorf("restapi", "body", i18n.BodyNestedTooDeep, maxDepth)
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(raw, &whole); err != nil {
-		return scrollback.ParamErrorf("restapi", "body", "the body is not JSON: %w", err)
+		return scrollback.ParamErrorf("restapi", "body", i18n.BodyIsNotJSON, err)
 	}
 	return (&checker{op: op.OperationID, schemas: a.huma.OpenAPI().Components.Schemas}).value("", schema, whole)
 }
@@ -154,9 +155,9 @@ func depth(raw []byte) (most int) {
 
 // reserved are the fields that the contract names and a request cannot set, and why: of
 // an operation, by their path.
-var reserved = func() map[string]string {
-	const later, ours = "%q is not supported yet", "%q is not for a request to set"
-	out := map[string]string{}
+var reserved = func() map[string]i18n.ID {
+	ours := i18n.FieldNotForRequest
+	out := map[string]i18n.ID{}
 	for _, op := range []string{"create-conversation", "patch-conversation"} {
 		for _, name := range []string{"version", "branch", "messages", "created_at", "updated_at", "parent", "deleted_at"} {
 			out[op+"."+name] = ours
@@ -171,13 +172,13 @@ var reserved = func() map[string]string {
 }()
 
 // unknown is the error for a name that is not known; it suggests the nearest that is.
-func unknown(kind scrollback.Phrase, under, name string, known []string) error {
+func unknown(kind i18n.ID, under, name string, known []string) error {
 	slices.Sort(known)
-	hint := scrollback.Sentence{Format: ": none is known here"}
+	hint := scrollback.NewSentence(i18n.NoneKnownHere)
 	if near := nearest.Of(name, known); near != "" {
-		hint = scrollback.Sentence{Format: `: did you mean "%s"?`, Args: []scrollback.Sentence{{Value: near}}}
+		hint = scrollback.NewSentence(i18n.DidYouMean, near)
 	} else if len(known) > 0 {
-		hint = scrollback.Sentence{Format: ": known are %s", Args: []scrollback.Sentence{{Value: strings.Join(known, ", ")}}}
+		hint = scrollback.NewSentence(i18n.KnownAre, strings.Join(known, ", "))
 	}
-	return scrollback.ParamErrorf("restapi", under+name, "unknown %s %q%s", kind, under+name, hint)
+	return scrollback.ParamErrorf("restapi", under+name, i18n.UnknownName, kind, under+name, hint)
 }

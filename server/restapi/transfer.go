@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
@@ -201,12 +202,12 @@ func bodyError(err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	return scrollback.ParamErrorf("restapi", "body", "the body ended early")
+	return scrollback.ParamErrorf("restapi", "body", i18n.BodyEndedEarly)
 }
 
 // overLimit is the error of a body that is too long, and the setting that says so.
 func overLimit(limit int64, setting string) error {
-	return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes (%s)", limit,
+	return scrollback.ParamErrorf("restapi", "body", i18n.BodyOverLimit, limit,
 		setting).Because(scrollback.ErrTooLarge)
 }
 

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/claims"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -197,7 +198,7 @@ func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err
 	for _, one := range docs {
 		if !one.whole && !h.lenient {
 			return false, left, scrollback.Errorf(scrollback.Unavailable, "index.CatchUp",
-				"the text of an artifact cannot be read")
+				i18n.ArtifactTextUnreadable)
 		}
 		if one.Length > 0 {
 			d.All = append(d.All, one.put())

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -63,7 +64,7 @@ func (h *held) SignedIn(ctx context.Context, hash driver.SecretHash, now int64) 
 			return keys[i], s.Ends, nil
 		}
 	}
-	return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", "not signed in")
+	return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", i18n.NotSignedIn)
 }
 
 func (h *held) SignOut(_ context.Context, hash driver.SecretHash) error {

@@ -22,6 +22,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -80,15 +81,15 @@ func check(k scrollback.Key, now int64) error {
 	const op = "keyring.Add"
 	switch {
 	case !line(k.Name):
-		return scrollback.ParamErrorf(op, "name", "a key's name is one line of 1 to %d characters", mostRunes)
+		return scrollback.ParamErrorf(op, "name", i18n.KeyNameInvalid, mostRunes)
 	case k.Role < scrollback.AccessRead || k.Role > scrollback.AccessAdmin:
-		return scrollback.ParamErrorf(op, "role", "a role is read, write or admin")
+		return scrollback.ParamErrorf(op, "role", i18n.RoleIsOneOf)
 	case len(k.Projects) > mostProjects:
-		return scrollback.ParamErrorf(op, "project", "a key has at most %d projects", mostProjects)
+		return scrollback.ParamErrorf(op, "project", i18n.KeyHasTooManyProjects, mostProjects)
 	case slices.ContainsFunc(k.Projects, func(p string) bool { return !line(p) }):
-		return scrollback.ParamErrorf(op, "project", "a project's name is one line of 1 to %d characters", mostRunes)
+		return scrollback.ParamErrorf(op, "project", i18n.KeyProjectNameInvalid, mostRunes)
 	case k.ExpiresAt != 0 && k.ExpiresAt <= now:
-		return scrollback.ParamErrorf(op, "expires", "a key expires later than now")
+		return scrollback.ParamErrorf(op, "expires", i18n.KeyExpiresInPast)
 	}
 	return nil
 }
@@ -149,7 +150,7 @@ func (r *Ring) Named(ctx context.Context, name string) (scrollback.Key, error) {
 		}
 	}
 	return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Named",
-		"no key has this id, and none that can be used has this name: %.100q", name)
+		i18n.NoUsableKeyNamed, name)
 }
 
 // Revoke ends a key, named as in Named. A key that is revoked already stays as it is.
@@ -167,7 +168,7 @@ func (r *Ring) Revoke(ctx context.Context, name string) (scrollback.Key, error) 
 func (r *Ring) Find(ctx context.Context, secret string) (scrollback.Key, error) {
 	if !strings.HasPrefix(secret, secretPrefix) ||
 		len(secret) != len(secretPrefix)+base64.RawURLEncoding.EncodedLen(secretBytes) {
-		return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Find", "no such key")
+		return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Find", i18n.NoSuchKey)
 	}
 	return r.d.Find(ctx, hash(secret))
 }
@@ -196,7 +197,7 @@ func (r *Ring) SignIn(ctx context.Context, k scrollback.Key) (cookie string, end
 // expires; not_found if it has expired or there is none.
 func (r *Ring) SignedIn(ctx context.Context, cookie string) (scrollback.Key, int64, error) {
 	if len(cookie) != base64.RawURLEncoding.EncodedLen(secretBytes) {
-		return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", "not signed in")
+		return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", i18n.NotSignedIn)
 	}
 	return r.d.SignedIn(ctx, hash(cookie), r.Now())
 }

@@ -116,7 +116,7 @@ type adopting struct {
 	changed int64 // the conversation, before
 }
 
-func (j *adopting) conflict(format string, args ...any) error {
+func (j *adopting) conflict(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Conflict, j.op, format, args...)
 }
 

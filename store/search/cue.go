@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
@@ -75,7 +76,7 @@ func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
 	found := datesIn(value, now)
 	if len(found) != 1 {
 		return false, scrollback.ParamErrorf("search.Run", "query",
-			"%s:%s names no day or month, as 2026-03-05 or 2026-03 would", name, value)
+			i18n.NoDayOrMonth, name, value)
 	}
 	d := found[0]
 	switch name {

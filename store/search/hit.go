@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
@@ -259,7 +260,7 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 		to := min(m.Seq+around, own.HeadSeq)
 		near, err := l.d.Read.Messages(ctx, driver.MessageQuery{Branch: own.ID, From: from, To: to})
 		if err == nil && int64(len(near)) != to-from+1 {
-			err = scrollback.Errorf(scrollback.Internal, "search.Run", "the path of branch %s has gaps around message %d",
+			err = scrollback.Errorf(scrollback.Internal, "search.Run", i18n.PathHasGaps,
 				own.ID, m.Seq)
 		}
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/index"
 )
@@ -141,7 +142,7 @@ func (s *searching) findIn(ctx context.Context, q scrollback.SearchQuery, now ti
 	}
 	a := &f.ask
 	if a.Empty() {
-		return f, scrollback.ParamErrorf("search.Run", "query", "there is no word to look for in the query")
+		return f, scrollback.ParamErrorf("search.Run", "query", i18n.QueryHasNoWord)
 	}
 	if a.from = max(a.from, q.From); q.To != 0 {
 		a.to = earlier(a.to, q.To)

@@ -37,7 +37,7 @@ func (db move) Adopt(ctx context.Context, a driver.Adopt) error {
 	})
 }
 
-func (j *adopting) conflict(format string, args ...any) error {
+func (j *adopting) conflict(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Conflict, "sqldriver.Adopt", format, args...)
 }
 

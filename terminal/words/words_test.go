@@ -3,54 +3,15 @@ package words
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Both languages say everything, with the same verbs in the same order.
+// The first locale that is not empty decides, and results of compactions have words of their own.
 func TestTexts(t *testing.T) {
-	verbs := regexp.MustCompile(`%[a-z]`)
-	said := func(name, a, b string) {
-		if a == "" || b == "" || a == b {
-			t.Errorf("%s: %q and %q", name, a, b)
-		}
-		if !slices.Equal(verbs.FindAllString(a, -1), verbs.FindAllString(b, -1)) {
-			t.Errorf("%s: the verbs of %q and %q", name, a, b)
-		}
-	}
-	var compare func(en, zh reflect.Value)
-	compare = func(en, zh reflect.Value) {
-		for i := range en.NumField() {
-			name := en.Type().Field(i).Name
-			if name == "Said" { // TestReferencesInChinese
-				continue
-			}
-			if f := en.Field(i); f.Kind() == reflect.Map && f.IsNil() { // English needs no other words
-				continue
-			}
-			switch a, b := en.Field(i), zh.Field(i); a.Kind() {
-			case reflect.Struct:
-				compare(a, b)
-			case reflect.Map:
-				if a.Len() != b.Len() {
-					t.Errorf("%s: %d and %d", name, a.Len(), b.Len())
-				}
-				for _, k := range a.MapKeys() {
-					if v := b.MapIndex(k); name != "Help" && name != "Results" { // below
-						said(name+" "+k.String(), a.MapIndex(k).String(), v.String())
-					}
-				}
-			default:
-				said(name, a.String(), b.String())
-			}
-		}
-	}
-	compare(reflect.ValueOf(English), reflect.ValueOf(Chinese))
 	for _, r := range []scrollback.CompactionResult{scrollback.ResultCompacted, scrollback.ResultNoop,
 		scrollback.ResultInflated,
 		scrollback.ResultEmptySummary, scrollback.ResultModelError, scrollback.ResultConflict} {
@@ -61,10 +22,10 @@ func TestTexts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		locales []string
-		want    string
-	}{{[]string{"", "", "zh_CN.UTF-8"}, Chinese.Nothing}, {[]string{"en_US.UTF-8", "zh_CN", "zh_CN"}, English.Nothing},
-		{[]string{"", "zh-Hans", "C"}, Chinese.Nothing}, {nil, English.Nothing}} {
-		if got := Of(c.locales...).Nothing; got != c.want {
+		want    Texts
+	}{{[]string{"", "", "zh_CN.UTF-8"}, Chinese}, {[]string{"en_US.UTF-8", "zh_CN", "zh_CN"}, English},
+		{[]string{"", "zh-Hans", "C"}, Chinese}, {nil, English}} {
+		if got := Of(c.locales...); got != c.want {
 			t.Errorf("%q speaks %q", c.locales, got)
 		}
 	}
@@ -87,14 +48,13 @@ func TestExtracted(t *testing.T) {
 	}
 }
 
-// What is stored with references has Chinese for all of it, with the same verbs.
+// example is a sentence with values.
+func example(s string) string {
+	return strings.NewReplacer("%d", "7", "%02x", "ff", "%s", "x").Replace(s)
+}
+
+// What is stored with references has Chinese for all of it.
 func TestReferencesInChinese(t *testing.T) {
-	verbs := regexp.MustCompile(`%[a-z0-9]+`)
-	for en, zh := range referencesInChinese {
-		if !slices.Equal(verbs.FindAllString(en, -1), verbs.FindAllString(zh, -1)) {
-			t.Errorf("the verbs of %q and %q", en, zh)
-		}
-	}
 	made := regexp.MustCompile(`(?:errors\.New|fmt\.Errorf|fmt\.Sprintf)\("([^"]* [^"]*)"|(?:Error|Note) = "([^"]+)"`)
 	files, err := filepath.Glob("../../workspace/reference/*.go")
 	if err != nil || len(files) == 0 {
@@ -110,7 +70,8 @@ func TestReferencesInChinese(t *testing.T) {
 		}
 		for _, m := range made.FindAllStringSubmatch(string(source), -1) {
 			for s := range strings.SplitSeq(strings.ReplaceAll(m[1]+m[2], "%w", "%s"), "; ") {
-				if s != "more than %d" && s != "too far" && referencesInChinese[s] == "" { // a part, and what is never said
+				known := Chinese.Reference(example(s)) != example(s)
+				if s != "more than %d" && s != "too far" && !known { // a part, and what is never said
 					t.Errorf("%s: no Chinese for %q", name, s)
 				}
 			}

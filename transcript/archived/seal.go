@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -34,7 +35,7 @@ func CheckSeal(r io.ReadSeeker) (sealed bool, err error) {
 
 func checkSeal(r io.ReadSeeker) (sealed bool, err error) {
 	const op = "archived.CheckSeal"
-	changed := scrollback.ParamErrorf(op, "file", "the archive was cut off or changed: its seal does not match")
+	changed := scrollback.ParamErrorf(op, "file", i18n.ArchiveSealBroken)
 	size, err := r.Seek(0, io.SeekEnd)
 	if err != nil {
 		return false, scrollback.Wrap(scrollback.Unavailable, op, err)

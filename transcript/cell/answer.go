@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/wire"
 )
@@ -106,7 +107,7 @@ func Write(said []transcript.Entry) (messages []wire.Message, notes []note, err 
 	for _, e := range said {
 		if r := e.Message.Role; r != scrollback.RoleAssistant && r != scrollback.RoleTool {
 			return nil, nil, scrollback.Errorf(scrollback.Invalid, "transcript.SetInteraction",
-				"an interaction has no message of role %q", r)
+				i18n.InteractionLacksRole, r)
 		}
 		out := messagesOf(e)
 		var raws []json.RawMessage

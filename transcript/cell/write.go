@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
@@ -70,7 +71,7 @@ func size(e transcript.Entry) (n int) {
 
 func errTooLong(seq int64) error {
 	return scrollback.Errorf(scrollback.Invalid, "cell.Export",
-		"message %d belongs to a cell of more than %d bytes, which no notebook can hold: export another format", seq,
+		i18n.NotebookCellTooLarge, seq,
 		MaxGroup).
 		Because(scrollback.ErrTooLarge)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/cell"
@@ -15,7 +16,7 @@ import (
 // at is a cell by its index.
 func (n *notebook) at(i int) (*item, error) {
 	if i < 0 || i >= len(n.cells) {
-		return nil, scrollback.Errorf(scrollback.NotFound, "ipynb", "the notebook has %d cells", len(n.cells))
+		return nil, scrollback.Errorf(scrollback.NotFound, "ipynb", i18n.NotebookHasTooManyCells, len(n.cells))
 	}
 	return n.cells[i], nil
 }
@@ -32,7 +33,7 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 		return nil
 	}
 	if was.cell.Role == scrollback.RoleSystem {
-		return scrollback.Errorf(scrollback.Invalid, "ipynb.SetInteraction", "a system cell has no interaction")
+		return scrollback.Errorf(scrollback.Invalid, "ipynb.SetInteraction", i18n.SystemCellHasNoInteraction)
 	}
 	raws, _, notes, err := was.talk.Change(n.file.Form, metaDepth+2, rest)
 	if err != nil {

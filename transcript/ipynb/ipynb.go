@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/cell"
@@ -75,15 +76,15 @@ func Open(b []byte) (transcript.Notebook, error) {
 
 func open(b []byte) (*notebook, error) {
 	if len(b) > MaxFile {
-		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open", "the notebook is longer than %d bytes", MaxFile)
+		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open", i18n.NotebookLongerThan, MaxFile)
 	}
 	f, list, err := splice.Open(b, "cells")
 	if err != nil {
-		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open", "the notebook cannot be read: %w", err)
+		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open", i18n.NotebookUnreadable, err)
 	}
 	if major := splice.Get(f.Shell, "nbformat"); major != nil && string(major) != "4" {
 		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open",
-			"only notebooks of nbformat 4 can be read, this one says %.20s", major)
+			i18n.NotebookFormatUnknown, major)
 	}
 	n := &notebook{file: f, ids: map[string]bool{}}
 	for _, it := range list {

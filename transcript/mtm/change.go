@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/cell"
@@ -15,7 +16,7 @@ import (
 // at is a cell by its index.
 func (n *notebook) at(i int) (*group, error) {
 	if i < 0 || i >= len(n.cells) {
-		return nil, scrollback.Errorf(scrollback.NotFound, "mtm", "the notebook has %d cells", len(n.cells))
+		return nil, scrollback.Errorf(scrollback.NotFound, "mtm", i18n.NotebookHasTooManyCells, len(n.cells))
 	}
 	return n.cells[i], nil
 }
@@ -34,9 +35,9 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	}
 	switch {
 	case g.role == scrollback.RoleAssistant && len(rest) == 0:
-		return scrollback.Errorf(scrollback.Invalid, "mtm.SetInteraction", "a cell of the model's cannot be empty")
+		return scrollback.Errorf(scrollback.Invalid, "mtm.SetInteraction", i18n.ModelCellEmpty)
 	case g.role == scrollback.RoleSystem:
-		return scrollback.Errorf(scrollback.Invalid, "mtm.SetInteraction", "a system cell has no interaction")
+		return scrollback.Errorf(scrollback.Invalid, "mtm.SetInteraction", i18n.SystemCellHasNoInteraction)
 	}
 	raws, kept, notes, err := was.talk.Change(n.file.Form, messageDepth, rest)
 	if err != nil {
@@ -122,14 +123,14 @@ func (n *notebook) append(g cell.Group, stale bool) error {
 	if g.Own != nil {
 		c := cell.Of(*g.Own)
 		if c.Role != scrollback.RoleUser && c.Role != scrollback.RoleSystem {
-			return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "a cell has no role %q", c.Role)
+			return scrollback.Errorf(scrollback.Invalid, "mtm.Append", i18n.CellHasNoRole, c.Role)
 		}
 		messages = append([]wire.Message{{Role: string(c.Role), Content: contentOf(c)}}, messages...)
 	} else if first > 0 && n.groups[first-1].takes() {
-		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "what the model says belongs to the cell before it")
+		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", i18n.ModelTextBelongsToCellBefore)
 	}
 	if len(messages) == 0 {
-		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "there is nothing to append")
+		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", i18n.NothingToAppend)
 	}
 	for _, m := range messages {
 		raw, err := n.file.Marshal(m, messageDepth)

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/cell"
@@ -72,11 +73,11 @@ func Open(b []byte) (transcript.Notebook, error) {
 
 func open(b []byte) (*notebook, error) {
 	if len(b) > MaxFile {
-		return nil, scrollback.Errorf(scrollback.Invalid, "mtm.Open", "the notebook is longer than %d bytes", MaxFile)
+		return nil, scrollback.Errorf(scrollback.Invalid, "mtm.Open", i18n.NotebookLongerThan, MaxFile)
 	}
 	f, list, err := splice.Open(b, "context")
 	if err != nil {
-		return nil, scrollback.Errorf(scrollback.Invalid, "mtm.Open", "the notebook cannot be read: %w", err)
+		return nil, scrollback.Errorf(scrollback.Invalid, "mtm.Open", i18n.NotebookUnreadable, err)
 	}
 	n := &notebook{file: f}
 	for _, it := range list {

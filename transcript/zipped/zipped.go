@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -47,10 +48,10 @@ func Open(r io.ReaderAt, size, now int64) (transcript.Place, error) {
 	z, err := zip.NewReader(metered, size)
 	switch {
 	case errors.Is(err, errLong):
-		return transcript.Place{}, scrollback.ParamErrorf(op, "file", "the zip lists more than %d MB of names",
+		return transcript.Place{}, scrollback.ParamErrorf(op, "file", i18n.ZipNamesTooLong,
 			maxDirectory>>20)
 	case err != nil && metered.err == nil:
-		return transcript.Place{}, scrollback.ParamErrorf(op, "file", "the zip is damaged, or not all of it is there: %v",
+		return transcript.Place{}, scrollback.ParamErrorf(op, "file", i18n.ZipDamaged,
 			err)
 	case err != nil:
 		return transcript.Place{}, scrollback.Wrap(scrollback.Unavailable, op, err)
@@ -65,21 +66,21 @@ func Open(r io.ReaderAt, size, now int64) (transcript.Place, error) {
 // check holds what an archive says of its entries against the bounds.
 func check(entries []*zip.File, size int64) error {
 	if len(entries) > maxEntries {
-		return scrollback.ParamErrorf(op, "file", "the zip has more than %d files", maxEntries)
+		return scrollback.ParamErrorf(op, "file", i18n.ZipHasTooManyFiles, maxEntries)
 	}
 	var packed, unpacked uint64
 	for _, f := range entries {
 		if name := strings.TrimSuffix(strings.ReplaceAll(f.Name, `\`, "/"), "/"); !fs.ValidPath(name) ||
 			strings.Contains(name, ":") && len(name) > 1 && name[1] == ':' {
-			return scrollback.ParamErrorf(op, "file", "the zip has a name that leads outside: %.80q", f.Name)
+			return scrollback.ParamErrorf(op, "file", i18n.ZipNameLeadsOutside, f.Name)
 		}
 		packed = packed + min(f.CompressedSize64, 1<<50)
 		unpacked = unpacked + min(f.UncompressedSize64, 1<<50)
 		if packed > uint64(max(size, 0)) {
-			return scrollback.ParamErrorf(op, "file", "the zip says that its files take more bytes than it has")
+			return scrollback.ParamErrorf(op, "file", i18n.ZipFilesLargerThanZip)
 		}
 		if unpacked > maxUnpacked {
-			return scrollback.ParamErrorf(op, "file", "the zip would unpack to more than %d GB", maxUnpacked>>30)
+			return scrollback.ParamErrorf(op, "file", i18n.ZipUnpacksTooLarge, maxUnpacked>>30)
 		}
 	}
 	return nil
@@ -114,9 +115,9 @@ func accept(h *zip.FileHeader) error {
 	switch {
 	case h.Flags&encrypted != 0:
 		return scrollback.ParamErrorf(op, "file",
-			"%.80q in the zip is encrypted; unpack it with its password, and import the folder", h.Name)
+			i18n.ZipEntryEncrypted, h.Name)
 	case h.UncompressedSize64 > freeRatio && h.UncompressedSize64/maxRatio > h.CompressedSize64:
-		return scrollback.ParamErrorf(op, "file", "%.80q in the zip would unpack to more than %d times of what it takes",
+		return scrollback.ParamErrorf(op, "file", i18n.ZipEntryUnpacksTooLarge,
 			h.Name, maxRatio)
 	}
 	return nil
@@ -143,10 +144,10 @@ func said(name string, err error) error {
 	switch {
 	case errors.Is(err, zip.ErrAlgorithm):
 		err = scrollback.ParamErrorf(op, "file",
-			"%.80q in the zip is packed in a way that is not known; unpack it, and import the folder", name)
+			i18n.ZipEntryPackedUnknown, name)
 	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.As(err, &corrupt):
-		err = scrollback.ParamErrorf(op, "file", "%.80q in the zip is damaged: %v", name, err)
+		err = scrollback.ParamErrorf(op, "file", i18n.ZipEntryDamaged, name, err)
 	default:
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -156,17 +157,17 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 	switch {
 	case b.at.Known && !b.View.Caller().Sees(b.at.Project): // also one that was purged and has heirs
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
-			"conversation %s is in a project that is not yours; %s", c.ID, asCopy)
+			i18n.ConversationInForeignProject, c.ID, asCopy)
 	case !b.at.seen():
 		return nil
 	case b.at.DeletedAt != 0:
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first",
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationInTrashRestoreFirst,
 			c.ID)
 	case b.q.Project != "" && b.at.Project != b.q.Project:
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in another project; %s", c.ID,
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationInAnotherProject, c.ID,
 			asCopy)
 	case slices.ContainsFunc(c.Ancestors, foreign):
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s inherits from others here; %s",
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationInheritsFromOthers,
 			c.ID, asCopy)
 	}
 	return nil
@@ -188,7 +189,7 @@ func (b *bundleImport) decide() (string, error) {
 	for _, a := range b.order {
 		if a.Split != "" {
 			return "", scrollback.Errorf(scrollback.Conflict, "transfer.Import",
-				"conversation %s says something else here, %s; %s", a.conv.ID, a.Split, asCopy)
+				i18n.ConversationDiffersHere, a.conv.ID, a.Split, asCopy)
 		}
 	}
 	switch {
@@ -215,7 +216,7 @@ func (b *bundleImport) write(ctx context.Context) error {
 	return err
 }
 
-var errBundleChanged = scrollback.ParamErrorf("transfer.Import", "file", "the bundle changed while it was read")
+var errBundleChanged = scrollback.ParamErrorf("transfer.Import", "file", i18n.BundleChangedWhileRead)
 
 // messages writes artifacts, their mentions and messages; those of a conversation that
 // people see keep their last batch for the end.

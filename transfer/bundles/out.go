@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
@@ -232,7 +233,7 @@ func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) erro
 	}
 	defer f.Close()
 	if size != a.Size {
-		return scrollback.Errorf(scrollback.Internal, "transfer.Export", "artifact %s has %d bytes instead of %d", a.ID, size,
+		return scrollback.Errorf(scrollback.Internal, "transfer.Export", i18n.ArtifactHasWrongSize, a.ID, size,
 			a.Size)
 	}
 	return x.w.Artifact(a.ID, size, f)

@@ -24,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -126,7 +127,7 @@ func parse(src source, flags Flags) (Settings, error) {
 		s.SummaryModels = strings.Split(list, ",")
 	}
 	if s.TrashDays < 0 {
-		return s, scrollback.ParamErrorf("scrollback", "trash_days", "trash_days is a number of days, or 0 for never")
+		return s, scrollback.ParamErrorf("scrollback", "trash_days", i18n.TrashDaysIsNumberOfDays)
 	}
 	s.Data = cmp.Or(flags.Data, src.text("SCROLLBACK_DATA", "data"))
 	s.Store = cmp.Or(flags.Store, src.text("SCROLLBACK_STORE", "store"))
@@ -181,12 +182,12 @@ func (s *Settings) parseLimit(src source, flag int64) error {
 	if text := src.env("SCROLLBACK_LIMIT"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return scrollback.ParamErrorf("scrollback", "limit", "SCROLLBACK_LIMIT=%q is not a number of tokens", text)
+			return scrollback.ParamErrorf("scrollback", "limit", i18n.LimitVariableIsNoNumber, text)
 		}
 		s.Limit = n
 	}
 	if s.Limit = cmp.Or(flag, s.Limit); min(s.Limit, s.DefaultLimit) < 0 {
-		return scrollback.ParamErrorf("scrollback", "limit", "limit is a number of tokens, or 0 for the model's own")
+		return scrollback.ParamErrorf("scrollback", "limit", i18n.LimitSettingIsNumberOfTokens)
 	}
 	return nil
 }
@@ -199,7 +200,7 @@ func (s *Settings) parseTimeout(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
 		return scrollback.ParamErrorf("scrollback", "summary_timeout",
-			"summary_timeout is a time such as 30s or 2m, or 0s for not waiting, not %q", text)
+			i18n.SummaryTimeoutIsTime, text)
 	}
 	if s.SummaryTimeout = d; d == 0 {
 		s.SummaryTimeout = -1
@@ -211,11 +212,11 @@ func (s *Settings) parseTimeout(text string) error {
 func (s *Settings) parseReports(src source) error {
 	level := cmp.Or(src.text("SCROLLBACK_LOG_LEVEL", "log_level"), "warn")
 	if err := s.LogLevel.UnmarshalText([]byte(level)); err != nil {
-		return scrollback.ParamErrorf("scrollback", "log_level", "log_level is debug, info, warn or error, not %q", level)
+		return scrollback.ParamErrorf("scrollback", "log_level", i18n.LogLevelIsOneOf, level)
 	}
 	format := cmp.Or(src.text("SCROLLBACK_LOG_FORMAT", "log_format"), "text")
 	if format != "text" && format != "json" {
-		return scrollback.ParamErrorf("scrollback", "log_format", "log_format is text or json, not %q", format)
+		return scrollback.ParamErrorf("scrollback", "log_format", i18n.LogFormatIsTextOrJSON, format)
 	}
 	s.LogJSON = format == "json"
 	if s.Traces = src.k.Bool("traces"); !src.k.Exists("traces") {
@@ -230,7 +231,7 @@ func (s *Settings) parseSearch(src source) error {
 	s.WebSearch = cmp.Or(src.text("SCROLLBACK_WEB_SEARCH", "web_search"), engine.WebSearchAuto)
 	ways := []string{engine.WebSearchAuto, engine.WebSearchProvider, engine.WebSearchSearXNG, engine.WebSearchOff}
 	if !slices.Contains(ways, s.WebSearch) {
-		return scrollback.ParamErrorf("scrollback", "web_search", "web_search is one of %s, not %q", strings.Join(ways, ", "),
+		return scrollback.ParamErrorf("scrollback", "web_search", i18n.WebSearchIsOneOf, strings.Join(ways, ", "),
 			s.WebSearch)
 	}
 	return nil
@@ -240,7 +241,7 @@ func (s *Settings) parseSearch(src source) error {
 func (s *Settings) parseDownloads(src source) error {
 	from := cmp.Or(src.text("SCROLLBACK_DOWNLOADS", "downloads"), "server")
 	if s.Signed = from == "signed"; !s.Signed && from != "server" {
-		return scrollback.ParamErrorf("scrollback", "downloads", "downloads is server or signed, not %q", from)
+		return scrollback.ParamErrorf("scrollback", "downloads", i18n.DownloadsIsServerOrSigned, from)
 	}
 	return nil
 }
@@ -264,7 +265,7 @@ const graceMost = 10 * time.Minute
 func ParseGrace(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > graceMost {
-		return 0, scrollback.ParamErrorf("scrollback", "grace", "grace is a time such as 5s, at most 10m, not %q", text)
+		return 0, scrollback.ParamErrorf("scrollback", "grace", i18n.GraceIsTime, text)
 	}
 	return d, nil
 }
@@ -276,7 +277,7 @@ func (s *Settings) parseTitles(src source) error {
 	if slices.Contains([]engine.Titles{engine.TitlesModel, engine.TitlesPrompt, engine.TitlesOff}, s.Titles) {
 		return nil
 	}
-	return scrollback.ParamErrorf("scrollback", "titles", "titles is model, prompt or off, not %q", s.Titles)
+	return scrollback.ParamErrorf("scrollback", "titles", i18n.TitlesIsModelPromptOrOff, s.Titles)
 }
 
 // parseCompaction reads how conversations are compacted, and checks it with every
@@ -303,7 +304,7 @@ func (s *Settings) parseCompaction(src source) error {
 	judge := func(where string, f engine.PolicySettings) error {
 		for _, policy := range []string{f.Policy, compact.Snapshot, compact.Rolling, compact.Segments} {
 			if _, err := compact.Named(policy, true, s.Compaction.Numbers, f.Numbers); err != nil {
-				return scrollback.ParamErrorf("scrollback", "compaction", "%spolicy %s: %s", where, cmp.Or(policy, compact.Auto),
+				return scrollback.ParamErrorf("scrollback", "compaction", i18n.PolicyOfSetting, where, cmp.Or(policy, compact.Auto),
 					terminal.Explain(err))
 			}
 		}
@@ -332,7 +333,7 @@ func (s *Settings) parseRates(src source) (err error) {
 		a := scrollback.Allowance{Tokens: k.Int64(at + "tokens_per_day"), Money: k.Float64(at + "money_per_day"),
 			Currency: k.String(at + "currency")}
 		if err := (scrollback.Limits{Allowance: a}).Check(); err != nil {
-			return scrollback.ParamErrorf("scrollback", "projects", "projects.%q: %s", name, terminal.Explain(err))
+			return scrollback.ParamErrorf("scrollback", "projects", i18n.ProjectsSetting, name, terminal.Explain(err))
 		}
 		s.Allowances[name] = a
 	}

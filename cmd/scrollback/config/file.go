@@ -16,6 +16,7 @@ import (
 	"github.com/knadh/koanf/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // dot separates the keys of the configuration: model names contain dots.
@@ -70,8 +71,8 @@ func (t fileText) Read() (map[string]any, error) { return nil, errors.New("the f
 // loadConfig reads a file. Errors name the file and the key, never a value: that may
 // be a secret.
 func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
-	bad := func(format string, args ...any) error {
-		return scrollback.ParamErrorf("scrollback", "config", "%s: %s", file, fmt.Sprintf(format, args...))
+	bad := func(why scrollback.Sentence) error {
+		return scrollback.ParamErrorf("scrollback", "config", "%s: %s", file, why)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -81,23 +82,24 @@ func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
 		var at interface{ Position() (row, column int) }
 		if errors.As(err, &at) {
 			row, column := at.Position()
-			return bad("line %d, column %d is not TOML", row, column)
+			return bad(scrollback.NewSentence(i18n.PlaceIsNotTOML, row, column))
 		}
-		return bad("not a TOML file")
+		return bad(scrollback.NewSentence(i18n.FileIsNotTOML))
 	}
-	if why := wrongKey(k.Raw(), "", ""); why != "" {
-		return bad("%s", why)
+	if why := wrongKey(k.Raw(), "", ""); why.Format != "" {
+		return bad(why)
 	}
 	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 &&
 		hasSecret(k) {
-		fmt.Fprintf(warnings, "scrollback: %s holds keys and others can read it; chmod 600 it\n", file)
+		said := i18n.Of(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
+		fmt.Fprintln(warnings, "scrollback:", said.Say(i18n.ConfigReadableByOthers, file))
 	}
 	return nil
 }
 
-// wrongKey says which key of a table is unknown or of the wrong type; "" if none is.
+// wrongKey says which key of a table is unknown or of the wrong type; empty if none is.
 // path is where the table stands, pattern the same with names as stars.
-func wrongKey(table map[string]any, path, pattern string) string {
+func wrongKey(table map[string]any, path, pattern string) scrollback.Sentence {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		at := path + name
 		as := pattern + name
@@ -110,7 +112,7 @@ func wrongKey(table map[string]any, path, pattern string) string {
 		inner, isTable := v.(map[string]any)
 		if kind, known := keys[as]; known {
 			if !isKind(v, kind) {
-				return fmt.Sprintf("%s must be a %s", at, kind)
+				return scrollback.NewSentence(i18n.SettingMustBe, at, cmp.Or(i18n.Under("setting-kind", kind), i18n.ID(kind)))
 			}
 			continue
 		}
@@ -118,15 +120,15 @@ func wrongKey(table map[string]any, path, pattern string) string {
 			func(k string) bool { return strings.HasPrefix(k, as+".") })
 		switch {
 		case !inside:
-			return fmt.Sprintf("unknown key %s", at)
+			return scrollback.NewSentence(i18n.UnknownSetting, at)
 		case !isTable:
-			return fmt.Sprintf("%s must be a table", at)
+			return scrollback.NewSentence(i18n.SettingMustBeTable, at)
 		}
-		if why := wrongKey(inner, at+".", as+"."); why != "" {
+		if why := wrongKey(inner, at+".", as+"."); why.Format != "" {
 			return why
 		}
 	}
-	return ""
+	return scrollback.Sentence{}
 }
 
 func isKind(v any, kind string) bool {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Import says what is brought of other tools' conversations, and how, where no flag does.
@@ -26,12 +27,12 @@ func (s *Settings) parseImport(src source) error {
 	s.Import = Import{From: src.texts(at + "from"), Exclude: src.texts(at + "exclude"), Mask: k.Bool(at + "mask"),
 		ProjectBy: k.String(at + "project_by")}
 	if by := s.Import.ProjectBy; by != "" && by != "folder" {
-		return scrollback.ParamErrorf("scrollback", "import", "import.project_by is folder, not %q", by)
+		return scrollback.ParamErrorf("scrollback", "import", i18n.ImportProjectByIsFolder, by)
 	}
 	if text := k.String(at + "poll"); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil || d < leastPoll {
-			return scrollback.ParamErrorf("scrollback", "import", "import.poll is a time from 1s, such as 30s or 5m, not %q",
+			return scrollback.ParamErrorf("scrollback", "import", i18n.ImportPollIsTime,
 				text)
 		}
 		s.Import.Poll = d

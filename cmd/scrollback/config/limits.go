@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/restapi"
 )
 
@@ -23,7 +24,7 @@ func parseLimits(k *koanf.Koanf) (l Limits, err error) {
 		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import, "images": &l.Images} {
 		if *at = k.Int64("limits" + dot + name); *at < 0 || *at > 1<<40 {
 			return l, scrollback.ParamErrorf("scrollback", "limits",
-				"limits.%s is a number from 0, for its default, to 1099511627776", name)
+				i18n.LimitsSettingOutOfRange, name)
 		}
 	}
 	l.RemoteImages = k.Bool("remote_images")

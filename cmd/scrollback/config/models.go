@@ -9,6 +9,7 @@ import (
 	"github.com/knadh/koanf/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	providers "github.com/scrollback-ai/scrollback/model/all"
 	"github.com/scrollback-ai/scrollback/token"
@@ -21,7 +22,7 @@ func providerVariables(k *koanf.Koanf) (map[string]string, error) {
 	for _, name := range k.MapKeys("providers") {
 		p, ok := providers.Provider(name)
 		if !ok {
-			return nil, scrollback.ParamErrorf("scrollback", "providers", "providers.%q: there is no such provider (%s)", name,
+			return nil, scrollback.ParamErrorf("scrollback", "providers", i18n.NoSuchProviderInSetting, name,
 				strings.Join(providers.Names(), ", "))
 		}
 		variables := map[string]string{"api_key": p.Key, "base_url": p.Base}
@@ -37,7 +38,7 @@ func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
 	out := map[string]token.Facts{}
 	for _, name := range k.MapKeys("models") {
 		if !strings.Contains(name, "/") && name != "offline" {
-			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q is not named provider/name", name)
+			return nil, scrollback.ParamErrorf("scrollback", "models", i18n.ModelSettingNeedsProvider, name)
 		}
 		at := "models" + dot + name + dot
 		f := token.Facts{Limit: k.Int64(at + "limit"), MaxOutput: k.Int64(at + "max_output"),
@@ -45,7 +46,7 @@ func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
 		p := token.Price{Input: k.Float64(at + "price_input"), CachedInput: k.Float64(at + "price_cached_input"),
 			Output: k.Float64(at + "price_output"), Currency: cmp.Or(k.String(at+"currency"), "USD")}
 		if min(float64(f.Limit), float64(f.MaxOutput), p.Input, p.CachedInput, p.Output, f.Factor) < 0 {
-			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q: a number is below zero", name)
+			return nil, scrollback.ParamErrorf("scrollback", "models", i18n.ModelSettingBelowZero, name)
 		}
 		if p.Input > 0 || p.Output > 0 {
 			f.Price = &p
@@ -66,7 +67,7 @@ func modelStrictness(k *koanf.Koanf) (map[string]scrollback.Strictness, error) {
 		case scrollback.StrictTurns, scrollback.StrictNoSystem:
 			out[name] = s
 		default:
-			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q: strict is %s or %s, not %q", name,
+			return nil, scrollback.ParamErrorf("scrollback", "models", i18n.StrictIsOneOf, name,
 				scrollback.StrictTurns, scrollback.StrictNoSystem, s)
 		}
 	}
@@ -79,7 +80,7 @@ func replyBounds(k *koanf.Koanf) (model.Bounds, error) {
 	for _, key := range k.MapKeys("reply") {
 		if v := k.Int64("reply" + dot + key); v < 0 || v > 1<<31 {
 			return model.Bounds{}, scrollback.ParamErrorf("scrollback", "reply",
-				"reply.%s is a number from 0, for its default, to 2147483648", key)
+				i18n.ReplySettingOutOfRange, key)
 		}
 	}
 	return model.Bounds{Chars: n("chars"), ReasoningChars: n("reasoning_chars"), ArgumentBytes: n("argument_bytes"),

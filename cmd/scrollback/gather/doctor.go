@@ -9,13 +9,15 @@ import (
 
 	"github.com/scrollback-ai/scrollback/collect"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // Doctor looks at the tools of this machine.
 type Doctor struct {
-	Exclude []string `help:"Leave out a tool, or what was worked on in a folder or below; may be repeated." placeholder:"X" sep:"none"`
+	Exclude []string `help:"leave-out-tool-or-what-was-worked" placeholder:"X" sep:"none"`
 }
 
 // Look says what is found of each tool.
@@ -40,25 +42,27 @@ func (c *Doctor) Look(p Program) error {
 	if err != nil {
 		return err
 	}
-	return p.Print(map[string]any{"agents": agents}, func(w io.Writer) error { return drawAgents(w, agents, p.Zone) })
+	return p.Print(map[string]any{"agents": agents}, func(w io.Writer) error { return p.drawAgents(w, agents) })
 }
 
 // drawAgents prints a table of what was found, what stands in the way, and how to register
-// this program. Times are in a zone.
-func drawAgents(w io.Writer, agents []collect.Agent, zone *time.Location) error {
-	rows := [][]string{{"tool", "sessions", "behind", "size", "newest there", "newest here", "here", "mcp"}}
+// this program.
+func (p Program) drawAgents(w io.Writer, agents []collect.Agent) error {
+	t := p.Texts
+	rows := [][]string{t.Head(i18n.ColumnTool, i18n.ColumnSessions, i18n.ColumnBehind, i18n.ColumnSize,
+		i18n.ColumnNewestThere, i18n.ColumnNewestHere, i18n.ColumnHere, i18n.ColumnMCP)}
 	var absent, notes []string
 	for _, a := range agents {
 		var found, looked []string
-		for _, p := range a.Places {
-			if looked = append(looked, columns.Plain(p.Path)); p.Found {
-				found = append(found, columns.Plain(p.Path))
+		for _, place := range a.Places {
+			if looked = append(looked, columns.Plain(place.Path)); place.Found {
+				found = append(found, columns.Plain(place.Path))
 			}
 		}
 		registered := ""
 		if a.MCP != nil {
-			if registered = "not registered"; a.MCP.Registered {
-				registered = "registered"
+			if registered = t.Say(i18n.AgentNotRegistered); a.MCP.Registered {
+				registered = t.Say(i18n.AgentRegistered)
 			}
 		}
 		if len(found) == 0 && a.Here == 0 && len(a.Problems) == 0 && (a.MCP == nil || len(a.MCP.Files) == 0) {
@@ -67,8 +71,8 @@ func drawAgents(w io.Writer, agents []collect.Agent, zone *time.Location) error 
 		}
 		rows = append(rows, []string{a.Tool, columns.Thousands(int64(a.Sessions)), columns.Thousands(int64(a.Behind)),
 			sizeOf(a.Bytes),
-			when(a.Newest, zone), when(a.NewestHere, zone), columns.Thousands(int64(a.Here)), registered})
-		notes = append(notes, notesOfAgent(a, found, looked)...)
+			when(a.Newest, p.Zone), when(a.NewestHere, p.Zone), columns.Thousands(int64(a.Here)), registered})
+		notes = append(notes, notesOfAgent(t, a, found, looked)...)
 	}
 	if len(rows) > 1 {
 		if err := columns.Table(w, rows, 1, 2, 3, 6); err != nil {
@@ -81,43 +85,44 @@ func drawAgents(w io.Writer, agents []collect.Agent, zone *time.Location) error 
 		}
 	}
 	if len(absent) > 0 {
-		_, err := fmt.Fprintf(w, "not found: %s\n", strings.Join(absent, ", "))
+		_, err := fmt.Fprintln(w, t.Say(i18n.AgentsNotFound, strings.Join(absent, ", ")))
 		return err
 	}
 	return nil
 }
 
 // notesOfAgent is what the table does not say of a tool.
-func notesOfAgent(a collect.Agent, found, looked []string) (notes []string) {
-	say := func(format string, args ...any) { notes = append(notes, a.Tool+": "+fmt.Sprintf(format, args...)) }
+func notesOfAgent(t words.Texts, a collect.Agent, found, looked []string) (notes []string) {
+	say := func(text i18n.ID, args ...any) {
+		notes = append(notes, t.Say(i18n.ImportToolNotes, a.Tool, t.Say(text, args...)))
+	}
 	if len(found) > 0 {
-		say("in %s", strings.Join(found[:min(len(found), maxNamed)], ", "))
+		say(i18n.AgentIn, strings.Join(found[:min(len(found), maxNamed)], ", "))
 	} else if len(looked) > 0 {
-		say("nothing in %s", strings.Join(looked[:min(len(looked), maxNamed)], ", "))
+		say(i18n.AgentNothingIn, strings.Join(looked[:min(len(looked), maxNamed)], ", "))
 	}
 	if a.Gone > 0 {
-		say("%s here and not there any more", counted(a.Gone, "conversation is", "conversations are"))
+		say(i18n.AgentGone, t.Count(int64(a.Gone), i18n.CountOneIsGone, i18n.CountAreGone))
 	}
 	for _, p := range a.Problems[:min(len(a.Problems), maxNamed)] {
-		say("%s %s: %s", columns.Plain(p.Place), columns.Plain(p.Session), columns.Clip(p.Reason, 300))
+		say(i18n.AgentProblem, columns.Plain(p.Place), columns.Plain(p.Session), columns.Clip(t.Reason(p.Reason), 300))
 	}
 	if a.Behind > 0 {
-		say("%s behind: scrollback import --from %s, or scrollback watch", counted(a.Behind, "session is", "sessions are"),
-			a.Tool)
+		say(i18n.AgentBehind, t.Count(int64(a.Behind), i18n.CountOneSessionIs, i18n.CountSessionsAre), a.Tool)
 	}
 	m := a.MCP
 	if m == nil {
 		return notes
 	}
 	for _, p := range m.Problems {
-		say("settings %s", columns.Plain(p))
+		say(i18n.AgentSettings, columns.Plain(p))
 	}
 	switch {
 	case m.Registered:
 	case m.Where != "":
-		say("to register: in %s: %s", columns.Plain(m.Where), m.How)
+		say(i18n.AgentRegisterIn, columns.Plain(m.Where), m.How)
 	default:
-		say("to register: %s", m.How)
+		say(i18n.AgentRegister, m.How)
 	}
 	return notes
 }

@@ -24,6 +24,8 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/collect"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/all"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -40,16 +42,15 @@ type Program struct {
 	Open           func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error
 	Print          func(v any, human func(w io.Writer) error) error
 	Explain        func(err error) string
-	Say            func(format string) string // a format in the person's language
-	Reason         func(string) string        // why something was skipped, in the person's language
-	Zone           *time.Location             // of the times that are shown
+	Texts          words.Texts
+	Zone           *time.Location // of the times that are shown
 }
 
 // Flags say what is brought from other tools, and how. The config file says the rest.
 type Flags struct {
-	Mask      bool     `help:"Replace what looks like a key, token or private key by a mark before anything is stored."`
-	Exclude   []string `help:"Leave out a tool, or what was worked on in a folder or below; may be repeated." placeholder:"X" sep:"none"`
-	ProjectBy string   `name:"project-by" help:"Give each working folder a project of its own: folder." placeholder:"folder"`
+	Mask      bool     `help:"replace-what-looks-like-key-token-or"`
+	Exclude   []string `help:"leave-out-tool-or-what-was-worked" placeholder:"X" sep:"none"`
+	ProjectBy string   `name:"project-by" help:"give-each-working-folder-project-own" placeholder:"folder"`
 }
 
 // Every stands for all tools in --from.
@@ -60,7 +61,7 @@ func (f Flags) Options(p Program, from, project string) (collect.Options, error)
 	o := collect.Options{Tools: all.Tools(), From: p.Set.From}
 	by := cmp.Or(f.ProjectBy, p.Set.ProjectBy)
 	if by != "" && by != "folder" {
-		return o, scrollback.ParamErrorf("scrollback", "project_by", "--project-by is folder, not %q", by)
+		return o, scrollback.ParamErrorf("scrollback", "project_by", i18n.ProjectByIsFolder, by)
 	}
 	o.Import = transfer.ImportRequest{Project: project, ByFolder: by != "" && project == "", Mask: f.Mask || p.Set.Mask}
 	if from != "" {
@@ -76,7 +77,7 @@ func (f Flags) Options(p Program, from, project string) (collect.Options, error)
 				return o, err
 			}
 			if _, err := os.Stat(dir); err != nil && !strings.ContainsRune(x, filepath.Separator) {
-				return o, scrollback.ParamErrorf("scrollback", "exclude", "%q is neither a tool (%s) nor a folder that is there", x,
+				return o, scrollback.ParamErrorf("scrollback", "exclude", i18n.NeitherToolNorFolderThere, x,
 					tools(o))
 			}
 			x = dir
@@ -119,7 +120,7 @@ func stat(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, scrollback.ParamErrorf("scrollback", "file", "%s is not there", name)
+		return nil, scrollback.ParamErrorf("scrollback", "file", i18n.IsNotThere, name)
 	case err != nil:
 		return nil, scrollback.ParamErrorf("scrollback", "file", "%w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/collect"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/all"
@@ -32,9 +33,9 @@ func (c *Import) Named() (bool, error) {
 	switch {
 	case c.File == "" && c.From == "":
 		return false, scrollback.ParamErrorf("scrollback", "file",
-			"name a file or a folder, or the tools whose files to find: --from all")
+			i18n.NameFileOrTools)
 	case c.File == "" && c.From != Every && !slices.Contains(names, strings.Split(c.From, ",")[0]):
-		return false, scrollback.ParamErrorf("scrollback", "file", "name a file: %q is not one of the tools (%s)", c.From,
+		return false, scrollback.ParamErrorf("scrollback", "file", i18n.NameFileNotTool, c.From,
 			strings.Join(names, ", "))
 	case c.File == "":
 		return true, nil
@@ -68,7 +69,7 @@ func (c *Import) Bring(p Program) (Result, error) {
 	res := Begin(c.DryRun)
 	if c.Single {
 		return res, scrollback.ParamErrorf("scrollback", "file",
-			"--into and --as-copy are for a single file, and not for what a tool keeps")
+			i18n.IntoAndAsCopyNeedSingleFile)
 	}
 	o, err := c.options(p)
 	if err != nil {
@@ -86,7 +87,7 @@ func (c *Import) Bring(p Program) (Result, error) {
 	}
 	wipe := func() {}
 	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {
-		o.Step, wipe = steps(f)
+		o.Step, wipe = steps(p.Texts, f)
 	}
 	var found collect.Report
 	err = p.Open(!c.DryRun, func(t *transfer.Transfer, v *engine.View) error {
@@ -110,11 +111,11 @@ func (c *Import) Bring(p Program) (Result, error) {
 		return res, nothing(o)
 	}
 	if found.Failed() == 0 && c.File != "" && !c.DryRun && found.Silent() {
-		err = scrollback.ParamErrorf("scrollback", "file", "%s looks like %s, but no talk could be read in it", o.Path,
+		err = scrollback.ParamErrorf("scrollback", "file", i18n.LooksLikeToolWithoutTalk, o.Path,
 			found.Tools[0].Tool)
 	}
 	if n := found.Failed(); n > 0 {
-		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d sessions could not be imported", n,
+		err = scrollback.Errorf(scrollback.Internal, "scrollback", i18n.SessionsCouldNotBeImported, n,
 			max(found.Sessions(), n))
 	}
 	return res, err
@@ -143,17 +144,17 @@ func nothing(o collect.Options) error {
 		names = collect.Names(o.Tools)
 	}
 	if info, err := os.Stat(o.Path); err == nil && !info.IsDir() {
-		return scrollback.ParamErrorf("scrollback", "file", "nothing in %s is a conversation of %s", o.Path,
+		return scrollback.ParamErrorf("scrollback", "file", i18n.NothingIsConversationOf, o.Path,
 			strings.Join(names, ", ")).Because(ErrNothing)
 	}
 	if o.Path != "" {
 		return scrollback.ParamErrorf("scrollback", "file",
-			"nothing in %s is a conversation of %s; a folder is looked through %d levels deep, for what these tools keep, archives and files that end in %s", o.Path,
+			i18n.NothingInFolderIsConversationOf, o.Path,
 			strings.Join(names, ", "), collect.MaxDeep, strings.Join(looseEndings, ", ")).Because(ErrNothing)
 	}
 	if len(names) > 1 {
 		return scrollback.Errorf(scrollback.NotFound, "scrollback",
-			"no conversations of %s were found; scrollback doctor agents --json lists all places tried",
+			i18n.NoConversationsFoundForTools,
 			strings.Join(names, ", "))
 	}
 	var where []string
@@ -163,9 +164,9 @@ func nothing(o collect.Options) error {
 		}
 	}
 	if len(where) == 0 {
-		return scrollback.ParamErrorf("scrollback", "file", "name a file: %s keeps nothing on this machine by itself",
+		return scrollback.ParamErrorf("scrollback", "file", i18n.ToolKeepsNothingHere,
 			strings.Join(names, ", "))
 	}
-	return scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversations of %s in %s", strings.Join(names, ", "),
+	return scrollback.Errorf(scrollback.NotFound, "scrollback", i18n.NoConversationsInPlaces, strings.Join(names, ", "),
 		strings.Join(where[:min(len(where), 20)], ", "))
 }

@@ -7,22 +7,27 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // notesOf is what the table does not say of a tool.
-func notesOf(f collect.Found) (notes []string) {
+func notesOf(t words.Texts, f collect.Found) (notes []string) {
 	for _, n := range []struct {
 		n         int
-		one, many string
-	}{{f.Excluded, "session excluded", "sessions excluded"},
-		{f.Deleted, "session was deleted here", "sessions were deleted here"},
-		{f.Held, "session has an answer that is not complete yet", "sessions have an answer that is not complete yet"},
-		{f.Gone, "conversation is not there any more; it stays here", "conversations are not there any more; they stay here"},
-		{f.Masked, "secret masked", "secrets masked"}, {f.BadLines, "line skipped", "lines skipped"},
-		{f.Failed, "failed", "failed"}} {
+		one, many i18n.ID
+	}{
+		{f.Excluded, i18n.CountOneExcluded, i18n.CountExcluded},
+		{f.Deleted, i18n.CountOneDeletedHere, i18n.CountDeletedHere},
+		{f.Held, i18n.CountOneHeld, i18n.CountHeld},
+		{f.Gone, i18n.CountOneGoneThere, i18n.CountGoneThere},
+		{f.Masked, i18n.CountOneMasked, i18n.CountMasked},
+		{f.BadLines, i18n.CountOneLineSkipped, i18n.CountLinesSkipped},
+		{f.Failed, i18n.CountFailed, i18n.CountFailed},
+	} {
 		if n.n > 0 {
-			notes = append(notes, counted(n.n, n.one, n.many))
+			notes = append(notes, t.Count(int64(n.n), n.one, n.many))
 		}
 	}
 	var left []string
@@ -30,7 +35,7 @@ func notesOf(f collect.Found) (notes []string) {
 		left = append(left, columns.Thousands(int64(f.Left[kind]))+" "+columns.Plain(kind))
 	}
 	if len(left) > 0 {
-		notes = append(notes, "not talk: "+strings.Join(left, ", "))
+		notes = append(notes, t.Say(i18n.ImportNotTalk, strings.Join(left, ", ")))
 	}
 	return notes
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -165,7 +166,9 @@ func (p Program) Show(w io.Writer, r Result) error {
 
 // Sum prints what came of several sources.
 func (p Program) Sum(w io.Writer, r Result) error {
-	what := "new message"
+	t := p.Texts
+	one := i18n.CountOneNewMessage
+	many := i18n.CountNewMessages
 	conversations := 0
 	messages := int64(0)
 	same := 0
@@ -177,21 +180,22 @@ func (p Program) Sum(w io.Writer, r Result) error {
 		}
 	}
 	if r.DryRun {
-		what = "message"
+		one = i18n.CountOneMessage
+		many = i18n.CountMessages
 		conversations = r.unread.conversations
 		messages = r.unread.messages
 	}
-	line := counted(len(r.Sources), "source", "sources") + ": nothing new"
+	sources := func(n int) string { return t.Count(int64(n), i18n.CountOneSource, i18n.CountSources) }
+	line := t.Say(i18n.ImportSumNothingNew, sources(len(r.Sources)))
 	if messages > 0 {
-		line = fmt.Sprintf("%s: %s in %s", counted(len(r.Sources), "source", "sources"),
-			counted(int(messages), what, what+"s"),
-			counted(conversations, "conversation", "conversations"))
+		line = t.Say(i18n.ImportSum, sources(len(r.Sources)), t.Count(messages, one, many),
+			t.Count(int64(conversations), i18n.CountOneConversation, i18n.CountConversations))
 	}
 	if same > 0 {
-		line += "; " + counted(same, "conversation was here already", "conversations were here already")
+		line += t.Say(i18n.ImportSumHere, t.Count(int64(same), i18n.CountOneWasHere, i18n.CountWereHere))
 	}
 	if n := r.Failed(); n > 0 {
-		line += "; " + counted(n, "source", "sources") + " failed"
+		line += t.Say(i18n.ImportSumFailed, sources(n))
 	}
 	_, err := fmt.Fprintln(w, line)
 	return err

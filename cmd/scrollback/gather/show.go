@@ -11,38 +11,30 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // maxNamed is how many bad lines are named.
 const maxNamed = 20
 
-// The formats of what is said beside an import's table, which [Program.Say] translates.
-const (
-	sayLine     = "line %d skipped: %s"
-	sayMore     = "and %s more"
-	sayUnsealed = "the archive is unsealed (an older program wrote it): whether it was changed cannot be told"
-	sayAtLine   = "%s, line %d"
-	sayProblem  = "%s: %s: %s"
-	sayToolMore = "%s: and %s more"
-)
-
 // Imported prints what an import added, and on standard error which lines were bad.
 func (p Program) Imported(w io.Writer, out transfer.ImportResult) error {
 	errs := p.Stderr
 	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
-		fmt.Fprintf(errs, p.Say(sayLine)+"\n", b.Line, columns.Clip(p.Reason(b.Reason), 200))
+		fmt.Fprintln(errs, p.Texts.Say(i18n.ImportLineSkipped, b.Line, columns.Clip(p.Texts.Reason(b.Reason), 200)))
 	}
 	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
-		fmt.Fprintf(errs, p.Say(sayMore)+"\n", columns.Thousands(int64(more)))
+		fmt.Fprintln(errs, p.Texts.Say(i18n.ImportAndMore, columns.Thousands(int64(more))))
 	}
 	if out.Unsealed {
-		fmt.Fprintln(errs, p.Say(sayUnsealed))
+		fmt.Fprintln(errs, p.Texts.Say(i18n.ImportUnsealed))
 	}
 	for _, c := range out.Conversations {
-		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
+		line := p.Texts.Say(i18n.ImportedLine, c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
 		if c.Result != "" {
 			line += "  " + c.Result
 		}
@@ -51,9 +43,10 @@ func (p Program) Imported(w io.Writer, out transfer.ImportResult) error {
 		}
 	}
 	if a := out.Asked; a != nil {
-		if _, err := fmt.Fprintf(w, "models were asked for summaries in %s, and %s could be used; cost %s\n",
-			counted(a.Calls, "call", "calls"),
-			counted(a.Summaries, "summary", "summaries"), strconv.FormatFloat(a.Cost, 'f', -1, 64)); err != nil {
+		if _, err := fmt.Fprintln(w, p.Texts.Say(i18n.ImportAskedModels,
+			p.Texts.Count(int64(a.Calls), i18n.CountOneCall, i18n.CountCalls),
+			p.Texts.Count(int64(a.Summaries), i18n.CountOneSummary, i18n.CountSummaries),
+			strconv.FormatFloat(a.Cost, 'f', -1, 64))); err != nil {
 			return err
 		}
 	}
@@ -82,19 +75,11 @@ func withoutRepeats(all []collect.Problem) (out []collect.Problem) {
 	return out
 }
 
-// counted is a number and what it counts.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return columns.Thousands(int64(n)) + " " + many
-}
-
 // steps draw how far an import has come on a terminal.
-func steps(f *os.File) (step func(collect.Step), wipe func()) {
-	draw, wipe := terminal.Progress(f)
+func steps(t words.Texts, f *os.File) (step func(collect.Step), wipe func()) {
+	draw, wipe := terminal.Progress(t, f)
 	return func(s collect.Step) {
-		what := fmt.Sprintf("KiB of %s, %s of %s sessions", s.Tool, columns.Thousands(int64(s.Sessions)),
+		what := t.Say(i18n.ImportProgress, s.Tool, columns.Thousands(int64(s.Sessions)),
 			columns.Thousands(int64(s.Of)))
 		draw(what, s.Bytes>>10, max(s.OfBytes>>10, 1))
 	}, wipe
@@ -115,11 +100,12 @@ func (p Program) file(ch collect.Change) error {
 
 // found prints what was found of each tool, and what could not be read.
 func (p Program) found(w io.Writer, r collect.Report) error {
-	messages := "new messages"
+	messages := i18n.ColumnNewMessages
 	if r.DryRun {
-		messages = "messages"
+		messages = i18n.ColumnImportedMessages
 	}
-	rows := [][]string{{"tool", "sessions", "new", "changed", "here", "conversations", messages, "size"}}
+	rows := [][]string{p.Texts.Head(i18n.ColumnTool, i18n.ColumnSessions, i18n.ColumnNew, i18n.ColumnUpdated,
+		i18n.ColumnHere, i18n.ColumnImportedConversations, messages, i18n.ColumnSize)}
 	number := func(n int) string { return columns.Thousands(int64(n)) }
 	for _, f := range r.Tools {
 		rows = append(rows, []string{f.Tool, number(f.Sessions), number(f.New), number(f.Changed), number(f.Unchanged),
@@ -132,23 +118,23 @@ func (p Program) found(w io.Writer, r collect.Report) error {
 		}
 	}
 	for _, f := range r.Tools {
-		if notes := notesOf(f); len(notes) > 0 {
-			fmt.Fprintf(w, "%s: %s\n", f.Tool, strings.Join(notes, "; "))
+		if notes := notesOf(p.Texts, f); len(notes) > 0 {
+			fmt.Fprintln(w, p.Texts.Say(i18n.ImportToolNotes, f.Tool, strings.Join(notes, p.Texts.Say(i18n.ImportBetween))))
 		}
 		problems := withoutRepeats(f.Problems)
 		for _, b := range problems[:min(len(problems), maxNamed)] {
 			where := columns.Plain(filepath.Join(b.Place, filepath.FromSlash(b.Session)))
 			if b.Line > 0 {
-				where = fmt.Sprintf(p.Say(sayAtLine), where, b.Line)
+				where = p.Texts.Say(i18n.ImportAtLine, where, b.Line)
 			}
-			fmt.Fprintf(p.Stderr, p.Say(sayProblem)+"\n", f.Tool, where, columns.Clip(p.Reason(b.Reason), 300))
+			fmt.Fprintln(p.Stderr, p.Texts.Say(i18n.ImportProblem, f.Tool, where, columns.Clip(p.Texts.Reason(b.Reason), 300)))
 		}
 		if more := len(problems) + f.MoreProblems - maxNamed; more > 0 {
-			fmt.Fprintf(p.Stderr, p.Say(sayToolMore)+"\n", f.Tool, columns.Thousands(int64(more)))
+			fmt.Fprintln(p.Stderr, p.Texts.Say(i18n.ImportToolMore, f.Tool, columns.Thousands(int64(more))))
 		}
 	}
 	if r.DryRun {
-		_, err := fmt.Fprintln(w, "Nothing was imported: this is what an import would read.")
+		_, err := fmt.Fprintln(w, p.Texts.Say(i18n.ImportDryRun))
 		return err
 	}
 	return nil

@@ -8,17 +8,18 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/collect"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // Watch follows what tools keep.
 type Watch struct {
-	From string `help:"all (the default), or tools with commas, as import --from names them." placeholder:"TOOL"`
+	From string `help:"all-or-tools-commas-as-import-from" placeholder:"TOOL"`
 	Flags
-	Project string `help:"Project to import into." placeholder:"P"`
-	Poll    string `help:"Time between two looks at everything, which see what the system gave no notice of. Default: 60s." placeholder:"TIME"`
-	Path    string `arg:"" optional:"" help:"Folder or file to follow. Default: what is found on this machine."`
+	Project string `help:"project-import-into" placeholder:"P"`
+	Poll    string `help:"time-between-two-looks-at-everything-which" placeholder:"TIME"`
+	Path    string `arg:"" optional:"" help:"folder-or-file-follow"`
 }
 
 // Follow follows until the program is told to end.
@@ -35,7 +36,7 @@ func (c *Watch) Follow(p Program) error {
 	w := collect.WatchOptions{Poll: p.Set.Poll, Log: p.Log}
 	if c.Poll != "" {
 		if w.Poll, err = time.ParseDuration(c.Poll); err != nil || w.Poll < time.Second {
-			return scrollback.ParamErrorf("scrollback", "poll", "--poll is a time from 1s, such as 30s or 5m, not %q", c.Poll)
+			return scrollback.ParamErrorf("scrollback", "poll", i18n.PollIsTime, c.Poll)
 		}
 	}
 	o.Told = p.change
@@ -43,7 +44,7 @@ func (c *Watch) Follow(p Program) error {
 	w.Report = func(r collect.Report) {
 		if first && !p.JSON {
 			_ = p.found(p.Stdout, r) // a reader that went away ends nothing
-			fmt.Fprintln(p.Stdout, "following; end with Ctrl-C")
+			fmt.Fprintln(p.Stdout, p.Texts.Say(i18n.ImportFollowing))
 		}
 		first = false
 	}
@@ -75,7 +76,7 @@ func (p Program) change(ch collect.Change) {
 	for _, one := range ch.Conversations {
 		if one.Messages > 0 {
 			fmt.Fprintf(p.Stdout, "%s  %s  %s  %s  %s\n", time.Now().In(p.Zone).Format(time.TimeOnly), ch.Tool, one.ID,
-				counted(int(one.Messages), "new message", "new messages"), columns.Plain(ch.Folder))
+				p.Texts.Count(one.Messages, i18n.CountOneNewMessage, i18n.CountNewMessages), columns.Plain(ch.Folder))
 		}
 	}
 }

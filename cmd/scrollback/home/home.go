@@ -22,6 +22,7 @@ import (
 	"syscall"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Folder is the user's home folder: as the environment says, or as the system knows it, so
@@ -83,18 +84,18 @@ func Usable(dir string) error {
 				continue
 			}
 		case err != nil:
-			return scrollback.ParamErrorf(op, "data", "the data folder %s cannot be used: %s", dir, reason(err))
+			return scrollback.ParamErrorf(op, "data", i18n.DataFolderCannotBeUsed, dir, reason(err))
 		case !info.IsDir() && at == dir:
-			return scrollback.ParamErrorf(op, "data", "the data folder %s is a file", dir)
+			return scrollback.ParamErrorf(op, "data", i18n.DataFolderIsFile, dir)
 		case !info.IsDir():
-			return scrollback.ParamErrorf(op, "data", "the data folder %s cannot be made: %s is a file", dir, at)
+			return scrollback.ParamErrorf(op, "data", i18n.DataFolderBlockedByFile, dir, at)
 		}
 		if at != dir {
 			return nil
 		}
 		f, err := os.Open(dir)
 		if err != nil {
-			return scrollback.ParamErrorf(op, "data", "the data folder %s cannot be used: %s", dir, reason(err))
+			return scrollback.ParamErrorf(op, "data", i18n.DataFolderCannotBeUsed, dir, reason(err))
 		}
 		return f.Close()
 	}
@@ -103,7 +104,7 @@ func Usable(dir string) error {
 // Make makes the data folder, with those around it.
 func Make(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return scrollback.ParamErrorf("scrollback.data", "data", "the data folder %s cannot be made: %s", dir, reason(err))
+		return scrollback.ParamErrorf("scrollback.data", "data", i18n.DataFolderCannotBeMade, dir, reason(err))
 	}
 	return nil
 }
@@ -120,7 +121,7 @@ func Stored(database string) error {
 		return nil
 	}
 	return scrollback.Errorf(scrollback.NotFound, "scrollback.store",
-		"there is no database at %s: check its name (--store, SCROLLBACK_STORE or store in the config file); run, chat, import and serve make one", file)
+		i18n.NoDatabaseCheckName, file)
 }
 
 // reason is why a file could not be used, without its name.

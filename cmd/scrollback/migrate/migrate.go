@@ -13,14 +13,17 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud/moving"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Program is what the command needs of the rest of the program.
 type Program struct {
 	Ctx    context.Context
 	JSON   bool
+	Texts  words.Texts
 	Stderr io.Writer
 	Log    func() *slog.Logger
 	Print  func(v any, human func(w io.Writer) error) error
@@ -28,31 +31,31 @@ type Program struct {
 
 // Migrate copies a store.
 type Migrate struct {
-	From        string `required:"" help:"The database to copy: sqlite:///PATH or postgres://USER:PASSWORD@HOST/DATABASE." placeholder:"URL"`
-	To          string `help:"The database to copy to, empty or from an earlier run of the same." placeholder:"URL"`
-	ObjectsFrom string `name:"objects-from" help:"Where the bytes of artifacts are, as in --objects. Default: the folder objects beside an SQLite database." placeholder:"URL"`
-	ObjectsTo   string `name:"objects-to" help:"Where the bytes of artifacts go, as in --objects. Default: they stay where they are." placeholder:"URL"`
-	Finish      bool   `help:"Close the source for changes when nearly everything is copied, and copy the rest. Without it the source stays in use, and the next run goes on."`
-	Cancel      bool   `help:"Copy nothing: let the database of --from be changed again, and forget that it was being moved."`
+	From        string `required:"" help:"database-copy" placeholder:"URL"`
+	To          string `help:"database-copy-empty-or-from-earlier-run" placeholder:"URL"`
+	ObjectsFrom string `name:"objects-from" help:"where-bytes-artifacts-as-objects" placeholder:"URL"`
+	ObjectsTo   string `name:"objects-to" help:"where-bytes-artifacts-go-as-objects" placeholder:"URL"`
+	Finish      bool   `help:"close-source-changes-when-nearly-everything-copied"`
+	Cancel      bool   `help:"copy-nothing"`
 }
 
 // Run implements the command.
 func (c *Migrate) Run(p Program) error {
 	switch {
 	case c.Cancel && (c.Finish || c.To != "" || c.ObjectsFrom != "" || c.ObjectsTo != ""):
-		return scrollback.ParamErrorf("scrollback", "cancel", "--cancel takes nothing but --from")
+		return scrollback.ParamErrorf("scrollback", "cancel", i18n.CancelTakesOnlyFrom)
 	case c.Cancel:
 		if err := moving.Cancel(p.Ctx, c.From, p.Log()); err != nil {
 			return err
 		}
 		return p.Print(map[string]bool{"canceled": true}, func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, "The database can be changed again. What was copied stays where it is.")
+			_, err := fmt.Fprintln(w, p.Texts.Say(i18n.MoveCanChangeAgain))
 			return err
 		})
 	case c.To == "":
-		return scrollback.ParamErrorf("scrollback", "to", "name the database to copy to: --to URL")
+		return scrollback.ParamErrorf("scrollback", "to", i18n.NameDatabaseToCopyTo)
 	}
-	t := &teller{w: p.Stderr, json: p.JSON}
+	t := &teller{w: p.Stderr, texts: p.Texts, json: p.JSON}
 	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {
 		t.draws = !p.JSON
 	}
@@ -62,37 +65,33 @@ func (c *Migrate) Run(p Program) error {
 	if err != nil {
 		return err
 	}
-	return p.Print(r, func(w io.Writer) error { return c.report(w, r) })
+	return p.Print(r, func(w io.Writer) error { return c.report(w, p.Texts, r) })
 }
 
 // report says what became of it.
-func (c *Migrate) report(w io.Writer, r moving.Report) error {
-	fmt.Fprintf(w, "Copied %s messages and %s other rows, %s in %s (%s).\n", columns.Thousands(r.Messages),
-		columns.Thousands(r.Rows),
-		size(r.Bytes), span(r.Seconds), rate(r.Bytes, r.Seconds))
+func (c *Migrate) report(w io.Writer, t words.Texts, r moving.Report) error {
+	fmt.Fprintln(w, t.Say(i18n.MoveCopied, columns.Thousands(r.Messages), columns.Thousands(r.Rows), size(r.Bytes),
+		span(r.Seconds), rate(r.Bytes, r.Seconds)))
 	if c.ObjectsTo != "" {
-		fmt.Fprintf(w, "Copied %s objects, %s; %s were there already.\n", columns.Thousands(r.Objects), size(r.ObjectBytes),
-			columns.Thousands(r.ObjectsSame))
+		fmt.Fprintln(w, t.Say(i18n.MoveCopiedObjects, columns.Thousands(r.Objects), size(r.ObjectBytes),
+			columns.Thousands(r.ObjectsSame)))
 	}
 	if r.Damaged > 0 {
-		fmt.Fprintf(w, "%s artifacts are damaged where they are, and were copied as they are: the log names them.\n",
-			columns.Thousands(r.Damaged))
+		fmt.Fprintln(w, t.Say(i18n.MoveDamaged, columns.Thousands(r.Damaged)))
 	}
-	fmt.Fprintf(w, "Compared: %s conversations with %s messages are the same on both sides.\n",
-		columns.Thousands(r.Verified), columns.Thousands(r.Compared))
+	fmt.Fprintln(w, t.Say(i18n.MoveCompared, columns.Thousands(r.Verified), columns.Thousands(r.Compared)))
 	if r.Finished {
-		_, err := fmt.Fprintf(w, "%s was closed %s ago and can only be read; all of it is on %s. Start the servers there.\n",
-			r.From, span(float64(r.StopMS)/1000), r.To)
+		_, err := fmt.Fprintln(w, t.Say(i18n.MoveClosed, r.From, span(float64(r.StopMS)/1000), r.To))
 		return err
 	}
-	_, err := fmt.Fprintf(w,
-		"%s stays in use, and notes what changes. Run the command again to go on, and with --finish to close it.\n", r.From)
+	_, err := fmt.Fprintln(w, t.Say(i18n.MoveStays, r.From))
 	return err
 }
 
 // teller says how far it is: in one row of a terminal, else now and then in a line.
 type teller struct {
 	w     io.Writer
+	texts words.Texts
 	json  bool
 	draws bool
 	last  time.Time
@@ -102,12 +101,8 @@ type teller struct {
 // sayEvery is how often a line is written where nobody watches.
 const sayEvery = 10 * time.Second
 
-var doing = map[string]string{"seed": "noting what there is", "copy": "copying", "verify": "comparing",
-	"finish": "copying the last changes", "objects": "copying objects"}
-
 func (t *teller) told(p moving.Progress) {
-	does := doing[string(p.Stage)]
-	if does == "" || t.json {
+	if i18n.Under("migration", string(p.Stage)) == "" || t.json {
 		return
 	}
 	if !t.draws && time.Since(t.last) < sayEvery {
@@ -118,11 +113,11 @@ func (t *teller) told(p moving.Progress) {
 		return
 	}
 	t.last = time.Now()
-	line := fmt.Sprintf("%s: %s of %s conversations, %s messages, %s, %s", does, columns.Thousands(p.Conversations),
-		columns.Thousands(max(p.Of, p.Conversations)),
-		columns.Thousands(p.Messages), size(p.Bytes+p.ObjectBytes), rate(p.Bytes+p.ObjectBytes, p.Seconds))
+	line := t.texts.Say(i18n.MoveProgress, t.texts.Named("migration", string(p.Stage)), columns.Thousands(p.Conversations),
+		columns.Thousands(max(p.Of, p.Conversations)), columns.Thousands(p.Messages), size(p.Bytes+p.ObjectBytes),
+		rate(p.Bytes+p.ObjectBytes, p.Seconds))
 	if left := remaining(p); left > 0 {
-		line += ", about " + span(left) + " left"
+		line += t.texts.Say(i18n.MoveLeft, span(left))
 	}
 	if t.draws {
 		fmt.Fprintf(t.w, "\r%s\x1b[K", line)

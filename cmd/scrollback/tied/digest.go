@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/notebook"
 )
 
@@ -24,7 +25,7 @@ func (t *Notebook) Digest(ctx context.Context) (notebook.Digest, error) {
 	}
 	if is.Seq == 0 {
 		return d, scrollback.ParamErrorf("scrollback", "file",
-			"there is nothing to compress: no cell of the notebook says anything")
+			i18n.NothingToCompress)
 	}
 	least := t.o.Overrides
 	least.Compaction = map[string]float64{"keep_share": 0, "least_share": 0}
@@ -42,8 +43,8 @@ func (t *Notebook) Digest(ctx context.Context) (notebook.Digest, error) {
 			return d, err
 		}
 	}
-	return d, scrollback.Errorf(scrollback.Unavailable, "scrollback", "the notebook could not be compressed: %s",
-		t.o.Printer.Texts.Results[r.Result])
+	return d, scrollback.Errorf(scrollback.Unavailable, "scrollback", i18n.NotebookNotCompressed,
+		t.texts().Result(r.Result))
 }
 
 // folded is what stands for the folded messages of the conversation's window.

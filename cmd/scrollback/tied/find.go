@@ -10,13 +10,13 @@
 package tied
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -75,7 +75,7 @@ func setMeta(c *scrollback.Conversation, m meta) error {
 	fields := map[string]json.RawMessage{}
 	if len(c.Meta) > 0 && json.Unmarshal(c.Meta, &fields) != nil {
 		return scrollback.Errorf(scrollback.Conflict, "scrollback",
-			"the meta of conversation %s is not an object, so no notebook can be noted in it", c.ID)
+			i18n.MetaHoldsNoNotebook, c.ID)
 	}
 	var err error
 	if fields[field], err = json.Marshal(m); err == nil {
@@ -84,9 +84,11 @@ func setMeta(c *scrollback.Conversation, m meta) error {
 	return scrollback.Wrap(scrollback.Internal, "scrollback", err)
 }
 
-func (t *Notebook) texts() words.NotebookTexts { return t.o.Printer.Texts.Notebook }
+func (t *Notebook) texts() words.Texts { return t.o.Printer.Texts }
 
-func (t *Notebook) note(format string, args ...any) { t.o.Printer.Note(format, args...) }
+func (t *Notebook) note(text i18n.ID, args ...any) {
+	t.o.Printer.Note("%s", t.texts().Say(text, args...))
+}
 
 // find finds the conversation that the notebook is tied to; if there is none, it returns the
 // id of one to make.
@@ -102,7 +104,7 @@ func (t *Notebook) find(ctx context.Context) (scrollback.ConversationID, error) 
 			return "", err
 		case c.DeletedAt != 0:
 			return "", scrollback.Errorf(scrollback.Conflict, "scrollback",
-				"conversation %s of this notebook is in the trash: restore it first", id)
+				i18n.NotebookConversationInTrash, id)
 		}
 		ours, err := t.means(ctx, c)
 		if err != nil {
@@ -125,7 +127,7 @@ func (t *Notebook) means(ctx context.Context, c scrollback.Conversation) (bool, 
 	}
 	if m.File != "" {
 		if other, err := notebook.Open(m.File); err == nil && slices.Contains(notebook.Names(other.Tie()), c.ID) {
-			t.note(t.texts().Copy, columns.Plain(m.File))
+			t.note(i18n.NotebookCopy, columns.Plain(m.File))
 			return false, nil
 		}
 	}
@@ -137,7 +139,7 @@ func (t *Notebook) means(ctx context.Context, c scrollback.Conversation) (bool, 
 	if err == nil && is.Same > 0 && (is.Entire || is.Behind == 0) {
 		return true, nil
 	}
-	t.note(t.texts().Differs, c.ID)
+	t.note(i18n.NotebookDiffers, c.ID)
 	return false, err
 }
 
@@ -151,7 +153,7 @@ func (t *Notebook) Open(ctx context.Context) error {
 	tie := t.file.Tie()
 	roots, beyond := notebook.Narrow(t.o.Roots, tie.Roots, t.file.Folder())
 	for _, b := range beyond {
-		t.complain(t.texts().Beyond, columns.Plain(b.Asked), cmp.Or(t.texts().Reasons[b.Why], b.Why))
+		t.complain(i18n.NotebookBeyond, columns.Plain(b.Asked), t.texts().Reason(b.Why))
 	}
 	instructions := notebook.Instructions(tie, t.file.Cells())
 	if id == "" {
@@ -159,7 +161,7 @@ func (t *Notebook) Open(ctx context.Context) error {
 			return err
 		} else if running {
 			return scrollback.Errorf(scrollback.Conflict, "scrollback",
-				"a cell of this notebook is being run; wait for it, or stop it")
+				i18n.NotebookIsBeingRun)
 		}
 		return t.patch(ctx, 0, func(c *scrollback.Conversation) error {
 			m := metaOf(*c)
@@ -199,10 +201,10 @@ func (t *Notebook) Open(ctx context.Context) error {
 }
 
 // complain writes a line that is also for those who read JSON.
-func (t *Notebook) complain(format string, args ...any) {
+func (t *Notebook) complain(text i18n.ID, args ...any) {
 	p := *t.o.Printer
 	p.JSON = false
-	p.Note(format, args...)
+	p.Note("%s", p.Texts.Say(text, args...))
 }
 
 // model is a model that the notebook names, if it is set up here.
@@ -213,6 +215,6 @@ func (t *Notebook) model(name string) string {
 	if t.app.CheckModel(name) == nil {
 		return name
 	}
-	t.note(t.texts().NoModel, columns.Plain(name))
+	t.note(i18n.NotebookNoModel, columns.Plain(name))
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -28,7 +29,7 @@ func (t *Notebook) patch(ctx context.Context, ifVersion int64, edit func(*scroll
 // follow brings the conversation onto the path of cells, and says what stays behind.
 func (t *Notebook) follow(ctx context.Context, cells []transcript.Cell) (transfer.Followed, error) {
 	if m := metaOf(t.Conversation); m.Branch == t.Conversation.Branch && m.Seq > 0 && t.Conversation.Messages > m.Seq {
-		t.note(t.texts().Elsewhere, t.Conversation.Messages-m.Seq, t.Conversation.ID)
+		t.note(i18n.NotebookElsewhere, t.Conversation.Messages-m.Seq, t.Conversation.ID)
 	}
 	cell := 0
 	entries := func(yield func(transcript.Entry, error) bool) {
@@ -44,7 +45,7 @@ func (t *Notebook) follow(ctx context.Context, cells []transcript.Cell) (transfe
 	case err == nil:
 		t.Conversation = is.Conversation
 	case scrollback.CodeOf(err) == scrollback.Invalid && cell > 0:
-		err = scrollback.ParamErrorf("scrollback", "cell", "cell %d: %w", cell, err)
+		err = scrollback.ParamErrorf("scrollback", "cell", i18n.CellFailed, cell, err)
 	}
 	return is, err
 }
@@ -67,10 +68,10 @@ func (t *Notebook) RunAll(ctx context.Context, cells []int, prompt string) error
 		cell, ok := m.In(t.file.Cells())
 		if !ok {
 			return scrollback.Errorf(scrollback.Conflict, "scrollback",
-				"what was cell %d has been changed or removed; it and those below it were not run", m.Cell+1)
+				i18n.CellWasChanged, m.Cell+1)
 		}
 		if len(cells) > 1 {
-			t.note(t.texts().Cell, cell+1, columns.Clip(t.file.Rows()[cell].Line, titleWidth))
+			t.note(i18n.NotebookCell, cell+1, columns.Clip(t.file.Rows()[cell].Line, titleWidth))
 		}
 		if err := t.run(ctx, cell); err != nil {
 			return err
@@ -94,7 +95,7 @@ func (t *Notebook) run(ctx context.Context, cell int) error {
 	cells := t.file.Cells()
 	cell, ok := r.In(cells) // it may have been read again
 	if !ok {
-		return scrollback.Errorf(scrollback.Internal, "scrollback", "the cell is not in the notebook")
+		return scrollback.Errorf(scrollback.Internal, "scrollback", i18n.CellNotInNotebook)
 	}
 	is, err := t.follow(ctx, cells[:cell])
 	if err != nil {
@@ -177,14 +178,14 @@ func (k *keeping) end(ctx context.Context) error {
 		k.err = k.keep(ctx)
 	}
 	if k.file.Beside != "" {
-		k.complain(k.texts().Beside, columns.Plain(k.file.Beside))
+		k.complain(i18n.NotebookBeside, columns.Plain(k.file.Beside))
 		k.file.Beside = ""
 	}
 	if k.err != nil {
 		return k.err // the conversation still knows what the file lacks
 	}
 	if n := k.run.Stale(); n > 0 && k.begun {
-		k.note(k.texts().Stale, n)
+		k.note(i18n.NotebookStale, n)
 	}
 	now, err := k.app.Get(ctx, k.Conversation.ID)
 	if err == nil && now.Settings.Agents {
@@ -256,7 +257,7 @@ func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 	switch {
 	case len(said) < 2: // nothing came of it
 	case !ok:
-		t.note(t.texts().Lost, t.Conversation.ID)
+		t.note(i18n.NotebookLost, t.Conversation.ID)
 	case notebook.Says(said[0], prompt): // else somebody has gone elsewhere since
 		if err := t.file.Writable(); err != nil {
 			return false, err
@@ -264,7 +265,7 @@ func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 		if err := r.Keep(said); err != nil {
 			return false, err
 		}
-		t.note(t.texts().TakenBack, m.Running.Cell+1)
+		t.note(i18n.NotebookTakenBack, m.Running.Cell+1)
 	}
 	m.Running = nil
 	m.Branch = t.Conversation.Branch

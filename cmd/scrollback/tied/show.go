@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
@@ -125,7 +126,7 @@ func answered(cells []transcript.Cell) int {
 
 // Write lists the cells for people.
 func (n Shown) Write(w io.Writer, t words.Texts) error {
-	rows := [][]string{{"CELL", "ROLE", "TEXT", "SAID", "ANSWER", ""}}
+	rows := [][]string{t.Head(i18n.ColumnCell, i18n.ColumnRole, i18n.ColumnText, i18n.ColumnSaid, i18n.ColumnAnswer, "")}
 	for _, c := range n.Cells {
 		said := ""
 		state := ""
@@ -133,15 +134,15 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 			said = strconv.Itoa(c.Messages)
 		}
 		if c.Calls > 0 {
-			said += fmt.Sprintf(" (%s)", calls(c.Calls))
+			said += t.Say(i18n.NotebookCallsOf, t.Count(int64(c.Calls), i18n.CountOneCall, i18n.CountCalls))
 		}
 		if c.Cut {
-			state = "interrupted"
+			state = t.Say(i18n.NotebookInterrupted)
 		}
 		if c.Stale {
-			state = strings.TrimSpace("stale " + state)
+			state = strings.TrimSpace(t.Say(i18n.NotebookStaleCell) + " " + state)
 		}
-		rows = append(rows, []string{strconv.Itoa(c.Cell), string(c.Role), columns.Clip(c.Line, 50), said,
+		rows = append(rows, []string{strconv.Itoa(c.Cell), t.Named("role", string(c.Role)), columns.Clip(c.Line, 50), said,
 			columns.Clip(c.Answer, 50), state})
 	}
 	if err := columns.Table(w, rows, 0); err != nil {
@@ -149,28 +150,21 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 	}
 	fmt.Fprintln(w)
 	if n.Window == nil {
-		_, err := fmt.Fprintln(w, t.Notebook.NotRun)
+		_, err := fmt.Fprintln(w, t.Say(i18n.NotebookNotRun))
 		return err
 	}
-	fmt.Fprintf(w, "conversation %s\n", n.Conversation)
+	fmt.Fprintln(w, t.Say(i18n.NotebookConversation, n.Conversation))
 	switch {
 	case n.Running:
-		fmt.Fprintln(w, t.Notebook.Running)
+		fmt.Fprintln(w, t.Say(i18n.NotebookRunning))
 	case n.Behind < 0:
-		fmt.Fprintln(w, t.Notebook.Away)
+		fmt.Fprintln(w, t.Say(i18n.NotebookAway))
 	case n.Behind > 0:
-		fmt.Fprintf(w, t.Notebook.Behind+"\n", n.Behind)
+		fmt.Fprintln(w, t.Say(i18n.NotebookBehind, n.Behind))
 	}
 	if err := terminal.Context(w, t, *n.Window); err != nil || len(n.Agents) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
-	return (terminal.Listing{}).Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
-}
-
-func calls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return columns.Thousands(int64(n)) + " calls"
+	return (terminal.Listing{Texts: t}).Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
 }

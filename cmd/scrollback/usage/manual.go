@@ -1,25 +1,27 @@
 package usage
 
+import "github.com/scrollback-ai/scrollback/internal/i18n"
+
 // Groups are the commands as a newcomer meets them, each with an example. ID and REF
 // stand for what the reader has.
 var Groups = []struct {
-	Name     string
+	Name     i18n.ID
 	Commands []Example
 }{
-	{"Chat", []Example{
+	{i18n.GroupChat, []Example{
 		{"chat", `scrollback chat --resume`},
 		{"run", `scrollback run "The spare key is under the third bollard."`},
 		{"serve", `scrollback serve --addr 127.0.0.1:7078`},
 		{"mcp", `scrollback mcp --conversation latest`},
 	}},
-	{"Notebooks", []Example{
+	{i18n.GroupNotebooks, []Example{
 		{"notebook new", `scrollback notebook new plan.ipynb --title "The plan"`},
 		{"notebook", `scrollback notebook plan.ipynb`},
 		{"notebook run", `scrollback notebook run plan.ipynb "The spare key is under the third bollard."`},
 		{"notebook show", `scrollback notebook show plan.ipynb`},
 		{"notebook compress", `scrollback notebook compress plan.ipynb`},
 	}},
-	{"Read", []Example{
+	{i18n.GroupRead, []Example{
 		{"list", `scrollback list --max 10`},
 		{"show", `scrollback show latest --after 0`},
 		{"search", `scrollback search "spare key"`},
@@ -31,18 +33,18 @@ var Groups = []struct {
 		{"context tail", `scrollback context tail REF --lines 20`},
 		{"context grep", `scrollback context grep latest "third.*bollard"`},
 	}},
-	{"Compact", []Example{
+	{i18n.GroupCompact, []Example{
 		{"compact", `scrollback compact latest --force`},
 		{"uncompact", `scrollback uncompact latest`},
 		{"pin", `scrollback pin latest 1`},
 		{"clear", `scrollback clear latest`},
 	}},
-	{"Go back", []Example{
+	{i18n.GroupGoBack, []Example{
 		{"rewind", `scrollback rewind latest 2`},
 		{"branches", `scrollback branches latest`},
 		{"fork", `scrollback fork latest 1 --title "Another way"`},
 	}},
-	{"Move", []Example{
+	{i18n.GroupMove, []Example{
 		{"export", `scrollback export latest -o talk.jsonl`},
 		{"archive", `scrollback archive latest`},
 		{"import", `scrollback import talk.jsonl`},
@@ -50,14 +52,14 @@ var Groups = []struct {
 		{"migrate",
 			`scrollback migrate --from sqlite:///srv/scrollback.db --to postgres://scrollback@db/scrollback --finish`},
 	}},
-	{"Share", []Example{
+	{i18n.GroupShare, []Example{
 		{"keys", `scrollback keys`},
 		{"keys add", `scrollback keys add --name laptop --role write --expires 90d`},
 		{"keys list", `scrollback keys list`},
 		{"keys limit", `scrollback keys limit laptop --chats 100/h --tokens-per-day 500000`},
 		{"keys revoke", `scrollback keys revoke laptop`},
 	}},
-	{"Care", []Example{
+	{i18n.GroupCare, []Example{
 		{"rename", `scrollback rename latest "Where the key is"`},
 		{"trash", `scrollback trash ID`},
 		{"restore", `scrollback restore ID`},
@@ -76,7 +78,7 @@ var Groups = []struct {
 		{"version", `scrollback version`},
 		{"help", `scrollback help context grep`},
 	}},
-	{"Shell", []Example{
+	{i18n.GroupShell, []Example{
 		{"completion", `scrollback completion bash`},
 		{"man", `scrollback man`},
 	}},
@@ -86,24 +88,27 @@ var Groups = []struct {
 type Example struct{ Command, Line string }
 
 // Variables are those the program reads from the environment.
-var Variables = [][2]string{
-	{"SCROLLBACK_DATA", "folder that holds the data"},
-	{"SCROLLBACK_STORE", "database: postgres://…, sqlite:///…"},
-	{"SCROLLBACK_OBJECTS", "where the bytes of artifacts are kept: s3://…, file:///…"},
-	{"SCROLLBACK_DOWNLOADS", "server or signed: whether artifacts are fetched from the bucket"},
-	{"SCROLLBACK_CONFIG", "config file"},
-	{"SCROLLBACK_MODEL", "model, as provider/name; offline needs no key"},
-	{"SCROLLBACK_LIMIT", "window of the model in tokens"},
-	{"SCROLLBACK_ADDR", "address that serve listens on"},
-	{"SCROLLBACK_POLICY", "how new conversations are compacted"},
-	{"SCROLLBACK_SUMMARY_MODEL", "models to ask for summaries, separated by commas"},
-	{"SCROLLBACK_TITLES", "where titles come from: model, prompt or off"},
-	{"SCROLLBACK_TITLE_MODEL", "model to ask for titles"},
-	{"SCROLLBACK_SEARXNG", "address of a SearXNG server that searches the web"},
-	{"SCROLLBACK_WEB_SEARCH", "who searches the web: auto, provider, searxng or off"},
-	{"SCROLLBACK_RATE_LIMIT", "chats that each key, or else address, may begin, such as 100/h"},
-	{"SCROLLBACK_GRACE", "how long serve goes on once it is told to end, such as 5s"},
-	{"SCROLLBACK_LOG_LEVEL", "what is logged: debug, info, warn or error"},
-	{"SCROLLBACK_LOG_FORMAT", "form of the log: text or json"},
-	{"OPENAI_API_KEY, …", "key of a provider: its name in capitals, then _API_KEY"},
+var Variables = []struct {
+	Name  string
+	About i18n.ID
+}{
+	{"SCROLLBACK_DATA", i18n.VariableData},
+	{"SCROLLBACK_STORE", i18n.VariableStore},
+	{"SCROLLBACK_OBJECTS", i18n.VariableObjects},
+	{"SCROLLBACK_DOWNLOADS", i18n.VariableDownloads},
+	{"SCROLLBACK_CONFIG", i18n.VariableConfig},
+	{"SCROLLBACK_MODEL", i18n.VariableModel},
+	{"SCROLLBACK_LIMIT", i18n.VariableLimit},
+	{"SCROLLBACK_ADDR", i18n.VariableAddr},
+	{"SCROLLBACK_POLICY", i18n.VariablePolicy},
+	{"SCROLLBACK_SUMMARY_MODEL", i18n.VariableSummaryModel},
+	{"SCROLLBACK_TITLES", i18n.VariableTitles},
+	{"SCROLLBACK_TITLE_MODEL", i18n.VariableTitleModel},
+	{"SCROLLBACK_SEARXNG", i18n.VariableSearxng},
+	{"SCROLLBACK_WEB_SEARCH", i18n.VariableWebSearch},
+	{"SCROLLBACK_RATE_LIMIT", i18n.VariableRateLimit},
+	{"SCROLLBACK_GRACE", i18n.VariableGrace},
+	{"SCROLLBACK_LOG_LEVEL", i18n.VariableLogLevel},
+	{"SCROLLBACK_LOG_FORMAT", i18n.VariableLogFormat},
+	{"OPENAI_API_KEY, …", i18n.VariableOpenaiApiKey},
 }

@@ -3,49 +3,56 @@
 //
 // Words it adds: application (the commands, flags and arguments, as the parser knows them).
 //
-// Invariants: what the parser takes is what is explained; a test holds every sentence
-// against the Chinese table. Rows fit the terminal, by columns and not by characters. The
+// Invariants: what the parser takes is what is explained; a test holds that the catalogue has
+// every sentence. Rows fit the terminal, by columns and not by characters. The
 // manual page holds nothing that troff would take for a request of its own.
 //
 // It may not run anything, nor know the environment.
 package usage
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // Page is how the command line is explained.
 type Page struct {
-	W       io.Writer
-	Width   int  // of a row, in columns
-	Chinese bool // else English
+	W        io.Writer
+	Width    int // of a row, in columns
+	Language i18n.Language
 }
 
 // say is a sentence in the language of the page.
-func (p Page) say(s string) string {
-	if p.Chinese {
-		return cmp.Or(helps[s], phrases[s], s)
+func (p Page) say(id i18n.ID) string { return p.Language.Say(id) }
+
+// Known reports whether the catalogue has the help that a tag of the command line names.
+func Known(help string) bool { return i18n.Under("help", help) != "" }
+
+// Explain puts the help of all commands in place of the names that their tags give it.
+func Explain(l i18n.Language, n *kong.Node) {
+	n.Help = l.Of("help", n.Help)
+	for _, f := range n.Flags {
+		if f.Name == "help" { // the parser's own
+			f.Help = "show-help"
+		}
+		f.Help = l.Of("help", f.Help)
 	}
-	return s
+	for _, a := range n.Positional {
+		a.Help = l.Of("help", a.Help)
+	}
+	for _, c := range n.Children {
+		Explain(l, c)
+	}
 }
 
-// Known reports whether a sentence has its Chinese.
-func Known(s string) bool { return helps[s] != "" }
-
-// colon is a heading.
-func (p Page) colon(s string) string {
-	if p.Chinese {
-		return p.say(s) + "："
-	}
-	return s + ":"
-}
+// heading is a heading.
+func (p Page) heading(id i18n.ID) string { return p.Language.Say(i18n.HelpHeading, id) }
 
 // Name is a command as it is typed.
 func Name(n *kong.Node) string {
@@ -58,13 +65,8 @@ func Name(n *kong.Node) string {
 
 // Overview is what a newcomer to the program reads first.
 func (p Page) Overview(root *kong.Node) error {
-	fmt.Fprintln(
-		p.W,
-		p.say(
-			"scrollback keeps every conversation with a language model for ever, and sends the model\nthe best of it that fits its window. What no longer fits is compacted, never lost.",
-		),
-	)
-	fmt.Fprintf(p.W, "\n%s\n", p.say("Start with these; no key is needed:"))
+	fmt.Fprintln(p.W, p.say(i18n.HelpAbout))
+	fmt.Fprintf(p.W, "\n%s\n", p.say(i18n.HelpStartWith))
 	for _, line := range []string{`run "The spare key is under the third bollard."`, "chat --resume", "serve"} {
 		fmt.Fprintln(p.W, "  scrollback "+line)
 	}
@@ -82,46 +84,46 @@ func (p Page) Overview(root *kong.Node) error {
 		}
 		p.rows(rows)
 	}
-	fmt.Fprintf(p.W, "\n%s\n", p.say("Flags of every command, before or after its name"))
+	fmt.Fprintf(p.W, "\n%s\n", p.say(i18n.HelpGlobalFlags))
 	p.rows(flags(root.Flags))
-	fmt.Fprintf(p.W, "\n%s\n", p.say("Environment; a flag overrides it, and it overrides the config file"))
-	p.rows(Variables)
-	_, err := fmt.Fprintf(p.W, "\n%s\n", p.say("scrollback help COMMAND explains a command, with an example."))
+	fmt.Fprintf(p.W, "\n%s\n", p.say(i18n.HelpEnvironment))
+	p.rows(p.variables())
+	_, err := fmt.Fprintf(p.W, "\n%s\n", p.say(i18n.HelpOfCommand))
 	return err
 }
 
 // Command explains a command.
 func (p Page) Command(n *kong.Node) error {
-	fmt.Fprintf(p.W, "%s %s\n\n", p.colon("Usage"), synopsis(n))
+	fmt.Fprintf(p.W, "%s %s\n\n", p.heading(i18n.HelpUsage), synopsis(n))
 	p.rows([][2]string{{"", n.Help}})
-	p.part("Arguments", arguments(n))
-	p.part("Commands", children(n))
+	p.part(i18n.HelpArguments, arguments(n))
+	p.part(i18n.HelpCommands, children(n))
 	own := n.Flags
 	for up := n.Parent; up != nil && up.Parent != nil; up = up.Parent {
 		own = append(own, up.Flags...)
 	}
-	p.part("Flags", flags(own))
+	p.part(i18n.HelpFlags, flags(own))
 	root := n
 	for root.Parent != nil {
 		root = root.Parent
 	}
-	p.part("Flags of every command, before or after its name", flags(root.Flags))
+	p.part(i18n.HelpGlobalFlags, flags(root.Flags))
 	if group := n.Parent; group != nil && group.DefaultCmd == n {
-		p.part("Also", siblings(n))
+		p.part(i18n.HelpAlso, siblings(n))
 	}
 	for _, g := range Groups {
 		for _, e := range g.Commands {
 			if e.Command == Name(n) {
-				fmt.Fprintf(p.W, "\n%s\n  %s\n", p.colon("Example"), e.Line)
+				fmt.Fprintf(p.W, "\n%s\n  %s\n", p.heading(i18n.HelpExample), e.Line)
 			}
 		}
 	}
 	return nil
 }
 
-func (p Page) part(name string, rows [][2]string) {
+func (p Page) part(name i18n.ID, rows [][2]string) {
 	if len(rows) > 0 {
-		fmt.Fprintf(p.W, "\n%s\n", p.colon(name))
+		fmt.Fprintf(p.W, "\n%s\n", p.heading(name))
 		p.rows(rows)
 	}
 }
@@ -145,7 +147,7 @@ func (p Page) rows(rows [][2]string) {
 		if r[0] != "" {
 			head = "  " + r[0]
 		}
-		for _, row := range columns.Wrap(p.say(r[1]), max(p.Width-1-left, mostName)) {
+		for _, row := range columns.Wrap(r[1], max(p.Width-1-left, mostName)) {
 			if columns.Width(head) > left-2 && head != "" {
 				fmt.Fprintln(p.W, head)
 				head = ""
@@ -154,6 +156,15 @@ func (p Page) rows(rows [][2]string) {
 			head = ""
 		}
 	}
+}
+
+// variables are those that the program reads, with what they are.
+func (p Page) variables() [][2]string {
+	var rows [][2]string
+	for _, v := range Variables {
+		rows = append(rows, [2]string{v.Name, p.say(v.About)})
+	}
+	return rows
 }
 
 func flags(all []*kong.Flag) [][2]string {

@@ -70,7 +70,7 @@ func gone(path string) bool {
 	return err == nil && !folder.IsDir()
 }
 
-func displaced(format string, args ...any) error {
+func displaced(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Unavailable, "sqlite", format, args...).Because(scrollback.ErrDisplaced)
 }
 

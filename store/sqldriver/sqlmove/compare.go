@@ -161,7 +161,7 @@ func (m *mover) seen(id string, from map[string]int64, messages, conversations i
 	}
 }
 
-func different(format string, args ...any) error {
+func different(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Internal, op, format+"; the source stays as it is, and the copy is not to be used",
 		args...).Because(errDiffers)
 }

@@ -1,0 +1,80 @@
+package i18n
+
+// Sentences of errors of originals, artifacts and pages of them.
+var (
+	AttachmentNotText = problem("attachment-not-text",
+		"not text: %s, %d bytes; the text of PDF and Office files is not read, so attach it as text",
+		"不是文本：%s，%d 字节；PDF 和 Office 文件中的文字不会被读取，请以文本形式附上")
+	NotText = problem("not-text",
+		"not text: %s, %d bytes",
+		"不是文本：%s，%d 字节")
+	MalformedArtifactID = problem("malformed-artifact-id",
+		"malformed artifact id",
+		"附件 id 格式不正确")
+	ObjectListDoesNotEnd = problem("object-list-does-not-end",
+		"the list of objects does not end: check the object store",
+		"对象列表没有尽头：请检查对象存储")
+	ArtifactBytesMissing = problem("artifact-bytes-missing",
+		"the bytes of this artifact are missing",
+		"此附件的内容丢失")
+	MoreThanBytes = problem("more-than-bytes",
+		"more than %d bytes",
+		"超过 %d 字节")
+	ArchiveHasWrongSize = problem("archive-has-wrong-size",
+		"archive %s has %d bytes instead of %d",
+		"存档 %s 有 %d 字节，应为 %d 字节")
+	ArchiveNoteUnreadable = problem("archive-note-unreadable",
+		"the note of archive %s cannot be read",
+		"无法读取存档 %s 的说明")
+	NoSuchArchive = problem("no-such-archive",
+		"conversation %s has no such archive",
+		"对话 %s 没有这个归档")
+	NoSuchArtifact = problem("no-such-artifact",
+		"no such artifact",
+		"没有这个附件")
+	SegmentsNestedTooDeep = problem("segments-nested-too-deep",
+		"segments nested deeper than %d levels",
+		"片段嵌套超过 %d 层")
+	MaxResultsOutOfRange = problem("max-results-out-of-range",
+		"max_results must be 1 to %d",
+		"max_results 必须在 1 到 %d 之间")
+	ContextLinesOutOfRange = problem("context-lines-out-of-range",
+		"context_lines must be 0 to %d",
+		"context_lines 必须在 0 到 %d 之间")
+	NoSegmentNamed = problem("no-segment-named",
+		"no segment %q",
+		"没有片段 %q")
+	SegmentRendersDifferently = problem("segment-renders-differently",
+		"segment %s rendered again differs from what was folded: %d bytes instead of %d",
+		"片段 %s 重新生成的内容与压缩时不同：%d 字节，应为 %d 字节")
+	MalformedConversationID = problem("malformed-conversation-id",
+		"malformed conversation id",
+		"对话 id 格式不正确")
+	PatternMustNotBeEmpty = problem("pattern-must-not-be-empty",
+		"pattern must not be empty",
+		"pattern 不能为空")
+	PatternTooLong = problem("pattern-too-long",
+		"pattern has %d characters, at most %d are allowed",
+		"pattern 有 %d 个字符，最多允许 %d 个")
+	PatternTooBig = problem("pattern-too-big",
+		"pattern is too big: its repetitions multiply",
+		"pattern 过大：其中的重复相乘")
+	LinesOutOfRange = problem("lines-out-of-range",
+		"lines must be 1 to %d",
+		"lines 必须在 1 到 %d 之间")
+	ByteLimitOutOfRange = problem("byte-limit-out-of-range",
+		"limit must be 1 to %d bytes",
+		"limit 必须在 1 到 %d 字节之间")
+	OffsetMustNotBeNegative = problem("offset-must-not-be-negative",
+		"offset must not be negative",
+		"offset 不能为负数")
+	OffsetPastEnd = problem("offset-past-end",
+		"offset %d is past the end: %d bytes",
+		"offset %d 超出末尾：共 %d 字节")
+	NoSuchRenderer = problem("no-such-renderer",
+		"segment %s: this program has no renderer %d",
+		"片段 %s：本程序没有第 %d 版生成器")
+	ArtifactBytesChanged = problem("artifact-bytes-changed",
+		"the bytes of artifact %s are not those that were stored",
+		"附件 %s 的字节与保存时不同")
+)
