@@ -142,3 +142,22 @@ func TestPageSettings(t *testing.T) {
 	d.do("keys on a phone", chromedp.EmulateViewport(390, 844), chromedp.WaitVisible(".entries .revoked"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
 }
+
+// The page offers what the server lists, and has words in both languages for all of it.
+func TestPageHasWordsForWhatIsOffered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.do("offered", chromedp.Navigate(d.url), chromedp.WaitVisible(writing))
+	missing, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`(async () => {
+		const { areas } = await import('/assets/state/words.js');
+		const has = (l, key) => Object.values(areas).some((a) => Object.hasOwn(a[l], key));
+		const l = await (await fetch('/api/limits')).json();
+		const keys = [...l.policies.map((p) => 'set.policy.' + p.name), ...l.policy_numbers.map((n) => 'set.n.' + n.name),
+			...l.exports.flatMap((f) => ['side.export.' + f, 'side.export.' + f + '.about'])];
+		if (l.policies.length < 4 || l.policy_numbers.length < 20 || l.exports.length < 7 || l.tools.length < 12) return 'too few: ' + JSON.stringify(l);
+		return ['en', 'zh'].flatMap((lang) => keys.filter((key) => !has(lang, key)).map((key) => lang + ' ' + key)).join();
+	})()`, chromedp.EvalAwaitPromise))
+	if err != nil || missing != "" {
+		t.Errorf("no words for %s (%v)", missing, err)
+	}
+}

@@ -72,6 +72,31 @@ const (
 // BundleFormat is the name of the format that holds a whole conversation.
 const BundleFormat = "bundle"
 
+// Formats are the names of what a transfer reads and writes.
+type Formats struct {
+	Imports []string // of files, also those of tools
+	Exports []string
+	Tools   []string // whose conversations are read where they keep them
+}
+
+// Formats lists the names of what is read and written here, the bundle first.
+func (t *Transfer) Formats() Formats {
+	out := Formats{Imports: []string{BundleFormat}, Exports: []string{BundleFormat}, Tools: []string{}}
+	for _, f := range t.o.Importers {
+		out.Imports = append(out.Imports, f.Name())
+	}
+	for _, tool := range t.o.Tools {
+		out.Tools = append(out.Tools, tool.Name())
+		if !slices.Contains(out.Imports, tool.Name()) {
+			out.Imports = append(out.Imports, tool.Name())
+		}
+	}
+	for _, f := range t.o.Exporters {
+		out.Exports = append(out.Exports, f.Name())
+	}
+	return out
+}
+
 // Bounds of one write of an import.
 const (
 	importBatch = 256
