@@ -22,7 +22,7 @@ func TestAliasesNameTheirFields(t *testing.T) {
 		"engine.ModelEntry":     reflect.TypeFor[engine.ModelEntry](),
 		"engine.PolicySettings": reflect.TypeFor[engine.PolicySettings](),
 		"engine.Overrides":      reflect.TypeFor[engine.Overrides](),
-		"transfer.Archived":     reflect.TypeFor[transfer.Archived](),
+		"transfer.Copy":         reflect.TypeFor[transfer.Copy](),
 		"transfer.OriginQuery":  reflect.TypeFor[transfer.OriginQuery](),
 	}
 	found := 0

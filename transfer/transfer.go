@@ -36,7 +36,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 	"github.com/scrollback-ai/scrollback/transcript/mask"
 	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
@@ -141,7 +141,7 @@ type ImportResult struct {
 	Masked        int              `json:"masked,omitempty"`
 	Held          bool             `json:"held,omitempty"`
 	Deleted       int              `json:"deleted,omitempty"`
-	Unsealed      bool             `json:"unsealed,omitempty"` // an archive that nothing says is whole and unchanged
+	Unsealed      bool             `json:"unsealed,omitempty"` // a full copy that nothing says is whole and unchanged
 	// IDs are the new ids of a copy by those in the bundle: of conversations, branches and
 	// segments.
 	IDs map[string]string `json:"ids,omitempty"`
@@ -204,11 +204,11 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy",
 			"only a bundle brings ids that a copy could change")
 	}
-	sealed, err := archived.CheckSeal(r)
+	sealed, err := fullcopy.CheckSeal(r)
 	if err != nil {
 		return im.out, err
 	}
-	im.out.Unsealed = format.Name() == archived.Name && !sealed
+	im.out.Unsealed = format.Name() == fullcopy.Name && !sealed
 	if q.Into == "" {
 		if im.file, err = fileHash(r); err != nil {
 			return im.out, err

@@ -190,7 +190,7 @@ func FuzzHTML(f *testing.F) {
 			}
 		}
 		end := 0
-		for _, s := range Blocks(source) {
+		for _, s := range closedSpans(source) {
 			if s.At != end || s.End <= s.At {
 				t.Fatalf("of %q the block %v begins elsewhere than %d", source, s, end)
 			}
@@ -205,8 +205,8 @@ func FuzzBlocks(f *testing.F) {
 		f.Add(source, "\n\n: a\n===\n| a |\n|---|\n    b\n- c\n$$\n```\n> d\n")
 	}
 	f.Fuzz(func(t *testing.T, source, more string) {
-		before := Blocks(source)
-		after := Blocks(source + more)
+		before := closedSpans(source)
+		after := closedSpans(source + more)
 		if len(before) > 0 && len(before) > len(after) {
 			t.Fatalf("%q has the blocks %v, and with %q %v", source, before, more, after)
 		}
