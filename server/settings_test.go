@@ -65,13 +65,17 @@ func TestPageKnowsThePolicies(t *testing.T) {
 		Groups  []struct{ Numbers [][3]any }
 	}
 	raw, err := chromedp.Run(d.ctx,
-		chromedp.Evaluate[string](`import('/assets/state/policies.js').then((x) => JSON.stringify({ `+
-			`Presets: x.presets, Groups: x.groups }))`,
-			chromedp.EvalAwaitPromise))
+		chromedp.Evaluate[string](`(async () => {
+			await (await import('/assets/state/offered.js')).learnLimits();
+			const x = await import('/assets/state/policies.js');
+			const numbers = x.groups().flatMap((g) => g.numbers.map(([n]) => n));
+			const own = (p) => Object.fromEntries(numbers.map((n) => [n, x.own(p, n)]));
+			return JSON.stringify({ Presets: Object.fromEntries(x.names().map((p) => [p, own(p)])), Groups: x.groups() });
+		})()`, chromedp.EvalAwaitPromise))
 	if err == nil {
 		err = json.Unmarshal([]byte(raw), &says)
 	}
-	if err != nil || len(says.Presets) != 3 {
+	if err != nil || len(says.Presets) != len(compact.Names()) {
 		t.Fatalf("%.200s, %v", raw, err)
 	}
 	for name, numbers := range says.Presets {
