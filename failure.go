@@ -113,7 +113,7 @@ type TextID = i18n.ID
 // it is known where it was stored before sentences had ids, and its values. Without a format it
 // is a value.
 type Sentence struct {
-	ID     TextID  `json:"id,omitempty"`
+	ID     TextID     `json:"id,omitempty"`
 	Format string     `json:"format,omitempty"`
 	Args   []Sentence `json:"args,omitempty"`
 	Value  string     `json:"value,omitempty"`

@@ -61,6 +61,11 @@ const (
 	StatusFailed      Status = "failed"
 )
 
+// Known reports whether it is one of those.
+func (s Status) Known() bool {
+	return s == StatusComplete || s == StatusInterrupted || s == StatusFailed
+}
+
 // Message is one entry of the log: complete when inserted, and never changed.
 //
 // Seq counts 1, 2, 3 … along the path of its branch. Tokens is the o200k count

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/seal"
 )
 
 const (
@@ -265,13 +266,13 @@ func open(t testing.TB, file []byte) (out []item) {
 func forge(t testing.TB, items []item) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	seal := &sealWriter{w: &out, sum: sha256.New()}
-	zip, err := zstd.NewWriter(seal)
+	sealed := seal.NewWriter(&out)
+	zip, err := zstd.NewWriter(sealed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	archived(t, zip, items)
-	for _, err := range []error{zip.Close(), seal.seal(0, DefaultLimits())} {
+	for _, err := range []error{zip.Close(), writeSeal(sealed, 0, DefaultLimits())} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package bundle
 import (
 	"archive/tar"
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/seal"
 )
 
 // edit is one change of a text: some bytes go, and others come in their place, which are
@@ -210,9 +210,9 @@ func archived(t testing.TB, to io.Writer, items []item) {
 func resealed(t testing.TB, packed []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	seal := &sealWriter{w: &out, sum: sha256.New()}
-	_, err := seal.Write(packed)
-	if err = errors.Join(err, seal.seal(0, DefaultLimits())); err != nil {
+	sealed := seal.NewWriter(&out)
+	_, err := sealed.Write(packed)
+	if err = errors.Join(err, writeSeal(sealed, 0, DefaultLimits())); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

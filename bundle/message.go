@@ -102,8 +102,7 @@ func (c *checker) judge(m scrollback.Message) error {
 		return wrong("has a malformed id")
 	case err != nil:
 		return wrong("has an unknown role")
-	case m.Status != scrollback.StatusComplete && m.Status != scrollback.StatusInterrupted &&
-		m.Status != scrollback.StatusFailed:
+	case !m.Status.Known():
 		return wrong("has an unknown status")
 	case m.CreatedAt == 0:
 		return wrong("has no time")

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
-	"hash"
 	"io"
+
+	"github.com/scrollback-ai/scrollback/internal/seal"
 )
 
 // tarOverhead is at most what an entry takes besides its bytes.
@@ -20,24 +20,9 @@ const (
 	sealTail  = 8 + sha256.Size
 )
 
-// sealWriter hashes what it writes.
-type sealWriter struct {
-	w   io.Writer
-	sum hash.Hash
-	n   int64
-}
-
-// Write implements io.Writer.
-func (s *sealWriter) Write(p []byte) (int, error) {
-	n, err := s.w.Write(p)
-	s.sum.Write(p[:n])
-	s.n += int64(n)
-	return n, err
-}
-
-// seal ends the file. Content that compresses better than a reader accepts is padded.
-func (s *sealWriter) seal(unpacked int64, l Limits) error {
-	pad := max(0, (unpacked-l.RatioFrom)/l.Ratio-s.n)
+// writeSeal ends the file. Content that compresses better than a reader accepts is padded.
+func writeSeal(s *seal.Writer, unpacked int64, l Limits) error {
+	pad := max(0, (unpacked-l.RatioFrom)/l.Ratio-s.Len())
 	head := binary.LittleEndian.AppendUint32(nil, sealMagic)
 	head = binary.LittleEndian.AppendUint32(head, uint32(pad+sealTail))
 	if _, err := s.Write(head); err != nil {
@@ -52,7 +37,7 @@ func (s *sealWriter) seal(unpacked int64, l Limits) error {
 	if _, err := s.Write(binary.LittleEndian.AppendUint64(nil, uint64(sealHead+pad+sealTail))); err != nil {
 		return err
 	}
-	_, err := s.w.Write(s.sum.Sum(nil))
+	_, err := s.Write(s.Sum())
 	return err
 }
 
@@ -64,38 +49,27 @@ func unsealed(r io.ReadSeeker, size int64) (int64, error) {
 		return 0, broken
 	}
 	tail := make([]byte, sealTail)
-	if err := readAt(r, size-sealTail, tail); err != nil {
-		return 0, err
+	if err := seal.ReadAt(r, size-sealTail, tail); err != nil {
+		return 0, failed(err)
 	}
 	length := int64(min(binary.LittleEndian.Uint64(tail), uint64(size)+1))
 	if length < sealHead+sealTail || length > size {
 		return 0, broken
 	}
 	head := make([]byte, sealHead)
-	if err := readAt(r, size-length, head); err != nil {
-		return 0, err
+	if err := seal.ReadAt(r, size-length, head); err != nil {
+		return 0, failed(err)
 	}
 	if binary.LittleEndian.Uint32(head) != sealMagic || int64(binary.LittleEndian.Uint32(head[4:])) != length-sealHead {
 		return 0, broken
 	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
+	sum, err := seal.SumOf(r, size-sha256.Size)
+	if err != nil {
 		return 0, failed(err)
 	}
-	sum := sha256.New()
-	if n, err := io.Copy(sum, io.LimitReader(r, size-sha256.Size)); err != nil || n != size-sha256.Size {
-		return 0, failed(errors.Join(err, io.ErrUnexpectedEOF))
-	}
-	if !bytes.Equal(sum.Sum(nil), tail[8:]) {
+	if !bytes.Equal(sum, tail[8:]) {
 		return 0, broken
 	}
-	_, err := r.Seek(0, io.SeekStart)
+	_, err = r.Seek(0, io.SeekStart)
 	return size - length, failed(err)
-}
-
-func readAt(r io.ReadSeeker, at int64, p []byte) error {
-	_, err := r.Seek(at, io.SeekStart)
-	if err == nil {
-		_, err = io.ReadFull(r, p)
-	}
-	return failed(err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/seal"
 )
 
 // Bounds of an entry of records; one record may be bigger by itself.
@@ -24,7 +25,7 @@ const (
 // segments, its branches (parents first), mentions and files, its messages branch
 // by branch, and its receipts.
 type Writer struct {
-	out    *sealWriter
+	out    *seal.Writer
 	zip    *zstd.Encoder
 	tar    *tar.Writer
 	limits Limits
@@ -41,7 +42,7 @@ type Writer struct {
 
 // NewWriter begins a bundle of a conversation.
 func NewWriter(w io.Writer, of scrollback.ConversationID, limits Limits) (*Writer, error) {
-	out := &sealWriter{w: w, sum: sha256.New()}
+	out := seal.NewWriter(w)
 	zip, err := zstd.NewWriter(out, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "bundle.NewWriter", err)
@@ -149,5 +150,5 @@ func (b *Writer) Close() error {
 	if err := b.zip.Close(); err != nil {
 		return failed(err)
 	}
-	return failed(b.out.seal(b.total+int64(len(b.sum.Entries)+2)*tarOverhead, b.limits))
+	return failed(writeSeal(b.out, b.total+int64(len(b.sum.Entries)+2)*tarOverhead, b.limits))
 }

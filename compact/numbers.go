@@ -52,6 +52,22 @@ var numbers = []number{
 	{name: "failures_max", least: 1, most: 1000, count: func(p *Policy) *int64 { return &p.FailuresMax }},
 }
 
+// Number describes one of the numbers that every policy has.
+type Number struct {
+	Name        string
+	Least, Most float64
+	Whole       bool // it counts something
+}
+
+// Numbers lists the numbers that [Named] takes, in the order in which they are described.
+func Numbers() []Number {
+	out := make([]Number, len(numbers))
+	for i, n := range numbers {
+		out[i] = Number{Name: n.name, Least: n.least, Most: n.most, Whole: n.count != nil}
+	}
+	return out
+}
+
 // Numbers lists a policy's numbers by the names that [Named] takes.
 func (p Policy) Numbers() map[string]float64 {
 	out := map[string]float64{}

@@ -59,17 +59,29 @@ type Policy struct {
 	FailuresMax              int64
 }
 
-// presets are the policies; preset adds what they share.
-var presets = map[string]Policy{
-	Snapshot: {Summarizes: true, TriggerLimitShare: 0.7, AfterShare: 0.4, KeepShare: 0.3, ExtractLines: 5},
-	Rolling: {Summarizes: true, TriggerMessages: 12, TriggerTokens: 3500, NewMessages: 4, AfterShare: 0.6, KeepShare: 0.5,
-		KeepMessages: 4, ExtractLines: 3},
-	Segments: {AfterShare: 0.5, KeepMessages: 4, ExtractLines: 5},
+// presets are the policies, a row each; preset adds what they share.
+var presets = []Policy{
+	{Name: Snapshot, Summarizes: true, TriggerLimitShare: 0.7, AfterShare: 0.4, KeepShare: 0.3, ExtractLines: 5},
+	{Name: Rolling, Summarizes: true, TriggerMessages: 12, TriggerTokens: 3500, NewMessages: 4, AfterShare: 0.6,
+		KeepShare: 0.5, KeepMessages: 4, ExtractLines: 3},
+	{Name: Segments, AfterShare: 0.5, KeepMessages: 4, ExtractLines: 5},
+}
+
+// Names lists the names of the policies, Auto first.
+func Names() []string {
+	out := []string{Auto}
+	for _, p := range presets {
+		out = append(out, p.Name)
+	}
+	return out
 }
 
 func preset(name string) (Policy, bool) {
-	p, ok := presets[name]
-	p.Name = name
+	i := slices.IndexFunc(presets, func(p Policy) bool { return p.Name == name })
+	if i < 0 {
+		return Policy{}, false
+	}
+	p := presets[i]
 	p.TriggerShare = 0.9
 	p.LeastShare = 0.25
 	p.MostShare = 0.7
@@ -84,7 +96,7 @@ func preset(name string) (Policy, bool) {
 	p.ShrinkShare = 0.95
 	p.RetryGrowth = 1.2
 	p.FailuresMax = 3
-	return p, ok
+	return p, true
 }
 
 // Named returns the policy with a name; empty means auto, which asks for summaries if
@@ -101,7 +113,7 @@ func Named(name string, canSummarize bool, numbers ...map[string]float64) (Polic
 	p, ok := preset(name)
 	if !ok {
 		return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", i18n.UnknownPolicy, name,
-			strings.Join([]string{Auto, Snapshot, Rolling, Segments}, ", "))
+			strings.Join(Names(), ", "))
 	}
 	for _, set := range numbers {
 		for _, key := range slices.Sorted(maps.Keys(set)) {

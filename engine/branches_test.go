@@ -14,7 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // view is the view of a conversation's current branch.
@@ -30,16 +29,28 @@ func view(r *enginetest.Rig, id scrollback.ConversationID) scrollback.View {
 // leaf is the fold of a view that holds a seq: its first and last seq.
 func leaf(r *enginetest.Rig, v scrollback.View, seq int64) (first, last int64) {
 	r.T.Helper()
-	ref, err := search.LeafRef(context.Background(), r.Driver.Views, v, seq)
-	if err != nil || ref == nil {
-		r.T.Fatalf("#%d is in no leaf: %v", seq, err)
+	var ids []scrollback.SegmentID
+	for _, item := range v.Segments {
+		if item.FirstSeq <= seq && seq <= item.LastSeq {
+			ids = []scrollback.SegmentID{item.ID}
+		}
 	}
-	_, id, _ := ref.Split()
-	segs, err := r.Store.Segments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(id)})
-	if err != nil {
-		r.T.Fatal(err)
+	for len(ids) > 0 {
+		segs, err := r.Store.Segments(context.Background(), ids)
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		i := slices.IndexFunc(segs, func(g scrollback.Segment) bool { return g.FirstSeq <= seq && seq <= g.LastSeq })
+		if i >= 0 && len(segs[i].Children) == 0 {
+			return segs[i].FirstSeq, segs[i].LastSeq
+		}
+		ids = nil
+		if i >= 0 {
+			ids = segs[i].Children
+		}
 	}
-	return segs[0].FirstSeq, segs[0].LastSeq
+	r.T.Fatalf("#%d is in no leaf", seq)
+	return 0, 0
 }
 
 // A rewind or a fork to anywhere in a conversation that was folded many times over

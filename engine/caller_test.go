@@ -56,7 +56,7 @@ func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 		t.Fatal(err)
 	}
 	out.bundle = file.Bytes()
-	archived, err := r.Transfer.Archives().Write(ctx, r.View, c.ID)
+	archived, err := r.Transfer.Copies().Write(ctx, r.View, c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,15 +221,15 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			return r.Transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
 		}),
 		"Archives.Write": write(func(v *engine.View) error {
-			_, err := r.Transfer.Archives().Write(ctx, v, o.id)
+			_, err := r.Transfer.Copies().Write(ctx, v, o.id)
 			return err
 		}),
 		"Archives.List": read(func(v *engine.View) error {
-			_, err := r.Transfer.Archives().List(ctx, v, o.id, 1)
+			_, err := r.Transfer.Copies().List(ctx, v, o.id, 1)
 			return err
 		}),
 		"Archives.Open": read(func(v *engine.View) error {
-			_, f, err := r.Transfer.Archives().Open(ctx, v, o.id, o.archive)
+			_, f, err := r.Transfer.Copies().Open(ctx, v, o.id, o.archive)
 			if f != nil {
 				f.Close()
 			}
@@ -278,7 +278,7 @@ func TestForeignCaller(t *testing.T) {
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
 	v := r.View
-	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Archives(), v.Turns(), v.Bulk(), v.Branches(),
+	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Copies(), v.Turns(), v.Bulk(), v.Branches(),
 		v.Compactions(),
 		v.Projects()} {
 		typ := reflect.TypeOf(of)

@@ -10,7 +10,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/local"
-	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // folder makes a temporary folder, so that the examples leave nothing behind.
@@ -217,7 +216,7 @@ func ExampleScrollback_Import() {
 {"role": "assistant", "content": "Noted."}
 `
 	for range 2 {
-		in, err := sb.Import(ctx, strings.NewReader(file), transfer.ImportRequest{})
+		in, err := sb.Import(ctx, strings.NewReader(file), local.ImportRequest{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -276,12 +276,12 @@ func (s *Scrollback) DownloadsFrom(ctx context.Context) (string, error) {
 // Import reads a file of another tool, or a bundle, into conversations; see
 // [transfer.Transfer.Import].
 func (s *Scrollback) Import(ctx context.Context, r io.ReadSeeker,
-	q transfer.ImportRequest) (transfer.ImportResult, error) {
+	q ImportRequest) (ImportResult, error) {
 	return s.Transfer.Import(ctx, s.View, r, q)
 }
 
 // Export writes a conversation; see [transfer.Transfer.Export].
-func (s *Scrollback) Export(ctx context.Context, id scrollback.ConversationID, q transfer.ExportRequest,
+func (s *Scrollback) Export(ctx context.Context, id scrollback.ConversationID, q ExportRequest,
 	w io.Writer) error {
 	return s.Transfer.Export(ctx, s.View, id, q, w)
 }

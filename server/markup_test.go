@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -124,6 +125,56 @@ func (d *desk) switches(id scrollback.ConversationID) {
 	d.is("its width", `document.documentElement.scrollWidth`, "390")
 }
 
+// formulas are what people and models write, of each kind that the page draws; those that it does
+// not draw stay as they were written.
+var formulas = []struct {
+	tex   string
+	drawn bool
+}{
+	{`E=mc^2`, true}, {`\frac{-b \pm \sqrt{b^2-4ac}}{2a}`, true}, {`\int_0^\infty e^{-x^2}\,dx`, true},
+	{`\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}`, true}, {`\begin{alignedat}{2} a&=1 & b&=2 \end{alignedat}`, true},
+	{`\begin{array}{|r:c|} \hline 1 & 2 \\ \hline \end{array}`, true}, {`\textcolor{#0a0}{x} + \color{red} y`, true},
+	{`\colorbox{teal}{B}`, true}, {`\cancel{x} + \xcancel{y} + \sout{z}`, true}, {`\boxed{F=ma}`, true},
+	{`\xrightarrow[a]{b} + \xhookrightarrow{c}`, true}, {`{a \over b} + {a \choose b} + \genfrac{[}{]}{0pt}{1}{a}{b}`, true},
+	{`\cfrac{1}{1+\cfrac{1}{x}}`, true}, {`\overbrace{a+b}^{n} \underbrace{c}_{m}`, true}, {`\mathrlap{x}y \smash{z}`, true},
+	{`\raisebox{1em}{x} \rule{1em}{1em} \kern1em`, true}, {`\Huge x \tiny y`, true}, {`\mathop{a}\limits_b^c`, true},
+	{`\left( x \middle| y \right]`, true}, {`\verb|<x>| \text{for $a < b$}`, true}, {`\operatorname{Gam ma}(z)`, true},
+	{`\mathscr{C} \mathfrak{g} \mathbb{R} \boldsymbol{\beta}`, true}, {`\widehat{ABC} \utilde{x} \overgroup{AB}`, true},
+	{`\not\in \bmod 2 \pmod{4}`, true}, {`\ce{2 H2 + O2 -> 2 H2O}`, false}, {`\bcancel{5ay} + \phantom{x}`, true},
+	{`\unknown{x}`, false}, {`\frac{1`, false}, {`\href{https://example.com}{x}`, false}, {`\def\a{x}\a`, false},
+	{`\newcommand{\b}{x}\b`, false}, {`\includegraphics{x.png}`, false}, {`x\ref{a}`, false},
+	{`\overset{a}{b}`, true}, {`\KaTeX \blue{x}`, true},
+}
+
+// A formula is drawn whole, or stands as it was written; nothing of it is a link or has an id.
+func TestPageDrawsFormulas(t *testing.T) {
+	t.Parallel()
+	text := ""
+	for _, f := range formulas {
+		text += "\\(" + f.tex + "\\)\n\n"
+	}
+	d := newDesk(t)
+	c, _, err := d.rig.Create(d.Context(), scrollback.Conversation{Title: "Formulas"}, scrollback.Message{
+		Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Text{Text: text}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.do("formulas", chromedp.EmulateViewport(1360, 2400), chromedp.Navigate(d.url+"/#"+string(c.ID)),
+		until(`document.querySelectorAll('#m1 p math').length > 0`))
+	for i, f := range formulas {
+		n := strconv.Itoa(i + 1)
+		want := "false " + `\(` + f.tex + `\)`
+		if f.drawn {
+			want = "true " + f.tex
+		}
+		d.is(f.tex, `(() => { const p = document.querySelector('#m1 p:nth-of-type(`+n+`)');
+			const math = p.querySelector('math');
+			return Boolean(math) + ' ' + (math ? math.getAttribute('alttext') : p.innerText.trim()); })()`, want)
+	}
+	d.is("what stands above a letter", `Boolean(document.querySelector('#m1 math[alttext="\\\\overset{a}{b}"] mover'))`, "true")
+	d.is("links and ids", `document.querySelectorAll('#m1 .markup :is(a, img, [id], [href])').length`, "0")
+}
+
 // What is written against the page is shown and does nothing: no program of it runs, nothing is
 // asked of another host, the content policy is not even called upon, and the page stays whole.
 func TestPageHostileMarkdown(t *testing.T) {
@@ -165,5 +216,6 @@ func TestPageHostileMarkdown(t *testing.T) {
 	d.is("elements", `document.querySelectorAll('.markup :is(script, style, iframe, object, embed, form, link, meta, base, svg, template, ' +
 		'noscript, video, audio)').length`, "0")
 	d.is("ids", `[...document.querySelectorAll('.markup [id]')].every(n => n.id.startsWith('md-'))`, "true")
+	d.is("formulas", `document.querySelectorAll('.markup math').length > 0`, "true")
 	d.is("the composer", `document.querySelectorAll('.composer textarea').length`, "1")
 }

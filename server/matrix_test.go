@@ -186,7 +186,7 @@ func (m *matrix) place(project string) place {
 	must(err)
 	var file bytes.Buffer
 	must(m.Export(ctx, c.ID, transfer.ExportRequest{Format: "jsonl"}, &file))
-	copied, err := m.Transfer.Archives().Write(ctx, m.View, c.ID)
+	copied, err := m.Transfer.Copies().Write(ctx, m.View, c.ID)
 	must(err)
 	_, err = m.Projects().Put(ctx, project, 0,
 		func(p *scrollback.Project) error { p.Title = "the " + project; return nil })

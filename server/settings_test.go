@@ -65,13 +65,17 @@ func TestPageKnowsThePolicies(t *testing.T) {
 		Groups  []struct{ Numbers [][3]any }
 	}
 	raw, err := chromedp.Run(d.ctx,
-		chromedp.Evaluate[string](`import('/assets/state/policies.js').then((x) => JSON.stringify({ `+
-			`Presets: x.presets, Groups: x.groups }))`,
-			chromedp.EvalAwaitPromise))
+		chromedp.Evaluate[string](`(async () => {
+			await (await import('/assets/state/offered.js')).learnLimits();
+			const x = await import('/assets/state/policies.js');
+			const numbers = x.groups().flatMap((g) => g.numbers.map(([n]) => n));
+			const own = (p) => Object.fromEntries(numbers.map((n) => [n, x.own(p, n)]));
+			return JSON.stringify({ Presets: Object.fromEntries(x.names().map((p) => [p, own(p)])), Groups: x.groups() });
+		})()`, chromedp.EvalAwaitPromise))
 	if err == nil {
 		err = json.Unmarshal([]byte(raw), &says)
 	}
-	if err != nil || len(says.Presets) != 3 {
+	if err != nil || len(says.Presets) != len(compact.Names()) {
 		t.Fatalf("%.200s, %v", raw, err)
 	}
 	for name, numbers := range says.Presets {
@@ -141,4 +145,23 @@ func TestPageSettings(t *testing.T) {
 	d.do("keys in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.WaitVisible(`html[lang="zh-CN"]`))
 	d.do("keys on a phone", chromedp.EmulateViewport(390, 844), chromedp.WaitVisible(".entries .revoked"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
+}
+
+// The page offers what the server lists, and has words in both languages for all of it.
+func TestPageHasWordsForWhatIsOffered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.do("offered", chromedp.Navigate(d.url), chromedp.WaitVisible(writing))
+	missing, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`(async () => {
+		const { areas } = await import('/assets/state/words.js');
+		const has = (l, key) => Object.values(areas).some((a) => Object.hasOwn(a[l], key));
+		const l = await (await fetch('/api/limits')).json();
+		const keys = [...l.policies.map((p) => 'set.policy.' + p.name), ...l.policy_numbers.map((n) => 'set.n.' + n.name),
+			...l.exports.flatMap((f) => ['side.export.' + f, 'side.export.' + f + '.about'])];
+		if (l.policies.length < 4 || l.policy_numbers.length < 20 || l.exports.length < 7 || l.tools.length < 12) return 'too few: ' + JSON.stringify(l);
+		return ['en', 'zh'].flatMap((lang) => keys.filter((key) => !has(lang, key)).map((key) => lang + ' ' + key)).join();
+	})()`, chromedp.EvalAwaitPromise))
+	if err != nil || missing != "" {
+		t.Errorf("no words for %s (%v)", missing, err)
+	}
 }

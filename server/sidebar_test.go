@@ -207,7 +207,7 @@ func TestSidebarActs(t *testing.T) {
 		"gemini-cli": "application/x-ndjson", "mtm": "application/json", "ipynb": "application/x-ipynb+json"} {
 		d.is("the form "+form, `document.querySelectorAll('.forms [data-form="`+form+`"]').length`, "1")
 		got, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/exports.js').then(async (x) => {
-			const res = await fetch(x.href('`+string(id)+`', x.forms.find((f) => f.key === '`+form+`'))); return res.status + ' ' + res.headers.get('Content-Type'); })`, chromedp.EvalAwaitPromise))
+			const res = await fetch(x.href('`+string(id)+`', x.forms().find((f) => f.key === '`+form+`'))); return res.status + ' ' + res.headers.get('Content-Type'); })`, chromedp.EvalAwaitPromise))
 		if err != nil || got != "200 "+want {
 			t.Errorf("exported as %s it is %q, %v", form, got, err)
 		}

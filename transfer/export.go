@@ -39,10 +39,8 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		}
 		return bundles.Export(ctx, desk(t, v), id, bundles.ExportRequest{Materialize: q.Materialize, Progress: q.Progress}, w)
 	}
-	names := []string{BundleFormat}
 	for _, f := range t.o.Exporters {
 		if f.Name() != q.Format {
-			names = append(names, f.Name())
 			continue
 		}
 		if q.Materialize {
@@ -53,7 +51,7 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		}
 		return f.Write(w, c, t.entries(ctx, v, c, 0))
 	}
-	return scrollback.ParamErrorf(op, "format", i18n.UnknownFormat, q.Format, strings.Join(names, ", "))
+	return scrollback.ParamErrorf(op, "format", i18n.UnknownFormat, q.Format, strings.Join(t.Formats().Exports, ", "))
 }
 
 // entries are the messages of a conversation's path after a seq, with what a turn has written that is no

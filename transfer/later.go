@@ -17,26 +17,26 @@ const (
 	maxLater  = 1024             // conversations that wait for theirs
 )
 
-// later writes archives after compactions, one at a time. Compactions that come before the
-// archive of their conversation is begun share it: it holds all that they put away.
+// later writes full copies after compactions, one at a time. Compactions that come before the
+// copy of their conversation is begun share it: it holds all that they put away.
 type later struct {
-	Archives
+	Copies
 	mu      sync.Mutex
 	waiting map[scrollback.ConversationID]*reserved
 	writing chan struct{} // full while one is written
 }
 
-// reserved is an archive that is not begun yet.
+// reserved is a copy that is not begun yet.
 type reserved struct {
-	Archived
+	Copy
 	taken bool // somebody writes it, or waits to
 }
 
-// OnCompact returns what [engine.Options] need to archive conversations after their
+// OnCompact returns what [engine.Options] need to copy conversations after their
 // compactions.
 func OnCompact(t *Transfer) func(id scrollback.ConversationID) (key string, write func(context.Context,
 	*engine.View) error) {
-	w := &later{Archives: t.Archives(), waiting: map[scrollback.ConversationID]*reserved{},
+	w := &later{Copies: t.Copies(), waiting: map[scrollback.ConversationID]*reserved{},
 		writing: make(chan struct{}, 1)}
 	return w.reserve
 }
@@ -52,7 +52,7 @@ func (w *later) reserve(id scrollback.ConversationID) (string, func(context.Cont
 			w.forget()
 		}
 		now := w.of.store.Now()
-		r = &reserved{Archived: Archived{Key: archive.CopyKey(now, w.of.store.NewID()), CreatedAt: now}}
+		r = &reserved{Copy: Copy{Key: archive.CopyKey(now, w.of.store.NewID()), CreatedAt: now}}
 		w.waiting[id] = r
 	}
 	return r.Key, func(ctx context.Context, v *engine.View) error { return w.put(ctx, v, id, r) }
@@ -68,7 +68,7 @@ func (w *later) forget() {
 	}
 }
 
-// put writes an archive that was reserved, unless somebody else does.
+// put writes a copy that was reserved, unless somebody else does.
 func (w *later) put(ctx context.Context, v *engine.View, id scrollback.ConversationID, r *reserved) error {
 	w.mu.Lock()
 	mine := !r.taken
@@ -100,6 +100,6 @@ func (w *later) put(ctx context.Context, v *engine.View, id scrollback.Conversat
 	begin()
 	ctx, cancel := context.WithTimeout(ctx, laterTime)
 	defer cancel()
-	_, err := w.writeAs(ctx, v, id, r.Archived)
+	_, err := w.writeAs(ctx, v, id, r.Copy)
 	return err
 }

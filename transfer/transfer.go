@@ -37,7 +37,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 	"github.com/scrollback-ai/scrollback/transcript/mask"
 	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
@@ -72,6 +72,31 @@ const (
 
 // BundleFormat is the name of the format that holds a whole conversation.
 const BundleFormat = "bundle"
+
+// Formats are the names of what a transfer reads and writes.
+type Formats struct {
+	Imports []string // of files, also those of tools
+	Exports []string
+	Tools   []string // whose conversations are read where they keep them
+}
+
+// Formats lists the names of what is read and written here, the bundle first.
+func (t *Transfer) Formats() Formats {
+	out := Formats{Imports: []string{BundleFormat}, Exports: []string{BundleFormat}, Tools: []string{}}
+	for _, f := range t.o.Importers {
+		out.Imports = append(out.Imports, f.Name())
+	}
+	for _, tool := range t.o.Tools {
+		out.Tools = append(out.Tools, tool.Name())
+		if !slices.Contains(out.Imports, tool.Name()) {
+			out.Imports = append(out.Imports, tool.Name())
+		}
+	}
+	for _, f := range t.o.Exporters {
+		out.Exports = append(out.Exports, f.Name())
+	}
+	return out
+}
 
 // Bounds of one write of an import.
 const (
@@ -117,7 +142,7 @@ type ImportResult struct {
 	Masked        int              `json:"masked,omitempty"`
 	Held          bool             `json:"held,omitempty"`
 	Deleted       int              `json:"deleted,omitempty"`
-	Unsealed      bool             `json:"unsealed,omitempty"` // an archive that nothing says is whole and unchanged
+	Unsealed      bool             `json:"unsealed,omitempty"` // a full copy that nothing says is whole and unchanged
 	// IDs are the new ids of a copy by those in the bundle: of conversations, branches and
 	// segments.
 	IDs map[string]string `json:"ids,omitempty"`
@@ -180,11 +205,11 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy",
 			i18n.OnlyBundleBringsIDs)
 	}
-	sealed, err := archived.CheckSeal(r)
+	sealed, err := fullcopy.CheckSeal(r)
 	if err != nil {
 		return im.out, err
 	}
-	im.out.Unsealed = format.Name() == archived.Name && !sealed
+	im.out.Unsealed = format.Name() == fullcopy.Name && !sealed
 	if q.Into == "" {
 		if im.file, err = fileHash(r); err != nil {
 			return im.out, err

@@ -22,7 +22,7 @@ type archiveCmd struct {
 // Run implements the command.
 func (c *archiveCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		all := a.Transfer.Archives()
+		all := a.Transfer.Copies()
 		if c.Archives {
 			list, err := all.List(g.ctx, a.View, id, g.count(0))
 			if err != nil {
@@ -37,7 +37,7 @@ func (c *archiveCmd) Run(g *globals) error {
 				return nil
 			})
 		}
-		made := transfer.Archived{Key: c.Key}
+		made := transfer.Copy{Key: c.Key}
 		if c.Key == "" {
 			var err error
 			if made, err = all.Write(g.ctx, a.View, id); err != nil {
@@ -78,7 +78,7 @@ func (a *app) finish(ctx context.Context) {
 }
 
 // printArchive prints an archive as a line.
-func (g *globals) printArchive(w io.Writer, a transfer.Archived) error {
+func (g *globals) printArchive(w io.Writer, a transfer.Copy) error {
 	_, err := fmt.Fprintln(w, g.texts().Say(i18n.ArchiveLine, a.Key,
 		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes)))
 	return err

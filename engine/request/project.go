@@ -67,7 +67,7 @@ func (s *Settings) Inherited(c scrollback.Conversation) []scrollback.Inherited {
 // CheckProject returns an error if the model, policy, limit or settings of a project cannot
 // be used, whatever policy a conversation of it names.
 func (rs *Resolver) CheckProject(p scrollback.Project) error {
-	for _, policy := range []string{"", compact.Snapshot, compact.Rolling, compact.Segments} {
+	for _, policy := range append([]string{""}, compact.Names()...) {
 		if err := rs.CheckConversation(scrollback.Conversation{Project: p.Name, Policy: policy}, p); err != nil {
 			return err
 		}

@@ -260,8 +260,8 @@ func heads(s source) []string {
 // reads heads, the doctor, who sees all, tests and benchmarks.
 func TestOneDoor(t *testing.T) {
 	for _, s := range sources(t) {
-		top, _, _ := strings.Cut(s.room, "/")
-		if s.test || isSuite(s.room) || top == "store" || top == "bench" || top == "doctor" {
+		in := top(s.room)
+		if s.test || isSuite(s.room) || in == "store" || in == "bench" || in == "doctor" {
 			continue
 		}
 		for _, at := range heads(s) {

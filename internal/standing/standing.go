@@ -9,6 +9,8 @@
 // Precision matters as much as recall: what is found is carried from summary to summary.
 // bench/recall measures both on labelled sentences.
 //
+// Japanese and Korean are tables of data, a pattern a row with what it means and an example.
+//
 // It may not know anything but text.
 package standing
 
@@ -87,8 +89,8 @@ func compile(of []string) forms {
 var (
 	inEnglish  = sync.OnceValue(english.language)
 	inChinese  = sync.OnceValue(chinese.language)
-	inJapanese = sync.OnceValue(japanese.language)
-	inKorean   = sync.OnceValue(korean.language)
+	inJapanese = sync.OnceValue(func() *language { return readGrammar("japanese").language() })
+	inKorean   = sync.OnceValue(func() *language { return readGrammar("korean").language() })
 )
 
 var (
@@ -219,12 +221,7 @@ func isWord(r rune) bool { return r >= 'a' && r <= 'z' || r == '\'' }
 // judge tries the rules that are called.
 func (l *language) judge(s string, called uint64) bool {
 	whole := s
-	if strings.ContainsAny(s, quoteMarks) {
-		s = quoted.ReplaceAllString(s, "“”")
-	}
-	s = numbered.ReplaceAllString(strings.ReplaceAll(s, "**", ""), "")
-	s = strings.Trim(s, " -*•>")
-	s = l.idiom.ReplaceAllString(s, "…")
+	s = l.idiom.ReplaceAllString(unmarked(s), "…")
 	found := false
 	for ; called != 0 && !found; called &= called - 1 {
 		r := l.rules[bits.TrailingZeros64(called)]
@@ -234,6 +231,15 @@ func (l *language) judge(s string, called uint64) bool {
 		return false
 	}
 	return !l.once.in(s) || l.scope.in(s)
+}
+
+// unmarked is a folded sentence without what is quoted in it, and without the marks of lists.
+func unmarked(s string) string {
+	if strings.ContainsAny(s, quoteMarks) {
+		s = quoted.ReplaceAllString(s, "“”")
+	}
+	s = numbered.ReplaceAllString(strings.ReplaceAll(s, "**", ""), "")
+	return strings.Trim(s, " -*•>")
 }
 
 // Sentences cuts text at the ends of sentences and lines.

@@ -35,24 +35,6 @@ func Split(s string) []string {
 	return out
 }
 
-// Join cuts s and joins at most limit terms with spaces: what an index stores.
-func Join(s string, limit int) string {
-	var buf strings.Builder
-	n := 0
-	Each(s, func(term string) bool {
-		if n >= limit {
-			return false
-		}
-		if n > 0 {
-			buf.WriteByte(' ')
-		}
-		buf.WriteString(term)
-		n++
-		return true
-	})
-	return buf.String()
-}
-
 // Each calls yield for the terms of s in order until it returns false.
 func Each(s string, yield func(term string) bool) {
 	EachAt(s, func(term string, _, _ int) bool { return yield(term) })

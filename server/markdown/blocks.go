@@ -24,19 +24,6 @@ type Block struct {
 	HTML string
 }
 
-// Blocks are the closed blocks of a text that may go on: they join up from its beginning,
-// and what follows the last of them is still open. Several that could be told apart only
-// by what stands around them may be one.
-func Blocks(source string) []Span {
-	s := splitter{}
-	var out []Span
-	closed, _ := s.add(source)
-	for _, b := range closed {
-		out = append(out, b.Span)
-	}
-	return out
-}
-
 // Stream makes HTML of a text while it is written. A block is rendered when it is closed,
 // with the links that were defined before it. What is defined behind it (links, footnotes)
 // it does not know: a client that shows blocks replaces them by the HTML of the whole text in the

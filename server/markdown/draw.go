@@ -14,7 +14,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback/internal/highlight"
 	"github.com/scrollback-ai/scrollback/internal/maths"
-	"github.com/scrollback-ai/scrollback/server/markdown/formula"
 )
 
 // metaKey is where a document keeps what its drawing needs.
@@ -270,33 +269,25 @@ func mentioning(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
+// inlineMath writes a formula as it was written, for a page that draws it.
 func inlineMath(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		n := node.(*maths.Inline)
-		drawn, err := formula.MathML(n.TeX, n.Display)
-		if err != nil {
-			drawn = `<code class="formula">` + html.EscapeString(n.Source) + "</code>"
-		}
-		_, _ = w.WriteString(drawn)
+		source := node.(*maths.Inline).Source
+		_, _ = w.WriteString(`<code class="formula">` + html.EscapeString(source) + "</code>")
 	}
 	return ast.WalkContinue, nil
 }
 
+// displayedMath is inlineMath for a formula on lines of its own.
 func displayedMath(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
 	n := node.(*maths.Block)
-	tex := string(node.Lines().Value(source))
-	said := n.Opening + tex
+	written := n.Opening + string(node.Lines().Value(source))
 	if n.Ended {
-		said += n.Closing
+		written += n.Closing
 	}
-	drawn, err := formula.MathML(tex, true)
-	if err != nil || !n.Ended {
-		_, _ = w.WriteString(`<pre class="formula">` + html.EscapeString(said) + "</pre>\n")
-		return ast.WalkSkipChildren, nil
-	}
-	_, _ = w.WriteString(`<div class="formula">` + drawn + "</div>\n")
+	_, _ = w.WriteString(`<pre class="formula">` + html.EscapeString(written) + "</pre>\n")
 	return ast.WalkSkipChildren, nil
 }

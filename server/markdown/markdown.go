@@ -12,8 +12,9 @@
 // not understood, HTML too, is shown as it was written. Length, depth, time and
 // output are bounded; what is over a bound is shown as plain text.
 //
-// It knows Markdown, highlighting and, through formula, mathematics. It does not
-// know conversations: what a mention leads to is said in [Options].
+// It knows Markdown, highlighting, and where formulas begin and end: their TeX goes out as it
+// was written, and the page draws it. It does not know conversations: what a mention leads to
+// is said in [Options].
 package markdown
 
 import (

@@ -4,20 +4,16 @@ import (
 	"regexp"
 
 	"github.com/microcosm-cc/bluemonday"
-
-	"github.com/scrollback-ai/scrollback/server/markdown/formula"
 )
 
 // Attributes and the values that they may have; what is not here is taken away.
 var (
 	classNames = regexp.MustCompile(`^(?:ref|image|host|nowhere|table|code|plain|formula|left|right|center|footnotes|footnote-ref|footnote-backref|` +
-		`tok-[a-z]{1,10}|bold|italic|mono|matrix|cases|aligned|equations|gathered|substack|boxed|struck)$`)
+		`tok-[a-z]{1,10})$`)
 	href   = regexp.MustCompile(`^(?:https?://|mailto:|#|/api/artifacts/[0-9a-f]{64}(?:\?conversation=[0-9a-f-]{1,36})?$)`)
 	src    = regexp.MustCompile(`^(?:/api/artifacts/[0-9a-f]{64}(?:\?conversation=[0-9a-f-]{1,36})?|data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2})$`)
 	id     = regexp.MustCompile(`^md-[a-zA-Z0-9]*-fn(?:ref)?[0-9]*:[0-9]+$`)
 	number = regexp.MustCompile(`^[0-9]{1,10}$`)
-	length = regexp.MustCompile(`^-?[0-9.]{1,8}(?:em)?$`)
-	either = regexp.MustCompile(`^(?:true|false)$`)
 )
 
 // policy is the list of what the HTML may hold.
@@ -48,23 +44,5 @@ func policy() *bluemonday.Policy {
 
 	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
 	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`^$`)).OnElements("input")
-
-	values := map[string]*regexp.Regexp{"display": regexp.MustCompile(`^block$`),
-		"mathvariant": regexp.MustCompile(`^normal$`), "alttext": nil,
-		"width": length, "minsize": length, "maxsize": length, "lspace": length, "rspace": length, "linethickness": length}
-	for element, attributes := range formula.Elements {
-		p.AllowNoAttrs().OnElements(element)
-		for _, a := range attributes {
-			of, ok := values[a]
-			switch {
-			case !ok:
-				p.AllowAttrs(a).Matching(either).OnElements(element)
-			case of == nil:
-				p.AllowAttrs(a).OnElements(element)
-			default:
-				p.AllowAttrs(a).Matching(of).OnElements(element)
-			}
-		}
-	}
 	return p
 }

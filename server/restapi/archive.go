@@ -19,7 +19,7 @@ import (
 )
 
 type archiveList struct {
-	Archives []transfer.Archived `json:"archives"`
+	Archives []transfer.Copy `json:"archives"`
 }
 
 // archives adds writing, listing and reading full copies of a conversation.
@@ -28,12 +28,12 @@ func (a *api) archives() {
 		Path:         "/api/conversations/{id}/archive",
 		Summary:      "Write an archive of a conversation",
 		MaxBodyBytes: a.limits.Body},
-		func(ctx context.Context, in *ConversationPath) (*body[transfer.Archived], error) {
+		func(ctx context.Context, in *ConversationPath) (*body[transfer.Copy], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
-				return seen(transfer.Archived{}, err)
+				return seen(transfer.Copy{}, err)
 			}
-			return seen(a.moves.Archives().Write(ctx, a.as(ctx), id))
+			return seen(a.moves.Copies().Write(ctx, a.as(ctx), id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-archives", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/archives",
@@ -46,7 +46,7 @@ func (a *api) archives() {
 			if err != nil {
 				return seen(archiveList{}, err)
 			}
-			all, err := a.moves.Archives().List(ctx, a.as(ctx), id, in.Limit)
+			all, err := a.moves.Copies().List(ctx, a.as(ctx), id, in.Limit)
 			return seen(archiveList{all}, err)
 		})
 	copied := func() map[string]*huma.Response { return spec.Returns(http.StatusOK, spec.JSON[object](a.schemas())) }
@@ -72,7 +72,7 @@ func (a *api) archive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, f, err := a.moves.Archives().Open(ctx, a.as(ctx), id, r.PathValue("key"))
+	made, f, err := a.moves.Copies().Open(ctx, a.as(ctx), id, r.PathValue("key"))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/server/access"
@@ -171,6 +172,42 @@ type limitsBody struct {
 	AttachmentBytes int64           `json:"attachment_bytes"`
 	ImportBytes     int64           `json:"import_bytes"`
 	Chats           scrollback.Rate `json:"chats" doc:"How many chats may begin in a time, counted for each key or address."`
+
+	Policies      []policyEntry `json:"policies" doc:"How conversations are compacted; the first is what is used where none is named."`
+	PolicyNumbers []numberEntry `json:"policy_numbers" doc:"What may be set of a policy."`
+	Imports       []string      `json:"imports" doc:"The formats of files that can be imported."`
+	Exports       []string      `json:"exports" doc:"The formats in which a conversation can be exported, the default first."`
+	Tools         []string      `json:"tools" doc:"The tools whose conversations can be imported."`
+}
+
+// policyEntry is a policy with its own numbers. Those of auto are what it comes to with a model that writes
+// summaries.
+type policyEntry struct {
+	Name    string             `json:"name"`
+	Numbers map[string]float64 `json:"numbers"`
+}
+
+// numberEntry is a number that a policy has.
+type numberEntry struct {
+	Name  string  `json:"name"`
+	Least float64 `json:"least"`
+	Most  float64 `json:"most"`
+	Whole bool    `json:"whole" doc:"Whether it counts something; else it is a share, or a factor."`
+}
+
+// listPolicies returns the policies and the numbers that they have.
+func listPolicies() (policies []policyEntry, numbers []numberEntry, err error) {
+	for _, name := range compact.Names() {
+		p, err := compact.Named(name, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		policies = append(policies, policyEntry{name, p.Numbers()})
+	}
+	for _, n := range compact.Numbers() {
+		numbers = append(numbers, numberEntry(n))
+	}
+	return policies, numbers, nil
 }
 
 // bounds adds what this server takes.
@@ -185,6 +222,12 @@ func (d desk) bounds() {
 			if q := access.Quota(ctx); q != nil && q.Chats > 0 {
 				out.Chats = q.Rate
 			}
-			return seen(out, nil)
+			formats := d.api.moves.Formats()
+			out.Imports = formats.Imports
+			out.Exports = formats.Exports
+			out.Tools = formats.Tools
+			var err error
+			out.Policies, out.PolicyNumbers, err = listPolicies()
+			return seen(out, err)
 		})
 }

@@ -136,7 +136,7 @@ func own(t *testing.T) map[string]string {
 var (
 	attribute = regexp.MustCompile(`<(?:script|link|img)[^>]*\s(?:src|href)="([^"]+)"`)
 	imported  = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]` +
-		`|^import\s*['"]([^'"]+)['"]|\bimport\('([^']+)'\)`)
+		`|^import\s*['"]([^'"]+)['"]|\b(?:import|asset)\('([^']+)'\)`)
 	icons   = regexp.MustCompile(`"src": "([^"]+)"()`)
 	bundled = regexp.MustCompile(`(?:from|import)\s*"([@./\w-]+)"`)
 )

@@ -318,28 +318,3 @@ func clipMessage(m scrollback.Message) scrollback.Message {
 	}
 	return m
 }
-
-// LeafRef returns the ref of the leaf in a view that holds seq, or nil.
-func LeafRef(ctx context.Context, views driver.Views, v scrollback.View, seq int64) (*scrollback.Ref, error) {
-	for _, item := range v.Segments {
-		if seq < item.FirstSeq || seq > item.LastSeq {
-			continue
-		}
-		ids := []scrollback.SegmentID{item.ID}
-		for {
-			segs, err := views.Segments(ctx, ids)
-			if err != nil {
-				return nil, err
-			}
-			i := slices.IndexFunc(segs, func(g scrollback.Segment) bool { return g.FirstSeq <= seq && seq <= g.LastSeq })
-			if i < 0 {
-				return nil, nil
-			}
-			if ids = segs[i].Children; len(ids) == 0 {
-				ref := scrollback.HistoryRef(segs[i].ID)
-				return &ref, nil
-			}
-		}
-	}
-	return nil, nil
-}

@@ -4,7 +4,6 @@ package all
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/aider"
-	"github.com/scrollback-ai/scrollback/transcript/archived"
 	"github.com/scrollback-ai/scrollback/transcript/chatgpt"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/claude"
@@ -12,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/cline"
 	"github.com/scrollback-ai/scrollback/transcript/codex"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
+	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/goose"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
@@ -24,7 +24,7 @@ import (
 
 // Importers lists what can be read, in the order they are tried.
 func Importers() []transcript.Importer {
-	return []transcript.Importer{archived.Format{}, geminicli.Format{}, chatserver.Format{}, mtm.Format{}, ipynb.Format{},
+	return []transcript.Importer{fullcopy.Format{}, geminicli.Format{}, chatserver.Format{}, mtm.Format{}, ipynb.Format{},
 		jsonl.Format{}}
 }
 

@@ -21,9 +21,7 @@ func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
 	if m.CreatedAt < 0 {
 		return e, false
 	}
-	switch n.Status {
-	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
-	default:
+	if n.Status != "" && !n.Status.Known() {
 		return e, false
 	}
 	switch {

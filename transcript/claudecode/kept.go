@@ -66,9 +66,7 @@ func (t *telling) ours(l *line) bool {
 	case l.kind == answer && l.Type != "assistant", l.kind == result && l.results == 0:
 		l.kind = prompt // it stands where it is: it is not part of an answer, nor the result of a call
 	}
-	switch k.Status {
-	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
-	default:
+	if k.Status != "" && !k.Status.Known() {
 		k.Status = ""
 	}
 	return true

@@ -91,9 +91,7 @@ func (n *node) sound() bool {
 	if _, err := scrollback.ParseRole(string(m.Role)); err != nil || len(m.Parts) == 0 {
 		return false
 	}
-	switch m.Status {
-	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
-	default:
+	if m.Status != "" && !m.Status.Known() {
 		return false
 	}
 	for i, p := range m.Parts {

@@ -188,9 +188,7 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	if e.Message.CreatedAt, err = parseTime(w.time()); err != nil || e.Message.CreatedAt < 0 {
 		return bad("created_at: %v", cmp.Or(err, errors.New("before 1970")))
 	}
-	switch w.Status {
-	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
-	default:
+	if w.Status != "" && !w.Status.Known() {
 		return bad("unknown status %q (complete, interrupted or failed)", w.Status)
 	}
 	if w.Content, err = content(line, w.Content, role); err != nil {

@@ -43,9 +43,7 @@ func (c *checker) message(t *thread, e transcript.Entry) {
 	if len(m.Parts) == 0 {
 		c.say("a message without parts")
 	}
-	switch m.Status {
-	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
-	default:
+	if m.Status != "" && !m.Status.Known() {
 		c.say("the status %q", m.Status)
 	}
 	if m.Usage != nil && !m.Usage.InBounds() {

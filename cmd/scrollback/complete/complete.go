@@ -14,9 +14,14 @@ package complete
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/scrollback-ai/scrollback/compact"
+	formats "github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // Choice is a word that the line may go on with.
@@ -146,13 +151,48 @@ func flags(n *kong.Node) []Choice {
 	return out
 }
 
-// known are values that the parser does not list, by the name of their flag.
-var known = map[string]string{
-	"effort": "none minimal low medium high xhigh max", "policy": "auto snapshot rolling segments",
-	"role": "user assistant tool", "kind": "history artifact",
-	"order": "relevance time", "format": "bundle jsonl claude-code codex gemini-cli mtm ipynb",
-	"from": "bundle archive gemini-cli chat-server mtm ipynb jsonl",
-	"by":   "day model project key conversation", "recall-scope": "conversation project all",
+// known returns the values that the parser does not list, by the name of their flag.
+func known(flag string) []string {
+	switch flag {
+	case "policy":
+		return compact.Names()
+	case "format":
+		return exports()
+	case "from":
+		return imports()
+	}
+	return strings.Fields(fixed[flag])
+}
+
+// fixed are those that stand in no other table.
+var fixed = map[string]string{
+	"effort": "none minimal low medium high xhigh max",
+	"role":   "user assistant tool", "kind": "history artifact",
+	"order": "relevance time",
+	"by":    "day model project key conversation", "recall-scope": "conversation project all",
+}
+
+// exports are the formats in which a conversation leaves.
+func exports() []string {
+	out := []string{transfer.BundleFormat}
+	for _, f := range formats.Exporters() {
+		out = append(out, f.Name())
+	}
+	return out
+}
+
+// imports are the formats and tools that are read.
+func imports() []string {
+	out := []string{"all", transfer.BundleFormat}
+	for _, f := range formats.Importers() {
+		out = append(out, f.Name())
+	}
+	for _, tool := range formats.Tools() {
+		if !slices.Contains(out, tool.Name()) {
+			out = append(out, tool.Name())
+		}
+	}
+	return out
 }
 
 // values are those of a flag or an argument.
@@ -167,7 +207,7 @@ func (s Sources) values(v *kong.Value) []Choice {
 	}
 	list := strings.Split(v.Enum, ",")
 	if v.Enum == "" {
-		list = strings.Fields(known[v.Name])
+		list = known(v.Name)
 	}
 	var out []Choice
 	for _, word := range list {

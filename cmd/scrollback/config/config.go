@@ -302,7 +302,7 @@ func (s *Settings) parseCompaction(src source) error {
 		s.Projects[name] = engine.PolicySettings{Policy: k.String(at + "policy"), Numbers: read(at)}
 	}
 	judge := func(where string, f engine.PolicySettings) error {
-		for _, policy := range []string{f.Policy, compact.Snapshot, compact.Rolling, compact.Segments} {
+		for _, policy := range append([]string{f.Policy}, compact.Names()...) {
 			if _, err := compact.Named(policy, true, s.Compaction.Numbers, f.Numbers); err != nil {
 				return scrollback.ParamErrorf("scrollback", "compaction", i18n.PolicyOfSetting, where, cmp.Or(policy, compact.Auto),
 					terminal.Explain(err))

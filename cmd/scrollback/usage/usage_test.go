@@ -19,7 +19,11 @@ func TestLogInChinese(t *testing.T) {
 	rooms := []string{"engine", "store", "model", "local", "cloud", "intake", "workspace", "title", "compact", "websearch",
 		"tools", "recall"}
 	for _, room := range rooms {
-		err := filepath.WalkDir("../../../"+room, func(name string, _ os.DirEntry, err error) error {
+		folder := "../../../" + room
+		if _, err := os.Stat(folder); err != nil {
+			folder = "../../../internal/" + room
+		}
+		err := filepath.WalkDir(folder, func(name string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 				return err
 			}

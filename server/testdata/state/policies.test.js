@@ -1,20 +1,31 @@
-import { is, same, test } from './check.js';
-import { counts, groups, own, presets, read } from '/assets/state/policies.js';
-import { t } from '/assets/state/words.js';
+import { same, serve, test } from './check.js';
+import { learnLimits } from '/assets/state/offered.js';
+import { about, aboutNumber, counts, groups, names, own, policyName, read } from '/assets/state/policies.js';
 
-const names = groups.flatMap((g) => g.numbers.map(([n]) => n));
+const number = (name, least, most, whole) => ({ name, least, most, whole });
+const offered = {
+  policies: [{ name: 'auto', numbers: { trigger_share: 0.9, keep_messages: 0, unheard_of: 3 } }, { name: 'rolling', numbers: { trigger_share: 0.8, keep_messages: 4, unheard_of: 3 } },
+    { name: 'invented', numbers: { trigger_share: 0.5, keep_messages: 9, unheard_of: 4 } }],
+  policy_numbers: [number('trigger_share', 0.1, 1, false), number('keep_messages', 0, 100000, true), number('unheard_of', 1, 5, true)],
+};
 
-test('each number of each policy has its bounds, its words and a value within them', () => {
-  for (const [policy, p] of Object.entries(presets)) same(Object.keys(p).sort(), [...names].sort(), policy);
-  for (const [name, least, most] of groups.flatMap((g) => g.numbers)) {
-    is(t('set.n.' + name) !== 'set.n.' + name, `${name} has no words`);
-    for (const p of Object.keys(presets)) is(own(p, name) >= least && own(p, name) <= most, `${name} of ${p}`);
-  }
-  same([own('rolling', 'trigger_messages'), own('', 'trigger_limit_share')], [12, 0.7]);
+test('nothing is known before the server has said it, and what was set is kept', () => {
+  same([names(), groups().flatMap((g) => g.numbers), own('', 'trigger_share')], [[], [], undefined]);
+  same(read({ keep_share: '0.3', keep_messages: 'x' }), { numbers: { keep_share: 0.3 }, wrong: ['keep_messages'] });
+});
+
+test('the policies and numbers are those of the server, also one that the page has no words for', async () => {
+  serve({ 'GET /api/limits': offered });
+  await learnLimits();
+  same(names(), ['auto', 'rolling', 'invented']);
+  same(['', ...names()].map(policyName), ['default', 'automatic', 'rolling', 'invented']);
+  same([about('invented'), about('rolling') !== '', aboutNumber('unheard_of'), aboutNumber('keep_messages') !== ''], ['', true, '', true]);
+  same(groups().map((g) => [g.key, g.numbers]), [['when', [['trigger_share', 0.1, 1]]], ['stays', [['keep_messages', 0, 100000]]], ['stands', []], ['worth', [['unheard_of', 1, 5]]]]);
+  same([own('rolling', 'keep_messages'), own('invented', 'unheard_of'), own('', 'keep_messages'), own('gone', 'trigger_share')], [4, 4, 0, 0.9]);
+  same([counts('keep_messages'), counts('trigger_share'), counts('gone')], [true, false, false]);
 });
 
 test('what is typed becomes numbers; what is out of bounds is named', () => {
-  same(read({ trigger_share: ' 0.8 ', keep_messages: '', summary_tokens: '500' }), { numbers: { trigger_share: 0.8, summary_tokens: 500 }, wrong: [] });
-  same(read({ trigger_share: '7', keep_messages: '1.5', summary_tokens: 'many', least_share: '0' }), { numbers: { least_share: 0 }, wrong: ['trigger_share', 'keep_messages', 'summary_tokens'] });
-  same([counts('keep_messages'), counts('keep_share')], [true, false]);
+  same(read({ trigger_share: ' 0.8 ', keep_messages: '', unheard_of: '5' }), { numbers: { trigger_share: 0.8, unheard_of: 5 }, wrong: [] });
+  same(read({ trigger_share: '7', keep_messages: '1.5', unheard_of: 'many', after_share: '0' }), { numbers: { after_share: 0 }, wrong: ['trigger_share', 'keep_messages', 'unheard_of'] });
 });

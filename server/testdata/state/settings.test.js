@@ -1,11 +1,14 @@
 import { conversation, refusal, same, serve, test, when } from './check.js';
 import { manifest } from '/assets/state/context.js';
 import { banner, toast } from '/assets/state/notices.js';
-import { fields, learn, limits, models, policies, policyName, save, sent, stored } from '/assets/state/settings.js';
+import { limits } from '/assets/state/offered.js';
+import { fields, learn, models, save, sent, stored } from '/assets/state/settings.js';
 import * as thread from '/assets/state/thread.js';
 
 const full = { title: 'T', model: 'm', limit: 8000, policy: 'rolling', instructions: 'Be brief.', settings: { recall_scope: 'all', compaction: { keep_share: 0.3 }, reasoning_effort: 'low', agents: true },
   budget: { tokens_per_day: 5, money_per_day: 0.5, currency: 'EUR' } };
+
+limits.value = { policy_numbers: [{ name: 'keep_share', least: 0, most: 1, whole: false }] };
 
 test('settings are sent as numbers and words, and the context is read again', async () => {
   thread.adopt(conversation('c'));
@@ -39,6 +42,7 @@ test('what a form shows comes back as it was', () => {
 });
 
 test('models and limits are read; what does not come is not shown', async () => {
+  limits.value = null;
   serve({ 'GET /api/models': { models: [{ name: 'm' }] } });
   await learn();
   same([models.value.length, limits.value], [1, null]);
@@ -46,5 +50,3 @@ test('models and limits are read; what does not come is not shown', async () => 
   await learn();
   same([models.value.length, limits.value.message_chars], [1, 5]);
 });
-
-test('policies have names', () => same(policies.map(policyName), ['default', 'automatic', 'snapshot', 'rolling', 'segments']));

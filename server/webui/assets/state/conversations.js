@@ -4,6 +4,7 @@ import { batch, computed, signal } from '../vendor/signals-core.mjs';
 import * as agents from './agents.js';
 import { convo, del, get, patch, post, query } from './api.js';
 import { attempt, complain, say } from './notices.js';
+import { list as offered } from './offered.js';
 import * as selection from './selection.js';
 import { t } from './words.js';
 
@@ -20,9 +21,9 @@ export const loaded = signal(false);
 export const running = signal(new Set()); // conversations in which a turn was seen to begin
 
 export const titleOf = (c) => (c && c.title) || t('untitled');
-// toolOf is the tool that a conversation was imported from, by the key under which its meta has what that keeps.
-const tools = ['aider', 'chatgpt', 'claude', 'claude_code', 'cline', 'codex', 'crush', 'gemini_cli', 'goose', 'librechat', 'open_webui', 'opencode'];
-export const toolOf = (c) => (tools.find((name) => c.meta && c.meta[name]) || '').replace('_', '-');
+// toolOf is the tool that a conversation was imported from: its meta has what that keeps under the
+// tool's name, with _ for -.
+export const toolOf = (c) => offered('tools').find((name) => c.meta && c.meta[name.replaceAll('-', '_')]) || '';
 export const isPinned = (id) => pinned.value.some((c) => c.id === id);
 
 const newest = (a, b) => b.updated_at - a.updated_at || (b.id > a.id ? 1 : -1);

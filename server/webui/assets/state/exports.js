@@ -1,18 +1,14 @@
-// The forms in which a conversation leaves.
+// The forms in which a conversation leaves: a bundle, with the files of its segments or without, and
+// the other formats that the server writes.
 import { convo, query } from './api.js';
-import { t } from './words.js';
+import { list } from './offered.js';
+import { has, t } from './words.js';
 
-export const forms = [
-  { key: 'bundle', format: '' },
-  { key: 'whole', format: '', materialize: true },
-  { key: 'jsonl', format: 'jsonl' },
-  { key: 'gemini-cli', format: 'gemini-cli' },
-  { key: 'claude-code', format: 'claude-code' },
-  { key: 'codex', format: 'codex' },
-  { key: 'mtm', format: 'mtm' },
-  { key: 'ipynb', format: 'ipynb' },
-];
+const BUNDLE = 'bundle';
+
+export const forms = () => [{ key: BUNDLE, format: '' }, { key: 'whole', format: '', materialize: true },
+  ...list('exports').filter((format) => format !== BUNDLE).map((format) => ({ key: format, format }))];
 
 export const href = (id, form) => convo(id, '/export' + query({ format: form.format, materialize: form.materialize }));
-export const nameOf = (form) => t(`side.export.${form.key}`);
-export const about = (form) => t(`side.export.${form.key}.about`);
+export const nameOf = (form) => (has(`side.export.${form.key}`) ? t(`side.export.${form.key}`) : form.key);
+export const about = (form) => (has(`side.export.${form.key}.about`) ? t(`side.export.${form.key}.about`) : '');

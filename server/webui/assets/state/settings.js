@@ -4,23 +4,20 @@ import { signal } from '../vendor/signals-core.mjs';
 import { get } from './api.js';
 import { refresh } from './context.js';
 import { hush, say } from './notices.js';
+import { learnLimits } from './offered.js';
 import { read } from './policies.js';
 import { change } from './thread.js';
 import { t } from './words.js';
-
-export const policies = ['', 'auto', 'snapshot', 'rolling', 'segments'];
-export const policyName = (p) => (p === '' ? t('policyDefault') : p === 'auto' ? t('policy.auto') : p);
 
 export const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 export const scopes = ['', 'conversation', 'project', 'all'];
 
 export const models = signal([]); // that are set up here, the default first
-export const limits = signal(null); // what this server takes
 
-// learn asks for both; what does not come is not shown.
+// learn asks for them, and for what this server takes; what does not come is not shown.
 export async function learn() {
   const part = async (path, into) => { try { into(await get(path)); } catch { /* not shown */ } };
-  await Promise.all([part('/api/models', (x) => { models.value = x.models || []; }), part('/api/limits', (x) => { limits.value = x; })]);
+  await Promise.all([part('/api/models', (x) => { models.value = x.models || []; }), learnLimits()]);
 }
 
 // fields are what a form shows of a conversation or a project, as texts.

@@ -7,6 +7,7 @@ import { list, pinned, refresh } from './conversations.js';
 import * as feed from './feed.js';
 import { learn } from './models.js';
 import { hush } from './notices.js';
+import { learnLimits } from './offered.js';
 import { narrow, toggleSidebar } from './panels.js';
 import { place } from './place.js';
 import * as projects from './projects.js';
@@ -55,6 +56,6 @@ export function start() {
   // Where a key is needed, everything begins with it, and begins again with another.
   effect(() => {
     if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; pinned.value = []; projects.list.value = []; });
-    else untracked(() => { refresh(); projects.refresh(); move({ ...place.value, arrived: false }); feed.follow(); learn(); });
+    else untracked(() => { refresh(); projects.refresh(); move({ ...place.value, arrived: false }); feed.follow(); learn(); learnLimits(); });
   });
 }

@@ -33,6 +33,9 @@ export function setLang(l) {
   memory.set('lang', l);
 }
 
+// has says whether there is such a word.
+export const has = (key) => Object.hasOwn(tables.en, key);
+
 // t says a word; further arguments fill it in.
 export function t(key, ...args) {
   const word = tables[lang.value][key] ?? tables.en[key] ?? key;

@@ -1,6 +1,7 @@
 // The one place that shows HTML: the server's, which it has sanitised.
 import { html, useLayoutEffect, useRef } from './html.js';
 import { lang, t } from '../state/words.js';
+import { drawFormulas } from './formulas.js';
 
 const SCROLLERS = '.table, .code pre, .plain, div.formula, pre.formula';
 
@@ -63,6 +64,6 @@ export function Markup({ html: source }) {
     sizes.observe(el);
     return () => sizes.unobserve(el);
   }, []);
-  useLayoutEffect(() => { dress(box.current); sizes.unobserve(box.current); sizes.observe(box.current); }, [source, language]); // it is measured with all others, once they are laid out
+  useLayoutEffect(() => { dress(box.current); drawFormulas(box.current); sizes.unobserve(box.current); sizes.observe(box.current); }, [source, language]); // it is measured with all others, once they are laid out
   return html`<div class="markup" ref=${box} onClick=${press} dangerouslySetInnerHTML=${{ __html: source }} />`;
 }

@@ -8,7 +8,8 @@ import * as keyboard from '../state/keyboard.js';
 import { place, viewHref } from '../state/place.js';
 import * as policies from '../state/policies.js';
 import { admin, signOut, who } from '../state/session.js';
-import { learn, limits, models } from '../state/settings.js';
+import { limits } from '../state/offered.js';
+import { learn, models } from '../state/settings.js';
 import * as theme from '../state/theme.js';
 import { lang, setLang, t } from '../state/words.js';
 
@@ -41,13 +42,14 @@ function Models() {
   const list = models.value;
   const def = list.find((m) => m.default);
   const numbers = ['trigger_share', 'trigger_limit_share', 'trigger_messages', 'trigger_tokens', 'after_share', 'keep_share', 'keep_messages', 'summary_tokens', 'placeholders_max', 'pinned_share'];
+  const own = policies.names().filter((p) => p !== 'auto');
   const cost = (m) => (m.price ? `${m.price.input ?? '–'} / ${m.price.output ?? '–'}` : '–');
   return html`<p class="whereabouts">${icon('web')}${t('set.onServer')}</p><p>${t('set.defaultsAbout')} <a class="link" href=${viewHref('projects')}>${t('set.projects')}</a></p>
     <h3>${t('set.models')}</h3><div class="scrolls"><table><thead><tr><th>${t('model')}</th><th>${t('limit')}</th><th>${t('set.answer')}</th><th>${t('set.price')}</th></tr></thead><tbody>
       ${list.map((m) => html`<tr key=${m.name}><td>${m.name}${m === def && html` <small>${t('policyDefault')}</small>`}</td><td>${num(m.limit)} <small>${t('from.' + m.limit_from)}</small></td><td>${m.max_output ? num(m.max_output) : '–'}</td><td>${cost(m)}</td></tr>`)}</tbody></table></div>
-    <h3>${t('set.policies')}</h3><dl class="policies">${['auto', 'snapshot', 'rolling', 'segments'].map((p) => html`<div key=${p}><dt><code>${p}</code></dt><dd>${t('set.policy.' + p)}</dd></div>`)}</dl>
-    <div class="scrolls"><table class="numbers"><thead><tr><th>${t('set.number')}</th><th>snapshot</th><th>rolling</th><th>segments</th></tr></thead><tbody>
-      ${numbers.map((n) => html`<tr key=${n}><td><code>${n}</code><small>${t('set.n.' + n)}</small></td>${['snapshot', 'rolling', 'segments'].map((p) => html`<td key=${p}>${policies.own(p, n)}</td>`)}</tr>`)}</tbody></table></div>`;
+    <h3>${t('set.policies')}</h3><dl class="policies">${policies.names().map((p) => html`<div key=${p}><dt><code>${p}</code></dt><dd>${policies.about(p)}</dd></div>`)}</dl>
+    <div class="scrolls"><table class="numbers"><thead><tr><th>${t('set.number')}</th>${own.map((p) => html`<th key=${p}>${p}</th>`)}</tr></thead><tbody>
+      ${numbers.map((n) => html`<tr key=${n}><td><code>${n}</code><small>${policies.aboutNumber(n)}</small></td>${own.map((p) => html`<td key=${p}>${policies.own(p, n)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
 function Limits() {

@@ -50,7 +50,7 @@ function save(some, form) {
 
 function Export({ some }) {
   const take = (form) => () => { save(some, form); close(); selection.end(); };
-  return html`<${Asked} title=${t('side.exportTitle', titled(some))}><ul class="choices forms">${exports.forms.map((f) => html`<li key=${f.key}>
+  return html`<${Asked} title=${t('side.exportTitle', titled(some))}><ul class="choices forms">${exports.forms().map((f) => html`<li key=${f.key}>
     <button type="button" data-form=${f.key} onClick=${take(f)}>${icon('export')}<span><b>${exports.nameOf(f)}</b><small>${exports.about(f)}</small></span></button></li>`)}</ul><//>`;
 }
 

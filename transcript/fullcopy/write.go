@@ -1,34 +1,33 @@
-package archived
+package fullcopy
 
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"hash"
 	"io"
 	"iter"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/seal"
 )
 
-// Writer writes an archive: Begin, then the messages, then End.
+// Writer writes a full copy: Begin, then the messages, then End.
 type Writer struct {
 	out   *bufio.Writer
-	sum   hash.Hash // of what left out
+	sum   *seal.Writer // under out
 	err   error
 	items int // of the list that is open
 }
 
 // NewWriter makes a writer to w.
 func NewWriter(w io.Writer) *Writer {
-	sum := sha256.New()
-	return &Writer{out: bufio.NewWriterSize(io.MultiWriter(w, sum), 64<<10), sum: sum}
+	sum := seal.NewWriter(w)
+	return &Writer{out: bufio.NewWriterSize(sum, 64<<10), sum: sum}
 }
 
-// Begin writes what comes before the messages. at is the archive's time in Unix ms.
+// Begin writes what comes before the messages. at is the copy's time in Unix ms.
 func (w *Writer) Begin(at int64, c scrollback.Conversation, branches []scrollback.BranchEntry) error {
 	w.text(`{"archive":`)
 	w.value(head{Format: format, Version: version, CreatedAt: at, Sealed: true})
@@ -81,7 +80,7 @@ func (w *Writer) base64(r io.ReadCloser) error {
 			err = endErr
 		}
 	}
-	return scrollback.Wrap(scrollback.Unavailable, "archived.Write", err)
+	return scrollback.Wrap(scrollback.Unavailable, "fullcopy.Write", err)
 }
 
 // End writes what comes after the messages, and the seal, which ends the file.
@@ -96,7 +95,7 @@ func (w *Writer) End(receipts iter.Seq2[scrollback.Receipt, error], refs iter.Se
 	if w.err == nil {
 		w.err = w.out.Flush()
 	}
-	w.text(sealBegin + hex.EncodeToString(w.sum.Sum(nil)) + sealEnd)
+	w.text(sealBegin + hex.EncodeToString(w.sum.Sum()) + sealEnd)
 	if w.err == nil {
 		w.err = w.out.Flush()
 	}
@@ -139,7 +138,7 @@ func (w *Writer) marshal(v any) []byte {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil && w.err == nil {
-		w.err = scrollback.Wrap(scrollback.Internal, "archived.Write", err)
+		w.err = scrollback.Wrap(scrollback.Internal, "fullcopy.Write", err)
 	}
 	return scrollback.WellFormed(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

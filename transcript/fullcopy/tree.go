@@ -1,4 +1,4 @@
-package archived
+package fullcopy
 
 import (
 	"cmp"

@@ -1,4 +1,5 @@
-// Package archived reads and writes archives: a conversation whole, as one JSON document.
+// Package fullcopy reads and writes full copies: a conversation whole, as one JSON document. The format is
+// called archive.
 //
 //	{"archive":      {"format": "scrollback", "version": 1, "created_at", "sealed"},
 //	 "branches":     [branch …],
@@ -19,7 +20,7 @@
 // Words it adds: piece (a run of messages of one branch, in that order).
 //
 // It may not know the store or the network.
-package archived
+package fullcopy
 
 import (
 	"bytes"
@@ -68,7 +69,7 @@ func (Format) Sniff(begin []byte) bool {
 	return err == nil && json.Unmarshal(raw, &h) == nil && h.Format == format
 }
 
-// MaxMessage bounds the bytes of one message of an archive.
+// MaxMessage bounds the bytes of one message of a copy.
 const MaxMessage = 256 << 20
 
 // message is a message as a file has it. Its parts come last.
@@ -264,9 +265,7 @@ func (f *file) message(raw json.RawMessage) error {
 	if _, err := scrollback.ParseRole(string(m.Role)); err != nil {
 		return f.bad("%v", err)
 	}
-	switch m.Status {
-	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
-	default:
+	if m.Status != "" && !m.Status.Known() {
 		return f.bad("unknown status %q", m.Status)
 	}
 	if m.CreatedAt < 0 || m.Seq < 0 {

@@ -1,4 +1,4 @@
-package archived_test
+package fullcopy_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -32,7 +32,7 @@ type loaded struct {
 
 func load(t interface{ Fatalf(string, ...any) }, r io.Reader) loaded {
 	var out loaded
-	for e, err := range (archived.Format{}).Read(r) {
+	for e, err := range (fullcopy.Format{}).Read(r) {
 		switch {
 		case err != nil:
 			t.Fatalf("read: %v", err)
@@ -65,13 +65,13 @@ func says(path []transcript.Entry) string {
 	return strings.Join(out, " ")
 }
 
-// write writes an archive of a conversation with two branches, a file and a draft.
+// write writes a copy of a conversation with two branches, a file and a draft.
 func write(t *testing.T) string {
 	t.Helper()
 	const id = "0192f0a0-0000-7000-8000-000000000001"
 	branches := []scrollback.Branch{{ID: "trunk", HeadSeq: 3}, {ID: "side", Parent: "trunk", AtSeq: 1, HeadSeq: 2}}
 	var out bytes.Buffer
-	w := archived.NewWriter(&out)
+	w := fullcopy.NewWriter(&out)
 	c := scrollback.Conversation{ID: id, Project: "default", Title: "Keys & <locks> 钥匙", Branch: "trunk", Messages: 3,
 		CreatedAt: 1763700000000, Settings: scrollback.Settings{Tools: []scrollback.Tool{{Name: "look"}}}}
 	if err := w.Begin(1763700009000, c, []scrollback.BranchEntry{{ID: "trunk", HeadSeq: 3, Messages: 3, Current: true},
@@ -88,7 +88,7 @@ func write(t *testing.T) string {
 		"side": {2: {Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Text{Text: "elsewhere"}}, Model: "m",
 			Usage: &scrollback.Usage{InputTokens: 3}, Meta: []byte(`{"a": "<b>"}`)}},
 	}
-	for _, p := range archived.Pieces(branches, "trunk") {
+	for _, p := range fullcopy.Pieces(branches, "trunk") {
 		for seq := p.From; seq <= p.To; seq++ {
 			m := said[p.Branch][seq]
 			m.ID = scrollback.MessageID(fmt.Sprint(p.Branch, seq))
@@ -142,7 +142,7 @@ func TestGolden(t *testing.T) {
 	if d := cmp.Diff(string(want), got); d != "" {
 		t.Fatal(d)
 	}
-	if !(archived.Format{}).Sniff(want) || !(archived.Format{}).Sniff(want[:200]) {
+	if !(fullcopy.Format{}).Sniff(want) || !(fullcopy.Format{}).Sniff(want[:200]) {
 		t.Error("not recognized")
 	}
 	for _, r := range []io.Reader{bytes.NewReader(want), iotest.OneByteReader(bytes.NewReader(want))} {
@@ -202,11 +202,11 @@ func TestPieces(t *testing.T) {
 			return b.HeadSeq == b.AtSeq && b.ID != current.ID && !isParent
 		})
 		var out bytes.Buffer
-		w := archived.NewWriter(&out)
+		w := fullcopy.NewWriter(&out)
 		if err := w.Begin(1, scrollback.Conversation{ID: "c", Messages: current.HeadSeq}, nil); err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range archived.Pieces(shown, current.ID) {
+		for _, p := range fullcopy.Pieces(shown, current.ID) {
 			for seq := p.From; seq <= p.To; seq++ {
 				m := scrollback.Message{Role: scrollback.RoleUser, Seq: seq, Parts: scrollback.Say(paths[p.Branch][seq-1])}
 				if err := w.Message(m, nil, func(int) (io.ReadCloser, error) { return nil, nil }); err != nil {
@@ -282,7 +282,7 @@ func TestLeftOutBehindMessages(t *testing.T) {
 		`{"seq":1,"role":"user","branch":"b","parts":[{"type":"text","text":"one"}]},` +
 		`{"seq":2,"role":"assistant","branch":"b","parts":[{"type":"text","text":"two"}]}],"branches":[`
 	read := func(text string) (without []int, bad []string) {
-		for e, err := range (archived.Format{}).Read(strings.NewReader(text)) {
+		for e, err := range (fullcopy.Format{}).Read(strings.NewReader(text)) {
 			switch {
 			case err != nil:
 				t.Fatal(err)
@@ -323,7 +323,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, file string) {
-		_ = (archived.Format{}).Sniff([]byte(file))
+		_ = (fullcopy.Format{}).Sniff([]byte(file))
 		out := load(t, strings.NewReader(file))
 		for _, e := range out.all {
 			if _, err := scrollback.ParseRole(string(e.Message.Role)); err != nil || e.Message.Seq != 0 {

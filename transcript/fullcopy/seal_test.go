@@ -1,4 +1,4 @@
-package archived_test
+package fullcopy_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 )
 
 // A sealed archive is one JSON document whose last member is the SHA-256 of the bytes before it. With
@@ -19,7 +19,7 @@ func TestSeal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := archived.CheckSeal(bytes.NewReader(whole))
+	sealed, err := fullcopy.CheckSeal(bytes.NewReader(whole))
 	if err != nil || !sealed {
 		t.Fatalf("sealed: %v, %v", sealed, err)
 	}
@@ -31,7 +31,7 @@ func TestSeal(t *testing.T) {
 		t.Errorf("%q, %v", last.Seal, err)
 	}
 	refused := func(b []byte) bool {
-		_, err := archived.CheckSeal(bytes.NewReader(b))
+		_, err := fullcopy.CheckSeal(bytes.NewReader(b))
 		return scrollback.CodeOf(err) == scrollback.Invalid
 	}
 	for i := range whole {
@@ -55,7 +55,7 @@ func TestUnsealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range [][]byte{whole, nil, []byte("{}"), []byte("a text")} {
-		if sealed, err := archived.CheckSeal(bytes.NewReader(b)); err != nil || sealed {
+		if sealed, err := fullcopy.CheckSeal(bytes.NewReader(b)); err != nil || sealed {
 			t.Errorf("%.20q: %v, %v", b, sealed, err)
 		}
 	}

@@ -12,30 +12,30 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 )
 
-// Archived is an archive of a conversation: a full copy of it, as one JSON document in
-// the object store. Key is its name there, Bytes its size, SHA256 its hash, and CreatedAt in
-// Unix ms. It is [archive.Copy].
-type Archived = archive.Copy
+// Copy is a full copy of a conversation, as one JSON document in the object store. Key is
+// its name there, Bytes its size, SHA256 its hash, and CreatedAt in Unix ms. It is
+// [archive.Copy].
+type Copy = archive.Copy
 
-// Archives writes archives and reads them.
-type Archives struct{ of *Transfer }
+// Copies writes full copies of conversations and reads them.
+type Copies struct{ of *Transfer }
 
-// Archives are those of all conversations.
-func (t *Transfer) Archives() Archives { return Archives{t} }
+// Copies are those of all conversations.
+func (t *Transfer) Copies() Copies { return Copies{t} }
 
 // Write writes a full copy of a conversation into the object store: all branches, the
 // bytes of attachments, settings, receipts and refs. It takes as much memory as one
 // message, however long the conversation.
-func (t Archives) Write(ctx context.Context, v *engine.View, id scrollback.ConversationID) (Archived, error) {
+func (t Copies) Write(ctx context.Context, v *engine.View, id scrollback.ConversationID) (Copy, error) {
 	now := t.of.store.Now()
-	return t.writeAs(ctx, v, id, Archived{Key: archive.CopyKey(now, t.of.store.NewID()), CreatedAt: now})
+	return t.writeAs(ctx, v, id, Copy{Key: archive.CopyKey(now, t.of.store.NewID()), CreatedAt: now})
 }
 
-func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.ConversationID,
-	as Archived) (Archived, error) {
+func (t Copies) writeAs(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+	as Copy) (Copy, error) {
 	c, err := v.Bulk().Head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return as, err
@@ -55,11 +55,11 @@ func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.Con
 	return made, nil
 }
 
-// List lists the newest archives of a conversation, newest first.
-func (t Archives) List(ctx context.Context, v *engine.View, id scrollback.ConversationID,
-	limit int) ([]Archived, error) {
+// List lists the newest copies of a conversation, newest first.
+func (t Copies) List(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+	limit int) ([]Copy, error) {
 	if limit < 0 || limit > scrollback.ListMax {
-		return nil, scrollback.ParamErrorf("transfer.Archives", "limit", i18n.LimitOutOfRange, scrollback.ListMax)
+		return nil, scrollback.ParamErrorf("transfer.Copies", "limit", i18n.LimitOutOfRange, scrollback.ListMax)
 	}
 	if _, err := v.Get(ctx, id); err != nil {
 		return nil, err
@@ -67,28 +67,28 @@ func (t Archives) List(ctx context.Context, v *engine.View, id scrollback.Conver
 	return t.of.archive.Copies(ctx, id, cmp.Or(limit, scrollback.ListDefault))
 }
 
-// Open returns an archive of a conversation: the one with a key, or else the
-// newest. What is not one of this conversation's archives is not_found.
-func (t Archives) Open(ctx context.Context, v *engine.View, id scrollback.ConversationID,
-	key string) (Archived, io.ReadCloser, error) {
+// Open returns a copy of a conversation: the one with a key, or else the newest. What is
+// not one of this conversation's copies is not_found.
+func (t Copies) Open(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+	key string) (Copy, io.ReadCloser, error) {
 	if key == "" {
 		newest, err := t.List(ctx, v, id, 1)
 		if err != nil {
-			return Archived{}, nil, err
+			return Copy{}, nil, err
 		}
 		if len(newest) == 0 {
-			return Archived{}, nil, scrollback.Errorf(scrollback.NotFound, "transfer.Archives",
+			return Copy{}, nil, scrollback.Errorf(scrollback.NotFound, "transfer.Copies",
 				i18n.ConversationHasNoArchiveYet, id)
 		}
 		key = newest[0].Key
 	} else if _, err := v.Get(ctx, id); err != nil {
-		return Archived{}, nil, err
+		return Copy{}, nil, err
 	}
 	return t.of.archive.OpenCopy(ctx, id, key)
 }
 
 // document writes a conversation as it stands now.
-func (t Archives) document(ctx context.Context, v *engine.View, c scrollback.Conversation, to io.Writer,
+func (t Copies) document(ctx context.Context, v *engine.View, c scrollback.Conversation, to io.Writer,
 	at int64) error {
 	branches, err := t.of.store.Move.Branches(ctx, c.ID)
 	if err != nil {
@@ -105,11 +105,11 @@ func (t Archives) document(ctx context.Context, v *engine.View, c scrollback.Con
 			c.Messages = b.HeadSeq
 		}
 	}
-	w := archived.NewWriter(to)
+	w := fullcopy.NewWriter(to)
 	if err := w.Begin(at, c, entries); err != nil {
 		return err
 	}
-	for _, p := range archived.Pieces(branches, c.Branch) {
+	for _, p := range fullcopy.Pieces(branches, c.Branch) {
 		if err := t.piece(ctx, v, c.ID, p, w); err != nil {
 			return err
 		}
@@ -118,8 +118,8 @@ func (t Archives) document(ctx context.Context, v *engine.View, c scrollback.Con
 }
 
 // piece writes a run of messages, each with what stands after it.
-func (t Archives) piece(ctx context.Context, v *engine.View, id scrollback.ConversationID, p archived.Piece,
-	w *archived.Writer) error {
+func (t Copies) piece(ctx context.Context, v *engine.View, id scrollback.ConversationID, p fullcopy.Piece,
+	w *fullcopy.Writer) error {
 	for after := p.From - 1; after < p.To; {
 		before := after
 		page, err := v.Turns().Page(ctx, id, scrollback.PageQuery{Branch: p.Branch, After: &before,
@@ -128,7 +128,7 @@ func (t Archives) piece(ctx context.Context, v *engine.View, id scrollback.Conve
 			return err
 		}
 		if len(page.Messages) == 0 {
-			return scrollback.Errorf(scrollback.Internal, "transfer.Archives", i18n.BranchEndsBeforeMessage, p.Branch,
+			return scrollback.Errorf(scrollback.Internal, "transfer.Copies", i18n.BranchEndsBeforeMessage, p.Branch,
 				p.To)
 		}
 		for _, m := range page.Messages {
@@ -152,9 +152,9 @@ func (t Archives) piece(ctx context.Context, v *engine.View, id scrollback.Conve
 
 // message writes a message with the bytes that its parts name, as far as there is
 // room for them in one message.
-func (t Archives) message(ctx context.Context, m scrollback.Message, failed []scrollback.TurnEntry,
-	w *archived.Writer) error {
-	room := int64(archived.MaxMessage) / 2
+func (t Copies) message(ctx context.Context, m scrollback.Message, failed []scrollback.TurnEntry,
+	w *fullcopy.Writer) error {
+	room := int64(fullcopy.MaxMessage) / 2
 	m.Parts = slices.Clone(m.Parts)
 	attached := map[int]scrollback.ArtifactID{}
 	for i, p := range m.Parts {
@@ -176,7 +176,7 @@ func (t Archives) message(ctx context.Context, m scrollback.Message, failed []sc
 			return err
 		}
 		if err := f.Close(); err != nil {
-			return scrollback.Wrap(scrollback.Unavailable, "transfer.Archives", err)
+			return scrollback.Wrap(scrollback.Unavailable, "transfer.Copies", err)
 		}
 		if size*4/3 > room {
 			continue // its name stands
@@ -206,7 +206,7 @@ func (t Archives) message(ctx context.Context, m scrollback.Message, failed []sc
 }
 
 // receipts walks the receipts of a conversation, oldest first.
-func (t Archives) receipts(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Receipt, error] {
+func (t Copies) receipts(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Receipt, error] {
 	return func(yield func(scrollback.Receipt, error) bool) {
 		for f, err := range t.of.store.Move.Folds(ctx, id) {
 			f.Receipt.Undone = f.Undone

@@ -22,14 +22,14 @@ import (
 )
 
 // archiveOf archives a conversation, and reads the archive as it is kept.
-func archiveOf(t tee, r *enginetest.Rig, id scrollback.ConversationID) (transfer.Archived, string) {
+func archiveOf(t tee, r *enginetest.Rig, id scrollback.ConversationID) (transfer.Copy, string) {
 	t.Helper()
 	ctx := context.Background()
-	made, err := r.Transfer.Archives().Write(ctx, r.View, id)
+	made, err := r.Transfer.Copies().Write(ctx, r.View, id)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	got, f, err := r.Transfer.Archives().Open(ctx, r.View, id, made.Key)
+	got, f, err := r.Transfer.Copies().Open(ctx, r.View, id, made.Key)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -145,34 +145,34 @@ func TestArchiveKeys(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 	id := r.NewConversation()
 	other := r.NewConversation()
-	_, _, err := r.Transfer.Archives().Open(ctx, r.View, id, "")
+	_, _, err := r.Transfer.Copies().Open(ctx, r.View, id, "")
 	enginetest.WantCode(t, err, scrollback.NotFound, "no archive yet")
 	first, _ := archiveOf(t, r, id)
 	r.Clock.Add(1)
 	r.Ask(id, "more").Done(t, scrollback.TurnComplete, "stop")
 	second, _ := archiveOf(t, r, id)
 	elsewhere, _ := archiveOf(t, r, other)
-	got, f, err := r.Transfer.Archives().Open(ctx, r.View, id, "")
+	got, f, err := r.Transfer.Copies().Open(ctx, r.View, id, "")
 	if err != nil || got != second {
 		t.Errorf("the newest is %+v, %v", got, err)
 	}
 	f.Close()
-	list, err := r.Transfer.Archives().List(ctx, r.View, id, 0)
-	if err != nil || !slices.Equal(list, []transfer.Archived{second, first}) {
+	list, err := r.Transfer.Copies().List(ctx, r.View, id, 0)
+	if err != nil || !slices.Equal(list, []transfer.Copy{second, first}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if list, err := r.Transfer.Archives().List(ctx, r.View, id, 1); err != nil ||
-		!slices.Equal(list, []transfer.Archived{second}) {
+	if list, err := r.Transfer.Copies().List(ctx, r.View, id, 1); err != nil ||
+		!slices.Equal(list, []transfer.Copy{second}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	_, err = r.Transfer.Archives().List(ctx, r.View, id, -1)
+	_, err = r.Transfer.Copies().List(ctx, r.View, id, -1)
 	enginetest.WantCode(t, err, scrollback.Invalid, "limit")
 	for _, key := range []string{elsewhere.Key, "../" + string(other) + "/" + elsewhere.Key,
 		string(other) + "/" + elsewhere.Key,
 		first.Key + ".note", "..", "/", "%2e%2e%2f" + first.Key, first.Key + "\x00", strings.ToUpper(first.Key),
 		"artifacts/ab/cd",
 		first.Key[1:], "9999999999999-00000000.json"} {
-		_, _, err := r.Transfer.Archives().Open(ctx, r.View, id, key)
+		_, _, err := r.Transfer.Copies().Open(ctx, r.View, id, key)
 		if scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("%q: %v", key, err)
 		}
@@ -229,7 +229,7 @@ func TestArchiveCutOff(t *testing.T) {
 	art := keysOf(t, bucket)
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := r.Transfer.Archives().Write(canceled, r.View, id); err == nil {
+	if _, err := r.Transfer.Copies().Write(canceled, r.View, id); err == nil {
 		t.Error("archived for nobody")
 	}
 	bytes, err := blob.ReadAll(ctx, bucket, art[0])
@@ -239,7 +239,7 @@ func TestArchiveCutOff(t *testing.T) {
 	if err := bucket.Delete(ctx, art[0]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Transfer.Archives().Write(ctx, r.View, id); err == nil {
+	if _, err := r.Transfer.Copies().Write(ctx, r.View, id); err == nil {
 		t.Error("archived without its bytes")
 	}
 	if left := keysOf(t, bucket); len(left) > 0 {
@@ -254,7 +254,7 @@ func TestArchiveCutOff(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	_, err = r.Transfer.Archives().Write(ctx, r.View, id)
+	_, err = r.Transfer.Copies().Write(ctx, r.View, id)
 	enginetest.WantCode(t, err, scrollback.NotFound, "")
 	if left := slices.DeleteFunc(keysOf(t, bucket), func(k string) bool { return k == art[0] }); len(left) > 0 {
 		t.Errorf("a purge meanwhile left %v", left)
@@ -287,7 +287,7 @@ func TestArchiveOnCompact(t *testing.T) {
 	if rs, err := r.Receipts(ctx, id, 1); err != nil || rs[0].Archive != receipt.Archive {
 		t.Errorf("stored as %+v, %v", rs, err)
 	}
-	_, f, err := r.Transfer.Archives().Open(ctx, r.View, id, receipt.Archive)
+	_, f, err := r.Transfer.Copies().Open(ctx, r.View, id, receipt.Archive)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestArchiveOnCompact(t *testing.T) {
 	rs, err := r.Receipts(ctx, id, 200)
 	keys := map[string]bool{}
 	for _, one := range rs {
-		if _, f, err := r.Transfer.Archives().Open(ctx, r.View, id, one.Archive); one.Archive != "" && err != nil {
+		if _, f, err := r.Transfer.Copies().Open(ctx, r.View, id, one.Archive); one.Archive != "" && err != nil {
 			t.Errorf("%s: %v", one.Archive, err)
 		} else if f != nil {
 			f.Close()
@@ -374,7 +374,7 @@ func TestArchiveOnCompactFails(t *testing.T) {
 	if err := r.Engine.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Transfer.Archives().Open(ctx, r.View, c.ID, receipt.Archive); err == nil {
+	if _, _, err := r.Transfer.Copies().Open(ctx, r.View, c.ID, receipt.Archive); err == nil {
 		t.Error("there is an archive in a bucket that is closed")
 	}
 }

@@ -1,4 +1,4 @@
-package archived
+package fullcopy
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/seal"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -23,30 +24,30 @@ const (
 const headBytes = 4096
 
 // CheckSeal reports whether a file is sealed. One that was changed or cut off since it was sealed is
-// invalid; an archive of an older program is not sealed, and neither is any other file. The file is at its
+// invalid; a copy by an older program is not sealed, and neither is any other file. The file is at its
 // beginning afterwards.
 func CheckSeal(r io.ReadSeeker) (sealed bool, err error) {
 	sealed, err = checkSeal(r)
 	if _, back := r.Seek(0, io.SeekStart); err == nil && back != nil {
-		err = scrollback.Wrap(scrollback.Unavailable, "archived.CheckSeal", back)
+		err = scrollback.Wrap(scrollback.Unavailable, "fullcopy.CheckSeal", back)
 	}
 	return sealed, err
 }
 
 func checkSeal(r io.ReadSeeker) (sealed bool, err error) {
-	const op = "archived.CheckSeal"
+	const op = "fullcopy.CheckSeal"
 	changed := scrollback.ParamErrorf(op, "file", i18n.ArchiveSealBroken)
 	size, err := r.Seek(0, io.SeekEnd)
 	if err != nil {
 		return false, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
 	begin := make([]byte, min(size, headBytes))
-	if err := readAt(r, 0, begin); err != nil {
-		return false, err
+	if err := seal.ReadAt(r, 0, begin); err != nil {
+		return false, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
 	end := make([]byte, min(size, int64(sealBytes)))
-	if err := readAt(r, size-int64(len(end)), end); err != nil {
-		return false, err
+	if err := seal.ReadAt(r, size-int64(len(end)), end); err != nil {
+		return false, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
 	if !bytes.HasPrefix(end, []byte(sealBegin)) || !bytes.HasSuffix(end, []byte(sealEnd)) {
 		if saysSealed(begin) {
@@ -54,14 +55,11 @@ func checkSeal(r io.ReadSeeker) (sealed bool, err error) {
 		}
 		return false, nil
 	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
+	sum, err := seal.SumOf(r, size-int64(sealBytes))
+	if err != nil {
 		return false, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
-	sum := sha256.New()
-	if _, err := io.CopyN(sum, r, size-int64(sealBytes)); err != nil {
-		return false, scrollback.Wrap(scrollback.Unavailable, op, err)
-	}
-	if hex.EncodeToString(sum.Sum(nil)) != string(end[len(sealBegin):len(end)-len(sealEnd)]) {
+	if hex.EncodeToString(sum) != string(end[len(sealBegin):len(end)-len(sealEnd)]) {
 		return false, changed
 	}
 	return true, nil
@@ -76,15 +74,4 @@ func saysSealed(begin []byte) bool {
 	raw, err := d.Value()
 	var h head
 	return err == nil && json.Unmarshal(raw, &h) == nil && h.Sealed
-}
-
-func readAt(r io.ReadSeeker, at int64, b []byte) error {
-	_, err := r.Seek(at, io.SeekStart)
-	if err == nil {
-		_, err = io.ReadFull(r, b)
-	}
-	if transcript.Ended(err) {
-		err = io.ErrUnexpectedEOF // it had that size a moment ago
-	}
-	return scrollback.Wrap(scrollback.Unavailable, "archived.CheckSeal", err)
 }
