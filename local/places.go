@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 // places are where things are kept.

@@ -42,7 +42,7 @@ var nevers = []never{
 	{"window", "", "context time io os bufio net database/sql log math/rand", "which items fit is arithmetic over values"},
 	{"compact title", "", "store archive io os net database/sql log math/rand", "compact returns what the engine commits"},
 	{"store", "store/sqldriver", "net database/sql os", "the facade has no database of its own"},
-	{"store/sqldriver", "store/sqldriver/postgres store/sqldriver/sqlite", "os net", "a statement knows no machine"},
+	{"store/sqldriver", "store/sql/postgres store/sql/sqlite", "os net", "a statement knows no machine"},
 	{
 		"engine recall intake transfer functions doctor",
 		"",
@@ -73,8 +73,8 @@ var nevers = []never{
 // root's, which has none.
 var homes = map[string]string{
 	"database/sql":                           "store/sqldriver transcript/foreign bench",
-	"modernc.org/sqlite":                     "store/sqldriver/sqlite transcript/foreign bench",
-	"github.com/jackc/pgx":                   "store/sqldriver/postgres bench",
+	"modernc.org/sqlite":                     "store/sql/sqlite transcript/foreign bench",
+	"github.com/jackc/pgx":                   "store/sql/postgres bench",
 	"gocloud.dev":                            "cloud",
 	"github.com/aws":                         "cloud",
 	"cloud.google.com":                       "cloud",
@@ -300,7 +300,7 @@ func TestFenceCanFail(t *testing.T) {
 		"store/sqldriver/x.go database/sql":                true,
 		"store/sqldriver/x.go os":                          false,
 		"store/sqldriver/x.go modernc.org/sqlite":          false,
-		"store/sqldriver/sqlite/x.go os":                   true,
+		"store/sql/sqlite/x.go os":                   true,
 		"store/memdriver/x.go modernc.org/sqlite":          false,
 		"x.go github.com/google/uuid":                      false,
 		"x.go net/http":                                    false,

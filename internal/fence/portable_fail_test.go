@@ -110,7 +110,7 @@ func TestReadingOfSQLCanFail(t *testing.T) {
 func TestVariantsAreRead(t *testing.T) {
 	row := parse(t, "store/sqldriver/sqlrow/a.go", "package sqlrow\nconst List = `json_each($1)`\n"+
 		"func f() { run(`SELECT value FROM ` + List) }\nconst Other = `SELECT a FROM ` + List\n")
-	pg := parse(t, "store/sqldriver/postgres/b.go", "package postgres\nimport \""+module+"/store/sqldriver/sqlrow\"\n"+
+	pg := parse(t, "store/sql/postgres/b.go", "package postgres\nimport \""+module+"/store/sqldriver/sqlrow\"\n"+
 		"var v = []sqlrow.Variant{{Of: sqlrow.List, Is: `unnest($1)`}, {Of: sqlrow.Other, Is: made()}}\n")
 	known, varied := constantsOf([]source{row, pg})
 	got := fmt.Sprint(known.texts(row)[1].text, varied, known["store/sqldriver/sqlrow Other"])

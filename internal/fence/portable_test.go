@@ -334,10 +334,10 @@ func breaks(text string) [][2]string {
 var allowedSQL = map[string]string{
 	"store/sqldriver/sqlrow/shape.go Shape division": "whole numbers by whole numbers: right on PostgreSQL, wrong bins on CockroachDB",
 
-	"store/sqldriver/postgres/listen.go once signal":            "it saves waiting; servers poll behind it",
-	"store/sqldriver/postgres/order.go settleChanges signal":    "it saves waiting; servers poll behind it",
-	"store/sqldriver/postgres/variants.go variants skip locked": "of models and tallies, whose tables are not distributed",
-	"store/sqldriver/postgres/variants.go shared weak lock":     "where it locks nothing, transactions are serializable, and one is run again",
+	"store/sql/postgres/listen.go once signal":            "it saves waiting; servers poll behind it",
+	"store/sql/postgres/order.go settleChanges signal":    "it saves waiting; servers poll behind it",
+	"store/sql/postgres/variants.go variants skip locked": "of models and tallies, whose tables are not distributed",
+	"store/sql/postgres/variants.go shared weak lock":     "where it locks nothing, transactions are serializable, and one is run again",
 	moveRoom +
 		" Watch trigger": "only while a store is copied elsewhere; where there are none, it is refused",
 	moveRoom +
@@ -356,7 +356,7 @@ var allowedSQL = map[string]string{
 }
 
 // moveRoom is how a database notes what changes while it is copied elsewhere.
-const moveRoom = "store/sqldriver/postgres/pgmove/pgmove.go"
+const moveRoom = "store/sql/postgres/pgmove/pgmove.go"
 
 // portableMigrations are those of the dialect that many engines speak.
 const portableMigrations = "store/sqldriver/migrations/postgres"
@@ -415,7 +415,7 @@ func readGo(t *testing.T, report func(key [2]string, line int, broken [2]string)
 	)
 	known, varied := constantsOf(of)
 	for _, s := range of {
-		if within(s.room, "store/sqldriver/sqlite") || isSuite(s.room) {
+		if within(s.room, "store/sql/sqlite") || isSuite(s.room) {
 			continue // its own dialect, and what is no part of the program
 		}
 		for _, x := range known.texts(s) {

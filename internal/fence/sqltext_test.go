@@ -139,7 +139,7 @@ func constantsOf(all []source) (known constants, varied map[string]bool) {
 func (c constants) vary(of []source) map[string]bool {
 	varied := map[string]bool{}
 	for _, s := range of {
-		if !within(s.room, "store/sqldriver/postgres") {
+		if !within(s.room, "store/sql/postgres") {
 			continue
 		}
 		ast.Inspect(s.tree, func(n ast.Node) bool {

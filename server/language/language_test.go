@@ -82,7 +82,7 @@ var behind = []string{".", "archive", "compact", "engine", "intake", "local/obje
 // reads them, or nobody but a test.
 var unseen = []string{"server/mcpapi", "store/drivertest", "store/feed/feedtest", "model/modeltest",
 	"engine/enginetest", "store/memdriver",
-	"store/sqldriver/sqlaudit"}
+	"store/sql/audit"}
 
 // internal are sentences that nobody who asks a server sees, and why.
 var internal = map[string]string{

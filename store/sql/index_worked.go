@@ -1,0 +1,101 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Worked implements [driver.Index].
+func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Worked, error) {
+	const op = "sqldriver.Worked"
+	ids, err := db.workedIn(ctx, q)
+	if err != nil || ids == "" {
+		return nil, db.wrap(op, err)
+	}
+	var out []driver.Worked
+	err = db.Readers.Query(ctx, func(r Row) error {
+		var w driver.Worked
+		if err := scanLine(&w.Line, &w.Project, &w.Agent, &w.Current, &w.At)(r); err != nil {
+			return err
+		}
+		if q.Projects == nil || slices.Contains(q.Projects, w.Project) {
+			out = append(out, w)
+		}
+		return nil
+	}, db.Dialect.LinesWorkedOn, ids)
+	slices.SortFunc(out, func(a, b driver.Worked) int { return cmp.Compare(a.Number, b.Number) })
+	return out, db.wrap(op, err)
+}
+
+// WorkedLines implements [driver.Index].
+func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
+	const op = "sqldriver.WorkedLines"
+	ids, err := db.workedIn(ctx, q)
+	if err != nil || ids == "" {
+		return nil, db.wrap(op, err)
+	}
+	var out []int64
+	err = db.Readers.Query(ctx, listInto(&out), db.Dialect.BranchesWorkedOn, ids)
+	slices.Sort(out)
+	return out, db.wrap(op, err)
+}
+
+// workedIn lists, as JSON, the conversations that were worked on in the query's folders; empty
+// for none.
+func (db index) workedIn(ctx context.Context, q driver.WorkedQuery) (string, error) {
+	if len(q.Folders) == 0 {
+		return "", nil
+	}
+	query, args, err := inFolders(q)
+	if err != nil {
+		return "", err
+	}
+	var ids []scrollback.ConversationID
+	if err := db.Readers.Query(ctx, listInto(&ids), query, args...); err != nil || len(ids) == 0 {
+		return "", err
+	}
+	return encodeJSON(ids)
+}
+
+// inFolders is the query for the conversations that were worked on in the query's
+// folders.
+func inFolders(q driver.WorkedQuery) (string, []any, error) {
+	var origins, own []string
+	var args []any
+	arg := func(v string) string {
+		args = append(args, v)
+		return mark(len(args))
+	}
+	between := func(from, to string) {
+		origins = append(origins, `o.folder BETWEEN `+arg(from)+` AND `+arg(to))
+	}
+	holding := func(begin, end string) error {
+		quoted, err := encodeJSON([]string{begin})
+		quoted = strings.TrimSuffix(strings.TrimPrefix(quoted, "["), `"]`) + end
+		// which, unlike LIKE, tells capitals apart everywhere
+		own = append(own, `replace(c.roots, `+arg(quoted)+`, '') <> c.roots`)
+		return err
+	}
+	for _, f := range q.Folders {
+		if f != "" {
+			between(f, f)
+			if err := holding(f, `"`); err != nil {
+				return "", nil, err
+			}
+		}
+		for _, begin := range driver.Below(f) {
+			between(begin, begin+"\U0010FFFF")
+			if err := holding(begin, ""); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	return `SELECT o.conversation_id FROM origins o WHERE o.folder <> '' AND (` + strings.Join(origins, " OR ") + `)
+		UNION SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND c.roots <> '' AND (` + strings.Join(own, " OR ") + `)`,
+		args, nil
+}
