@@ -67,7 +67,8 @@ type termHit struct {
 }
 
 // blocks hands on the blocks of a query with the segments they are of.
-func (f *postingFinder) blocks(ctx context.Context, each func(*segmentScope, postings.Block) error, query string, args ...any) error {
+func (f *postingFinder) blocks(ctx context.Context, each func(*segmentScope, postings.Block) error,
+	query string, args ...any) error {
 	return f.tx.Query(ctx, func(r Row) error {
 		var segment int64
 		var b postings.Block

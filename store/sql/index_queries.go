@@ -10,7 +10,7 @@ const (
 
 	// blocksFrom finds the blocks that begin with a term, or after it and before another.
 	blocksFrom = `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s JOIN index_blocks b
-			ON b.segment = s.id AND b.first_term >= $1 AND b.first_term < $2 WHERE s.indexState = 1`
+			ON b.segment = s.id AND b.first_term >= $1 AND b.first_term < $2 WHERE s.state = 1`
 
 	// partsOf finds the parts of a term that have documents from one to before another.
 	partsOf = `SELECT segment, first_term, start, data FROM index_blocks WHERE segment = $1 AND first_term = $2 AND start < $4

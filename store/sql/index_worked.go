@@ -51,51 +51,60 @@ func (db index) workedIn(ctx context.Context, q driver.WorkedQuery) (string, err
 	if len(q.Folders) == 0 {
 		return "", nil
 	}
-	query, args, err := inFolders(q)
+	byOrigin, ownFolders, err := inFolders(q)
 	if err != nil {
 		return "", err
 	}
 	var ids []scrollback.ConversationID
-	if err := db.Readers.Query(ctx, listInto(&ids), query, args...); err != nil || len(ids) == 0 {
+	err = db.Readers.Query(ctx, listInto(&ids), byOrigin.text, byOrigin.args...)
+	if err == nil {
+		err = db.Readers.Query(ctx, listInto(&ids), ownFolders.text, ownFolders.args...)
+	}
+	if err != nil || len(ids) == 0 {
 		return "", err
 	}
-	return encodeJSON(ids)
+	slices.Sort(ids)
+	return encodeJSON(slices.Compact(ids))
 }
 
-// inFolders is the query for the conversations that were worked on in the query's
-// folders.
-func inFolders(q driver.WorkedQuery) (string, []any, error) {
-	var origins, own []string
-	var args []any
-	arg := func(v string) string {
-		args = append(args, v)
-		return mark(len(args))
-	}
+// builtQuery is a query and its arguments.
+type builtQuery struct {
+	text string
+	args []any
+}
+
+// inFolders are the queries for the conversations that were worked on in the query's folders: by
+// where they were imported from, and by the folders of their own.
+func inFolders(q driver.WorkedQuery) (byOrigin, own builtQuery, err error) {
+	var origins, roots []string
 	between := func(from, to string) {
-		origins = append(origins, `o.folder BETWEEN `+arg(from)+` AND `+arg(to))
+		byOrigin.args = append(byOrigin.args, from, to)
+		n := len(byOrigin.args)
+		origins = append(origins, `o.folder BETWEEN `+mark(n-1)+` AND `+mark(n))
 	}
 	holding := func(begin, end string) error {
 		quoted, err := encodeJSON([]string{begin})
 		quoted = strings.TrimSuffix(strings.TrimPrefix(quoted, "["), `"]`) + end
+		own.args = append(own.args, quoted)
 		// which, unlike LIKE, tells capitals apart everywhere
-		own = append(own, `replace(c.roots, `+arg(quoted)+`, '') <> c.roots`)
+		roots = append(roots, `replace(c.roots, `+mark(len(own.args))+`, '') <> c.roots`)
 		return err
 	}
 	for _, f := range q.Folders {
 		if f != "" {
 			between(f, f)
 			if err := holding(f, `"`); err != nil {
-				return "", nil, err
+				return byOrigin, own, err
 			}
 		}
 		for _, begin := range driver.Below(f) {
 			between(begin, begin+"\U0010FFFF")
 			if err := holding(begin, ""); err != nil {
-				return "", nil, err
+				return byOrigin, own, err
 			}
 		}
 	}
-	return `SELECT o.conversation_id FROM origins o WHERE o.folder <> '' AND (` + strings.Join(origins, " OR ") + `)
-		UNION SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND c.roots <> '' AND (` + strings.Join(own, " OR ") + `)`,
-		args, nil
+	byOrigin.text = `SELECT o.conversation_id FROM origins o WHERE o.folder <> '' AND (` + strings.Join(origins, " OR ") + `)`
+	own.text = `SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND c.roots <> '' AND (` + strings.Join(roots, " OR ") + `)`
+	return byOrigin, own, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/sql/move"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
 	"github.com/scrollback-ai/scrollback/store/sql/sqlite"

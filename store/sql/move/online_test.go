@@ -10,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 	"github.com/scrollback-ai/scrollback/store/sql/move"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
@@ -199,7 +202,7 @@ func TestLastIsCompared(t *testing.T) {
 	b := target.side(t)
 	insert := b.Insert
 	late := false
-	b.Insert = func(ctx context.Context, tx *session, rows [][]any) error {
+	b.Insert = func(ctx context.Context, tx sqlstore.Tx, rows [][]any) error {
 		if late {
 			rows[0][7] = "[]" // its parts
 		}
@@ -230,7 +233,7 @@ func TestBusyIsCompared(t *testing.T) {
 	b := target.side(t)
 	for _, harm := range []string{`DROP TRIGGER messages_append_only`,
 		`UPDATE messages SET parts = '[]' WHERE id = 'fffffff8 0'`} {
-		ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx *session) error { return tx.Run(ctx, harm) }))
+		ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Run(ctx, harm) }))
 	}
 	calls := 0
 	_, err := move.Move(t.Context(), source.side(t), b,
@@ -293,10 +296,10 @@ func TestReopenedBesideReaders(t *testing.T) {
 				return nil
 			}
 			refused(t, d)
-			tx, err := from.Readers.BeginTx(t.Context(), nil)
+			conn, err := pgx.Connect(t.Context(), dsn)
 			ok(t, err)
-			t.Cleanup(func() { _ = tx.Rollback() })
-			_, err = tx.ExecContext(t.Context(), `LOCK TABLE conversations, messages IN ACCESS SHARE MODE`)
+			t.Cleanup(func() { conn.Close(context.Background()) })
+			_, err = conn.Exec(t.Context(), `BEGIN; LOCK TABLE conversations, messages IN ACCESS SHARE MODE`)
 			ok(t, err)
 			return failed
 		}})
@@ -404,7 +407,7 @@ func TestDiffers(t *testing.T) {
 			talk(t, d, "fffffff3", 3)
 			moveAll(t, source, target, move.Options{})
 			b := target.side(t)
-			ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx *session) error { return tx.Run(ctx, harm) }))
+			ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Run(ctx, harm) }))
 			_, err := move.Move(t.Context(), source.side(t), b, move.Options{Finish: true})
 			about := map[string]string{"table": "table projects", "stranger": "conversation stranger"}[name]
 			if about == "" {

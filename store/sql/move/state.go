@@ -202,7 +202,8 @@ func claimed(ctx context.Context, s *Side) (id string, err error) {
 func (s *Side) empty(ctx context.Context) error {
 	for _, t := range NotedTables() {
 		found := false
-		err := s.Readers.Query(ctx, func(sqlstore.Row) error { found = true; return nil }, `SELECT 1 FROM `+t.Table+` LIMIT 1`)
+		err := s.Readers.Query(ctx, func(sqlstore.Row) error { found = true; return nil },
+			`SELECT 1 FROM `+t.Table+` LIMIT 1`)
 		if err != nil {
 			return s.wrap(err)
 		}

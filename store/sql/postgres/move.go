@@ -56,6 +56,12 @@ func unlessThere(name, table, what string) string {
 	END $$`, name, table, what)
 }
 
+// What stays as it is until a transaction ends; see [move.Side].
+const (
+	holdRun  = move.SelectRun + ` FOR SHARE`
+	holdNote = move.SelectNote + ` FOR UPDATE`
+)
+
 // codeClosed is the SQLSTATE of a database that was closed to be moved elsewhere.
 const codeClosed = "SB001"
 

@@ -52,7 +52,7 @@ func OpenSide(ctx context.Context, dsn, name string, o *Options) (*move.Side, er
 		return nil, err
 	}
 	return &move.Side{Database: d, Name: name, Watch: watch(), Refuse: refuse, Reopen: reopen(), Forget: forget(),
-		HoldRun: move.SelectRun + ` FOR SHARE`, HoldNote: move.SelectNote + ` FOR UPDATE`,
+		HoldRun: holdRun, HoldNote: holdNote,
 		Usage: "usage_records", Insert: insertMessages, Numbers: true}, nil
 }
 

@@ -28,7 +28,7 @@ func open(t *testing.T, dsn string) *driver.Driver {
 
 // emptied opens one database again and again, each time without a row: that is quicker than
 // making one.
-func emptied(t *testing.T) func(t *testing.T) *driver.Driver {
+func emptied(t *testing.T, open func(t *testing.T, dsn string) *driver.Driver) func(t *testing.T) *driver.Driver {
 	t.Helper()
 	dsn := postgrestest.New(t)
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -121,7 +121,8 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 }
 
 func TestPostgres(t *testing.T) {
-	empty := emptied(t)
+	var listening postgres.Listening
+	empty := emptied(t, listening.Open)
 	drivertest.Run(t, empty)
 	drivertest.RunIndex(t, empty)
 	drivertest.RunOrigins(t, empty)
@@ -129,6 +130,7 @@ func TestPostgres(t *testing.T) {
 	drivertest.RunShape(t, empty)
 	drivertest.RunSources(t, empty)
 	drivertest.RunViews(t, empty)
+	t.Run("Portable", listening.CheckPortable)
 }
 
 func TestPostgresHashes(t *testing.T) {
@@ -168,7 +170,7 @@ func TestPostgresReopen(t *testing.T) {
 
 // One list of operations gives equal results in memory and on PostgreSQL.
 func TestPostgresWalk(t *testing.T) {
-	empty := emptied(t)
+	empty := emptied(t, open)
 	for seed := range uint64(5) {
 		drivertest.Walk(t, seed, 300, memdriver.New(), empty(t))
 	}

@@ -26,7 +26,7 @@ const lineColumns = `b.n, b.id, b.conversation_id, coalesce((SELECT p.n FROM bra
 
 // workedOn begins a statement about the conversations in the JSON list $1 and their sub-agents.
 const workedOn = `WITH RECURSIVE here (id) AS (
-		SELECT value FROM json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS list (value)
+		SELECT value COLLATE "C" FROM json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS list (value)
 		UNION SELECT a.id FROM here
 			CROSS JOIN LATERAL (SELECT x.* FROM conversations x WHERE x.agent_of = here.id AND x.agent_of <> '' OFFSET 0) a
 	) `

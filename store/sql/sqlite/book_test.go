@@ -49,8 +49,11 @@ func call(input int64) scrollback.Usage {
 func harm(t *testing.T, db *file, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if err := db.writer.Write(t.Context(),
-			func(ctx context.Context, tx sqlstore.Tx) error { return tx.Run(ctx, s) }); err != nil {
+		err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
+			tx.Kept().Clear()
+			return tx.Run(ctx, s)
+		})
+		if err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}

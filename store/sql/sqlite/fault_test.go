@@ -133,13 +133,7 @@ func TestDamagedColumn(t *testing.T) {
 			return err
 		}},
 	} {
-		err := db.writer.Write(t.Context(), func(ctx context.Context,
-			tx sqlstore.Tx) error {
-			return tx.Run(ctx, damage.statement)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		harm(t, db, damage.statement)
 		if damage.read == nil {
 			continue
 		}

@@ -166,7 +166,8 @@ func TestScanLikeDatabaseSQL(t *testing.T) {
 			scan := func(dest any) func(sqlstore.Row) error {
 				return func(r sqlstore.Row) error { return r.Scan(dest) }
 			}
-			errs := []error{db.writer.tx.Query(t.Context(), scan(direct), query), db.read.Query(t.Context(), scan(pooled), query)}
+			errs := []error{db.writer.tx.Query(t.Context(), scan(direct), query),
+				db.read.Query(t.Context(), scan(pooled), query)}
 			for n, got := range []any{direct, pooled} {
 				if (errs[n] != nil) != (wantErr != nil) {
 					t.Errorf("%s into %T: %v, want %v", column, want, errs[n], wantErr)

@@ -211,8 +211,12 @@ type prepared struct {
 func (p *prepared) add(db *file) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	db.read.mu.Lock()
 	p.queries = slices.AppendSeq(p.queries, maps.Keys(db.read.statements))
+	db.read.mu.Unlock()
+	db.writer.tx.mu.Lock()
 	p.queries = slices.AppendSeq(p.queries, maps.Keys(db.writer.tx.statements))
+	db.writer.tx.mu.Unlock()
 	slices.Sort(p.queries)
 	p.queries = slices.Compact(p.queries)
 }

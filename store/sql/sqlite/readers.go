@@ -91,7 +91,8 @@ func (s *snapshot) Query(ctx context.Context, scan func(sqlstore.Row) error, que
 	var rows *sql.Rows
 	var err error
 	if st := s.readers.known(query); st != nil {
-		rows, err = s.tx.StmtContext(ctx, st).QueryContext(ctx, args...) //nolint:sqlclosecheck // it ends with the transaction
+		in := s.tx.StmtContext(ctx, st) //nolint:sqlclosecheck // it ends with the transaction
+		rows, err = in.QueryContext(ctx, args...)
 	} else {
 		s.unprepared = append(s.unprepared, query)
 		rows, err = s.tx.QueryContext(ctx, query, args...)

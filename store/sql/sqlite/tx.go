@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 )
@@ -15,10 +16,13 @@ import (
 // are prepared once, without the pool between, and the rows that are known. It implements
 // [sqlstore.Tx].
 type tx struct {
-	conn       driver.Conn
+	conn driver.Conn
+	kept *sqlstore.Kept
+
+	mu         sync.Mutex // one goroutine runs statements; others may list them
 	statements map[string]*statement
-	kept       *sqlstore.Kept
-	writes     int64 // statements that may have written
+
+	writes int64 // statements that may have written
 }
 
 func newTx(conn driver.Conn) *tx {
@@ -82,6 +86,8 @@ func (t *tx) RunOne(ctx context.Context, missed error, text string, args ...any)
 
 // prepared is a statement, prepared unless it is.
 func (t *tx) prepared(ctx context.Context, text string) (*statement, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if s := t.statements[text]; s != nil {
 		return s, nil
 	}
@@ -94,6 +100,8 @@ func (t *tx) prepared(ctx context.Context, text string) (*statement, error) {
 
 // close ends the statements, not the connection.
 func (t *tx) close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	var errs []error
 	for _, s := range t.statements {
 		errs = append(errs, s.on.Close())
