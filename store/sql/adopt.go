@@ -20,7 +20,7 @@ type adopting struct {
 
 // Adopt implements [driver.Move].
 func (db move) Adopt(ctx context.Context, a driver.Adopt) error {
-	return db.write(ctx, "sqldriver.Adopt", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.Adopt", func(ctx context.Context, w *writing) error {
 		j := &adopting{appender: &appender{writing: w}, Adopt: a, grown: map[scrollback.BranchID]bool{}}
 		for _, step := range []func(context.Context) error{j.conversation, j.branches, j.segments, j.views, j.folds} {
 			if err := step(ctx); err != nil {
@@ -37,7 +37,7 @@ func (db move) Adopt(ctx context.Context, a driver.Adopt) error {
 }
 
 func (j *adopting) conflict(format string, args ...any) error {
-	return scrollback.Errorf(scrollback.Conflict, "sqldriver.Adopt", format, args...)
+	return scrollback.Errorf(scrollback.Conflict, "sqlstore.Adopt", format, args...)
 }
 
 // conversation finds or stores the conversation.
@@ -98,7 +98,7 @@ func (j *adopting) branches(ctx context.Context) error {
 			b.ViewVersion = 0
 			of, err := j.completeBranch(ctx, &b)
 			if err == nil {
-				err = checkInherits("sqldriver.Adopt", j.c.Conversation, of)
+				err = checkInherits("sqlstore.Adopt", j.c.Conversation, of)
 			}
 			if err == nil {
 				err = j.insertBranch(ctx, b)
@@ -168,7 +168,7 @@ func (j *adopting) weigh(ctx context.Context, id scrollback.BranchID, v *scrollb
 	at := func(seq int64) (scrollback.Message, error) {
 		ms, err := j.readPath(ctx, j.tx, driver.MessageQuery{Branch: id, From: seq, To: seq})
 		if err == nil && len(ms) != 1 {
-			err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Adopt", "the path of branch %s has no message %d", id, seq)
+			err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Adopt", "the path of branch %s has no message %d", id, seq)
 		}
 		return append(ms, scrollback.Message{})[0], err
 	}
@@ -289,7 +289,7 @@ func (db move) Folds(ctx context.Context, id scrollback.ConversationID,
 		return err
 	},
 		`SELECT branch, receipt, view_before, segments > 0, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n LIMIT $2 OFFSET $3`, id, limit, skip)
-	return out, db.wrap("sqldriver.Folds", err)
+	return out, db.wrap("sqlstore.Folds", err)
 }
 
 // Taken implements [driver.Move].
@@ -299,7 +299,7 @@ func (db move) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollbac
 		err := QueryRow(ctx, db.Readers, into(&taken),
 			`SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
 		if err != nil || taken {
-			return id, db.wrap("sqldriver.Taken", err)
+			return id, db.wrap("sqlstore.Taken", err)
 		}
 	}
 	return "", nil

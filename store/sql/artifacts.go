@@ -25,7 +25,7 @@ var ArtifactColumns = artifactTable.list()
 
 // PutArtifact implements [driver.Refs].
 func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	return db.write(ctx, "sqldriver.PutArtifact", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.PutArtifact", func(ctx context.Context, w *writing) error {
 		if mentionedBy != "" {
 			if err := w.holdKnownConversation(ctx, mentionedBy, new(conversation)); err != nil {
 				return err
@@ -70,7 +70,7 @@ func (db refs) Sources(ctx context.Context, in []scrollback.ConversationID, name
 				continue
 			}
 			if err != nil {
-				return nil, db.wrap("sqldriver.Sources", err)
+				return nil, db.wrap("sqlstore.Sources", err)
 			}
 			out = append(out, s)
 			break
@@ -102,7 +102,7 @@ func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEnt
 	var out []scrollback.RefEntry
 	for _, id := range in {
 		if err := one(ctx, q, id, &out); err != nil {
-			return nil, db.wrap("sqldriver.Refs", err)
+			return nil, db.wrap("sqlstore.Refs", err)
 		}
 	}
 	slices.SortFunc(out, func(a, b scrollback.RefEntry) int {

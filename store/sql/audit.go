@@ -10,7 +10,7 @@ import (
 // Walk implements [driver.Audit]. Damage is reported as a flaw, and the walk continues past it; at most
 // a page of rows is in memory, the sums of usage, and the runs of documents that the search index has.
 func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
-	const op = "sqldriver.Audit"
+	const op = "sqlstore.Audit"
 	failed, closed := db.Readers.Inspect(ctx, func(r Reader) error {
 		a := auditor{dialect: db.Dialect, tx: r, w: w}
 		return a.all(ctx)
@@ -32,7 +32,7 @@ func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
 
 // Copy implements [driver.Audit].
 func (db audit) Copy(ctx context.Context, path string) error {
-	return db.wrap("sqldriver.Copy", db.Database.Copy(ctx, path))
+	return db.wrap("sqlstore.Copy", db.Database.Copy(ctx, path))
 }
 
 // auditor walks the rows inside one transaction.

@@ -86,7 +86,7 @@ func scanBranch(b *scrollback.Branch) func(Row) error {
 
 func missingBranch(id scrollback.BranchID, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no branch %s", id)
+		return scrollback.Errorf(scrollback.NotFound, "sqlstore", "no branch %s", id)
 	}
 	return err
 }
@@ -95,13 +95,13 @@ func missingBranch(id scrollback.BranchID, err error) error {
 func (db log) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	var b scrollback.Branch
 	err := db.findBranch(ctx, id, &b)
-	return b, db.wrap("sqldriver.Branch", err)
+	return b, db.wrap("sqlstore.Branch", err)
 }
 
 // Branches implements [driver.Log].
 func (db log) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	out, err := listBranches(ctx, db.Readers, id)
-	return out, db.wrap("sqldriver.Branches", err)
+	return out, db.wrap("sqlstore.Branches", err)
 }
 
 func listBranches(ctx context.Context, r Reader, id scrollback.ConversationID) (out []scrollback.Branch, err error) {
@@ -122,7 +122,7 @@ func (w *writing) completeBranch(ctx context.Context,
 	var m scrollback.Message
 	err = QueryRow(ctx, w.tx, scanMessage(&m), selectMessage, b.Parent, b.AtSeq)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = scrollback.Errorf(scrollback.NotFound, "sqldriver", "branch %s has no message %d of its own", b.Parent, b.AtSeq)
+		err = scrollback.Errorf(scrollback.NotFound, "sqlstore", "branch %s has no message %d of its own", b.Parent, b.AtSeq)
 	}
 	b.Sum = m.Sum
 	return m.ConversationID, err
@@ -131,7 +131,7 @@ func (w *writing) completeBranch(ctx context.Context,
 // completeFork completes the first branch of a conversation. If it continues another, that one
 // must not be in the trash, and whatever it inherits must still exist.
 func (w *writing) completeFork(ctx context.Context, fork scrollback.Conversation, b *scrollback.Branch) error {
-	const op = "sqldriver.Create"
+	const op = "sqlstore.Create"
 	of, err := w.completeBranch(ctx, b)
 	if err != nil || b.Parent == "" {
 		return err
@@ -160,7 +160,7 @@ func checkInherits(op string, c scrollback.Conversation, of scrollback.Conversat
 
 // Rewind implements [driver.Log].
 func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
-	const op = "sqldriver.Rewind"
+	const op = "sqlstore.Rewind"
 	var out driver.Head
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		a, err := w.openLog(ctx, r.Conversation)
@@ -209,7 +209,7 @@ func (a *appender) completeDestination(ctx context.Context, to *scrollback.Branc
 	to.Conversation = a.c.ID
 	of, err := a.completeBranch(ctx, to)
 	if err == nil {
-		err = checkInherits("sqldriver.Rewind", a.c.Conversation, of)
+		err = checkInherits("sqlstore.Rewind", a.c.Conversation, of)
 	}
 	return err
 }

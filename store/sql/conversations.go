@@ -157,7 +157,7 @@ func missingConversation(id scrollback.ConversationID, err error) error {
 }
 
 func noConversation(id scrollback.ConversationID) error {
-	return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no conversation %s", id)
+	return scrollback.Errorf(scrollback.NotFound, "sqlstore", "no conversation %s", id)
 }
 
 func (w *writing) insertConversation(ctx context.Context, c *conversation) error {
@@ -240,7 +240,7 @@ func editConversation(c *conversation, edit func(*scrollback.Conversation) error
 // Create implements [driver.Log].
 func (db log) Create(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
-	const op = "sqldriver.Create"
+	const op = "sqlstore.Create"
 	var stored conversation
 	created := false
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
@@ -276,7 +276,7 @@ func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	var c conversation
 	var refusal error
-	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, w *writing) error {
+	err := db.write(ctx, "sqlstore.Patch", func(ctx context.Context, w *writing) error {
 		refusal = nil
 		if err := w.holdKnownConversation(ctx, id, &c); err != nil {
 			return err
@@ -297,7 +297,7 @@ func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 
 // Entitle implements [driver.Log].
 func (db log) Entitle(ctx context.Context, e driver.Entitle) (moved bool, err error) {
-	err = db.write(ctx, "sqldriver.Entitle", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Entitle", func(ctx context.Context, w *writing) error {
 		moved = false
 		var c conversation
 		if err := w.holdKnownConversation(ctx, e.Conversation, &c); err != nil {
@@ -329,7 +329,7 @@ func (db log) Head(ctx context.Context, id scrollback.ConversationID) (driver.He
 		err = db.findBranch(ctx, c.Branch, &b)
 	}
 	if err != nil {
-		return driver.Head{}, db.wrap("sqldriver.Head", err)
+		return driver.Head{}, db.wrap("sqlstore.Head", err)
 	}
 	c.Messages = b.HeadSeq
 	return driver.Head{Conversation: c.Conversation, Branch: b}, nil
@@ -348,7 +348,7 @@ const (
 
 // Conversations implements [driver.Log].
 func (db log) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	const op = "sqldriver.Conversations"
+	const op = "sqlstore.Conversations"
 	var out []scrollback.Conversation
 	add := conversationTable.rows(func(c conversation) error { out = append(out, c.Conversation); return nil })
 	selected := `SELECT ` + ConversationColumns + ` FROM conversations WHERE `

@@ -46,7 +46,7 @@ func (w *writing) pruneChanges(ctx context.Context, kept int) error {
 
 // Changes implements [driver.Feed].
 func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
-	const op = "sqldriver.Changes"
+	const op = "sqlstore.Changes"
 	if err := db.settle(ctx); err != nil {
 		return nil, db.wrap(op, err)
 	}
@@ -78,7 +78,7 @@ func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Ch
 
 // Span implements [driver.Feed].
 func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
-	const op = "sqldriver.Span"
+	const op = "sqlstore.Span"
 	err = db.settle(ctx)
 	if err == nil {
 		err = QueryRow(ctx, db.Readers, into(&oldest, &newest),

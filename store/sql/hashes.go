@@ -117,7 +117,7 @@ func (db hashes) Verify(ctx context.Context, q driver.MessageQuery) (driver.Veri
 		err = c.checkBeside(ctx, db.Readers)
 	}
 	if err != nil {
-		return driver.Verified{}, db.wrap("sqldriver.Verify", err)
+		return driver.Verified{}, db.wrap("sqlstore.Verify", err)
 	}
 	slices.SortFunc(c.damaged, func(a, b driver.Damaged) int { return cmp.Compare(a.Seq, b.Seq) })
 	return driver.Verified{Damaged: c.damaged, Without: int64(len(c.without))}, nil
@@ -125,7 +125,7 @@ func (db hashes) Verify(ctx context.Context, q driver.MessageQuery) (driver.Veri
 
 // Refill implements [driver.Hashes].
 func (db hashes) Refill(ctx context.Context) error {
-	return db.write(ctx, "sqldriver.Refill", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.Refill", func(ctx context.Context, w *writing) error {
 		return w.tx.Run(ctx, RestartHashing)
 	})
 }
@@ -162,7 +162,7 @@ type newHashes struct {
 // Fill implements [driver.Hashes]. What is hashed is read before the transaction, because it
 // never changes; what a purge has taken away meanwhile is noticed in it.
 func (db hashes) Fill(ctx context.Context, limit int) (driver.Filled, error) {
-	const op = "sqldriver.Fill"
+	const op = "sqlstore.Fill"
 	var from hashPlace
 	err := QueryRow(ctx, db.Readers, from.scan, `SELECT conversation_id, branch, seq, ended FROM message_hashing WHERE id = 1`)
 	if err != nil || from.ended {
@@ -275,12 +275,12 @@ func (h *hashing) read(ctx context.Context) (n int, err error) {
 // store writes the hashes, unless another server has gone on from there or a conversation is gone.
 // The conversations are locked first, as a purge does, so that one waits for the other.
 func (h *hashing) store(ctx context.Context, w *writing, from hashPlace) error {
-	gone := scrollback.Errorf(scrollback.Conflict, "sqldriver.Fill", "what was to be hashed is no longer there")
+	gone := scrollback.Errorf(scrollback.Conflict, "sqlstore.Fill", "what was to be hashed is no longer there")
 	var locked scrollback.ConversationID
 	for _, run := range h.runs {
 		if run.conversation != locked {
 			if err := w.holdConversation(ctx, run.conversation, new(conversation)); err != nil {
-				return scrollback.Wrap(scrollback.Conflict, "sqldriver.Fill", err)
+				return scrollback.Wrap(scrollback.Conflict, "sqlstore.Fill", err)
 			}
 			locked = run.conversation
 		}

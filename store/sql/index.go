@@ -36,7 +36,7 @@ func loadIndexState(ctx context.Context, r Reader) (out indexState, err error) {
 
 // State implements [driver.Index].
 func (db index) State(ctx context.Context) (driver.IndexState, error) {
-	const op = "sqldriver.IndexState"
+	const op = "sqlstore.IndexState"
 	var s driver.IndexState
 	if err := db.settle(ctx); err != nil {
 		return s, db.wrap(op, err)
@@ -53,7 +53,7 @@ func (db index) State(ctx context.Context) (driver.IndexState, error) {
 // Reset implements [driver.Index]. The rows are removed when the index is tended. It also repairs
 // what it can: no row of the index is so wrong that it is not made again, or removed by tending.
 func (db index) Reset(ctx context.Context, cut int) error {
-	return db.write(ctx, "sqldriver.IndexReset", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.IndexReset", func(ctx context.Context, w *writing) error {
 		for _, statement := range resetIndex {
 			if err := w.tx.Run(ctx, statement); err != nil {
 				return err
@@ -74,7 +74,7 @@ var resetIndex = []string{
 
 // Behind implements [driver.Index].
 func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
-	const op = "sqldriver.Behind"
+	const op = "sqlstore.Behind"
 	if err := db.settle(ctx); err != nil {
 		return nil, db.wrap(op, err)
 	}
@@ -105,7 +105,7 @@ func scanLine(l *driver.Line, more ...any) func(Row) error {
 
 // Lines implements [driver.Index].
 func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
-	const op = "sqldriver.Lines"
+	const op = "sqlstore.Lines"
 	list, err := encodeJSON(append([]int64{}, q.Numbers...))
 	if err != nil {
 		return nil, db.wrap(op, err)
@@ -173,7 +173,7 @@ func (db index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([
 			return scanLine(&out[len(out)-1])(r)
 		}, lineColumns+` FROM branches b WHERE b.conversation_id = $1`, id)
 		if err != nil {
-			return nil, db.wrap("sqldriver.LinesOf", err)
+			return nil, db.wrap("sqlstore.LinesOf", err)
 		}
 	}
 	slices.SortFunc(out, func(a, b driver.Line) int { return int(a.Number - b.Number) })
@@ -200,7 +200,7 @@ func (db index) Located(ctx context.Context, places []driver.Place) ([]scrollbac
 			}, &at), db.Dialect.MessagesAtPlaces, list)
 		}
 		if err != nil {
-			return nil, db.wrap("sqldriver.Located", err)
+			return nil, db.wrap("sqlstore.Located", err)
 		}
 	}
 	slices.SortFunc(all, func(a, b located) int { return cmp.Compare(a.at, b.at) })

@@ -37,7 +37,7 @@ func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.P
 		}
 		return nil
 	})
-	return out, db.wrap("sqldriver.Postings", err)
+	return out, db.wrap("sqlstore.Postings", err)
 }
 
 // postingFinder answers one query.

@@ -27,7 +27,7 @@ func (db index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark
 		return nil
 	})
 	slices.SortFunc(out, func(a, b driver.Mark) int { return cmp.Compare(a.Place, b.Place) })
-	return out, db.wrap("sqldriver.Marks", err)
+	return out, db.wrap("sqlstore.Marks", err)
 }
 
 // marks adds those of a segment's documents at places, row by row.

@@ -113,7 +113,7 @@ func (d *segmentDraft) publish(ctx context.Context, tx Tx, places *postings.Plac
 }
 
 // errLost is for a segment that is no longer its builder's.
-var errLost = scrollback.Errorf(scrollback.Conflict, "sqldriver", "the segment of the index was given up")
+var errLost = scrollback.Errorf(scrollback.Conflict, "sqlstore", "the segment of the index was given up")
 
 // step writes what was taken of a segment that is too large for one transaction.
 func (db index) step(ctx context.Context, op string, d *segmentDraft) error {
@@ -158,7 +158,7 @@ func (db index) ahead(ctx context.Context, op string, d *segmentDraft) error {
 
 // Put implements [driver.Index].
 func (db index) Put(ctx context.Context, d driver.Documents) (bool, error) {
-	const op = "sqldriver.IndexPut"
+	const op = "sqlstore.IndexPut"
 	docs := slices.Clone(d.All)
 	slices.SortStableFunc(docs, func(a, b driver.Document) int { return cmp.Compare(a.Place, b.Place) })
 	for {

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/postings"
 )
 
-const opTend = "sqldriver.IndexTend"
+const opTend = "sqlstore.IndexTend"
 
 // rowsRemoved is how many rows of blocks one transaction removes.
 const rowsRemoved = 64

@@ -12,7 +12,7 @@ import (
 
 // Worked implements [driver.Index].
 func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Worked, error) {
-	const op = "sqldriver.Worked"
+	const op = "sqlstore.Worked"
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
 		return nil, db.wrap(op, err)
@@ -34,7 +34,7 @@ func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 
 // WorkedLines implements [driver.Index].
 func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
-	const op = "sqldriver.WorkedLines"
+	const op = "sqlstore.WorkedLines"
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
 		return nil, db.wrap(op, err)

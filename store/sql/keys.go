@@ -41,7 +41,7 @@ const keyEnded = `(revoked_at > 0 OR expires_at > 0 AND expires_at <= $1)`
 
 // Add implements [driver.Keys].
 func (db keys) Add(ctx context.Context, n driver.NewKey) error {
-	const op = "sqldriver.AddKey"
+	const op = "sqlstore.AddKey"
 	values, err := keyTable.values(&n.Key)
 	if err != nil {
 		return db.wrap(op, err)
@@ -76,12 +76,12 @@ func (db keys) Add(ctx context.Context, n driver.NewKey) error {
 func (db keys) List(ctx context.Context) ([]scrollback.Key, error) {
 	var out []scrollback.Key
 	err := db.Readers.Query(ctx, keyTable.appendTo(&out), selectKeys+` ORDER BY created_at, id`)
-	return out, db.wrap("sqldriver.Keys", err)
+	return out, db.wrap("sqlstore.Keys", err)
 }
 
 // Revoke implements [driver.Keys].
 func (db keys) Revoke(ctx context.Context, id scrollback.KeyID, now int64) (k scrollback.Key, err error) {
-	const op = "sqldriver.RevokeKey"
+	const op = "sqlstore.RevokeKey"
 	err = db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		err := w.tx.Run(ctx, `UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at = 0`, id, now)
 		if err == nil {
@@ -101,21 +101,21 @@ func (db keys) Revoke(ctx context.Context, id scrollback.KeyID, now int64) (k sc
 
 // Find implements [driver.Keys].
 func (db keys) Find(ctx context.Context, hash driver.SecretHash) (k scrollback.Key, err error) {
-	const op = "sqldriver.Key"
+	const op = "sqlstore.Key"
 	err = QueryRow(ctx, db.Readers, scanKey(&k), selectKeys+` WHERE hash = $1`, hash[:])
 	return k, db.wrap(op, missingKeyError(err, op, "no such key"))
 }
 
 // Use implements [driver.Keys].
 func (db keys) Use(ctx context.Context, id scrollback.KeyID, now, every int64) error {
-	return db.write(ctx, "sqldriver.UseKey", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.UseKey", func(ctx context.Context, w *writing) error {
 		return w.tx.Run(ctx, `UPDATE keys SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3`, id, now, now-every)
 	})
 }
 
 // SignIn implements [driver.Keys].
 func (db keys) SignIn(ctx context.Context, s driver.NewSignIn) error {
-	const op = "sqldriver.SignIn"
+	const op = "sqlstore.SignIn"
 	return db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		var k scrollback.Key
 		if err := QueryRow(ctx, w.tx, scanKey(&k), selectKeys+` WHERE id = $1`, s.Key); err != nil {
@@ -137,7 +137,7 @@ func (db keys) SignIn(ctx context.Context, s driver.NewSignIn) error {
 // SignedIn implements [driver.Keys].
 func (db keys) SignedIn(ctx context.Context, hash driver.SecretHash,
 	now int64) (k scrollback.Key, ends int64, err error) {
-	const op = "sqldriver.SignedIn"
+	const op = "sqlstore.SignedIn"
 	err = QueryRow(ctx, db.Readers, scanKey(&k, &ends),
 		`SELECT k.id, k.name, k.role, k.projects, k.created_at, k.expires_at, k.revoked_at, k.last_used_at, s.expires_at
 		FROM sign_ins s JOIN keys k ON k.id = s.key_id WHERE s.hash = $1 AND s.expires_at > $2`, hash[:], now)
@@ -146,7 +146,7 @@ func (db keys) SignedIn(ctx context.Context, hash driver.SecretHash,
 
 // SignOut implements [driver.Keys].
 func (db keys) SignOut(ctx context.Context, hash driver.SecretHash) error {
-	return db.write(ctx, "sqldriver.SignOut", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.SignOut", func(ctx context.Context, w *writing) error {
 		return w.tx.Run(ctx, `DELETE FROM sign_ins WHERE hash = $1`, hash[:])
 	})
 }

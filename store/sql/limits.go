@@ -49,7 +49,7 @@ func readTally(ctx context.Context, r Reader, query string, t driver.Tally) (use
 
 // Count implements [driver.Limits].
 func (db limits) Count(ctx context.Context, t driver.Tally) (used int64, err error) {
-	err = db.write(ctx, "sqlaccess.Count", func(ctx context.Context, w *writing) (err error) {
+	err = db.write(ctx, "sqlstore.Count", func(ctx context.Context, w *writing) (err error) {
 		used, err = w.countTally(ctx, t)
 		return err
 	})
@@ -59,7 +59,7 @@ func (db limits) Count(ctx context.Context, t driver.Tally) (used int64, err err
 // Counted implements [driver.Limits].
 func (db limits) Counted(ctx context.Context, t driver.Tally) (int64, error) {
 	used, err := readTally(ctx, db.Readers, selectTally, t)
-	return used, db.wrap("sqlaccess.Counted", err)
+	return used, db.wrap("sqlstore.Counted", err)
 }
 
 // KeyLimits implements [driver.Limits].
@@ -68,7 +68,7 @@ func (db limits) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scroll
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return set, db.wrap("sqlaccess.KeyLimits", err)
+	return set, db.wrap("sqlstore.KeyLimits", err)
 }
 
 // MadeBy implements [driver.Limits].
@@ -81,12 +81,12 @@ func (db limits) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.
 		makers[made] = set.Maker
 		return err
 	}, `SELECT key_id, limits FROM key_limits WHERE limits LIKE '%"maker":%'`)
-	return driver.Made(id, makers), db.wrap("sqlaccess.MadeBy", err)
+	return driver.Made(id, makers), db.wrap("sqlstore.MadeBy", err)
 }
 
 // SetKeyLimits implements [driver.Limits].
 func (db limits) SetKeyLimits(ctx context.Context, id scrollback.KeyID, set scrollback.Limits) error {
-	return db.write(ctx, "sqlaccess.SetKeyLimits", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.SetKeyLimits", func(ctx context.Context, w *writing) error {
 		if set == (scrollback.Limits{}) {
 			return w.tx.Run(ctx, `DELETE FROM key_limits WHERE key_id = $1`, id)
 		}

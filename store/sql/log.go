@@ -111,7 +111,7 @@ func (a *appender) closeLapsed(ctx context.Context, now int64,
 		return &last, nil
 	}
 	if driver.Holds(last, now) {
-		return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver",
+		return nil, scrollback.Errorf(scrollback.Conflict, "sqlstore",
 			"conversation %s is still being answered; if that program was killed, it can be asked again within 15 seconds",
 			a.c.ID)
 	}
@@ -140,7 +140,7 @@ func (a *appender) closeLapsed(ctx context.Context, now int64,
 
 // Append implements [driver.Log].
 func (db log) Append(ctx context.Context, q driver.Append) (driver.Finished, error) {
-	const op = "sqldriver.Append"
+	const op = "sqlstore.Append"
 	var out driver.Finished
 	entries, err := prepareEntries(q.Entries)
 	if err != nil {

@@ -98,7 +98,7 @@ func (w *writing) insertMessage(ctx context.Context, e preparedEntry, m *scrollb
 	if err != nil {
 		return err
 	}
-	known := scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
+	known := scrollback.Errorf(scrollback.Conflict, "sqlstore", "there is already a message %s", m.ID)
 	err = w.tx.RunOne(ctx, known, w.Dialect.InsertMessage, append(values, hash)...)
 	if err != nil && w.Dialect.Taken(err) {
 		return known
@@ -120,7 +120,7 @@ const Path = `WITH RECURSIVE path (branch, parent, at_seq, first, last) AS (
 // Messages implements [driver.Log].
 func (db log) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
 	out, err := db.readPath(ctx, db.Readers, q)
-	return out, db.wrap("sqldriver.Messages", err)
+	return out, db.wrap("sqlstore.Messages", err)
 }
 
 // readPath reads a run of the path of a branch. Where only some are wanted, it looks at
@@ -177,5 +177,5 @@ func (db log) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.Shap
 		out = append(out, b)
 		return err
 	}, db.Dialect.ShapeOfPath, q.Branch, 1, q.Head, q.Bins)
-	return out, db.wrap("sqldriver.Shape", err)
+	return out, db.wrap("sqlstore.Shape", err)
 }

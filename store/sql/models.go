@@ -81,12 +81,12 @@ func (db book) Learned(ctx context.Context, model string) (scrollback.Learned, e
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return k.Learned, db.wrap("sqldriver.Learned", err)
+	return k.Learned, db.wrap("sqlstore.Learned", err)
 }
 
 // Teach implements [driver.Book].
 func (db book) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	return db.write(ctx, "sqldriver.Teach", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.Teach", func(ctx context.Context, w *writing) error {
 		if err := w.holdName(ctx, "model "+model); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ var originTable = table[scrollback.Origin]{columns: []column[scrollback.Origin]{
 
 // Put implements [driver.Origins].
 func (db origins) Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
-	const op = "sqldriver.PutOrigin"
+	const op = "sqlstore.PutOrigin"
 	return db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		// A purge that comes first must be seen, and one that comes later must see what is put.
 		var c conversation
@@ -56,7 +56,7 @@ func (db origins) Put(ctx context.Context, o scrollback.Origin, instead scrollba
 // List implements [driver.Origins]. A list is read through one index, in its order except for those
 // of a folder and of a place, which are sorted.
 func (db origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
-	const op = "sqldriver.Origins"
+	const op = "sqlstore.Origins"
 	if q.Conversations == nil {
 		out, err := db.readPages(ctx, q, "")
 		return out, db.wrap(op, err)
@@ -154,7 +154,7 @@ func (db origins) Purged(ctx context.Context, tool, id string, projects []string
 		found = found || projects == nil || slices.Contains(projects, project)
 		return err
 	}, `SELECT project FROM purged_origins WHERE origin = $1`, driver.PurgedKey(tool, id))
-	return found, db.wrap("sqldriver.PurgedOrigin", err)
+	return found, db.wrap("sqlstore.PurgedOrigin", err)
 }
 
 // dropOrigins removes the origins of a conversation that is purged, and marks them as purged.

@@ -42,7 +42,7 @@ func (db log) Projects(ctx context.Context) ([]scrollback.Project, error) {
 		return err
 	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 AND agent_of = '' GROUP BY project`)
 	if err != nil {
-		return nil, db.wrap("sqldriver.Projects", err)
+		return nil, db.wrap("sqlstore.Projects", err)
 	}
 	var out []scrollback.Project
 	err = db.Readers.Query(ctx, projectSummary.rows(func(p scrollback.Project) error {
@@ -55,7 +55,7 @@ func (db log) Projects(ctx context.Context) ([]scrollback.Project, error) {
 		out = append(out, scrollback.Project{Name: name, Conversations: n})
 	}
 	slices.SortFunc(out, func(a, b scrollback.Project) int { return cmp.Compare(a.Name, b.Name) })
-	return out, db.wrap("sqldriver.Projects", err)
+	return out, db.wrap("sqlstore.Projects", err)
 }
 
 // findProject reads a project; sql.ErrNoRows for one that is not stored.
@@ -71,14 +71,14 @@ func (db projects) Get(ctx context.Context, name string) (scrollback.Project, er
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Project{Name: name}, nil
 	}
-	return p, db.wrap("sqldriver.Project", err)
+	return p, db.wrap("sqlstore.Project", err)
 }
 
 // Put implements [driver.Projects].
 func (db projects) Put(ctx context.Context, name string, now int64,
 	edit func(*scrollback.Project) error) (p scrollback.Project, err error) {
 	var refusal error
-	err = db.write(ctx, "sqldriver.PutProject", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.PutProject", func(ctx context.Context, w *writing) error {
 		p = scrollback.Project{}
 		refusal = nil
 		if err := w.holdName(ctx, "project "+name); err != nil {
@@ -113,7 +113,7 @@ func (db projects) Put(ctx context.Context, name string, now int64,
 
 // Delete implements [driver.Projects].
 func (db projects) Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error {
-	const op = "sqldriver.DeleteProject"
+	const op = "sqlstore.DeleteProject"
 	var refusal error
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		refusal = nil

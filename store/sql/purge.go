@@ -20,7 +20,7 @@ type purging struct {
 
 // Purge implements [driver.Log].
 func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
-	const op = "sqldriver.Purge"
+	const op = "sqlstore.Purge"
 	var out driver.Purged
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		j := &purging{writing: w, left: p.Limit}
@@ -73,7 +73,7 @@ func (j *purging) step(ctx context.Context, p driver.Purge) error {
 
 // begin makes the conversation unknown: only what others inherit of it stays.
 func (j *purging) begin(ctx context.Context, p driver.Purge) error {
-	const op = "sqldriver.Purge"
+	const op = "sqlstore.Purge"
 	now := p.Now
 	if p.Spares(j.c.DeletedAt) {
 		return scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", j.c.ID)

@@ -99,7 +99,7 @@ const probes = 8
 // ready is [driver.Driver]'s: it writes a number that goes round, so that the database
 // never grows by it, and looks from another connection whether it has moved on.
 func (db *database) ready(ctx context.Context) error {
-	const op = "sqldriver.Ready"
+	const op = "sqlstore.Ready"
 	was := int64(-1)
 	is := int64(0)
 	if db.Writer != nil {

@@ -99,7 +99,7 @@ func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.S
 	if err == nil {
 		err = db.Readers.Query(ctx, add, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
 	}
-	return out, db.wrap("sqldriver.Steps", err)
+	return out, db.wrap("sqlstore.Steps", err)
 }
 
 // Texts implements [driver.Turns].
@@ -113,7 +113,7 @@ func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes 
 			continue
 		}
 		if err != nil {
-			return nil, db.wrap("sqldriver.Texts", err)
+			return nil, db.wrap("sqlstore.Texts", err)
 		}
 		out[hash] = text
 	}
@@ -130,7 +130,7 @@ func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollba
 			continue
 		}
 		if err != nil {
-			return nil, db.wrap("sqldriver.Meta", err)
+			return nil, db.wrap("sqlstore.Meta", err)
 		}
 		out[id] = meta
 	}

@@ -71,7 +71,7 @@ func (w *writing) holdOwnedTurn(ctx context.Context, id scrollback.TurnID, owner
 		return err
 	}
 	if err != nil || t.Owner != owner || t.State != scrollback.TurnOpen {
-		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s belongs to another owner",
+		return scrollback.Errorf(scrollback.Conflict, "sqlstore", "turn %s belongs to another owner",
 			id).Because(scrollback.ErrLostLease)
 	}
 	return nil
@@ -79,7 +79,7 @@ func (w *writing) holdOwnedTurn(ctx context.Context, id scrollback.TurnID, owner
 
 func missingTurn(id scrollback.TurnID, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no turn %s", id)
+		return scrollback.Errorf(scrollback.NotFound, "sqlstore", "no turn %s", id)
 	}
 	return err
 }
@@ -125,9 +125,9 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	var out driver.Begun
 	entries, err := prepareEntries(b.Entries)
 	if err != nil {
-		return out, db.wrap("sqldriver.Begin", err)
+		return out, db.wrap("sqlstore.Begin", err)
 	}
-	err = db.write(ctx, "sqldriver.Begin", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Begin", func(ctx context.Context, w *writing) error {
 		out = driver.Begun{}
 		a, err := w.openLog(ctx, b.Turn.Conversation)
 		if err != nil {
@@ -138,10 +138,10 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 			return err
 		}
 		if a.c.DeletedAt != 0 {
-			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Begin", "conversation %s is in the trash", a.c.ID)
+			return scrollback.Errorf(scrollback.NotFound, "sqlstore.Begin", "conversation %s is in the trash", a.c.ID)
 		}
 		if b.IfBranch != "" && (b.IfBranch != a.b.ID || b.IfHead != a.b.HeadSeq) {
-			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Begin", "the head is %d, not %d", a.b.HeadSeq, b.IfHead)
+			return scrollback.Errorf(scrollback.Conflict, "sqlstore.Begin", "the head is %d, not %d", a.b.HeadSeq, b.IfHead)
 		}
 		if out.Previous, err = a.closeLapsed(ctx, b.Now, b.Salvage); err != nil {
 			return err
@@ -205,14 +205,14 @@ func (w *writing) findReplay(ctx context.Context, b driver.Begin, t *scrollback.
 		return false, nil
 	}
 	if err == nil && t.Idempotency.Hash != want.Hash {
-		err = scrollback.Errorf(scrollback.Conflict, "sqldriver.Begin", "this idempotency key was used for another request")
+		err = scrollback.Errorf(scrollback.Conflict, "sqlstore.Begin", "this idempotency key was used for another request")
 	}
 	return err == nil, err
 }
 
 // Save implements [driver.Turns].
 func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) {
-	err = db.write(ctx, "sqldriver.Save", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Save", func(ctx context.Context, w *writing) error {
 		stop = false
 		var t scrollback.Turn
 		if err := w.holdOwnedTurn(ctx, s.Turn, s.Owner, &t); err != nil {
@@ -235,13 +235,13 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	var out driver.Finished
 	entries, err := prepareEntries(f.Entries)
 	if err != nil {
-		return out, db.wrap("sqldriver.Finish", err)
+		return out, db.wrap("sqlstore.Finish", err)
 	}
 	sent, err := prepareStep(f.Sent, f.Texts)
 	if err != nil {
-		return out, db.wrap("sqldriver.Finish", err)
+		return out, db.wrap("sqlstore.Finish", err)
 	}
-	err = db.write(ctx, "sqldriver.Finish", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Finish", func(ctx context.Context, w *writing) error {
 		out = driver.Finished{}
 		var t scrollback.Turn
 		if err := w.holdOwnedTurn(ctx, f.Turn, f.Owner, &t); err != nil {
@@ -297,7 +297,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 
 // TakeOver implements [driver.Turns].
 func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (t scrollback.Turn, err error) {
-	err = db.write(ctx, "sqldriver.TakeOver", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.TakeOver", func(ctx context.Context, w *writing) error {
 		t = scrollback.Turn{}
 		if err := w.holdTurn(ctx, o.Turn, &t); err != nil || t.State != scrollback.TurnOpen || driver.Holds(t, o.Now) {
 			return err
@@ -318,7 +318,7 @@ func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (t scrollback.T
 
 // Stop implements [driver.Turns].
 func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
-	return db.write(ctx, "sqldriver.Stop", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.Stop", func(ctx context.Context, w *writing) error {
 		var t scrollback.Turn
 		if err := w.holdTurn(ctx, id, &t); err != nil {
 			return err
@@ -330,7 +330,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 // Get implements [driver.Turns].
 func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	var t scrollback.Turn
-	return t, db.wrap("sqldriver.Turn", db.findTurn(ctx, id, &t))
+	return t, db.wrap("sqlstore.Turn", db.findTurn(ctx, id, &t))
 }
 
 // Last implements [driver.Turns].
@@ -338,12 +338,12 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 	var t scrollback.Turn
 	var c conversation
 	if err := db.findKnownConversation(ctx, id, &c); err != nil {
-		return t, db.wrap("sqldriver.Last", err)
+		return t, db.wrap("sqlstore.Last", err)
 	}
 	if c.LastTurn == "" {
-		return t, scrollback.Errorf(scrollback.NotFound, "sqldriver.Last", "conversation %s had no turn yet", id)
+		return t, scrollback.Errorf(scrollback.NotFound, "sqlstore.Last", "conversation %s had no turn yet", id)
 	}
-	return t, db.wrap("sqldriver.Last", db.findTurn(ctx, c.LastTurn, &t))
+	return t, db.wrap("sqlstore.Last", db.findTurn(ctx, c.LastTurn, &t))
 }
 
 // troubledTurns follows the path of branch $1 as [driver.Log]'s Messages does, and repeats the
@@ -364,5 +364,5 @@ func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.
 	var out []scrollback.Turn
 	err := db.Readers.Query(ctx, turnTable.appendTo(&out), troubledTurns, q.Branch, q.From, q.To, q.Limit)
 	slices.Reverse(out)
-	return out, db.wrap("sqldriver.Troubled", err)
+	return out, db.wrap("sqlstore.Troubled", err)
 }

@@ -153,7 +153,7 @@ func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.U
 		out = append(out, d)
 		return nil
 	}), db.Dialect.UsageDays, first, last)
-	return out, db.wrap("sqldriver.UsageDays", err)
+	return out, db.wrap("sqlstore.UsageDays", err)
 }
 
 // UsageParts implements [driver.Book].
@@ -173,7 +173,7 @@ func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollbac
 		parts.Enter(e.UsageRecord, e.Project)
 		return nil
 	}, selectUsage+where, args...)
-	return parts.Sums(), db.wrap("sqldriver.UsageParts", err)
+	return parts.Sums(), db.wrap("sqlstore.UsageParts", err)
 }
 
 // Spent implements [driver.Book]. It adds up as real numbers, which do not overflow.
@@ -189,7 +189,7 @@ func (db book) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, 
 	var tokens, cost float64
 	err := QueryRow(ctx, db.Readers, into(&tokens, &cost), query, args...)
 	sum := scrollback.Usage{TotalTokens: int64(min(tokens, scrollback.MaxSumTokens)), Cost: cost}
-	return scrollback.Usage{Currency: q.Currency}.Add(sum), db.wrap("sqldriver.Spent", err)
+	return scrollback.Usage{Currency: q.Currency}.Add(sum), db.wrap("sqlstore.Spent", err)
 }
 
 // usageEntry is a row of usage_records as it is read.

@@ -120,7 +120,7 @@ func (a *appender) leaveOut(ctx context.Context, without []int64) error {
 
 // Commit implements [driver.Views].
 func (db views) Commit(ctx context.Context, c driver.Commit) error {
-	return db.write(ctx, "sqldriver.Commit", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.Commit", func(ctx context.Context, w *writing) error {
 		a := &appender{writing: w}
 		if err := w.holdKnownConversation(ctx, c.Conversation, &a.c); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 			return err
 		}
 		if a.b.ViewVersion != c.IfViewVersion {
-			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Commit", "the view of branch %s changed meanwhile",
+			return scrollback.Errorf(scrollback.Conflict, "sqlstore.Commit", "the view of branch %s changed meanwhile",
 				c.Branch)
 		}
 		for i := range c.Segments {
@@ -156,7 +156,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 
 // Unfold implements [driver.Views].
 func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
-	const op = "sqldriver.Unfold"
+	const op = "sqlstore.Unfold"
 	var out scrollback.Receipt
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		out = scrollback.Receipt{}
@@ -197,7 +197,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 
 // Refold implements [driver.Views].
 func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Receipt, err error) {
-	const op = "sqldriver.Refold"
+	const op = "sqlstore.Refold"
 	err = db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		a, err := w.openView(ctx, r.Branch)
 		if err != nil {
@@ -227,7 +227,7 @@ func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Rec
 
 // Segments implements [driver.Views].
 func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	const op = "sqldriver.Segments"
+	const op = "sqlstore.Segments"
 	out := make([]scrollback.Segment, len(ids))
 	for i, id := range ids {
 		err := QueryRow(ctx, db.Readers, func(r Row) error { return segmentTable.scan(&out[i], r) }, selectSegment, id)
@@ -259,7 +259,7 @@ func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, e
 	}
 	var out []driver.Fold
 	err := db.Readers.Query(ctx, foldTable.appendTo(&out), query, q.Branch, q.Limit)
-	return out, db.wrap("sqldriver.Folds", err)
+	return out, db.wrap("sqlstore.Folds", err)
 }
 
 // Receipts implements [driver.Views].
@@ -271,5 +271,5 @@ func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limi
 		out = append(out, receipt)
 		return err
 	}, `SELECT receipt, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)
-	return out, db.wrap("sqldriver.Receipts", err)
+	return out, db.wrap("sqlstore.Receipts", err)
 }

@@ -1,4 +1,4 @@
-// Package postgres opens the store's database on a PostgreSQL server, and holds what sqldriver
+// Package postgres opens the store's database on a PostgreSQL server, and holds what sqlstore
 // does not share with other databases.
 //
 // Words it adds: settlement (a transaction that numbers what others have committed), lane (one

@@ -164,7 +164,7 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	var app, tables int64
 	err := db.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&version)
 	if err == nil && versionNumber(version) < oldestSQLite {
-		return schema{}, scrollback.Errorf(scrollback.Internal, "sqldriver",
+		return schema{}, scrollback.Errorf(scrollback.Internal, "sqlstore",
 			"SQLite %s may lose commits; 3.51.3 or newer is needed", version)
 	}
 	if err == nil {
@@ -192,7 +192,7 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 		return s, nil
 	}
 	if s.have, err = schemaVersion(ctx, db); err == nil && s.have > s.newest {
-		err = scrollback.Errorf(scrollback.Refused, "sqldriver",
+		err = scrollback.Errorf(scrollback.Refused, "sqlstore",
 			"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", s.have,
 			s.newest)
 	}
@@ -200,7 +200,7 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 }
 
 func foreign(path, why string) error {
-	return scrollback.Errorf(scrollback.Refused, "sqldriver", "%s is not a scrollback database: %s; nothing was changed",
+	return scrollback.Errorf(scrollback.Refused, "sqlstore", "%s is not a scrollback database: %s; nothing was changed",
 		baseName(path), why)
 }
 

@@ -1,4 +1,4 @@
-// Package sqlite opens the store's database in an SQLite file, and holds what sqldriver
+// Package sqlite opens the store's database in an SQLite file, and holds what sqlstore
 // does not share with other databases.
 //
 // Words it adds: batch (transactions that commit together), upkeep (copying the log
