@@ -12,7 +12,6 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
@@ -119,7 +118,9 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 // openMemory keeps everything in memory: because it was asked for, or for want of
 // anything kept.
 func openMemory(ctx context.Context, kept objects.Place, o *Options, missing bool) (at places, err error) {
-	at.db = memdriver.New()
+	if at.db, err = sqlite.OpenMemory(ctx, &sqlite.Options{Log: o.Engine.Log}); err != nil {
+		return at, err
+	}
 	if missing || o.Objects == "" {
 		kept = objects.Place{}
 	}

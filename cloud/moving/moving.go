@@ -18,9 +18,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/local/objects"
+	"github.com/scrollback-ai/scrollback/store/sql/move"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres"
 	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
-	"github.com/scrollback-ai/scrollback/store/sql/move"
 )
 
 const op = "migrate"

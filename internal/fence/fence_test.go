@@ -60,7 +60,7 @@ var nevers = []never{
 	{"server/mcpapi", "", "server/restapi server/webui", "faces do not know each other"},
 	{"server/webui", "", "server/restapi server/mcpapi", "faces do not know each other"},
 	{"terminal", "", "server/restapi server/mcpapi server/webui", "faces do not know each other"},
-	{"*", "store local cloud bench", "store/driver store/memdriver store/sql", "only local and cloud open a database"},
+	{"*", "store local cloud bench", "store/driver store/drivertest/oracle store/sql", "only local and cloud open a database"},
 	{
 		"*",
 		"model local cmd/scrollback/config bench",
@@ -210,7 +210,7 @@ func TestFenceNamesRooms(t *testing.T) {
 // of time zones, but neither asks what time it is.
 func TestNoClock(t *testing.T) {
 	for _, s := range sources(t) {
-		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "store/memdriver") {
+		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "store/drivertest/oracle") {
 			for _, call := range calls(s, "time", "Now", "Since", "Until", "Sleep", "After", "NewTimer", "NewTicker", "Tick",
 				"AfterFunc") {
 				t.Errorf("%s: %s", s.path, call)
@@ -293,15 +293,15 @@ func TestFenceCanFail(t *testing.T) {
 		"engine/x.go " + module + "/server":                false,
 		"engine/x.go " + module + "/store":                 true,
 		"engine/x.go " + module + "/store/driver":          false,
-		"engine/x.go " + module + "/store/sql":       false,
+		"engine/x.go " + module + "/store/sql":             false,
 		"engine/x.go " + module + "/model/openai":          false,
 		"engine/x.go net/http":                             false,
 		"store/x.go database/sql":                          false,
-		"store/sql/x.go database/sql":                true,
-		"store/sql/x.go os":                          false,
-		"store/sql/x.go modernc.org/sqlite":          false,
-		"store/sql/sqlite/x.go os":                   true,
-		"store/memdriver/x.go modernc.org/sqlite":          false,
+		"store/sql/x.go database/sql":                      true,
+		"store/sql/x.go os":                                false,
+		"store/sql/x.go modernc.org/sqlite":                false,
+		"store/sql/sqlite/x.go os":                         true,
+		"store/drivertest/oracle/x.go modernc.org/sqlite":  false,
 		"x.go github.com/google/uuid":                      false,
 		"x.go net/http":                                    false,
 		"x.go " + module + "/internal/clip":                false,
@@ -320,7 +320,7 @@ func TestFenceCanFail(t *testing.T) {
 		"local/x.go gocloud.dev/blob":                      false,
 		"local/x.go " + module + "/cloud":                  false,
 		"server/x.go " + module + "/cloud":                 false,
-		"cloud/x.go " + module + "/store/sql":        true,
+		"cloud/x.go " + module + "/store/sql":              true,
 	} {
 		at, name, _ := strings.Cut(file, " ")
 		why := breach(source{path: at, room: path.Dir(at)}, name)

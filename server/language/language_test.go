@@ -81,7 +81,7 @@ var behind = []string{".", "archive", "compact", "engine", "intake", "local/obje
 // unseen are the rooms among them whose errors people do not see: an MCP client's model
 // reads them, or nobody but a test.
 var unseen = []string{"server/mcpapi", "store/drivertest", "store/feed/feedtest", "model/modeltest",
-	"engine/enginetest", "store/memdriver",
+	"engine/enginetest", "store/drivertest/oracle",
 	"store/sql/audit"}
 
 // internal are sentences that nobody who asks a server sees, and why.

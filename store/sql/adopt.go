@@ -18,8 +18,8 @@ type adopting struct {
 	grown  map[scrollback.BranchID]bool
 }
 
-// Adopt implements [driver.Move].
-func (db move) Adopt(ctx context.Context, a driver.Adopt) error {
+// Adopt implements [driver.Log].
+func (db log) Adopt(ctx context.Context, a driver.Adopt) error {
 	return db.write(ctx, "sqlstore.Adopt", func(ctx context.Context, w *writing) error {
 		j := &adopting{appender: &appender{writing: w}, Adopt: a, grown: map[scrollback.BranchID]bool{}}
 		for _, step := range []func(context.Context) error{j.conversation, j.branches, j.segments, j.views, j.folds} {
@@ -278,8 +278,8 @@ func (j *adopting) left(ctx context.Context) error {
 	return j.insertTurn(ctx, &t)
 }
 
-// Folds implements [driver.Move].
-func (db move) Folds(ctx context.Context, id scrollback.ConversationID,
+// StoredReceipts implements [driver.Views].
+func (db views) StoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
 	var out []scrollback.StoredReceipt
 	err := db.Readers.Query(ctx, func(r Row) error {
@@ -292,8 +292,8 @@ func (db move) Folds(ctx context.Context, id scrollback.ConversationID,
 	return out, db.wrap("sqlstore.Folds", err)
 }
 
-// Taken implements [driver.Move].
-func (db move) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+// FirstTaken implements [driver.Log].
+func (db log) FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	for _, id := range ids {
 		var taken bool
 		err := QueryRow(ctx, db.Readers, into(&taken),

@@ -23,8 +23,8 @@ var artifactTable = table[scrollback.Artifact]{columns: []column[scrollback.Arti
 // ArtifactColumns are those of artifacts.
 var ArtifactColumns = artifactTable.list()
 
-// PutArtifact implements [driver.Refs].
-func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+// PutArtifact implements [driver.Log].
+func (db log) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
 	return db.write(ctx, "sqlstore.PutArtifact", func(ctx context.Context, w *writing) error {
 		if mentionedBy != "" {
 			if err := w.holdKnownConversation(ctx, mentionedBy, new(conversation)); err != nil {
@@ -58,8 +58,8 @@ func (w *writing) storeSource(ctx context.Context, s driver.Source, m *scrollbac
 		m.ConversationID, s.Name, s.Version, s.SHA256, m.Branch, m.Seq)
 }
 
-// Sources implements [driver.Refs].
-func (db refs) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
+// Sources implements [driver.Log].
+func (db log) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
 	var out []driver.Source
 	for _, name := range names {
 		for _, id := range in {
@@ -88,9 +88,9 @@ const (
 		a.size, 0, a.media_type, m.name, a.id, m.created_at FROM mentions m JOIN artifacts a ON a.id = m.artifact`
 )
 
-// List implements [driver.Refs]. Each kind of each conversation yields at most a page, in order;
+// Refs implements [driver.Log]. Each kind of each conversation yields at most a page, in order;
 // the pages are merged here.
-func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+func (db log) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	in := slices.Compact(slices.Sorted(slices.Values(q.Conversations)))
 	one := db.listRefs
 	if q.Ref != "" {
@@ -113,7 +113,7 @@ func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEnt
 }
 
 // listRefs adds a page of what one conversation mentions.
-func (db refs) listRefs(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID,
+func (db log) listRefs(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID,
 	out *[]scrollback.RefEntry) error {
 	if q.Kind == "" || q.Kind == scrollback.RefHistory {
 		at, before := refBound(q.Before, scrollback.RefHistory)
@@ -132,7 +132,7 @@ func (db refs) listRefs(ctx context.Context, q driver.RefQuery, id scrollback.Co
 }
 
 // findRef adds q.Ref if the conversation mentions it; an empty id is any.
-func (db refs) findRef(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID,
+func (db log) findRef(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID,
 	out *[]scrollback.RefEntry) error {
 	kind, name, _ := strings.Cut(string(q.Ref), ":")
 	if q.Kind != "" && q.Kind != kind {

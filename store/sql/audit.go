@@ -7,9 +7,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Walk implements [driver.Audit]. Damage is reported as a flaw, and the walk continues past it; at most
+// Walk implements [driver.Admin]. Damage is reported as a flaw, and the walk continues past it; at most
 // a page of rows is in memory, the sums of usage, and the runs of documents that the search index has.
-func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
+func (db admin) Walk(ctx context.Context, w driver.AuditWalk) error {
 	const op = "sqlstore.Audit"
 	failed, closed := db.Readers.Inspect(ctx, func(r Reader) error {
 		a := auditor{dialect: db.Dialect, tx: r, w: w}
@@ -30,8 +30,8 @@ func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
 	return db.Unchanged()
 }
 
-// Copy implements [driver.Audit].
-func (db audit) Copy(ctx context.Context, path string) error {
+// Copy implements [driver.Admin].
+func (db admin) Copy(ctx context.Context, path string) error {
 	return db.wrap("sqlstore.Copy", db.Database.Copy(ctx, path))
 }
 

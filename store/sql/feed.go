@@ -44,8 +44,8 @@ func (w *writing) pruneChanges(ctx context.Context, kept int) error {
 	return w.tx.Run(ctx, `DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - $1`, kept)
 }
 
-// Changes implements [driver.Feed].
-func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+// Changes implements [driver.Log].
+func (db log) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
 	const op = "sqlstore.Changes"
 	if err := db.settle(ctx); err != nil {
 		return nil, db.wrap(op, err)
@@ -76,8 +76,8 @@ func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Ch
 	return out, db.wrap(op, err)
 }
 
-// Span implements [driver.Feed].
-func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
+// ChangeSpan implements [driver.Log].
+func (db log) ChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
 	const op = "sqlstore.Span"
 	err = db.settle(ctx)
 	if err == nil {
@@ -87,8 +87,8 @@ func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
 	return oldest, newest, db.wrap(op, err)
 }
 
-// Committed implements [driver.Feed].
-func (db feed) Committed() <-chan struct{} {
+// Committed implements [driver.Log].
+func (db log) Committed() <-chan struct{} {
 	if db.Order != nil {
 		return db.Order.News()
 	}

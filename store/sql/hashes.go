@@ -109,8 +109,8 @@ const (
 	hashHops   = 1000    // branches and conversations that one step looks into
 )
 
-// Verify implements [driver.Hashes].
-func (db hashes) Verify(ctx context.Context, q driver.MessageQuery) (driver.Verified, error) {
+// VerifyHashes implements [driver.Admin].
+func (db admin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver.Verified, error) {
 	var c hashCheck
 	err := db.Readers.Query(ctx, c.check, db.Dialect.StoredOnPath, q.Branch, q.From, q.To)
 	if err == nil {
@@ -123,8 +123,8 @@ func (db hashes) Verify(ctx context.Context, q driver.MessageQuery) (driver.Veri
 	return driver.Verified{Damaged: c.damaged, Without: int64(len(c.without))}, nil
 }
 
-// Refill implements [driver.Hashes].
-func (db hashes) Refill(ctx context.Context) error {
+// RefillHashes implements [driver.Admin].
+func (db admin) RefillHashes(ctx context.Context) error {
 	return db.write(ctx, "sqlstore.Refill", func(ctx context.Context, w *writing) error {
 		return w.tx.Run(ctx, RestartHashing)
 	})
@@ -144,7 +144,7 @@ func (p *hashPlace) scan(r Row) error {
 
 // hashing is a step under way: what it has read, to be written in one transaction.
 type hashing struct {
-	db   hashes
+	db   admin
 	at   hashPlace
 	left int // messages that it may still read
 	room int // bytes
@@ -159,9 +159,9 @@ type newHashes struct {
 	hashes       []byte
 }
 
-// Fill implements [driver.Hashes]. What is hashed is read before the transaction, because it
+// FillHashes implements [driver.Admin]. What is hashed is read before the transaction, because it
 // never changes; what a purge has taken away meanwhile is noticed in it.
-func (db hashes) Fill(ctx context.Context, limit int) (driver.Filled, error) {
+func (db admin) FillHashes(ctx context.Context, limit int) (driver.Filled, error) {
 	const op = "sqlstore.Fill"
 	var from hashPlace
 	err := QueryRow(ctx, db.Readers, from.scan, `SELECT conversation_id, branch, seq, ended FROM message_hashing WHERE id = 1`)

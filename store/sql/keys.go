@@ -39,8 +39,8 @@ func missingKeyError(err error, op, what string) error {
 
 const keyEnded = `(revoked_at > 0 OR expires_at > 0 AND expires_at <= $1)`
 
-// Add implements [driver.Keys].
-func (db keys) Add(ctx context.Context, n driver.NewKey) error {
+// AddKey implements [driver.Access].
+func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 	const op = "sqlstore.AddKey"
 	values, err := keyTable.values(&n.Key)
 	if err != nil {
@@ -72,15 +72,15 @@ func (db keys) Add(ctx context.Context, n driver.NewKey) error {
 	})
 }
 
-// List implements [driver.Keys].
-func (db keys) List(ctx context.Context) ([]scrollback.Key, error) {
+// Keys implements [driver.Access].
+func (db access) Keys(ctx context.Context) ([]scrollback.Key, error) {
 	var out []scrollback.Key
 	err := db.Readers.Query(ctx, keyTable.appendTo(&out), selectKeys+` ORDER BY created_at, id`)
 	return out, db.wrap("sqlstore.Keys", err)
 }
 
-// Revoke implements [driver.Keys].
-func (db keys) Revoke(ctx context.Context, id scrollback.KeyID, now int64) (k scrollback.Key, err error) {
+// RevokeKey implements [driver.Access].
+func (db access) RevokeKey(ctx context.Context, id scrollback.KeyID, now int64) (k scrollback.Key, err error) {
 	const op = "sqlstore.RevokeKey"
 	err = db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		err := w.tx.Run(ctx, `UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at = 0`, id, now)
@@ -99,22 +99,22 @@ func (db keys) Revoke(ctx context.Context, id scrollback.KeyID, now int64) (k sc
 	return k, err
 }
 
-// Find implements [driver.Keys].
-func (db keys) Find(ctx context.Context, hash driver.SecretHash) (k scrollback.Key, err error) {
+// FindKey implements [driver.Access].
+func (db access) FindKey(ctx context.Context, hash driver.SecretHash) (k scrollback.Key, err error) {
 	const op = "sqlstore.Key"
 	err = QueryRow(ctx, db.Readers, scanKey(&k), selectKeys+` WHERE hash = $1`, hash[:])
 	return k, db.wrap(op, missingKeyError(err, op, "no such key"))
 }
 
-// Use implements [driver.Keys].
-func (db keys) Use(ctx context.Context, id scrollback.KeyID, now, every int64) error {
+// UseKey implements [driver.Access].
+func (db access) UseKey(ctx context.Context, id scrollback.KeyID, now, every int64) error {
 	return db.write(ctx, "sqlstore.UseKey", func(ctx context.Context, w *writing) error {
 		return w.tx.Run(ctx, `UPDATE keys SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3`, id, now, now-every)
 	})
 }
 
-// SignIn implements [driver.Keys].
-func (db keys) SignIn(ctx context.Context, s driver.NewSignIn) error {
+// SignIn implements [driver.Access].
+func (db access) SignIn(ctx context.Context, s driver.NewSignIn) error {
 	const op = "sqlstore.SignIn"
 	return db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		var k scrollback.Key
@@ -134,8 +134,8 @@ func (db keys) SignIn(ctx context.Context, s driver.NewSignIn) error {
 	})
 }
 
-// SignedIn implements [driver.Keys].
-func (db keys) SignedIn(ctx context.Context, hash driver.SecretHash,
+// SignedIn implements [driver.Access].
+func (db access) SignedIn(ctx context.Context, hash driver.SecretHash,
 	now int64) (k scrollback.Key, ends int64, err error) {
 	const op = "sqlstore.SignedIn"
 	err = QueryRow(ctx, db.Readers, scanKey(&k, &ends),
@@ -144,8 +144,8 @@ func (db keys) SignedIn(ctx context.Context, hash driver.SecretHash,
 	return k, ends, db.wrap(op, missingKeyError(err, op, "not signed in"))
 }
 
-// SignOut implements [driver.Keys].
-func (db keys) SignOut(ctx context.Context, hash driver.SecretHash) error {
+// SignOut implements [driver.Access].
+func (db access) SignOut(ctx context.Context, hash driver.SecretHash) error {
 	return db.write(ctx, "sqlstore.SignOut", func(ctx context.Context, w *writing) error {
 		return w.tx.Run(ctx, `DELETE FROM sign_ins WHERE hash = $1`, hash[:])
 	})

@@ -47,8 +47,8 @@ func readTally(ctx context.Context, r Reader, query string, t driver.Tally) (use
 	return used, err
 }
 
-// Count implements [driver.Limits].
-func (db limits) Count(ctx context.Context, t driver.Tally) (used int64, err error) {
+// CountTally implements [driver.Access].
+func (db access) CountTally(ctx context.Context, t driver.Tally) (used int64, err error) {
 	err = db.write(ctx, "sqlstore.Count", func(ctx context.Context, w *writing) (err error) {
 		used, err = w.countTally(ctx, t)
 		return err
@@ -56,14 +56,14 @@ func (db limits) Count(ctx context.Context, t driver.Tally) (used int64, err err
 	return used, err
 }
 
-// Counted implements [driver.Limits].
-func (db limits) Counted(ctx context.Context, t driver.Tally) (int64, error) {
+// Tallied implements [driver.Access].
+func (db access) Tallied(ctx context.Context, t driver.Tally) (int64, error) {
 	used, err := readTally(ctx, db.Readers, selectTally, t)
 	return used, db.wrap("sqlstore.Counted", err)
 }
 
-// KeyLimits implements [driver.Limits].
-func (db limits) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollback.Limits, err error) {
+// KeyLimits implements [driver.Access].
+func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollback.Limits, err error) {
 	err = QueryRow(ctx, db.Readers, into(asJSON(&set)), `SELECT limits FROM key_limits WHERE key_id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -71,8 +71,8 @@ func (db limits) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scroll
 	return set, db.wrap("sqlstore.KeyLimits", err)
 }
 
-// MadeBy implements [driver.Limits].
-func (db limits) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+// MadeBy implements [driver.Access].
+func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
 	makers := map[scrollback.KeyID]scrollback.KeyID{}
 	err := db.Readers.Query(ctx, func(r Row) error {
 		var made scrollback.KeyID
@@ -84,8 +84,8 @@ func (db limits) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.
 	return driver.Made(id, makers), db.wrap("sqlstore.MadeBy", err)
 }
 
-// SetKeyLimits implements [driver.Limits].
-func (db limits) SetKeyLimits(ctx context.Context, id scrollback.KeyID, set scrollback.Limits) error {
+// SetKeyLimits implements [driver.Access].
+func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, set scrollback.Limits) error {
 	return db.write(ctx, "sqlstore.SetKeyLimits", func(ctx context.Context, w *writing) error {
 		if set == (scrollback.Limits{}) {
 			return w.tx.Run(ctx, `DELETE FROM key_limits WHERE key_id = $1`, id)

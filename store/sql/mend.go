@@ -16,8 +16,8 @@ type mending struct {
 	now int64
 }
 
-// Mend implements [driver.Audit].
-func (db audit) Mend(ctx context.Context, m driver.Mend) error {
+// Mend implements [driver.Admin].
+func (db admin) Mend(ctx context.Context, m driver.Mend) error {
 	return db.write(ctx, "sqlstore.Mend", func(ctx context.Context, w *writing) error {
 		r := &mending{w, m.Now}
 		switch {

@@ -75,8 +75,8 @@ func (w *writing) learnFactor(ctx context.Context, u scrollback.UsageRecord, lea
 	return w.tx.Run(ctx, w.Dialect.StoreFactor, u.Model, factor)
 }
 
-// Learned implements [driver.Book].
-func (db book) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+// Learned implements [driver.Turns].
+func (db turns) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
 	k, err := findModel(ctx, db.Readers, model)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -84,8 +84,8 @@ func (db book) Learned(ctx context.Context, model string) (scrollback.Learned, e
 	return k.Learned, db.wrap("sqlstore.Learned", err)
 }
 
-// Teach implements [driver.Book].
-func (db book) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+// Teach implements [driver.Turns].
+func (db turns) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	return db.write(ctx, "sqlstore.Teach", func(ctx context.Context, w *writing) error {
 		if err := w.holdName(ctx, "model "+model); err != nil {
 			return err

@@ -26,8 +26,8 @@ var originTable = table[scrollback.Origin]{columns: []column[scrollback.Origin]{
 	{"gone_at", func(o *scrollback.Origin) any { return &o.GoneAt }},
 }}
 
-// Put implements [driver.Origins].
-func (db origins) Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
+// PutOrigin implements [driver.Log].
+func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
 	const op = "sqlstore.PutOrigin"
 	return db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		// A purge that comes first must be seen, and one that comes later must see what is put.
@@ -53,9 +53,9 @@ func (db origins) Put(ctx context.Context, o scrollback.Origin, instead scrollba
 	})
 }
 
-// List implements [driver.Origins]. A list is read through one index, in its order except for those
+// Origins implements [driver.Log]. A list is read through one index, in its order except for those
 // of a folder and of a place, which are sorted.
-func (db origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
+func (db log) Origins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
 	const op = "sqlstore.Origins"
 	if q.Conversations == nil {
 		out, err := db.readPages(ctx, q, "")
@@ -78,7 +78,7 @@ func (db origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.
 }
 
 // readPages reads pages of origins until enough are of conversations that are asked for.
-func (db origins) readPages(ctx context.Context, q driver.OriginQuery,
+func (db log) readPages(ctx context.Context, q driver.OriginQuery,
 	of scrollback.ConversationID) ([]scrollback.Origin, error) {
 	out := []scrollback.Origin{}
 	for {
@@ -145,8 +145,8 @@ func buildOriginQuery(q driver.OriginQuery, of scrollback.ConversationID) (strin
 	return query + " ORDER BY tool, id, conversation_id LIMIT " + arg(q.Size()), args
 }
 
-// Purged implements [driver.Origins].
-func (db origins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+// OriginPurged implements [driver.Log].
+func (db log) OriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
 	found := false
 	err := db.Readers.Query(ctx, func(r Row) error {
 		var project string

@@ -30,9 +30,9 @@ var projectSummary = projectTable.only("name", "title", "version", "created_at",
 // ProjectColumns are those of projects.
 var ProjectColumns = projectTable.list()
 
-// Projects implements [driver.Log]. If a write comes between its two reads, what is
+// ListProjects implements [driver.Access]. If a write comes between its two reads, what is
 // stored is the newer one.
-func (db log) Projects(ctx context.Context) ([]scrollback.Project, error) {
+func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error) {
 	count := map[string]int64{}
 	err := db.Readers.Query(ctx, func(r Row) error {
 		var name string
@@ -65,8 +65,8 @@ func findProject(ctx context.Context, r Reader, name string) (p scrollback.Proje
 	return p, err
 }
 
-// Get implements [driver.Projects].
-func (db projects) Get(ctx context.Context, name string) (scrollback.Project, error) {
+// Project implements [driver.Access].
+func (db access) Project(ctx context.Context, name string) (scrollback.Project, error) {
 	p, err := findProject(ctx, db.Readers, name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Project{Name: name}, nil
@@ -74,8 +74,8 @@ func (db projects) Get(ctx context.Context, name string) (scrollback.Project, er
 	return p, db.wrap("sqlstore.Project", err)
 }
 
-// Put implements [driver.Projects].
-func (db projects) Put(ctx context.Context, name string, now int64,
+// PutProject implements [driver.Access].
+func (db access) PutProject(ctx context.Context, name string, now int64,
 	edit func(*scrollback.Project) error) (p scrollback.Project, err error) {
 	var refusal error
 	err = db.write(ctx, "sqlstore.PutProject", func(ctx context.Context, w *writing) error {
@@ -111,8 +111,8 @@ func (db projects) Put(ctx context.Context, name string, now int64,
 	return p, nil
 }
 
-// Delete implements [driver.Projects].
-func (db projects) Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+// DeleteProject implements [driver.Access].
+func (db access) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
 	const op = "sqlstore.DeleteProject"
 	var refusal error
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {

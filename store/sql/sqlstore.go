@@ -46,11 +46,8 @@ func Migrations(folder string, d goose.Dialect, db *sql.DB) (*goose.Provider, er
 // New makes a driver on a database that is up to date.
 func New(d Database) *driver.Driver {
 	db := &database{Database: d, committed: make(chan struct{}, 1)}
-	return &driver.Driver{Log: log{db}, Read: log{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db}, Keys: keys{db},
-		Limits: limits{db},
-		Feed:   feed{db}, Projects: projects{db}, Origins: origins{db}, Claims: claims{db},
-		Ready: db.ready, Clock: d.Clock, Close: db.close}
+	return &driver.Driver{Log: log{db}, Turns: turns{db}, Views: views{db}, Index: index{db}, Access: access{db},
+		Admin: admin{db}, Ready: db.ready, Clock: d.Clock, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -66,19 +63,9 @@ type (
 	log    struct{ *database }
 	turns  struct{ *database }
 	views  struct{ *database }
-	refs   struct{ *database }
-	book   struct{ *database }
-	audit  struct{ *database }
-	hashes struct{ *database }
-	move   struct{ *database }
-	feed   struct{ *database }
 	index  struct{ *database }
-	keys   struct{ *database }
-	limits struct{ *database }
-
-	projects struct{ *database }
-	origins  struct{ *database }
-	claims   struct{ *database }
+	access struct{ *database }
+	admin  struct{ *database }
 )
 
 // close waits for what is being written and closes the database.

@@ -146,8 +146,8 @@ func (w *writing) storeUsageDay(ctx context.Context, d scrollback.UsageDay) erro
 	return w.tx.Run(ctx, w.Dialect.StoreUsageDay, values...)
 }
 
-// UsageDays implements [driver.Book].
-func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
+// UsageDays implements [driver.Access].
+func (db access) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
 	var out []scrollback.UsageDay
 	err := db.Readers.Query(ctx, scanUsageDay(func(d scrollback.UsageDay, _ bool) error {
 		out = append(out, d)
@@ -156,8 +156,8 @@ func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.U
 	return out, db.wrap("sqlstore.UsageDays", err)
 }
 
-// UsageParts implements [driver.Book].
-func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
+// UsageParts implements [driver.Access].
+func (db access) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
 	parts := q.Divide()
 	where := ` WHERE u.at >= $1 AND u.at < $2`
 	args := []any{scrollback.DayStart(q.Zone, q.First), scrollback.DayStart(q.Zone, q.Last+1)}
@@ -176,8 +176,8 @@ func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollbac
 	return parts.Sums(), db.wrap("sqlstore.UsageParts", err)
 }
 
-// Spent implements [driver.Book]. It adds up as real numbers, which do not overflow.
-func (db book) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+// Spent implements [driver.Access]. It adds up as real numbers, which do not overflow.
+func (db access) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
 	const sums = `SELECT coalesce(sum(CAST(total_tokens AS DOUBLE PRECISION)), 0),
 		coalesce(sum(CASE WHEN currency = $1 THEN CAST(cost AS DOUBLE PRECISION) END), 0) FROM `
 	query := sums + `usage_days WHERE day = $2 AND project = $3`

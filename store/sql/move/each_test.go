@@ -31,25 +31,25 @@ func TestEachChange(t *testing.T) {
 				},
 				"stop": func(ctx context.Context) error { return d.Turns.Stop(ctx, "open") },
 				"origin": func(ctx context.Context) error {
-					return d.Origins.Put(ctx, scrollback.Origin{Tool: "u", ID: "1", Conversation: id}, "")
+					return d.Log.PutOrigin(ctx, scrollback.Origin{Tool: "u", ID: "1", Conversation: id}, "")
 				},
 				"artifact": func(ctx context.Context) error {
-					return d.Refs.PutArtifact(ctx, scrollback.Artifact{ID: "0a", Size: 1, CreatedAt: 1}, id)
+					return d.Log.PutArtifact(ctx, scrollback.Artifact{ID: "0a", Size: 1, CreatedAt: 1}, id)
 				},
 				"patch": func(ctx context.Context) error {
 					_, err := d.Log.Patch(ctx, id, 50, func(c *scrollback.Conversation) error { c.Title = "patched"; return nil })
 					return err
 				},
 				"project": func(ctx context.Context) error {
-					_, err := d.Projects.Put(ctx, "odd", 8, func(p *scrollback.Project) error { p.Title = "put"; return nil })
+					_, err := d.Access.PutProject(ctx, "odd", 8, func(p *scrollback.Project) error { p.Title = "put"; return nil })
 					return err
 				},
 				"delete": func(ctx context.Context) error {
-					return d.Projects.Delete(ctx, "odd", func(scrollback.Project) error { return nil })
+					return d.Access.DeleteProject(ctx, "odd", func(scrollback.Project) error { return nil })
 				},
-				"use": func(ctx context.Context) error { return d.Keys.Use(ctx, "key", 1<<40, 1) },
+				"use": func(ctx context.Context) error { return d.Access.UseKey(ctx, "key", 1<<40, 1) },
 				"teach": func(ctx context.Context) error {
-					return d.Book.Teach(ctx, "m", func(l *scrollback.Learned) { l.Limit = 12345 })
+					return d.Turns.Teach(ctx, "m", func(l *scrollback.Learned) { l.Limit = 12345 })
 				},
 				"title": func(ctx context.Context) error {
 					_, err := d.Log.Entitle(ctx, driver.Entitle{Conversation: id, Now: 60, From: "", To: "",

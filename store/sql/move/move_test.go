@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/store/sql/move"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
@@ -90,7 +90,7 @@ var odd = []string{"nul \x00 byte", "not UTF-8: \xff\xfe", "四字节 𝄞😀",
 // fill does many things to a store, and then some that the walk does not do.
 func fill(t *testing.T, d *driver.Driver, seed uint64) {
 	t.Helper()
-	drivertest.Walk(t, seed, 300, memdriver.New(), d)
+	drivertest.Walk(t, seed, 300, oracle.New(), d)
 	ctx := t.Context()
 	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: odd[0], Instructions: odd[1], Version: 1,
 		Branch:    "odd",
@@ -101,16 +101,16 @@ func fill(t *testing.T, d *driver.Driver, seed uint64) {
 		say(t, d, c.ID, scrollback.MessageID("odd message "+string(rune('a'+i))), text)
 	}
 	from := scrollback.Origin{Tool: "tool", ID: odd[1], Conversation: c.ID, Folder: odd[2], Stamp: odd[0], ImportedAt: 5}
-	ok(t, d.Origins.Put(ctx, from, ""))
-	_, err = d.Projects.Put(ctx, "odd", 7, func(p *scrollback.Project) error {
+	ok(t, d.Log.PutOrigin(ctx, from, ""))
+	_, err = d.Access.PutProject(ctx, "odd", 7, func(p *scrollback.Project) error {
 		p.Title = odd[1]
 		p.Instructions = odd[0]
 		return nil
 	})
 	ok(t, err)
 	key := scrollback.Key{ID: "key", Name: odd[2], CreatedAt: 3}
-	ok(t, d.Keys.Add(ctx, driver.NewKey{Key: key, Hash: driver.SecretHash{1, 0, 255}, Now: 3, Most: 10}))
-	ok(t, d.Keys.SignIn(ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: "key", Now: 4, Ends: 1 << 50, Most: 10}))
+	ok(t, d.Access.AddKey(ctx, driver.NewKey{Key: key, Hash: driver.SecretHash{1, 0, 255}, Now: 3, Most: 10}))
+	ok(t, d.Access.SignIn(ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: "key", Now: 4, Ends: 1 << 50, Most: 10}))
 	_, err = d.Turns.Begin(ctx, driver.Begin{Turn: scrollback.Turn{ID: "open", Conversation: c.ID,
 		State: scrollback.TurnOpen, Owner: "o",
 		LeaseUntil: 1 << 50, StartedAt: 9}, Now: 9})
@@ -138,14 +138,14 @@ func equal(t *testing.T, want, got *driver.Driver) {
 	t.Helper()
 	drivertest.Equal(t, want, got)
 	drivertest.Check(t, got)
-	a, err := want.Keys.List(t.Context())
+	a, err := want.Access.Keys(t.Context())
 	ok(t, err)
-	b, err := got.Keys.List(t.Context())
+	b, err := got.Access.Keys(t.Context())
 	ok(t, err)
 	if len(a) != len(b) || len(a) != 1 || a[0].Name != b[0].Name {
 		t.Errorf("keys %v and %v", a, b)
 	}
-	k, ends, err := got.Keys.SignedIn(t.Context(), driver.SecretHash{2}, 5)
+	k, ends, err := got.Access.SignedIn(t.Context(), driver.SecretHash{2}, 5)
 	if err != nil || k.ID != "key" || ends != 1<<50 {
 		t.Errorf("signed in as %v until %d, %v", k, ends, err)
 	}

@@ -54,7 +54,7 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 		Now:   21,
 		State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{used}})
 	if err == nil && n%5 == 0 {
-		err = d.Refs.PutArtifact(ctx, scrollback.Artifact{ID: scrollback.ArtifactID(fmt.Sprintf("%064d", n%7)), Size: 1,
+		err = d.Log.PutArtifact(ctx, scrollback.Artifact{ID: scrollback.ArtifactID(fmt.Sprintf("%064d", n%7)), Size: 1,
 			CreatedAt: 3}, id)
 	}
 	if err == nil && n%17 == 0 {

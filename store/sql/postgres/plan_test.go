@@ -150,12 +150,12 @@ func seed(t *testing.T, d *driver.Driver) {
 	ctx := t.Context()
 	must(t, found(ctx, d, "long"))
 	image := scrollback.Artifact{ID: scrollback.ArtifactID(strings.Repeat("0", 64)), MediaType: "image/png", Size: 1}
-	must(t, d.Refs.PutArtifact(ctx, image, "long"))
+	must(t, d.Log.PutArtifact(ctx, image, "long"))
 	begin(t, d, "t1", 0)
 	origin := scrollback.Origin{Tool: "codex", ID: "o", Conversation: "long", Root: "r", Folder: "/f", Place: "/p",
 		Name: "n"}
-	must(t, d.Origins.Put(ctx, origin, ""))
-	_, err := d.Feed.Changes(ctx, 0, 1)
+	must(t, d.Log.PutOrigin(ctx, origin, ""))
+	_, err := d.Log.Changes(ctx, 0, 1)
 	must(t, err)
 	s, err := d.Index.State(ctx)
 	must(t, err)
@@ -205,38 +205,38 @@ func use(t *testing.T, d *driver.Driver) {
 	before := &driver.ListKey{At: 1500, ID: "c1500"}
 	for what, do := range map[string]func() error{
 		"append":   func() error { return say(ctx, d, "c2", 2, "more") },
-		"head":     func() error { _, err := d.Read.Head(ctx, "long"); return err },
-		"branches": func() error { _, err := d.Read.Branches(ctx, "c2"); return err },
+		"head":     func() error { _, err := d.Log.Head(ctx, "long"); return err },
+		"branches": func() error { _, err := d.Log.Branches(ctx, "c2"); return err },
 		"list": func() error {
-			_, err := d.Read.Conversations(ctx, driver.ListQuery{Before: before, Limit: 20})
+			_, err := d.Log.Conversations(ctx, driver.ListQuery{Before: before, Limit: 20})
 			return err
 		},
 		"trash": func() error {
-			_, err := d.Read.Conversations(ctx, driver.ListQuery{Trash: true, Before: before, Limit: 20})
+			_, err := d.Log.Conversations(ctx, driver.ListQuery{Trash: true, Before: before, Limit: 20})
 			return err
 		},
 		"of projects": func() error {
-			_, err := d.Read.Conversations(ctx, driver.ListQuery{Projects: []string{"p3", "p5"}, Limit: 20})
+			_, err := d.Log.Conversations(ctx, driver.ListQuery{Projects: []string{"p3", "p5"}, Limit: 20})
 			return err
 		},
 		"trash of projects": func() error {
-			_, err := d.Read.Conversations(ctx, driver.ListQuery{Trash: true, Projects: []string{"p0"}, Limit: 20})
+			_, err := d.Log.Conversations(ctx, driver.ListQuery{Trash: true, Projects: []string{"p0"}, Limit: 20})
 			return err
 		},
 		"agents": func() error {
-			_, err := d.Read.Conversations(ctx, driver.ListQuery{AgentOf: []scrollback.ConversationID{"c70"}, Limit: 20})
+			_, err := d.Log.Conversations(ctx, driver.ListQuery{AgentOf: []scrollback.ConversationID{"c70"}, Limit: 20})
 			return err
 		},
 		"prefix": func() error {
-			_, err := d.Read.Conversations(ctx, driver.ListQuery{Prefix: "c12", Limit: 20})
+			_, err := d.Log.Conversations(ctx, driver.ListQuery{Prefix: "c12", Limit: 20})
 			return err
 		},
 		"messages": func() error {
-			_, err := d.Read.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
+			_, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
 			return err
 		},
 		"wanted messages": func() error {
-			_, err := d.Read.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
+			_, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
 				Wanted: func([]byte) bool { return true }})
 			return err
 		},
@@ -250,20 +250,20 @@ func use(t *testing.T, d *driver.Driver) {
 			return err
 		},
 		"refs": func() error {
-			_, err := d.Refs.List(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20,
+			_, err := d.Log.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20,
 				Before: &driver.ListKey{At: 500}})
 			return err
 		},
 		"who has it": func() error {
-			_, err := d.Refs.List(ctx, driver.RefQuery{Ref: scrollback.Ref("artifact:" + strings.Repeat("0", 64)), Limit: 20})
+			_, err := d.Log.Refs(ctx, driver.RefQuery{Ref: scrollback.Ref("artifact:" + strings.Repeat("0", 64)), Limit: 20})
 			return err
 		},
 		"sources": func() error {
-			_, err := d.Refs.Sources(ctx, []scrollback.ConversationID{"c9"}, []string{"s"})
+			_, err := d.Log.Sources(ctx, []scrollback.ConversationID{"c9"}, []string{"s"})
 			return err
 		},
-		"changes": func() error { _, err := d.Feed.Changes(ctx, 20_000, 50); return err },
-		"span":    func() error { _, _, err := d.Feed.Span(ctx); return err },
+		"changes": func() error { _, err := d.Log.Changes(ctx, 20_000, 50); return err },
+		"span":    func() error { _, _, err := d.Log.ChangeSpan(ctx); return err },
 		"state":   func() error { _, err := d.Index.State(ctx); return err },
 		"behind":  func() error { _, err := d.Index.Behind(ctx, driver.BehindQuery{After: 90_000, Limit: 64}); return err },
 		"postings": func() error {
@@ -279,12 +279,12 @@ func use(t *testing.T, d *driver.Driver) {
 		},
 		"worked":  func() error { _, err := d.Index.Worked(ctx, driver.WorkedQuery{Folders: []string{"/f/7"}}); return err },
 		"tend":    func() error { _, err := d.Index.Tend(ctx); return err },
-		"spent":   func() error { _, err := d.Book.Spent(ctx, driver.Spending{Key: "key7"}); return err },
-		"origins": func() error { _, err := d.Origins.List(ctx, driver.OriginQuery{Folder: "/f/7"}); return err },
-		"taken":   func() error { _, err := d.Move.Taken(ctx, []scrollback.MessageID{"m7-1"}); return err },
-		"folds":   func() error { _, err := d.Move.Folds(ctx, "long", 0, 9); return err },
+		"spent":   func() error { _, err := d.Access.Spent(ctx, driver.Spending{Key: "key7"}); return err },
+		"origins": func() error { _, err := d.Log.Origins(ctx, driver.OriginQuery{Folder: "/f/7"}); return err },
+		"taken":   func() error { _, err := d.Log.FirstTaken(ctx, []scrollback.MessageID{"m7-1"}); return err },
+		"folds":   func() error { _, err := d.Views.StoredReceipts(ctx, "long", 0, 9); return err },
 		"claim": func() error {
-			_, err := d.Claims.Claim(ctx, driver.Claim{Conversation: "long", Work: "w", Owner: "o", Now: 1, Until: 9})
+			_, err := d.Turns.Claim(ctx, driver.Claim{Conversation: "long", Work: "w", Owner: "o", Now: 1, Until: 9})
 			return err
 		},
 		"purge": func() error {
@@ -388,11 +388,11 @@ func TestPlansOfOneConversation(t *testing.T) {
 		begin(t, d, scrollback.TurnID(fmt.Sprint("t2000", i+1)), 40_000+2*int64(i))
 		for what, do := range map[string]func() error{
 			"messages": func() error {
-				_, err := d.Read.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
+				_, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
 				return err
 			},
 			"wanted messages": func() error {
-				_, err := d.Read.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
+				_, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
 					Wanted: func([]byte) bool { return true }})
 				return err
 			},
@@ -401,14 +401,14 @@ func TestPlansOfOneConversation(t *testing.T) {
 				return err
 			},
 			"refs": func() error {
-				_, err := d.Refs.List(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20})
+				_, err := d.Log.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20})
 				return err
 			},
 			"behind":  func() error { _, err := d.Index.Behind(ctx, driver.BehindQuery{After: 130_000, Limit: 64}); return err },
 			"located": func() error { _, err := d.Index.Located(ctx, []driver.Place{driver.PlaceOf(1, 300)}); return err },
 			"last":    func() error { _, err := d.Turns.Last(ctx, "long"); return err },
 			"meta":    func() error { _, err := d.Turns.Meta(ctx, []scrollback.TurnID{"t77"}); return err },
-			"taken":   func() error { _, err := d.Move.Taken(ctx, []scrollback.MessageID{"m77"}); return err },
+			"taken":   func() error { _, err := d.Log.FirstTaken(ctx, []scrollback.MessageID{"m77"}); return err },
 		} {
 			if err := do(); err != nil {
 				t.Errorf("%s: %v", what, err)

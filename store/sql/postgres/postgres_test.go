@@ -11,7 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
 )
@@ -124,12 +124,6 @@ func TestPostgres(t *testing.T) {
 	var listening postgres.Listening
 	empty := emptied(t, listening.Open)
 	drivertest.Run(t, empty)
-	drivertest.RunIndex(t, empty)
-	drivertest.RunOrigins(t, empty)
-	drivertest.RunProjects(t, empty)
-	drivertest.RunShape(t, empty)
-	drivertest.RunSources(t, empty)
-	drivertest.RunViews(t, empty)
 	t.Run("Portable", listening.CheckPortable)
 }
 
@@ -172,6 +166,6 @@ func TestPostgresReopen(t *testing.T) {
 func TestPostgresWalk(t *testing.T) {
 	empty := emptied(t, open)
 	for seed := range uint64(5) {
-		drivertest.Walk(t, seed, 300, memdriver.New(), empty(t))
+		drivertest.Walk(t, seed, 300, oracle.New(), empty(t))
 	}
 }

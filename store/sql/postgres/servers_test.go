@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
 )
@@ -54,11 +54,8 @@ func TestWalkOverServers(t *testing.T) {
 	a := join(t, dsn)
 	b := join(t, dsn)
 	c := join(t, dsn)
-	drivertest.Walk(t, 7, 300, memdriver.New(),
-		&driver.Driver{Log: a.Log, Turns: b.Turns, Views: c.Views, Read: b.Read, Refs: c.Refs,
-			Index: a.Index, Book: c.Book, Audit: a.Audit, Move: b.Move, Keys: a.Keys, Feed: c.Feed, Projects: b.Projects,
-			Origins: a.Origins,
-			Limits:  c.Limits, Claims: b.Claims, Hashes: b.Hashes,
+	drivertest.Walk(t, 7, 300, oracle.New(),
+		&driver.Driver{Log: a.Log, Turns: b.Turns, Views: c.Views, Index: a.Index, Access: c.Access, Admin: b.Admin,
 			Ready: a.Ready, Clock: a.Clock, Close: func() error { return nil }})
 }
 
@@ -113,7 +110,7 @@ func TestLateCommit(t *testing.T) {
 // follow reads the changes after one.
 func follow(t *testing.T, d *driver.Driver, after int64) []driver.Changed {
 	t.Helper()
-	out, err := d.Feed.Changes(t.Context(), after, 10_000)
+	out, err := d.Log.Changes(t.Context(), after, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +149,7 @@ func TestManyServersWrite(t *testing.T) {
 			last := int64(0)
 			ended := false
 			for {
-				got, err := servers[s].Feed.Changes(ctx, last, 7)
+				got, err := servers[s].Log.Changes(ctx, last, 7)
 				if err != nil {
 					t.Errorf("server %d: %v", s, err)
 					return
@@ -167,7 +164,7 @@ func TestManyServersWrite(t *testing.T) {
 				select {
 				case <-stop:
 					ended = true
-				case <-servers[s].Feed.Committed():
+				case <-servers[s].Log.Committed():
 				}
 			}
 		})

@@ -27,7 +27,7 @@ func book(t *testing.T, db *file, model string, all ...scrollback.Usage) {
 		b); err != nil {
 		t.Fatal(err)
 	}
-	h, err := db.Read.Head(t.Context(), id)
+	h, err := db.Log.Head(t.Context(), id)
 	c := driver.Commit{Conversation: id, Branch: b.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View}
 	for _, u := range all {
 		c.Usage = append(c.Usage, scrollback.UsageRecord{Usage: u, Conversation: id, Model: model, At: aDay})
@@ -62,7 +62,7 @@ func harm(t *testing.T, db *file, statements ...string) {
 // flaws are those that an audit finds.
 func flaws(t *testing.T, db *file) (out []driver.Flaw) {
 	t.Helper()
-	err := db.Audit.Walk(t.Context(), driver.AuditWalk{
+	err := db.Admin.Walk(t.Context(), driver.AuditWalk{
 		Total:        func(int64) error { return nil },
 		Conversation: func(scrollback.Conversation) error { return nil },
 		Branch:       func(scrollback.Branch) error { return nil },
@@ -80,7 +80,7 @@ func flaws(t *testing.T, db *file) (out []driver.Flaw) {
 
 func days(t *testing.T, db *file) []scrollback.UsageDay {
 	t.Helper()
-	out, err := db.Book.UsageDays(t.Context(), 0, 1<<40)
+	out, err := db.Access.UsageDays(t.Context(), 0, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func mended(t *testing.T, db *file) {
 		if f.Kind != driver.FlawUsage || f.Mend == nil || f.Where == "" || f.Detail == "" {
 			t.Fatalf("found %+v", f)
 		}
-		if err := db.Audit.Mend(t.Context(), *f.Mend); err != nil {
+		if err := db.Admin.Mend(t.Context(), *f.Mend); err != nil {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
@@ -224,7 +224,7 @@ func TestHonestDifferences(t *testing.T) {
 		if found := flaws(t, db); len(found) > 0 {
 			t.Errorf("%s: %+v", name, found)
 		}
-		if err := db.Audit.Mend(t.Context(), driver.Mend{Usage: &driver.MendUsage{Day: 20000, Model: "a/x"}}); err != nil {
+		if err := db.Admin.Mend(t.Context(), driver.Mend{Usage: &driver.MendUsage{Day: 20000, Model: "a/x"}}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := days(t, db); fmt.Sprint(got) != fmt.Sprint(before) {
@@ -269,13 +269,13 @@ func TestBrokenFacts(t *testing.T) {
 	} {
 		db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 		teach := func(edit func(*scrollback.Learned)) {
-			if err := db.Book.Teach(t.Context(), "a/x", edit); err != nil {
+			if err := db.Turns.Teach(t.Context(), "a/x", edit); err != nil {
 				t.Fatal(err)
 			}
 		}
 		knows := func(want scrollback.Learned) {
 			t.Helper()
-			if got, err := db.Book.Learned(t.Context(), "a/x"); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			if got, err := db.Turns.Learned(t.Context(), "a/x"); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%s: %+v, %v, want %+v", damage, got, err, want)
 			}
 		}
@@ -285,7 +285,7 @@ func TestBrokenFacts(t *testing.T) {
 		})
 		for _, heal := range []func(f driver.Flaw){
 			func(f driver.Flaw) {
-				if err := db.Audit.Mend(t.Context(), *f.Mend); err != nil {
+				if err := db.Admin.Mend(t.Context(), *f.Mend); err != nil {
 					t.Error(err)
 				}
 			},
@@ -319,7 +319,7 @@ func TestTeachNothing(t *testing.T) {
 	}
 	db.readers.SetMaxOpenConns(1)
 	teach := func(edit func(*scrollback.Learned)) {
-		if err := db.Book.Teach(t.Context(), "a/x", edit); err != nil {
+		if err := db.Turns.Teach(t.Context(), "a/x", edit); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -358,7 +358,7 @@ func TestTeachFromTwo(t *testing.T) {
 	for i, db := range dbs {
 		all.Go(func() {
 			for range times {
-				if err := db.Book.Teach(t.Context(), "a/x", edits[i]); err != nil {
+				if err := db.Turns.Teach(t.Context(), "a/x", edits[i]); err != nil {
 					t.Error(err)
 				}
 			}
@@ -366,7 +366,7 @@ func TestTeachFromTwo(t *testing.T) {
 	}
 	all.Wait()
 	for _, db := range dbs {
-		if got, err := db.Book.Learned(t.Context(), "a/x"); err != nil || got.Limit != times || len(got.Dropped) != times {
+		if got, err := db.Turns.Learned(t.Context(), "a/x"); err != nil || got.Limit != times || len(got.Dropped) != times {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -400,7 +400,7 @@ func TestMigrateBooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openDB(t, path)
-	if got, err := db.Book.Learned(ctx, "a/x"); err != nil || got.Factor != 1.25 || got.Limit != 0 {
+	if got, err := db.Turns.Learned(ctx, "a/x"); err != nil || got.Factor != 1.25 || got.Limit != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if found := flaws(t, db); len(found) > 0 {

@@ -120,14 +120,14 @@ func TestDamagedColumn(t *testing.T) {
 	}{
 		{"DROP TRIGGER messages_append_only", nil},
 		{"UPDATE messages SET parts = '{'", func() error {
-			_, err := db.Read.Messages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9})
+			_, err := db.Log.Messages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9})
 			return err
 		}},
 		{"UPDATE messages SET created_at = 'soon'", func() error {
 			_, err := db.Index.Located(t.Context(), []driver.Place{driver.PlaceOf(1, 1)})
 			return err
 		}},
-		{"UPDATE branches SET view = '['", func() error { _, err := db.Read.Branch(t.Context(), "branch of 0"); return err }},
+		{"UPDATE branches SET view = '['", func() error { _, err := db.Log.Branch(t.Context(), "branch of 0"); return err }},
 		{"UPDATE conversations SET roots = '7'", func() error {
 			_, err := db.Log.Patch(t.Context(), "0", 1, func(*scrollback.Conversation) error { return nil })
 			return err
@@ -153,7 +153,7 @@ func TestTransactionLeftOpen(t *testing.T) {
 		}
 	}
 	say(t, db, "1")
-	h, err := db.Read.Head(t.Context(), "0")
+	h, err := db.Log.Head(t.Context(), "0")
 	if err != nil || h.Title != "" {
 		t.Errorf("title %q, %v", h.Title, err)
 	}

@@ -56,12 +56,12 @@ func run(t *testing.T, db *file, statement string) {
 // unhashed says how many messages have no hash, and how many differ from theirs.
 func unhashed(t *testing.T, db *file) (without int64, damaged []driver.Damaged) {
 	t.Helper()
-	list, err := db.Driver.Read.Conversations(t.Context(), driver.ListQuery{Limit: 9})
+	list, err := db.Driver.Log.Conversations(t.Context(), driver.ListQuery{Limit: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range list {
-		v, err := db.Hashes.Verify(t.Context(), driver.MessageQuery{Branch: c.Branch, From: 1, To: 1000})
+		v, err := db.Admin.VerifyHashes(t.Context(), driver.MessageQuery{Branch: c.Branch, From: 1, To: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestOlderHashes(t *testing.T) {
 	}
 	var made, steps int64
 	for done := false; !done; steps++ {
-		step, err := db.Hashes.Fill(t.Context(), 4)
+		step, err := db.Admin.FillHashes(t.Context(), 4)
 		if err != nil || step.Made > 4 || steps > 20 {
 			t.Fatalf("%+v after %d, %v", step, steps, err)
 		}
@@ -137,7 +137,7 @@ func TestOlderHashesTwice(t *testing.T) {
 	steps := make(chan error)
 	fill := func(db *file) {
 		for range 50 {
-			step, err := db.Hashes.Fill(t.Context(), 3)
+			step, err := db.Admin.FillHashes(t.Context(), 3)
 			if err != nil || step.Done {
 				steps <- err
 				return
@@ -156,13 +156,13 @@ func TestOlderHashesTwice(t *testing.T) {
 		t.Errorf("%d left, %v", n, damaged)
 	}
 	run(t, one, `DELETE FROM message_hashes`)
-	if step, err := one.Hashes.Fill(t.Context(), 100); err != nil || !step.Done || step.Made != 0 {
+	if step, err := one.Admin.FillHashes(t.Context(), 100); err != nil || !step.Done || step.Made != 0 {
 		t.Errorf("at the end: %+v, %v", step, err)
 	}
-	if err := one.Hashes.Refill(t.Context()); err != nil {
+	if err := one.Admin.RefillHashes(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if step, err := one.Hashes.Fill(t.Context(), 100); err != nil || step.Made != 12 {
+	if step, err := one.Admin.FillHashes(t.Context(), 100); err != nil || step.Made != 12 {
 		t.Errorf("again: %+v, %v", step, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestEachColumnIsHashed(t *testing.T) {
 	for _, c := range columns {
 		run(t, db, `CREATE TEMP TABLE kept AS SELECT * FROM messages`)
 		run(t, db, `UPDATE messages SET `+c+` = CASE typeof(`+c+`) WHEN 'integer' THEN `+c+` + 1 ELSE `+c+` || 'x' END`)
-		v, err := db.Hashes.Verify(t.Context(), driver.MessageQuery{Branch: branchOf(t, db), From: 1, To: 9})
+		v, err := db.Admin.VerifyHashes(t.Context(), driver.MessageQuery{Branch: branchOf(t, db), From: 1, To: 9})
 		if err != nil || len(v.Damaged) != 1 {
 			t.Errorf("%s: %+v, %v", c, v, err)
 		}
@@ -194,7 +194,7 @@ func TestEachColumnIsHashed(t *testing.T) {
 
 func branchOf(t *testing.T, db *file) scrollback.BranchID {
 	t.Helper()
-	list, err := db.Driver.Read.Conversations(t.Context(), driver.ListQuery{Limit: 1})
+	list, err := db.Driver.Log.Conversations(t.Context(), driver.ListQuery{Limit: 1})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}

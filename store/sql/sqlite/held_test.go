@@ -152,7 +152,7 @@ func testCutShort(t *testing.T, left int64) {
 	}
 	cut(t, path, left)
 	refusedWrite(t, db)
-	if _, err := db.Read.Head(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
+	if _, err := db.Log.Head(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
 		t.Errorf("a reader is told %v", err)
 	}
 	if err := db.Close(); err != nil {
@@ -209,7 +209,7 @@ func TestLogCutShort(t *testing.T) {
 				cut(t, path+"-wal", left)
 			}
 			refusedWrite(t, db)
-			if _, err := db.Read.Head(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
+			if _, err := db.Log.Head(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
 				t.Errorf("a reader is told %v", err)
 			}
 			if err := db.Close(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 )
 
@@ -21,7 +21,7 @@ import (
 // each batch.
 func TestKeptWalk(t *testing.T) {
 	for seed := range uint64(4) {
-		drivertest.Walk(t, 100+seed, 250, memdriver.New(), openDB(t, filepath.Join(t.TempDir(), "s.db")).Driver)
+		drivertest.Walk(t, 100+seed, 250, oracle.New(), openDB(t, filepath.Join(t.TempDir(), "s.db")).Driver)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestBatchesWithFailures(t *testing.T) {
 			}
 		}
 		for model, n := range want {
-			if known, err := db.Book.Learned(t.Context(), model); err != nil || known.Factor != float64(n) {
+			if known, err := db.Turns.Learned(t.Context(), model); err != nil || known.Factor != float64(n) {
 				t.Fatalf("%s counts %v, want %d, %v", model, known.Factor, n, err)
 			}
 		}

@@ -72,13 +72,7 @@ func TestSQLite(t *testing.T) {
 		return db.Driver
 	}
 	drivertest.Run(t, open)
-	drivertest.RunIndex(t, open)
 	t.Run("Feed", func(t *testing.T) { feedtest.Run(t, open) })
-	drivertest.RunOrigins(t, open)
-	drivertest.RunProjects(t, open)
-	drivertest.RunShape(t, open)
-	drivertest.RunSources(t, open)
-	drivertest.RunViews(t, open)
 	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
 	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
 }

@@ -13,7 +13,7 @@ import (
 func TestBrokenProject(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	ctx := t.Context()
-	if _, err := db.Projects.Put(ctx, "p", 1,
+	if _, err := db.Access.PutProject(ctx, "p", 1,
 		func(p *scrollback.Project) error { p.Title = "t"; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -24,13 +24,13 @@ func TestBrokenProject(t *testing.T) {
 	if got := flaws(t, db); len(got) != 1 || got[0].Kind != driver.FlawDamage || got[0].Where != "project p" {
 		t.Errorf("the flaws are %+v", got)
 	}
-	if _, err := db.Projects.Get(ctx, "p"); scrollback.CodeOf(err) != scrollback.Internal {
+	if _, err := db.Access.Project(ctx, "p"); scrollback.CodeOf(err) != scrollback.Internal {
 		t.Errorf("read as %v", err)
 	}
-	if err := db.Projects.Delete(ctx, "p", func(scrollback.Project) error { return nil }); err != nil {
+	if err := db.Access.DeleteProject(ctx, "p", func(scrollback.Project) error { return nil }); err != nil {
 		t.Errorf("deleted: %v", err)
 	}
-	if p, err := db.Projects.Get(ctx, "p"); err != nil || p.Version != 0 {
+	if p, err := db.Access.Project(ctx, "p"); err != nil || p.Version != 0 {
 		t.Errorf("after that %+v, %v", p, err)
 	}
 }

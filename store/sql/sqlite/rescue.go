@@ -22,7 +22,7 @@ const rescueAgain = 30 * time.Second
 // inspect compares the open files with their paths. What it finds wrong stays so: what is
 // at the path now is another database, or none.
 func (w *writer) inspect(ctx context.Context) error {
-	if err := w.Lost(); err != nil {
+	if err := w.Lost(); err != nil || w.wal == nil {
 		return err
 	}
 	size, err := w.held.same()

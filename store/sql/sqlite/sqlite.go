@@ -12,7 +12,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -44,16 +46,64 @@ func Open(ctx context.Context, path string, o *Options) (*driver.Driver, error) 
 	return sqlstore.New(d), nil
 }
 
+// OpenMemory makes a database in memory, which nothing else sees and which ends with its driver.
+func OpenMemory(ctx context.Context, o *Options) (*driver.Driver, error) {
+	d, err := connectMemory(ctx, o)
+	if err != nil {
+		return nil, scrollback.Wrap(scrollback.Internal, "sqlite.OpenMemory", err)
+	}
+	return sqlstore.New(d), nil
+}
+
+// connectMemory opens what a driver runs on. The database is there as long as one connection is open.
+func connectMemory(ctx context.Context, o *Options) (sqlstore.Database, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	name := rand.Text()
+	writing := sql.OpenDB(&connector{dsn: memoryDSN(name, "rwc")})
+	writing.SetMaxOpenConns(2)
+	first, err := writing.Conn(ctx)
+	if err != nil {
+		return sqlstore.Database{}, errors.Join(err, writing.Close())
+	}
+	defer first.Close()
+	err = migrate(ctx, writing, "memory:")
+	var w *writer
+	if err == nil {
+		w, err = newWriter(ctx, writing, "", log)
+	}
+	if err != nil {
+		return sqlstore.Database{}, errors.Join(err, writing.Close())
+	}
+	w.judge = o.judge
+	readers := sql.OpenDB(&connector{dsn: memoryDSN(name, "ro")})
+	readers.SetMaxOpenConns(cmp.Or(o.Readers, defaultReaders))
+	readers.SetMaxIdleConns(cmp.Or(o.Readers, defaultReaders))
+	go w.loop()
+	return sqlstore.Database{Dialect: dialect, Readers: newReaders(readers), Writer: w, Copy: copier(readers)}, nil
+}
+
+// memoryDSN names a database in memory, which connections of this process share.
+func memoryDSN(name, mode string) string {
+	q := url.Values{"vfs": {"memdb"}, "_pragma": {"busy_timeout(5000)", "temp_store(MEMORY)"}}
+	if mode == "ro" {
+		q.Add("_pragma", "query_only(1)")
+	}
+	return "file:/" + name + "?" + q.Encode()
+}
+
+// defaultReaders is how many connections read at once.
+const defaultReaders = 4
+
 // connect opens what a driver runs on.
 func connect(ctx context.Context, path string, o *Options) (sqlstore.Database, error) {
 	const op = "sqlite.Open"
 	if o == nil {
 		o = &Options{}
 	}
-	log := o.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if err := prepare(ctx, path); err != nil {
 		return sqlstore.Database{}, unwritable(err)
 	}
@@ -74,10 +124,7 @@ func connect(ctx context.Context, path string, o *Options) (sqlstore.Database, e
 	}
 	same := func() error { _, err := w.held.same(); return err }
 	to.allow = same
-	n := o.Readers
-	if n == 0 {
-		n = 4
-	}
+	n := cmp.Or(o.Readers, defaultReaders)
 	readers := sql.OpenDB(&connector{dsn: dsn(path, "ro", 0), allow: same})
 	readers.SetMaxOpenConns(n)
 	readers.SetMaxIdleConns(n)

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
@@ -31,7 +31,7 @@ func TestSQLiteReopen(t *testing.T) {
 // One list of operations gives equal answers in memory and on disk.
 func TestSQLiteWalk(t *testing.T) {
 	for seed := range uint64(5) {
-		drivertest.Walk(t, seed, 300, memdriver.New(), open(t, filepath.Join(t.TempDir(), "s.db")))
+		drivertest.Walk(t, seed, 300, oracle.New(), open(t, filepath.Join(t.TempDir(), "s.db")))
 	}
 }
 
@@ -55,8 +55,20 @@ func TestChangesKept(t *testing.T) {
 	if _, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
 		t.Fatal(err)
 	}
-	if oldest, newest, err := d.Feed.Span(t.Context()); err != nil || newest != 40001 ||
+	if oldest, newest, err := d.Log.ChangeSpan(t.Context()); err != nil || newest != 40001 ||
 		newest-oldest+1 != driver.ChangesKept {
 		t.Errorf("%d to %d are kept, %v", oldest, newest, err)
 	}
+}
+
+// A database in memory is like any other, and another one has nothing of it.
+func TestSQLiteInMemory(t *testing.T) {
+	drivertest.Run(t, func(t *testing.T) *driver.Driver {
+		db, err := sqlite.OpenMemory(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db
+	})
 }

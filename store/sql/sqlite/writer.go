@@ -40,7 +40,7 @@ type writer struct {
 
 	judge func(ctx context.Context, tx sqlstore.Tx) error // of a batch before its commit; nil but in tests
 
-	wal     *keptLog
+	wal     *keptLog              // nil for a database in memory
 	size    int64                 // of the database, when it was last looked at
 	lost    atomic.Pointer[error] // why nothing can be written any more
 	rescued bool
@@ -56,6 +56,7 @@ type job struct {
 	done chan error
 }
 
+// newWriter makes a writer of the database at a path; of one in memory if that is empty.
 func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -65,31 +66,37 @@ func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (
 	if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(new(int)); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	files, err := hold(path)
-	var page int64
-	if err == nil {
-		err = conn.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&page)
-	}
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
 	var direct *tx
 	// The pool leaves a connection alone that was taken from it.
 	if err := conn.Raw(func(c any) error { direct = newTx(c.(driver.Conn)); return nil }); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	wal, err := keepLog(path+"-wal", page)
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
 	w := &writer{db: db, conn: conn, tx: direct, jobs: make(chan job, maxBatch), done: make(chan struct{}),
-		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, wal: wal, size: files.files[0].Size(),
-		displaced: func() {}}
+		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, displaced: func() {}}
+	if path != "" {
+		if err := w.holdFiles(ctx, path); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
 	w.upkeep.copy = func() {
 		// On the pool's second connection. A failure is left for the next write to report.
 		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)
 	}
 	return w, nil
+}
+
+// holdFiles notes which files are open.
+func (w *writer) holdFiles(ctx context.Context, path string) (err error) {
+	if w.held, err = hold(path); err != nil {
+		return err
+	}
+	w.size = w.held.files[0].Size()
+	var page int64
+	if err := w.conn.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&page); err != nil {
+		return err
+	}
+	w.wal, err = keepLog(path+"-wal", page)
+	return err
 }
 
 // Write implements [sqlstore.Writer]: fn runs in the next batch.
@@ -144,8 +151,9 @@ func (w *writer) loop() {
 	}
 	w.tried = time.Time{} // there is no later
 	w.watch(ctx)
-	// Where an open file cannot be deleted, SQLite could not take the log away.
-	_ = w.wal.file.Close()
+	if w.wal != nil { // where an open file cannot be deleted, SQLite could not take the log away
+		_ = w.wal.file.Close()
+	}
 	if w.Lost() != nil {
 		// Left open: closing them would write into what is at the path now.
 		return

@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func (db *database) leave(op string, b *scrollback.Branch) (scrollback.Conversat
 
 // Rewind implements [driver.Log].
 func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
-	const op = "memdriver.Rewind"
+	const op = "oracle.Rewind"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {

@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Adopt implements [driver.Move]. Unlike the other writes it judges as it goes, and
+// Adopt implements [driver.Log]. Unlike the other writes it judges as it goes, and
 // puts everything back when it fails.
-func (db move) Adopt(ctx context.Context, a driver.Adopt) error {
-	const op = "memdriver.Adopt"
+func (db log) Adopt(ctx context.Context, a driver.Adopt) error {
+	const op = "oracle.Adopt"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -42,7 +42,7 @@ func adoption(a driver.Adopt) driver.Adopt {
 }
 
 // keepsake remembers everything that an adoption may change.
-func (db move) keepsake() (back func()) {
+func (db log) keepsake() (back func()) {
 	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
 		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows),
 		changes: db.changes}
@@ -73,10 +73,10 @@ func (db move) keepsake() (back func()) {
 	}
 }
 
-// Folds implements [driver.Move].
-func (db move) Folds(ctx context.Context, id scrollback.ConversationID,
+// StoredReceipts implements [driver.Views].
+func (db views) StoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
-	end, err := db.read(ctx, "memdriver.Folds")
+	end, err := db.read(ctx, "oracle.Folds")
 	defer end()
 	th := db.threads[id]
 	if err != nil || th == nil {
@@ -90,9 +90,9 @@ func (db move) Folds(ctx context.Context, id scrollback.ConversationID,
 	return out, nil
 }
 
-// Taken implements [driver.Move].
-func (db move) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	end, err := db.read(ctx, "memdriver.Taken")
+// FirstTaken implements [driver.Log].
+func (db log) FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+	end, err := db.read(ctx, "oracle.Taken")
 	defer end()
 	if err != nil {
 		return "", err
@@ -218,7 +218,7 @@ func (j *adopting) show() error {
 		if err := j.weigh(v.Branch, &v.View); err != nil {
 			return err
 		}
-		if err := (audit{j.database}).setView(j.op, v, j.a.Now); err != nil {
+		if err := (admin{j.database}).setView(j.op, v, j.a.Now); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
-// Package memdriver keeps a store's rows in memory: the readable reference of
-// the contract in package driver, and the database of tests.
+// Package oracle keeps a store's rows in memory: the readable reference of
+// the contract in package driver, which others are compared with, and the database of many tests.
 //
 // One lock is its transaction. A write judges everything first and changes rows
 // only once nothing can fail any more, so an error leaves no trace. Rows are
@@ -13,7 +13,7 @@
 //
 // It is safe for concurrent use and forgets everything when it is closed. It may
 // not know SQL, the clock or how ids are made.
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -48,35 +48,26 @@ type database struct {
 	purged                    map[[2]string]bool      // by the key of an origin and a project
 	tallies                   map[string]driver.Tally // Most is how much there is
 	allowed                   map[scrollback.KeyID]scrollback.Limits
+	keys                      []storedKey // in the order they were added
+	signIns                   []signIn    // the same
+	claims                    map[claimKey]driver.Claim
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
 type (
 	log    struct{ *database }
-	reader struct{ *database }
 	turns  struct{ *database }
 	views  struct{ *database }
-	refs   struct{ *database }
 	index  struct{ *database }
-	book   struct{ *database }
-	audit  struct{ *database }
-	hashes struct{ *database }
-	move   struct{ *database }
-	feed   struct{ *database }
-
-	projects struct{ *database }
-	limits   struct{ *database }
-	origins  struct{ *database }
+	access struct{ *database }
+	admin  struct{ *database }
 )
 
 // New makes an empty database.
 func New() *driver.Driver {
 	db := empty()
-	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Hashes: hashes{db}, Move: move{db},
-		Keys: newKeys(&db.mu, db.usable),
-		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Origins: origins{db},
-		Claims: newClaims(&db.mu, db.usable), Close: db.close}
+	return &driver.Driver{Log: log{db}, Turns: turns{db}, Views: views{db}, Index: index{db}, Access: access{db},
+		Admin: admin{db}, Ready: db.ready, Close: db.close}
 }
 
 func empty() *database {
@@ -93,6 +84,7 @@ func empty() *database {
 		purged:    map[[2]string]bool{},
 		tallies:   map[string]driver.Tally{},
 		allowed:   map[scrollback.KeyID]scrollback.Limits{},
+		claims:    map[claimKey]driver.Claim{},
 		indexed:   indexed{documents: map[driver.Place]driver.Document{}},
 	}
 }
@@ -107,7 +99,7 @@ func (db *database) close() error {
 
 // ready is [driver.Driver]'s.
 func (db *database) ready(ctx context.Context) error {
-	end, err := db.write(ctx, "memdriver.Ready")
+	end, err := db.write(ctx, "oracle.Ready")
 	defer end()
 	return err
 }
@@ -156,9 +148,9 @@ func (cs *changes) tell(c driver.Changed) {
 	}
 }
 
-// Changes implements [driver.Feed].
-func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
-	end, err := db.read(ctx, "memdriver.Changes")
+// Changes implements [driver.Log].
+func (db log) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+	end, err := db.read(ctx, "oracle.Changes")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -178,9 +170,9 @@ func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Ch
 	return out, nil
 }
 
-// Span implements [driver.Feed].
-func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
-	end, err := db.read(ctx, "memdriver.Span")
+// ChangeSpan implements [driver.Log].
+func (db log) ChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
+	end, err := db.read(ctx, "oracle.Span")
 	defer end()
 	kept := db.changes.kept
 	if err != nil || len(kept) == 0 {
@@ -189,5 +181,5 @@ func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
 	return kept[0].N, kept[len(kept)-1].N, nil
 }
 
-// Committed implements [driver.Feed].
-func (db feed) Committed() <-chan struct{} { return db.changes.committed }
+// Committed implements [driver.Log].
+func (db log) Committed() <-chan struct{} { return db.changes.committed }

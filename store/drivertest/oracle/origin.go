@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -14,9 +14,9 @@ func byOrigin(a, b scrollback.Origin) int {
 	return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
 }
 
-// Put implements [driver.Origins].
-func (db origins) Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
-	const op = "memdriver.PutOrigin"
+// PutOrigin implements [driver.Log].
+func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
+	const op = "oracle.PutOrigin"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -35,9 +35,9 @@ func (db origins) Put(ctx context.Context, o scrollback.Origin, instead scrollba
 	return nil
 }
 
-// List implements [driver.Origins].
-func (db origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
-	end, err := db.read(ctx, "memdriver.Origins")
+// Origins implements [driver.Log].
+func (db log) Origins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
+	end, err := db.read(ctx, "oracle.Origins")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -57,9 +57,9 @@ func (db origins) List(ctx context.Context, q driver.OriginQuery) ([]scrollback.
 	return out, nil
 }
 
-// Purged implements [driver.Origins].
-func (db origins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
-	end, err := db.read(ctx, "memdriver.PurgedOrigin")
+// OriginPurged implements [driver.Log].
+func (db log) OriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+	end, err := db.read(ctx, "oracle.PurgedOrigin")
 	defer end()
 	if err != nil {
 		return false, err

@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ type thread struct {
 // Create implements [driver.Log].
 func (db log) Create(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
-	const op = "memdriver.Create"
+	const op = "oracle.Create"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -66,7 +66,7 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation,
 // whatever edit does to it.
 func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	const op = "memdriver.Patch"
+	const op = "oracle.Patch"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -100,9 +100,9 @@ func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
 	next.AgentOf = old.AgentOf
 }
 
-// Head implements [driver.Reader].
-func (db reader) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	const op = "memdriver.Head"
+// Head implements [driver.Log].
+func (db log) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+	const op = "oracle.Head"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -115,9 +115,9 @@ func (db reader) Head(ctx context.Context, id scrollback.ConversationID) (driver
 	return db.head(th), nil
 }
 
-// Conversations implements [driver.Reader].
-func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	end, err := db.read(ctx, "memdriver.Conversations")
+// Conversations implements [driver.Log].
+func (db log) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+	end, err := db.read(ctx, "oracle.Conversations")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -149,9 +149,9 @@ func works(q driver.ListQuery, of *scrollback.AgentRef) bool {
 	return of != nil && slices.Contains(q.AgentOf, of.ID)
 }
 
-// Projects implements [driver.Reader]. A conversation in the trash names none.
-func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
-	end, err := db.read(ctx, "memdriver.Projects")
+// ListProjects implements [driver.Access]. A conversation in the trash names none.
+func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error) {
+	end, err := db.read(ctx, "oracle.Projects")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -175,9 +175,9 @@ func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return out, nil
 }
 
-// Get implements [driver.Projects].
-func (db projects) Get(ctx context.Context, name string) (scrollback.Project, error) {
-	end, err := db.read(ctx, "memdriver.Project")
+// Project implements [driver.Access].
+func (db access) Project(ctx context.Context, name string) (scrollback.Project, error) {
+	end, err := db.read(ctx, "oracle.Project")
 	defer end()
 	if err != nil {
 		return scrollback.Project{}, err
@@ -187,10 +187,10 @@ func (db projects) Get(ctx context.Context, name string) (scrollback.Project, er
 	return p, nil
 }
 
-// Put implements [driver.Projects].
-func (db projects) Put(ctx context.Context, name string, now int64,
+// PutProject implements [driver.Access].
+func (db access) PutProject(ctx context.Context, name string, now int64,
 	edit func(*scrollback.Project) error) (scrollback.Project, error) {
-	end, err := db.write(ctx, "memdriver.PutProject")
+	end, err := db.write(ctx, "oracle.PutProject")
 	defer end()
 	if err != nil {
 		return scrollback.Project{}, err
@@ -210,9 +210,9 @@ func (db projects) Put(ctx context.Context, name string, now int64,
 	return p, nil
 }
 
-// Delete implements [driver.Projects].
-func (db projects) Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error {
-	const op = "memdriver.DeleteProject"
+// DeleteProject implements [driver.Access].
+func (db access) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+	const op = "oracle.DeleteProject"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -231,7 +231,7 @@ func (db projects) Delete(ctx context.Context, name string, judge func(scrollbac
 
 // Entitle implements [driver.Log].
 func (db log) Entitle(ctx context.Context, e driver.Entitle) (bool, error) {
-	const op = "memdriver.Entitle"
+	const op = "oracle.Entitle"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -255,7 +255,7 @@ func (db log) Entitle(ctx context.Context, e driver.Entitle) (bool, error) {
 }
 
 // byPrefix lists the conversations whose ids begin with q.Prefix.
-func (db reader) byPrefix(q driver.ListQuery) []scrollback.Conversation {
+func (db log) byPrefix(q driver.ListQuery) []scrollback.Conversation {
 	var out []scrollback.Conversation
 	for id, th := range db.threads {
 		if th.PurgedAt == 0 && strings.HasPrefix(string(id), q.Prefix) && within(q.Projects, th.Project) {

@@ -6,8 +6,10 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Audit checks what is kept, and repairs it. It serves no request.
-type Audit interface {
+// Admin checks what is kept, and repairs it. It serves no request. It keeps a hash of each message as it
+// was stored, made in the transaction that stores it; those of messages that an older program stored
+// are made afterwards, by FillHashes.
+type Admin interface {
 	// Walk walks all rows in one snapshot of the database, page by page, and hands each
 	// to the walk. It continues past damage and reports it as a flaw. An error of the
 	// walk ends it and is returned as it is; other errors mean that the database could
@@ -21,6 +23,20 @@ type Audit interface {
 
 	// Mend repairs one thing; see [Mend].
 	Mend(ctx context.Context, m Mend) error
+
+	// VerifyHashes compares the messages on the path of a branch, those with From <= seq <= To, with
+	// their hashes. What cannot even be read as a message is compared like any other. The
+	// query's Wanted is not used.
+	VerifyHashes(ctx context.Context, q MessageQuery) (Verified, error)
+
+	// FillHashes makes the hashes of some messages that have none, at most about limit of them, in one
+	// transaction, and goes on where the call before it ended, in whichever process that was.
+	// Done says that the end is reached; then nothing is written. A message is hashed as it is
+	// now. Calls at the same time do no harm, but one of them does nothing.
+	FillHashes(ctx context.Context, limit int) (Filled, error)
+
+	// RefillHashes lets Fill begin again, for messages that were stored behind its back.
+	RefillHashes(ctx context.Context) error
 }
 
 // Mend repairs one thing, in one transaction: the first of the fields up to Lease

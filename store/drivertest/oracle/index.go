@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ type indexed struct {
 
 // State implements [driver.Index].
 func (db index) State(ctx context.Context) (driver.IndexState, error) {
-	end, err := db.read(ctx, "memdriver.State")
+	end, err := db.read(ctx, "oracle.State")
 	defer end()
 	s := driver.IndexState{Cut: db.indexed.cut, Watermark: db.indexed.watermark, Newest: newest(db.database),
 		Documents: int64(len(db.indexed.documents))}
@@ -32,7 +32,7 @@ func (db index) State(ctx context.Context) (driver.IndexState, error) {
 
 // Behind implements [driver.Index].
 func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
-	end, err := db.read(ctx, "memdriver.Behind")
+	end, err := db.read(ctx, "oracle.Behind")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func placeOf(db *database, r *row) driver.Place {
 
 // Put implements [driver.Index].
 func (db index) Put(ctx context.Context, d driver.Documents) (bool, error) {
-	end, err := db.write(ctx, "memdriver.Put")
+	end, err := db.write(ctx, "oracle.Put")
 	defer end()
 	if err != nil || d.Cut != db.indexed.cut || d.From != db.indexed.watermark {
 		return false, err
@@ -69,7 +69,7 @@ func (db index) Put(ctx context.Context, d driver.Documents) (bool, error) {
 
 // Reset implements [driver.Index].
 func (db index) Reset(ctx context.Context, cut int) error {
-	end, err := db.write(ctx, "memdriver.Reset")
+	end, err := db.write(ctx, "oracle.Reset")
 	defer end()
 	if err == nil {
 		db.indexed = indexed{cut: cut, documents: map[driver.Place]driver.Document{}}
@@ -79,7 +79,7 @@ func (db index) Reset(ctx context.Context, cut int) error {
 
 // Tend implements [driver.Index]: it forgets what was purged.
 func (db index) Tend(ctx context.Context) (bool, error) {
-	end, err := db.write(ctx, "memdriver.Tend")
+	end, err := db.write(ctx, "oracle.Tend")
 	defer end()
 	if err != nil {
 		return false, err
@@ -100,7 +100,7 @@ func rowsAt(db *database) map[driver.Place]*row {
 
 // Postings implements [driver.Index].
 func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
-	end, err := db.read(ctx, "memdriver.Postings")
+	end, err := db.read(ctx, "oracle.Postings")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.P
 
 // Lines implements [driver.Index].
 func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
-	end, err := db.read(ctx, "memdriver.Lines")
+	end, err := db.read(ctx, "oracle.Lines")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.F
 
 // LinesOf implements [driver.Index].
 func (db index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.Line, error) {
-	end, err := db.read(ctx, "memdriver.LinesOf")
+	end, err := db.read(ctx, "oracle.LinesOf")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func lineOf(db *database, b *branch) driver.Line {
 
 // Marks implements [driver.Index].
 func (db index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
-	end, err := db.read(ctx, "memdriver.Marks")
+	end, err := db.read(ctx, "oracle.Marks")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (db index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark
 
 // Located implements [driver.Index].
 func (db index) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
-	end, err := db.read(ctx, "memdriver.Located")
+	end, err := db.read(ctx, "oracle.Located")
 	defer end()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Walk implements [driver.Audit]. Rows in memory belong together by construction,
+// Walk implements [driver.Admin]. Rows in memory belong together by construction,
 // so it finds no flaw. The walk may ask the database: the lock is not held.
-func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
+func (db admin) Walk(ctx context.Context, w driver.AuditWalk) error {
 	p, err := db.picture(ctx)
 	if err != nil {
 		return err
@@ -20,7 +20,7 @@ func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.threads)) {
-		if err := (audit{p}).walkThread(p.threads[id], w); err != nil {
+		if err := (admin{p}).walkThread(p.threads[id], w); err != nil {
 			return err
 		}
 	}
@@ -51,8 +51,8 @@ func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
 }
 
 // picture copies what an audit walks.
-func (db audit) picture(ctx context.Context) (*database, error) {
-	end, err := db.read(ctx, "memdriver.Audit")
+func (db admin) picture(ctx context.Context) (*database, error) {
+	end, err := db.read(ctx, "oracle.Audit")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (db audit) picture(ctx context.Context) (*database, error) {
 	return p, nil
 }
 
-func (db audit) walkThread(th *thread, w driver.AuditWalk) error {
+func (db admin) walkThread(th *thread, w driver.AuditWalk) error {
 	if err := w.Conversation(th.Conversation); err != nil {
 		return err
 	}
@@ -96,9 +96,9 @@ func (db audit) walkThread(th *thread, w driver.AuditWalk) error {
 	return nil
 }
 
-// Copy implements [driver.Audit]: there is no file to copy.
-func (db audit) Copy(ctx context.Context, path string) error {
-	const op = "memdriver.Copy"
+// Copy implements [driver.Admin]: there is no file to copy.
+func (db admin) Copy(ctx context.Context, path string) error {
+	const op = "oracle.Copy"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -107,11 +107,11 @@ func (db audit) Copy(ctx context.Context, path string) error {
 	return scrollback.Errorf(scrollback.Refused, op, "a database in memory cannot be copied to a file")
 }
 
-// Mend implements [driver.Audit]. Rows in memory belong together by construction: for
+// Mend implements [driver.Admin]. Rows in memory belong together by construction: for
 // heads, lost rows, books and most strays it can only report that they are sound, or that
 // the thing is unknown.
-func (db audit) Mend(ctx context.Context, m driver.Mend) error {
-	const op = "memdriver.Mend"
+func (db admin) Mend(ctx context.Context, m driver.Mend) error {
+	const op = "oracle.Mend"
 	end, err := db.write(ctx, op)
 	defer end()
 	switch {
@@ -150,7 +150,7 @@ func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 }
 
 // exists returns an error for an unknown conversation; a purged one counts as known.
-func (db audit) exists(op string, id scrollback.ConversationID) error {
+func (db admin) exists(op string, id scrollback.ConversationID) error {
 	if db.threads[id] == nil {
 		return scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
 	}
@@ -158,7 +158,7 @@ func (db audit) exists(op string, id scrollback.ConversationID) error {
 }
 
 // setView replaces what a branch shows, unless somebody else has.
-func (db audit) setView(op string, v driver.MendView, now int64) error {
+func (db admin) setView(op string, v driver.MendView, now int64) error {
 	b := db.branches[v.Branch]
 	if b == nil || b.ViewVersion != v.IfViewVersion {
 		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", v.Branch)
@@ -172,7 +172,7 @@ func (db audit) setView(op string, v driver.MendView, now int64) error {
 	return nil
 }
 
-func (db audit) mendLease(op string, m driver.Mend) error {
+func (db admin) mendLease(op string, m driver.Mend) error {
 	t := db.turns[m.Lease]
 	if t == nil {
 		return scrollback.Errorf(scrollback.NotFound, op, "no turn %s", m.Lease)

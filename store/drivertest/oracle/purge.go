@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 
 // Purge implements [driver.Log].
 func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
-	const op = "memdriver.Purge"
+	const op = "oracle.Purge"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {

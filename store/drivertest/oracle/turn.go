@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 
 // Save implements [driver.Turns].
 func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
-	const op = "memdriver.Save"
+	const op = "oracle.Save"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -32,7 +32,7 @@ func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
 
 // Finish implements [driver.Turns].
 func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
-	const op = "memdriver.Finish"
+	const op = "oracle.Finish"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -76,7 +76,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 
 // TakeOver implements [driver.Turns].
 func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (scrollback.Turn, error) {
-	const op = "memdriver.TakeOver"
+	const op = "oracle.TakeOver"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -119,7 +119,7 @@ func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.Finish) {
 
 // Steps implements [driver.Turns].
 func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
-	end, err := db.read(ctx, "memdriver.Steps")
+	end, err := db.read(ctx, "oracle.Steps")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.S
 
 // Texts implements [driver.Turns].
 func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
-	end, err := db.read(ctx, "memdriver.Texts")
+	end, err := db.read(ctx, "oracle.Texts")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes 
 
 // Stop implements [driver.Turns].
 func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
-	const op = "memdriver.Stop"
+	const op = "oracle.Stop"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -165,7 +165,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 
 // Get implements [driver.Turns].
 func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
-	const op = "memdriver.Get"
+	const op = "oracle.Get"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -180,7 +180,7 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 
 // Last implements [driver.Turns].
 func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	const op = "memdriver.Last"
+	const op = "oracle.Last"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -199,7 +199,7 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 
 // Meta implements [driver.Turns].
 func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-	end, err := db.read(ctx, "memdriver.Meta")
+	end, err := db.read(ctx, "oracle.Meta")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollba
 
 // Troubled implements [driver.Turns].
 func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
-	end, err := db.read(ctx, "memdriver.Troubled")
+	end, err := db.read(ctx, "oracle.Troubled")
 	defer end()
 	if err != nil {
 		return nil, err

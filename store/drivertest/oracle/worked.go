@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 
 // Worked implements [driver.Index].
 func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Worked, error) {
-	end, err := db.read(ctx, "memdriver.Worked")
+	end, err := db.read(ctx, "oracle.Worked")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 
 // WorkedLines implements [driver.Index].
 func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
-	end, err := db.read(ctx, "memdriver.WorkedLines")
+	end, err := db.read(ctx, "oracle.WorkedLines")
 	defer end()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -38,7 +38,7 @@ func newest(db *database) int64 {
 
 // Append implements [driver.Log].
 func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
-	const op = "memdriver.Append"
+	const op = "oracle.Append"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -73,9 +73,9 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }
 
-// Branches implements [driver.Reader].
-func (db reader) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	end, err := db.read(ctx, "memdriver.Branches")
+// Branches implements [driver.Log].
+func (db log) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	end, err := db.read(ctx, "oracle.Branches")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -99,9 +99,9 @@ func (db *database) own(id scrollback.ConversationID) []*branch {
 	return out
 }
 
-// Branch implements [driver.Reader].
-func (db reader) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	const op = "memdriver.Branch"
+// Branch implements [driver.Log].
+func (db log) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+	const op = "oracle.Branch"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -114,9 +114,9 @@ func (db reader) Branch(ctx context.Context, id scrollback.BranchID) (scrollback
 	return clone(b.Branch), nil
 }
 
-// Messages implements [driver.Reader].
-func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	end, err := db.read(ctx, "memdriver.Messages")
+// Messages implements [driver.Log].
+func (db log) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+	end, err := db.read(ctx, "oracle.Messages")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollb
 			if q.Wanted != nil {
 				parts, err := r.Parts.MarshalJSON()
 				if err != nil {
-					return nil, scrollback.Wrap(scrollback.Internal, "memdriver.Messages", err)
+					return nil, scrollback.Wrap(scrollback.Internal, "oracle.Messages", err)
 				}
 				if !q.Wanted(parts) {
 					continue
@@ -143,8 +143,8 @@ func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollb
 	return cloneAll(out), nil
 }
 
-// Shape implements [driver.Reader].
-func (db reader) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
+// Shape implements [driver.Log].
+func (db log) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
 	path, err := db.Messages(ctx, driver.MessageQuery{Branch: q.Branch, From: 1, To: q.Head})
 	var out []scrollback.ShapeBin
 	was := int64(-1)

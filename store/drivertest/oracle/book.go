@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -32,9 +32,9 @@ func (db *database) enter(project string, records []scrollback.UsageRecord, lear
 	}
 }
 
-// UsageDays implements [driver.Book].
-func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
-	end, err := db.read(ctx, "memdriver.UsageDays")
+// UsageDays implements [driver.Access].
+func (db access) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
+	end, err := db.read(ctx, "oracle.UsageDays")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ type called struct {
 	project string
 }
 
-// UsageParts implements [driver.Book].
-func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
-	end, err := db.read(ctx, "memdriver.UsageParts")
+// UsageParts implements [driver.Access].
+func (db access) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
+	end, err := db.read(ctx, "oracle.UsageParts")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -72,9 +72,9 @@ func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollbac
 	return parts.Sums(), nil
 }
 
-// Spent implements [driver.Book].
-func (db book) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
-	end, err := db.read(ctx, "memdriver.Spent")
+// Spent implements [driver.Access].
+func (db access) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+	end, err := db.read(ctx, "oracle.Spent")
 	defer end()
 	sum := scrollback.Usage{Currency: q.Currency}
 	if err != nil {
@@ -112,9 +112,9 @@ func count(db *database, t driver.Tally, used int64) {
 	db.tallies[t.Actor] = t
 }
 
-// Count implements [driver.Limits].
-func (db limits) Count(ctx context.Context, t driver.Tally) (int64, error) {
-	end, err := db.write(ctx, "memdriver.Count")
+// CountTally implements [driver.Access].
+func (db access) CountTally(ctx context.Context, t driver.Tally) (int64, error) {
+	end, err := db.write(ctx, "oracle.Count")
 	defer end()
 	if err != nil {
 		return 0, err
@@ -137,23 +137,23 @@ func room(db *database, t driver.Tally) (int64, error) {
 	return used, err
 }
 
-// Counted implements [driver.Limits].
-func (db limits) Counted(ctx context.Context, t driver.Tally) (int64, error) {
-	end, err := db.read(ctx, "memdriver.Counted")
+// Tallied implements [driver.Access].
+func (db access) Tallied(ctx context.Context, t driver.Tally) (int64, error) {
+	end, err := db.read(ctx, "oracle.Counted")
 	defer end()
 	return tallied(db.database, t), err
 }
 
-// KeyLimits implements [driver.Limits].
-func (db limits) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
-	end, err := db.read(ctx, "memdriver.KeyLimits")
+// KeyLimits implements [driver.Access].
+func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
+	end, err := db.read(ctx, "oracle.KeyLimits")
 	defer end()
 	return db.allowed[id], err
 }
 
-// MadeBy implements [driver.Limits].
-func (db limits) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
-	end, err := db.read(ctx, "memdriver.MadeBy")
+// MadeBy implements [driver.Access].
+func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+	end, err := db.read(ctx, "oracle.MadeBy")
 	defer end()
 	makers := map[scrollback.KeyID]scrollback.KeyID{}
 	for made, set := range db.allowed {
@@ -162,9 +162,9 @@ func (db limits) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.
 	return driver.Made(id, makers), err
 }
 
-// SetKeyLimits implements [driver.Limits].
-func (db limits) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
-	end, err := db.write(ctx, "memdriver.SetKeyLimits")
+// SetKeyLimits implements [driver.Access].
+func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+	end, err := db.write(ctx, "oracle.SetKeyLimits")
 	defer end()
 	if err != nil {
 		return err
@@ -175,9 +175,9 @@ func (db limits) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scroll
 	return nil
 }
 
-// Learned implements [driver.Book].
-func (db book) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
-	end, err := db.read(ctx, "memdriver.Learned")
+// Learned implements [driver.Turns].
+func (db turns) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+	end, err := db.read(ctx, "oracle.Learned")
 	defer end()
 	if err != nil {
 		return scrollback.Learned{}, err
@@ -185,9 +185,9 @@ func (db book) Learned(ctx context.Context, model string) (scrollback.Learned, e
 	return clone(db.learned[model]), nil
 }
 
-// Teach implements [driver.Book].
-func (db book) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	end, err := db.write(ctx, "memdriver.Teach")
+// Teach implements [driver.Turns].
+func (db turns) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+	end, err := db.write(ctx, "oracle.Teach")
 	defer end()
 	if err != nil {
 		return err

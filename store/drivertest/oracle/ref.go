@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"cmp"
@@ -16,9 +16,9 @@ type mention struct {
 	at       int64
 }
 
-// PutArtifact implements [driver.Refs].
-func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	const op = "memdriver.PutArtifact"
+// PutArtifact implements [driver.Log].
+func (db log) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+	const op = "oracle.PutArtifact"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -36,9 +36,9 @@ func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentioned
 	return nil
 }
 
-// List implements [driver.Refs].
-func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
-	end, err := db.read(ctx, "memdriver.Refs")
+// Refs implements [driver.Log].
+func (db log) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+	end, err := db.read(ctx, "oracle.Refs")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEnt
 }
 
 // refs is all that a thread mentions, in no order.
-func (db refs) refs(th *thread) []scrollback.RefEntry {
+func (db log) refs(th *thread) []scrollback.RefEntry {
 	var out []scrollback.RefEntry
 	for _, id := range th.segments {
 		s := db.segments[id]
@@ -113,9 +113,9 @@ func (th *thread) refer(s driver.Source, m *scrollback.Message) {
 	}
 }
 
-// Sources implements [driver.Refs].
-func (db refs) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
-	end, err := db.read(ctx, "memdriver.Sources")
+// Sources implements [driver.Log].
+func (db log) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
+	end, err := db.read(ctx, "oracle.Sources")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ type receipt struct {
 
 // Commit implements [driver.Views].
 func (db views) Commit(ctx context.Context, c driver.Commit) error {
-	const op = "memdriver.Commit"
+	const op = "oracle.Commit"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -193,7 +193,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 
 // Unfold implements [driver.Views].
 func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
-	const op = "memdriver.Unfold"
+	const op = "oracle.Unfold"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -235,7 +235,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 
 // Refold implements [driver.Views].
 func (db views) Refold(ctx context.Context, q driver.Refold) (scrollback.Receipt, error) {
-	const op = "memdriver.Refold"
+	const op = "oracle.Refold"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
@@ -270,7 +270,7 @@ func (db views) Refold(ctx context.Context, q driver.Refold) (scrollback.Receipt
 
 // Folds implements [driver.Views].
 func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
-	end, err := db.read(ctx, "memdriver.Folds")
+	end, err := db.read(ctx, "oracle.Folds")
 	defer end()
 	b := db.branches[q.Branch]
 	if err != nil || b == nil {
@@ -297,7 +297,7 @@ func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, e
 
 // Segments implements [driver.Views].
 func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	const op = "memdriver.Segments"
+	const op = "oracle.Segments"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -316,7 +316,7 @@ func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scr
 
 // Receipts implements [driver.Views].
 func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
-	const op = "memdriver.Receipts"
+	const op = "oracle.Receipts"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {

@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import "reflect"
 

@@ -1,4 +1,4 @@
-package memdriver
+package oracle
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // Begin implements [driver.Turns].
 func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
-	const op = "memdriver.Begin"
+	const op = "oracle.Begin"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
