@@ -16,7 +16,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 )
 

@@ -28,7 +28,7 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
+	"github.com/scrollback-ai/scrollback/store/sql/postgres"
 )
 
 // Open is [local.Open] with the databases and buckets of Services.

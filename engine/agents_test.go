@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/transfer"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
@@ -321,7 +321,7 @@ func TestSubAgentThatCannotBegin(t *testing.T) {
 // where they were is not offered the tool.
 func TestSubAgentsNotAllowed(t *testing.T) {
 	ctx := context.Background()
-	mem := memdriver.New()
+	mem := oracle.New()
 	f := newOffice(t, enginetest.Options{Driver: mem}, echoes(), modeltest.Say("hello"))
 	id := f.boss()
 	f.Ask(id, "hi").Done(t, scrollback.TurnComplete, "stop")
@@ -400,7 +400,7 @@ func TestSubAgentStopsWithItsTurn(t *testing.T) {
 // and the conversation goes on without the result.
 func TestSubAgentOfACrash(t *testing.T) {
 	ctx := context.Background()
-	mem := memdriver.New()
+	mem := oracle.New()
 	gate := make(chan struct{})
 	begun := make(chan struct{})
 	defer close(gate)
@@ -601,7 +601,7 @@ func TestSubAgentFaults(t *testing.T) {
 			if i > 300 {
 				t.Fatal("it does not end")
 			}
-			mem := memdriver.New()
+			mem := oracle.New()
 			s := newOffice(t, enginetest.Options{Driver: mem}, echoes(), modeltest.Say("ready"))
 			id := s.boss()
 			faulty := &drivertest.Faulty{At: i, Lost: lost}

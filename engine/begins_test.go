@@ -14,12 +14,12 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 // adopts does something before each batch of a history is stored.
 type adopts struct {
-	driver.Move
+	driver.Log
 	before func(driver.Adopt) error
 }
 
@@ -27,7 +27,7 @@ func (a *adopts) Adopt(ctx context.Context, one driver.Adopt) error {
 	if err := a.before(one); err != nil {
 		return err
 	}
-	return a.Move.Adopt(ctx, one)
+	return a.Log.Adopt(ctx, one)
 }
 
 // past is a history of n messages.
@@ -41,9 +41,9 @@ func past(n int) (out []scrollback.Message) {
 
 // beginsRig is a rig whose batches can be watched.
 func beginsRig(t *testing.T) (*enginetest.Rig, *adopts) {
-	d := memdriver.New()
-	a := &adopts{Move: d.Move, before: func(driver.Adopt) error { return nil }}
-	d.Move = a
+	d := oracle.New()
+	a := &adopts{Log: d.Log, before: func(driver.Adopt) error { return nil }}
+	d.Log = a
 	return enginetest.New(t, enginetest.Options{Driver: d}, modeltest.Say("a")), a
 }
 
@@ -110,7 +110,7 @@ func TestHistoryCutOff(t *testing.T) {
 			t.Fatal("created")
 		}
 		die()
-		left, err := r.Driver.Read.Branches(ctx, id)
+		left, err := r.Driver.Log.Branches(ctx, id)
 		if err != nil || (len(left) > 0) != crash {
 			t.Errorf("a crash (%v) left %d branches, %v", crash, len(left), err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -182,7 +182,7 @@ func TestCancelKeepsWhatWasWritten(t *testing.T) {
 // Another process asks for the turn to stop: its owner sees it when it saves.
 func TestCancelFromAfar(t *testing.T) {
 	step, gate := gated("one ", "two")
-	d := memdriver.New()
+	d := oracle.New()
 	a := enginetest.New(t, enginetest.Options{Driver: d, SaveEvery: time.Millisecond}, step)
 	b := enginetest.New(t, enginetest.Options{Driver: d, Clock: a.Clock})
 	id := a.NewConversation()
@@ -212,7 +212,7 @@ func TestShutdownSavesTheReply(t *testing.T) {
 // still write is refused.
 func TestLeaseEnds(t *testing.T) {
 	step, gate := gated("lost ", "and found")
-	d := memdriver.New()
+	d := oracle.New()
 	dead := enginetest.New(t, enginetest.Options{Driver: d, SaveEvery: time.Millisecond}, step)
 	next := enginetest.New(t, enginetest.Options{Driver: d, Clock: dead.Clock}, modeltest.Say("fresh"))
 	id := dead.NewConversation()

@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 	"github.com/scrollback-ai/scrollback/workspace"
@@ -264,7 +264,7 @@ func TestFaultsEverywhere(t *testing.T) {
 					if i > 500 {
 						t.Fatal("it does not end")
 					}
-					mem := memdriver.New()
+					mem := oracle.New()
 					s := newScene(t, mem)
 					before := kept(t, s.Rig)
 					faulty := &drivertest.Faulty{At: i, Lost: lost}

@@ -17,8 +17,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/transfer"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -190,7 +190,7 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 // can be told on, and what was acknowledged is there.
 func TestFaults(t *testing.T) {
 	for i := int64(0); ; i++ {
-		mem := memdriver.New()
+		mem := oracle.New()
 		faulty := &drivertest.Faulty{At: i}
 		r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), NoFolds: true}, enginetest.Chatter())
 		failed := story(r)

@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )

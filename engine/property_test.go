@@ -16,7 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -303,7 +303,7 @@ func TestAnyConversation(t *testing.T) {
 	did := map[string]int{}
 	requests := 0
 	for seed := range seeds {
-		l := newLife(t, uint64(seed), memdriver.New())
+		l := newLife(t, uint64(seed), oracle.New())
 		for range steps {
 			l.exactly(l.step())
 			if t.Failed() {

@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -277,7 +277,7 @@ func (i interposed) Begin(ctx context.Context, b driver.Begin) (driver.Begun, er
 // A process that writes while another follows the marks of a prompt does not make two
 // versions of one content, nor one version of two.
 func TestReferencesMeanwhile(t *testing.T) {
-	mem := memdriver.New()
+	mem := oracle.New()
 	var before func()
 	slow := *mem
 	slow.Turns = interposed{mem.Turns, &before}

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/all"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 // small is the window of a server in tokens, which nobody is told of beforehand.
@@ -33,7 +33,7 @@ func TestSmallLocalServers(t *testing.T) {
 			continue
 		}
 		env := map[string]string{}
-		d := memdriver.New()
+		d := oracle.New()
 		s := serve(t, preset, small, env)
 		s.says.words = 240
 		r := enginetest.New(t, enginetest.Options{Driver: d, Models: finds(env), NoFolds: true})

@@ -16,13 +16,13 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 // servers are engines over one database, with one clock.
 func servers(t *testing.T, n int, o enginetest.Options, steps ...modeltest.Step) []*enginetest.Rig {
 	if o.Driver == nil {
-		o.Driver = memdriver.New()
+		o.Driver = oracle.New()
 	}
 	if o.SaveEvery == 0 {
 		o.SaveEvery = time.Millisecond
@@ -205,13 +205,13 @@ func TestAskedElsewhere(t *testing.T) {
 
 // refusals tells of claims that were not got, by their owners.
 type refusals struct {
-	driver.Claims
+	driver.Turns
 	told chan string
 }
 
 // Claim implements [driver.Claims].
 func (r refusals) Claim(ctx context.Context, c driver.Claim) (bool, error) {
-	got, err := r.Claims.Claim(ctx, c)
+	got, err := r.Turns.Claim(ctx, c)
 	if err == nil && !got {
 		r.told <- c.Owner
 	}
@@ -223,9 +223,9 @@ func (r refusals) Claim(ctx context.Context, c driver.Claim) (bool, error) {
 func TestOneServerFolds(t *testing.T) {
 	ctx := context.Background()
 	s := newSlow()
-	d := memdriver.New()
+	d := oracle.New()
 	refused := make(chan string, 1000)
-	d.Claims = refusals{d.Claims, refused}
+	d.Turns = refusals{d.Turns, refused}
 	rs := servers(t, 3, enginetest.Options{Driver: d, Summaries: true, Limit: 64_000, Policy: compact.Rolling,
 		NoFolds: true}, s.step())
 	id := talked(rs[0], 20)
@@ -257,7 +257,7 @@ func TestOneServerFolds(t *testing.T) {
 	other := talked(rs[0], 20)
 	dead := driver.Claim{Conversation: other, Work: "fold", Owner: "dead", Now: rs[0].Clock.Load(),
 		Until: rs[0].Clock.Load() + 15_000}
-	if got, err := rs[0].Driver.Claims.Claim(ctx, dead); err != nil || !got {
+	if got, err := rs[0].Driver.Turns.Claim(ctx, dead); err != nil || !got {
 		t.Fatal(got, err)
 	}
 	go func() {

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 // namer is a model that chats, and answers requests for a title with what it is given.
@@ -194,7 +194,7 @@ func TestABadTitleIsRefused(t *testing.T) {
 		"fails":   {Err: errors.New("down")},
 		"closed":  hang,
 	} {
-		d := memdriver.New()
+		d := oracle.New()
 		n := namer("m", step)
 		var id scrollback.ConversationID
 		for round := range 2 { // the second is another process
@@ -222,7 +222,7 @@ func TestABadTitleIsRefused(t *testing.T) {
 
 // Processes that answer at once in one conversation ask once.
 func TestOneTitleCallAcrossProcesses(t *testing.T) {
-	d := memdriver.New()
+	d := oracle.New()
 	n := namer("m", modeltest.Say("Once"))
 	later := enginetest.New(t, enginetest.Options{Driver: d, NoFolds: true, Titles: engine.TitlesModel, NoTitleCalls: true,
 		Models: among(n)})

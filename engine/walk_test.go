@@ -22,8 +22,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -288,7 +288,7 @@ func TestWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		w := newWalker(t, seed, [2]*driver.Driver{memdriver.New(), db})
+		w := newWalker(t, seed, [2]*driver.Driver{oracle.New(), db})
 		for i := range n {
 			w.step()
 			if i%10 == 0 && len(w.ids) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -22,7 +22,7 @@ import (
 // there, and says of a turn that there is no model.
 func TestZeroOptions(t *testing.T) {
 	ctx := t.Context()
-	s, err := store.New(memdriver.New(), token.Count, &store.Options{})
+	s, err := store.New(oracle.New(), token.Count, &store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

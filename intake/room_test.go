@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -42,7 +42,7 @@ func TestOutputs(t *testing.T) {
 // Nothing of a text is lost: what is cut is whole behind an artifact that the message
 // mentions, in its place among the rest.
 func TestNothingOfATextIsLost(t *testing.T) {
-	s, err := store.New(memdriver.New(), token.Count, &store.Options{Image: token.Image})
+	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.Image})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestNothingOfATextIsLost(t *testing.T) {
 func TestNothingIsCountedTwice(t *testing.T) {
 	counts := map[string]int{}
 	count := func(text string) int { counts[text]++; return token.Count(text) }
-	s, err := store.New(memdriver.New(), count, &store.Options{Image: token.Image})
+	s, err := store.New(oracle.New(), count, &store.Options{Image: token.Image})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestNothingIsCountedTwice(t *testing.T) {
 // An imported image that cannot be read costs the picture alone: its bytes are kept as a
 // file, and what was said beside it stays.
 func TestImportedImageThatCannotBeRead(t *testing.T) {
-	s, err := store.New(memdriver.New(), token.Count, &store.Options{Image: token.Image})
+	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.Image})
 	if err != nil {
 		t.Fatal(err)
 	}

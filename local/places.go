@@ -13,8 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 // places are where things are kept.
@@ -120,7 +119,9 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 // openMemory keeps everything in memory: because it was asked for, or for want of
 // anything kept.
 func openMemory(ctx context.Context, kept objects.Place, o *Options, missing bool) (at places, err error) {
-	at.db = memdriver.New()
+	if at.db, err = sqlite.OpenMemory(ctx, &sqlite.Options{Log: o.Engine.Log}); err != nil {
+		return at, err
+	}
 	if missing || o.Objects == "" {
 		kept = objects.Place{}
 	}

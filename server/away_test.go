@@ -16,7 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 // ask sends a request, and returns the status, a header and the body.
@@ -43,7 +43,7 @@ func ask(t *testing.T, method, url, body string) (status int, h http.Header, tex
 // with a time, and goes on by itself when the database is back.
 func TestDatabaseAway(t *testing.T) {
 	away := &drivertest.Faulty{At: -1}
-	r := enginetest.New(t, enginetest.Options{Driver: away.Wrap(memdriver.New())}, modeltest.Say("fine"))
+	r := enginetest.New(t, enginetest.Options{Driver: away.Wrap(oracle.New())}, modeltest.Say("fine"))
 	s := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test"}, true))
 	defer s.Close()
 	var c struct{ ID string }

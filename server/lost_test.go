@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 // A database whose files somebody empties, cuts, deletes or replaces under a running server is

@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 // An answer that was not streamed says as much of a refusal as the stream does, and a request
@@ -56,7 +56,7 @@ func TestRefusalNotStreamed(t *testing.T) {
 // A store that fails while an answer comes is 503, and not its model's fault.
 func TestStoreFailsInsideATurn(t *testing.T) {
 	faulty := &drivertest.Faulty{At: 1 << 40}
-	r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(memdriver.New()), NoFolds: true},
+	r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(oracle.New()), NoFolds: true},
 		modeltest.Step{Reply: func(model.Request) []model.Delta {
 			faulty.Down.Store(true)
 			return []model.Delta{{Text: "It is said."}}

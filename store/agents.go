@@ -25,7 +25,7 @@ func (p Agents) Below(ctx context.Context, id scrollback.ConversationID,
 	for of := []scrollback.ConversationID{id}; len(of) > 0 && len(out) < agentsMost; {
 		var next []scrollback.ConversationID
 		for _, in := range lists {
-			page, err := p.s.d.Read.Conversations(ctx, driver.ListQuery{AgentOf: of, Trash: in, Limit: agentsMost})
+			page, err := p.s.d.Log.Conversations(ctx, driver.ListQuery{AgentOf: of, Trash: in, Limit: agentsMost})
 			if err != nil {
 				return nil, err
 			}

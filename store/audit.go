@@ -10,7 +10,7 @@ import (
 )
 
 // Walk walks everything that is stored; see [AuditWalk]. It writes nothing.
-func (a Audit) Walk(ctx context.Context, w AuditWalk) error { return a.s.d.Audit.Walk(ctx, w) }
+func (a Audit) Walk(ctx context.Context, w AuditWalk) error { return a.s.d.Admin.Walk(ctx, w) }
 
 // Base is the weight of a branch's path up to where it leaves its parent. It is
 // internal when that place does not exist.
@@ -37,7 +37,7 @@ func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight
 			return broken("its path comes back to branch %s", p.Parent)
 		}
 		seen[p.Parent] = true
-		next, err := a.s.d.Read.Branch(ctx, p.Parent)
+		next, err := a.s.d.Log.Branch(ctx, p.Parent)
 		switch {
 		case scrollback.CodeOf(err) == scrollback.NotFound:
 			return broken("its parent, branch %s, is missing", p.Parent)
@@ -49,7 +49,7 @@ func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight
 		if p = next; b.AtSeq <= p.AtSeq {
 			continue
 		}
-		ms, err := a.s.d.Read.Messages(ctx, driver.MessageQuery{Branch: p.ID, From: b.AtSeq, To: b.AtSeq})
+		ms, err := a.s.d.Log.Messages(ctx, driver.MessageQuery{Branch: p.ID, From: b.AtSeq, To: b.AtSeq})
 		switch {
 		case err != nil:
 			return scrollback.Weight{}, err
@@ -61,7 +61,7 @@ func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight
 }
 
 // Copy writes a copy of the whole database to a new file; see [driver.Audit].
-func (a Audit) Copy(ctx context.Context, path string) error { return a.s.d.Audit.Copy(ctx, path) }
+func (a Audit) Copy(ctx context.Context, path string) error { return a.s.d.Admin.Copy(ctx, path) }
 
 // Mend repairs one thing; see [Mend]. The store sets the clock, the salvage and what a
 // recovered conversation says of itself.
@@ -76,7 +76,7 @@ func (a Audit) Mend(ctx context.Context, m Mend) error {
 		}
 		m.Recover = &r
 	}
-	return a.s.d.Audit.Mend(ctx, m)
+	return a.s.d.Admin.Mend(ctx, m)
 }
 
 // recoveredTitle is the title of a conversation whose own was lost.
@@ -86,7 +86,7 @@ const recoveredTitle = "Recovered"
 // and at its head; if that is unclear, the branch shows everything. A summary that
 // cannot be read is replaced by the one before it.
 func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
-	b, err := a.s.d.Read.Branch(ctx, id)
+	b, err := a.s.d.Log.Branch(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -29,10 +29,10 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	first := scrollback.DayIn(q.Zone, q.From)
 	last := scrollback.DayIn(q.Zone, to)
 	if q.Zone != nil || q.ByKey || q.ByConversation || q.ByPurpose || q.Conversation != "" {
-		days, err = p.s.d.Book.UsageParts(ctx, driver.UsageParts{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
+		days, err = p.s.d.Access.UsageParts(ctx, driver.UsageParts{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
 			ByConversation: q.ByConversation, ByPurpose: q.ByPurpose, Conversation: q.Conversation})
 	} else {
-		days, err = p.s.d.Book.UsageDays(ctx, first, last)
+		days, err = p.s.d.Access.UsageDays(ctx, first, last)
 	}
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 
 // Learned returns what is known about a model; the zero value for nothing.
 func (p Books) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
-	return p.s.d.Book.Learned(ctx, model)
+	return p.s.d.Turns.Learned(ctx, model)
 }
 
 // Teach lets edit change what is known about a model, in one transaction: nothing that
@@ -52,7 +52,7 @@ func (p Books) Teach(ctx context.Context, model string, edit func(*scrollback.Le
 	if model == "" {
 		return scrollback.Errorf(scrollback.Invalid, "store.Books.Teach", i18n.ModelNeedsName)
 	}
-	return p.s.d.Book.Teach(ctx, model, func(l *scrollback.Learned) {
+	return p.s.d.Turns.Teach(ctx, model, func(l *scrollback.Learned) {
 		edit(l)
 		for _, n := range []*int64{&l.Limit, &l.LimitAt, &l.MaxOutput, &l.ListedAt} {
 			*n = max(*n, 0)
@@ -123,7 +123,7 @@ func (p Books) Now() int64 { return p.s.Now() }
 // Count counts one more in a quota, and reports in it how much there is. A quota that is
 // full is rate_limited.
 func (p Books) Count(ctx context.Context, q *scrollback.Quota) error {
-	used, err := p.s.d.Limits.Count(ctx, *tally(q, p.s.Now()))
+	used, err := p.s.d.Access.CountTally(ctx, *tally(q, p.s.Now()))
 	if err == nil {
 		q.Used = used
 	}
@@ -133,14 +133,14 @@ func (p Books) Count(ctx context.Context, q *scrollback.Quota) error {
 // Counted reports in a quota how much there is. One that is full is rate_limited.
 func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
 	t := tally(q, p.s.Now())
-	used, err := p.s.d.Limits.Counted(ctx, *t)
+	used, err := p.s.d.Access.Tallied(ctx, *t)
 	if err != nil {
 		return err
 	}
 	q.Used = used
 	_, err = t.Tallied(used)
 	for within := t.Within; err == nil && within != nil; within = within.Within {
-		if used, err = p.s.d.Limits.Counted(ctx, *within); err != nil {
+		if used, err = p.s.d.Access.Tallied(ctx, *within); err != nil {
 			return err
 		}
 		_, err = within.Tallied(used)
@@ -150,7 +150,7 @@ func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
 
 // KeyLimits returns what was set for a key; the zero value for nothing.
 func (p Books) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
-	return p.s.d.Limits.KeyLimits(ctx, id)
+	return p.s.d.Access.KeyLimits(ctx, id)
 }
 
 // SetKeyLimits replaces it; the zero value removes it, but for who made the key.
@@ -159,26 +159,26 @@ func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollba
 		return err
 	}
 	if l.Maker == "" { // who made a key is not changed with what it may do
-		was, err := p.s.d.Limits.KeyLimits(ctx, id)
+		was, err := p.s.d.Access.KeyLimits(ctx, id)
 		if err != nil {
 			return err
 		}
 		l.Maker = was.Maker
 	}
-	return p.s.d.Limits.SetKeyLimits(ctx, id, l)
+	return p.s.d.Access.SetKeyLimits(ctx, id, l)
 }
 
 // Spent sums what a key with those that it has made, or a project if it is empty, has used today:
 // all tokens, and what was paid in a currency.
 func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project, currency string) (scrollback.Usage, error) {
 	q := driver.Spending{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency}
-	sum, err := p.s.d.Book.Spent(ctx, q)
+	sum, err := p.s.d.Access.Spent(ctx, q)
 	if err != nil || key == "" {
 		return sum, err
 	}
-	made, err := p.s.d.Limits.MadeBy(ctx, key)
+	made, err := p.s.d.Access.MadeBy(ctx, key)
 	for _, q.Key = range made {
-		more, err := p.s.d.Book.Spent(ctx, q)
+		more, err := p.s.d.Access.Spent(ctx, q)
 		if err != nil {
 			return sum, err
 		}

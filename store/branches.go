@@ -12,11 +12,11 @@ import (
 // List lists the branches of a conversation that have messages of their own,
 // and the current one, oldest first.
 func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
-	h, err := p.s.d.Read.Head(ctx, id)
+	h, err := p.s.d.Log.Head(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.s.d.Read.Branches(ctx, id)
+	all, err := p.s.d.Log.Branches(ctx, id)
 	out := []scrollback.BranchEntry{}
 	for _, b := range all {
 		if b.HeadSeq > b.AtSeq || b.ID == h.Branch.ID {
@@ -32,7 +32,7 @@ func (p Branches) Of(ctx context.Context, h Head, id scrollback.BranchID) (scrol
 	if id == "" || id == h.Branch.ID {
 		return h.Branch, nil
 	}
-	b, err := p.s.d.Read.Branch(ctx, id)
+	b, err := p.s.d.Log.Branch(ctx, id)
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return b, err
 	}
@@ -48,7 +48,7 @@ func (p Branches) Shape(ctx context.Context, b scrollback.Branch, bins int) (scr
 	if b.HeadSeq == 0 {
 		return out, nil
 	}
-	found, err := p.s.d.Read.Shape(ctx, driver.ShapeQuery{Branch: b.ID, Head: b.HeadSeq,
+	found, err := p.s.d.Log.Shape(ctx, driver.ShapeQuery{Branch: b.ID, Head: b.HeadSeq,
 		Bins: min(int64(bins), b.HeadSeq)})
 	if err != nil || len(found) == 0 {
 		return out, err

@@ -55,7 +55,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
 	if len(begins) == 0 {
 		return s.d.Log.Create(ctx, c, b)
 	}
-	h, err := s.d.Read.Head(ctx, c.ID)
+	h, err := s.d.Log.Head(ctx, c.ID)
 	if scrollback.CodeOf(err) != scrollback.NotFound {
 		return h.Conversation, false, err
 	}
@@ -68,7 +68,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
 	if made != nil && scrollback.CodeOf(made) != scrollback.Conflict {
 		return c, false, made
 	}
-	if h, err = s.d.Read.Head(ctx, c.ID); made == nil || err == nil {
+	if h, err = s.d.Log.Head(ctx, c.ID); made == nil || err == nil {
 		return h.Conversation, made == nil, err
 	}
 	return c, false, made
@@ -117,14 +117,14 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 // clearArrival removes what is left of a conversation whose beginning was cut off. One that was
 // purged and has heirs is conflict.
 func clearArrival(ctx context.Context, s *Store, id scrollback.ConversationID) error {
-	left, err := s.d.Read.Branches(ctx, id)
+	left, err := s.d.Log.Branches(ctx, id)
 	if err != nil || len(left) == 0 {
 		return err
 	}
 	if _, err := s.Discard(ctx, id); err != nil {
 		return err
 	}
-	if left, err = s.d.Read.Branches(ctx, id); err == nil && len(left) > 0 {
+	if left, err = s.d.Log.Branches(ctx, id); err == nil && len(left) > 0 {
 		err = scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.ConversationWasPurged, id)
 	}
 	return err
@@ -207,13 +207,13 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 
 // Head returns a conversation and its current branch.
 func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (Head, error) {
-	return s.d.Read.Head(ctx, id)
+	return s.d.Log.Head(ctx, id)
 }
 
 // Lineage returns a conversation and the ancestors whose messages its path may inherit,
 // nearest first.
 func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
-	h, err := s.d.Read.Head(ctx, id)
+	h, err := s.d.Log.Head(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 		return "", scrollback.Errorf(scrollback.NotFound, op,
 			i18n.NoConversationWithPrefix, name, minPrefix)
 	}
-	found, err := s.d.Read.Conversations(ctx, driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
+	found, err := s.d.Log.Conversations(ctx, driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
 	switch {
 	case err != nil:
 		return "", err
@@ -273,7 +273,7 @@ func (s *Store) listed(ctx context.Context, place int, projects []string) (scrol
 	}
 	q := driver.ListQuery{Projects: projects, Limit: scrollback.ListMax}
 	for {
-		page, err := s.d.Read.Conversations(ctx, q)
+		page, err := s.d.Log.Conversations(ctx, q)
 		switch {
 		case err != nil:
 			return "", err
@@ -304,7 +304,7 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	if within != nil && len(within) == 0 {
 		return nil, "", nil
 	}
-	items, err := s.d.Read.Conversations(ctx,
+	items, err := s.d.Log.Conversations(ctx,
 		driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, Pinned: q.Pinned, AgentOf: q.AgentOf,
 			Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {

@@ -5,14 +5,14 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 // What was counted on a message's way in is not counted again when it is stored, and weighs
 // the same.
 func TestCountedOnce(t *testing.T) {
 	counts := map[string]int{}
-	s, err := store.New(memdriver.New(), func(text string) int { counts[text]++; return len(text) }, nil)
+	s, err := store.New(oracle.New(), func(text string) int { counts[text]++; return len(text) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

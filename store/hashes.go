@@ -26,7 +26,7 @@ const damagedMost = 100
 func (h Hashes) Damaged(ctx context.Context, b scrollback.BranchID, from, to int64) ([]Damaged, error) {
 	var out []Damaged
 	for from = max(from, 1); from <= to && len(out) < damagedMost; from += chunk {
-		v, err := h.s.d.Hashes.Verify(ctx, driver.MessageQuery{Branch: b, From: from, To: min(to, from+chunk-1)})
+		v, err := h.s.d.Admin.VerifyHashes(ctx, driver.MessageQuery{Branch: b, From: from, To: min(to, from+chunk-1)})
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +37,7 @@ func (h Hashes) Damaged(ctx context.Context, b scrollback.BranchID, from, to int
 
 // DamagedIn lists those of a whole conversation: on all of its branches, and on what it inherits.
 func (h Hashes) DamagedIn(ctx context.Context, id scrollback.ConversationID) ([]Damaged, error) {
-	branches, err := h.s.d.Read.Branches(ctx, id)
+	branches, err := h.s.d.Log.Branches(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (h Hashes) Fill(ctx context.Context, progress func(made int64)) (made int64
 
 func (h Hashes) fill(ctx context.Context, pause time.Duration, progress func(made int64)) (made int64, err error) {
 	for {
-		step, err := h.s.d.Hashes.Fill(ctx, hashEach)
+		step, err := h.s.d.Admin.FillHashes(ctx, hashEach)
 		made += step.Made
 		if err != nil || step.Done {
 			return made, err
@@ -141,7 +141,7 @@ func (h Hashes) fill(ctx context.Context, pause time.Duration, progress func(mad
 
 // Refill is Fill from the beginning, for messages that came without a hash since.
 func (h Hashes) Refill(ctx context.Context, progress func(made int64)) (made int64, err error) {
-	if err := h.s.d.Hashes.Refill(ctx); err != nil {
+	if err := h.s.d.Admin.RefillHashes(ctx); err != nil {
 		return 0, err
 	}
 	return h.Fill(ctx, progress)

@@ -22,7 +22,7 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 	return func(yield func(scrollback.Message, error) bool) {
 		for from = max(from, 1); from <= to; {
 			end := min(to, from+chunk-1)
-			ms, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
+			ms, err := s.d.Log.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
 			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
 				err = scrollback.Errorf(scrollback.Internal, "store.Walk", i18n.PathHasNoMessage, b,
 					missing(ms, from))
@@ -47,7 +47,7 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64,
 	wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
 	if from = max(from, 1); to-from < chunk {
-		return sift(ctx, s.d.Read, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
+		return sift(ctx, s.d.Log, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
 	}
 	return func(yield func(scrollback.Message, error) bool) {
 		var reading sync.WaitGroup
@@ -65,7 +65,7 @@ func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64,
 				case <-ctx.Done():
 					return
 				}
-				reading.Go(func() { piece <- sift(ctx, s.d.Read, q) })
+				reading.Go(func() { piece <- sift(ctx, s.d.Log, q) })
 			}
 		})
 		for piece := range pieces {
@@ -85,7 +85,7 @@ func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64,
 const readersMost = 4
 
 // sift reads one piece of a path. Each message of it was either read or left out.
-func sift(ctx context.Context, read driver.Reader, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
+func sift(ctx context.Context, read driver.Log, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
 	var seen int64
 	if wanted := q.Wanted; wanted != nil {
 		q.Wanted = func(parts []byte) bool { seen++; return wanted(parts) }
@@ -124,7 +124,7 @@ func missing(ms []scrollback.Message, from int64) int64 {
 // All reads the whole path of a conversation's current branch.
 func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
-		h, err := s.d.Read.Head(ctx, id)
+		h, err := s.d.Log.Head(ctx, id)
 		if err != nil {
 			yield(scrollback.Message{}, err)
 			return
@@ -169,7 +169,7 @@ func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, err
 // Page returns messages and the seq to continue from in the same direction, or 0.
 func (s *Store) Page(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
-	h, err := s.d.Read.Head(ctx, id)
+	h, err := s.d.Log.Head(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}

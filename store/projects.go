@@ -20,7 +20,7 @@ const maxCurrency = 16
 // List lists the projects that conversations name or that are stored, by name, and the
 // default one in any case.
 func (p Projects) List(ctx context.Context) ([]scrollback.Project, error) {
-	ps, err := p.s.d.Read.Projects(ctx)
+	ps, err := p.s.d.Access.ListProjects(ctx)
 	for _, one := range ps {
 		if one.Name == scrollback.DefaultProject {
 			return ps, err
@@ -32,7 +32,7 @@ func (p Projects) List(ctx context.Context) ([]scrollback.Project, error) {
 // Get returns what is stored of a project; Version is 0 if nothing is. It does not count
 // conversations, and reads one row.
 func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, error) {
-	return p.s.d.Projects.Get(ctx, name)
+	return p.s.d.Access.Project(ctx, name)
 }
 
 // Put lets edit change what is stored of a project; if nothing is, it is stored from then
@@ -44,7 +44,7 @@ func (p Projects) Put(ctx context.Context, name string, ifVersion int64,
 	if err := nameable(op, name); err != nil {
 		return scrollback.Project{}, err
 	}
-	return p.s.d.Projects.Put(ctx, name, p.s.Now(), func(v *scrollback.Project) error {
+	return p.s.d.Access.PutProject(ctx, name, p.s.Now(), func(v *scrollback.Project) error {
 		if err := atVersion(op, *v, ifVersion); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (p Projects) Put(ctx context.Context, name string, ifVersion int64,
 // Delete removes what is stored of a project, and touches no conversation; not_found if
 // nothing is stored.
 func (p Projects) Delete(ctx context.Context, name string, ifVersion int64) error {
-	return p.s.d.Projects.Delete(ctx, name,
+	return p.s.d.Access.DeleteProject(ctx, name,
 		func(v scrollback.Project) error { return atVersion("store.Projects.Delete", v, ifVersion) })
 }
 
@@ -132,7 +132,7 @@ func (p Origins) Put(ctx context.Context, o scrollback.Origin, instead scrollbac
 		return scrollback.Errorf(scrollback.Invalid, "store.Origins.Put", i18n.OriginIncomplete)
 	}
 	o.ImportedAt = cmp.Or(o.ImportedAt, p.s.Now())
-	return p.s.d.Origins.Put(ctx, o, instead)
+	return p.s.d.Log.PutOrigin(ctx, o, instead)
 }
 
 // List returns a page of origins by tool, id and conversation, ascending; none for an empty,
@@ -141,13 +141,13 @@ func (p Origins) List(ctx context.Context, q OriginQuery) ([]scrollback.Origin, 
 	if q.Projects != nil && len(q.Projects) == 0 || q.Conversations != nil && len(q.Conversations) == 0 {
 		return nil, nil
 	}
-	return p.s.d.Origins.List(ctx, q)
+	return p.s.d.Log.Origins(ctx, q)
 }
 
 // Purged reports whether a conversation of one of some projects, or any if they are nil, was
 // purged that came from this tool under this id, and has not been brought again.
 func (p Origins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
-	return p.s.d.Origins.Purged(ctx, tool, id, projects)
+	return p.s.d.Log.OriginPurged(ctx, tool, id, projects)
 }
 
 // Words that origins share with the drivers.

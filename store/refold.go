@@ -69,7 +69,7 @@ func (p Views) refolds(ctx context.Context, h Head, segment scrollback.SegmentID
 // no segment is made: those that were there come back.
 func (p Views) Refold(ctx context.Context, id scrollback.ConversationID,
 	segment scrollback.SegmentID) (scrollback.Receipt, error) {
-	h, err := p.s.d.Read.Head(ctx, id)
+	h, err := p.s.d.Log.Head(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}

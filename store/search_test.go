@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
@@ -353,7 +353,7 @@ func TestSearchAgrees(t *testing.T) {
 	found := 0
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		mem := newBench(t, memdriver.New())
+		mem := newBench(t, oracle.New())
 		sql := newBench(t, openSQLite(t))
 		pick := func(n int) []string {
 			out := make([]string, n)
@@ -424,7 +424,7 @@ func (v *vanishing) Located(ctx context.Context, places []driver.Place) ([]scrol
 
 // What is purged while a search goes on is not among its hits, and the others are.
 func TestSearchBesideAPurge(t *testing.T) {
-	for name, d := range map[string]*driver.Driver{"memory": memdriver.New(), "sqlite": openSQLite(t)} {
+	for name, d := range map[string]*driver.Driver{"memory": oracle.New(), "sqlite": openSQLite(t)} {
 		t.Run(name, func(t *testing.T) {
 			v := &vanishing{Index: d.Index, log: d.Log}
 			d.Index = v

@@ -140,14 +140,14 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	s.Hashes = Hashes{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
-	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
+	s.Keys = keyring.New(d.Access, func() time.Time { return s.now() }, s.NewID)
 	if o == nil {
 		o = &Options{}
 	}
 	if o.Lease > 0 {
 		s.lease = min(o.Lease, driver.LeaseMax*time.Millisecond)
 	}
-	s.Claims = claims.New(d.Claims, s.Now, s.NewID, s.lease)
+	s.Claims = claims.New(d.Turns, s.Now, s.NewID, s.lease)
 	s.index = index.New(d.Index, s.texts.of).Sharing(d, s.Claims)
 	if o.Now != nil {
 		s.now = o.Now

@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 // bench is a store on one database, with a clock that ticks at every look and ids
@@ -58,7 +58,7 @@ func (b *bench) id() string { b.ids++; return fmt.Sprintf("%08x-0000-7000-8000-0
 
 // What a message weighs is stored for ever: there is no store without a counter.
 func TestNewRefuses(t *testing.T) {
-	d := memdriver.New()
+	d := oracle.New()
 	for name, err := range map[string]error{
 		"no driver":  second(store.New(nil, runes, nil)),
 		"no counter": second(store.New(d, nil, nil)),
@@ -76,7 +76,7 @@ func second[T any](_ T, err error) error { return err }
 
 // each runs a test on every database.
 func each(t *testing.T, test func(t *testing.T, b *bench)) {
-	t.Run("memory", func(t *testing.T) { test(t, newBench(t, memdriver.New())) })
+	t.Run("memory", func(t *testing.T) { test(t, newBench(t, oracle.New())) })
 	t.Run("sqlite", func(t *testing.T) { test(t, newBench(t, openSQLite(t))) })
 }
 

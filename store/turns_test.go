@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 func text(role scrollback.Role, s string) store.Incoming {
@@ -75,7 +75,7 @@ func TestAppendTakesOver(t *testing.T) {
 
 // Whatever a part is, what goes back to the provider with it weighs.
 func TestWeighOpaque(t *testing.T) {
-	s := newBench(t, memdriver.New())
+	s := newBench(t, oracle.New())
 	opaque := scrollback.Opaque(`"` + strings.Repeat("s", 100) + `"`)
 	parts := scrollback.Parts{scrollback.Text{}, scrollback.Image{}, scrollback.File{}, scrollback.ToolCall{},
 		scrollback.ToolResult{},
@@ -114,7 +114,7 @@ func TestReady(t *testing.T) {
 // Only a branch that is not there is not found: a fault is a fault.
 func TestPageFault(t *testing.T) {
 	f := &drivertest.Faulty{At: -1}
-	b := newBench(t, f.Wrap(memdriver.New()))
+	b := newBench(t, f.Wrap(oracle.New()))
 	_, child, _, _ := family(b)
 	parent := b.head(child.ID).Branch.Parent
 	_, _, err := b.Page(t.Context(), child.ID, scrollback.PageQuery{Branch: "unknown"})
@@ -187,7 +187,7 @@ func TestLease(t *testing.T) {
 		time.Hour: time.Minute} {
 		var now atomic.Int64
 		now.Store(1_700_000_000_000)
-		s, err := store.New(memdriver.New(), runes, &store.Options{Lease: lease, ReadOnly: true,
+		s, err := store.New(oracle.New(), runes, &store.Options{Lease: lease, ReadOnly: true,
 			Now: func() time.Time { return time.UnixMilli(now.Load()) }})
 		if err != nil {
 			t.Fatal(err)

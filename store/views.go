@@ -122,7 +122,7 @@ func (p Views) leaves(ctx context.Context, v scrollback.View) (map[scrollback.Se
 func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
 	segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	const op = "store.Views.Unfold"
-	h, err := p.s.d.Read.Head(ctx, id)
+	h, err := p.s.d.Log.Head(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -145,7 +145,7 @@ func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
 		if err != nil {
 			return out, err
 		}
-		if h, err = p.s.d.Read.Head(ctx, id); err != nil {
+		if h, err = p.s.d.Log.Head(ctx, id); err != nil {
 			return out, err
 		}
 		if undone == 0 {

@@ -20,8 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -502,7 +502,7 @@ func TestBundlesAtOnce(t *testing.T) {
 
 // A copy that fails half-way leaves nothing behind, not even what nobody sees.
 func TestBundleCopyFails(t *testing.T) {
-	mem := memdriver.New()
+	mem := oracle.New()
 	r := enginetest.New(t, enginetest.Options{Driver: mem, NoFolds: true}, modeltest.Say("x"))
 	for i := int64(0); ; i++ {
 		faulty := &drivertest.Faulty{At: i}

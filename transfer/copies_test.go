@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -204,7 +204,7 @@ func keysOf(t *testing.T, b blob.Bucket) (out []string) {
 // leaves nothing.
 func TestArchiveCutOff(t *testing.T) {
 	ctx := context.Background()
-	db := memdriver.New()
+	db := oracle.New()
 	bucket := blob.NewMemory()
 	defer bucket.Close()
 	kept, err := store.New(db, func(s string) int { return len(s) }, nil)
@@ -351,7 +351,7 @@ func TestArchivesOnCompactAreShared(t *testing.T) {
 func TestArchiveOnCompactFails(t *testing.T) {
 	ctx := context.Background()
 	bucket := blob.NewMemory()
-	db := memdriver.New()
+	db := oracle.New()
 	kept, err := store.New(db, func(s string) int { return len(s) }, nil)
 	if err != nil {
 		t.Fatal(err)

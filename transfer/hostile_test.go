@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transfer"
 )

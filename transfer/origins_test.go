@@ -20,8 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -629,7 +629,7 @@ func TestBringCutOff(t *testing.T) {
 	f := files{"a": {a}, "b": {b}}
 	place := transcript.Place{Path: "/home/me/.talks", Name: "."}
 	for at := int64(0); ; at++ {
-		mem := memdriver.New()
+		mem := oracle.New()
 		faulty := &drivertest.Faulty{At: at / 2, Lost: at%2 == 1}
 		o := enginetest.Options{Driver: mem, NoFolds: true, NoTitleCalls: true}
 		h := &home{enginetest.New(t, o, modeltest.Say("x")), place}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
+	"github.com/scrollback-ai/scrollback/store/sql/postgres"
 )
 
 // postings is the store's own index.

@@ -36,7 +36,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/index"
 	"github.com/scrollback-ai/scrollback/store/search"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 )
 

@@ -19,9 +19,9 @@ import (
 	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
+	"github.com/scrollback-ai/scrollback/store/sql/move"
+	"github.com/scrollback-ai/scrollback/store/sql/postgres"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 const op = "migrate"
@@ -35,24 +35,24 @@ type Options struct {
 	// database; without ObjectsTo no objects are copied.
 	ObjectsFrom, ObjectsTo string
 
-	Finish bool           // see [sqlmove.Options]
+	Finish bool           // see [move.Options]
 	Told   func(Progress) // nil tells nobody
 	Log    *slog.Logger   // nil discards
 }
 
 // Progress is how far a copy is.
 type Progress struct {
-	sqlmove.Progress
+	move.Progress
 	Objects     int64 `json:"objects"`      // copied by this call
 	ObjectBytes int64 `json:"object_bytes"` // of theirs
 }
 
 // StageObjects is the stage in which objects are copied.
-const StageObjects sqlmove.Stage = "objects"
+const StageObjects move.Stage = "objects"
 
 // Report is what became of a copy.
 type Report struct {
-	sqlmove.Report
+	move.Report
 	From        string `json:"from"`
 	To          string `json:"to"`
 	Objects     int64  `json:"objects"`      // copied by this call
@@ -61,7 +61,7 @@ type Report struct {
 	Damaged     int64  `json:"damaged"`      // artifacts whose bytes were not what they should be before
 }
 
-// Move copies a store; see [sqlmove.Move].
+// Move copies a store; see [move.Move].
 func Move(ctx context.Context, o Options) (r Report, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -83,7 +83,7 @@ func Move(ctx context.Context, o Options) (r Report, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	tell := func(p sqlmove.Progress) {
+	tell := func(p move.Progress) {
 		if o.Told == nil {
 			return
 		}
@@ -97,11 +97,11 @@ func Move(ctx context.Context, o Options) (r Report, err error) {
 		}
 		o.Told(out)
 	}
-	move := sqlmove.Options{Finish: o.Finish, Told: tell}
+	options := move.Options{Finish: o.Finish, Told: tell}
 	if b != nil {
-		move.Beside = b.carry
+		options.Beside = b.carry
 	}
-	r.Report, err = sqlmove.Move(ctx, from, to, move)
+	r.Report, err = move.Move(ctx, from, to, options)
 	r.From = from.Name
 	r.To = to.Name
 	if b != nil {
@@ -121,11 +121,11 @@ func Cancel(ctx context.Context, at string, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	return sqlmove.Cancel(ctx, from)
+	return move.Cancel(ctx, from)
 }
 
 // open opens the database that a flag names, and makes it if it may.
-func open(ctx context.Context, flag, at string, missing bool, log *slog.Logger) (*sqlmove.Side, error) {
+func open(ctx context.Context, flag, at string, missing bool, log *slog.Logger) (*move.Side, error) {
 	u, err := url.Parse(at)
 	switch {
 	case err != nil:

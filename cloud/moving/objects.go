@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/local/objects"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlmove"
+	"github.com/scrollback-ai/scrollback/store/sql/move"
 )
 
 // carriers are how many objects are copied at once.
@@ -47,7 +47,7 @@ func (c *carrier) close() error {
 
 // carry copies the objects that are not there. They never change: one of the same length is the
 // same. Both lists are in the order of their keys.
-func (c *carrier) carry(ctx context.Context, _ *sqlmove.Side) error {
+func (c *carrier) carry(ctx context.Context, _ *move.Side) error {
 	c.busy.Store(true)
 	defer c.busy.Store(false)
 	c.same.Store(0)

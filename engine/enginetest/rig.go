@@ -20,7 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/all"
@@ -81,7 +81,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	t.Helper()
 	r := &Rig{T: t, Driver: o.Driver, Clock: o.Clock}
 	if r.Driver == nil {
-		r.Driver = memdriver.New()
+		r.Driver = oracle.New()
 	}
 	if r.Clock == nil {
 		r.Clock = &atomic.Int64{}

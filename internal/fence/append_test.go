@@ -12,12 +12,9 @@ import (
 	"testing"
 )
 
-// purge names the one function whose statements may take messages away, and dropMessages the one
+// purge names the one function whose statements may take messages away: that of the store, and the one
 // that follows it in the copy of a store that is still being made.
-const (
-	purge        = "purge"
-	dropMessages = "dropMessages"
-)
+const purge = "purge"
 
 // changes finds statements that change or remove rows of messages. A table's name
 // may be quoted and qualified; an upsert that rewrites counts as a change.
@@ -93,19 +90,19 @@ func joined(e ast.Expr) (string, bool) {
 func TestAppendOnly(t *testing.T) {
 	read := 0
 	for _, s := range sources(t) {
-		if !strings.HasPrefix(s.room, "store/sqldriver") || s.test {
+		if !strings.HasPrefix(s.room, "store/sql") || s.test {
 			continue
 		}
 		for in, texts := range statements(s) {
 			for _, sql := range texts {
 				read++
-				if changesMessages(sql) && in != purge && in != dropMessages {
+				if changesMessages(sql) && in != purge {
 					t.Errorf("%s: %s changes messages:\n%s", s.path, in, sql)
 				}
 			}
 		}
 	}
-	migrations, err := filepath.Glob(filepath.Join(root, "store/sqldriver/migrations/*/*.sql"))
+	migrations, err := filepath.Glob(filepath.Join(root, "store/sql/migrations/*/*.sql"))
 	if err != nil || len(migrations) == 0 || read < 50 {
 		t.Fatalf("read %d texts and %d migrations (%v): is this the place?", read, len(migrations), err)
 	}
@@ -154,8 +151,8 @@ func TestAppendOnlyCanFail(t *testing.T) {
 	}
 	bad := parse(
 		t,
-		"store/sqldriver/bad.go",
-		"package sqldriver\nfunc f() { run(`UPDATE `+`mess`+\"ages SET name = \"+mark(1)) }\n",
+		"store/sql/bad.go",
+		"package sqlstore\nfunc f() { run(`UPDATE `+`mess`+\"ages SET name = \"+mark(1)) }\n",
 	)
 	if got := statements(bad)["f"]; len(got) != 1 || !changesMessages(got[0]) {
 		t.Errorf("a statement in pieces was read as %q", got)

@@ -41,8 +41,8 @@ var nevers = []never{
 	},
 	{"window", "", "context time io os bufio net database/sql log math/rand", "which items fit is arithmetic over values"},
 	{"compact title", "", "store archive io os net database/sql log math/rand", "compact returns what the engine commits"},
-	{"store", "store/sqldriver", "net database/sql os", "the facade has no database of its own"},
-	{"store/sqldriver", "store/sqldriver/postgres store/sqldriver/sqlite", "os net", "a statement knows no machine"},
+	{"store", "store/sql", "net database/sql os", "the facade has no database of its own"},
+	{"store/sql", "store/sql/postgres store/sql/sqlite", "os net", "a statement knows no machine"},
 	{
 		"engine recall intake transfer functions doctor",
 		"",
@@ -60,7 +60,7 @@ var nevers = []never{
 	{"server/mcpapi", "", "server/restapi server/webui", "faces do not know each other"},
 	{"server/webui", "", "server/restapi server/mcpapi", "faces do not know each other"},
 	{"terminal", "", "server/restapi server/mcpapi server/webui", "faces do not know each other"},
-	{"*", "store local cloud bench", "store/driver store/memdriver store/sqldriver", "only local and cloud open a database"},
+	{"*", "store local cloud bench", "store/driver store/drivertest/oracle store/sql", "only local and cloud open a database"},
 	{
 		"*",
 		"model local cmd/scrollback/config bench",
@@ -72,9 +72,9 @@ var nevers = []never{
 // homes are the only rooms that import a large library. What is not listed is anyone's, but the
 // root's, which has none.
 var homes = map[string]string{
-	"database/sql":                           "store/sqldriver transcript/foreign bench",
-	"modernc.org/sqlite":                     "store/sqldriver/sqlite transcript/foreign bench",
-	"github.com/jackc/pgx":                   "store/sqldriver/postgres bench",
+	"database/sql":                           "store/sql transcript/foreign bench",
+	"modernc.org/sqlite":                     "store/sql/sqlite transcript/foreign bench",
+	"github.com/jackc/pgx":                   "store/sql/postgres bench",
 	"gocloud.dev":                            "cloud",
 	"github.com/aws":                         "cloud",
 	"cloud.google.com":                       "cloud",
@@ -213,7 +213,7 @@ func TestFenceNamesRooms(t *testing.T) {
 // of time zones, but neither asks what time it is.
 func TestNoClock(t *testing.T) {
 	for _, s := range sources(t) {
-		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "store/memdriver") {
+		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "store/drivertest/oracle") {
 			for _, call := range calls(s, "time", "Now", "Since", "Until", "Sleep", "After", "NewTimer", "NewTicker", "Tick",
 				"AfterFunc") {
 				t.Errorf("%s: %s", s.path, call)
@@ -296,15 +296,15 @@ func TestFenceCanFail(t *testing.T) {
 		"engine/x.go " + module + "/server":                false,
 		"engine/x.go " + module + "/store":                 true,
 		"engine/x.go " + module + "/store/driver":          false,
-		"engine/x.go " + module + "/store/sqldriver":       false,
+		"engine/x.go " + module + "/store/sql":             false,
 		"engine/x.go " + module + "/model/openai":          false,
 		"engine/x.go net/http":                             false,
 		"store/x.go database/sql":                          false,
-		"store/sqldriver/x.go database/sql":                true,
-		"store/sqldriver/x.go os":                          false,
-		"store/sqldriver/x.go modernc.org/sqlite":          false,
-		"store/sqldriver/sqlite/x.go os":                   true,
-		"store/memdriver/x.go modernc.org/sqlite":          false,
+		"store/sql/x.go database/sql":                      true,
+		"store/sql/x.go os":                                false,
+		"store/sql/x.go modernc.org/sqlite":                false,
+		"store/sql/sqlite/x.go os":                         true,
+		"store/drivertest/oracle/x.go modernc.org/sqlite":  false,
 		"x.go github.com/google/uuid":                      false,
 		"x.go net/http":                                    false,
 		"x.go " + module + "/internal/clip":                false,
@@ -323,7 +323,7 @@ func TestFenceCanFail(t *testing.T) {
 		"local/x.go gocloud.dev/blob":                      false,
 		"local/x.go " + module + "/cloud":                  false,
 		"server/x.go " + module + "/cloud":                 false,
-		"cloud/x.go " + module + "/store/sqldriver":        true,
+		"cloud/x.go " + module + "/store/sql":              true,
 	} {
 		at, name, _ := strings.Cut(file, " ")
 		why := breach(source{path: at, room: path.Dir(at)}, name)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/server/access"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 // What it costs that a request has a key, in statements and bytes: against a request that

@@ -18,8 +18,8 @@ import (
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/store/keyring"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
 // bench is a gate, what came through it last, and the calls of the database.
@@ -38,9 +38,9 @@ type bench struct {
 func newBench(t *testing.T, d *driver.Driver, o access.Options) *bench {
 	b := &bench{T: t, calls: &drivertest.Faulty{At: -1}}
 	if d == nil {
-		d = memdriver.New()
+		d = oracle.New()
 	}
-	b.ring = keyring.New(b.calls.Wrap(d).Keys, time.Now, uuid.NewString)
+	b.ring = keyring.New(b.calls.Wrap(d).Access, time.Now, uuid.NewString)
 	o.Keys = b.ring
 	o.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, scrollback.Shown(err), status.Of(err))

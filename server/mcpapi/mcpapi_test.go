@@ -29,7 +29,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript/all"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -43,7 +43,7 @@ func folded(t *testing.T) (e *engine.Engine, v *engine.View, long, short scrollb
 	t.Helper()
 	ctx := context.Background()
 	var ids, seconds atomic.Int64
-	s, err := store.New(memdriver.New(), token.Count, &store.Options{Image: token.Image,
+	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.Image,
 		NewID: func() string { return fmt.Sprintf("0190a000-0000-7000-8000-%012d", ids.Add(1)) },
 		Now:   func() time.Time { return time.Unix(1_760_000_000+seconds.Add(1), 0) }})
 	if err != nil {

@@ -24,7 +24,7 @@ const releaseTime = 5 * time.Second
 
 // Desk gives out claims.
 type Desk struct {
-	of    driver.Claims
+	of    driver.Turns
 	now   func() int64
 	newID func() string
 	lease time.Duration
@@ -32,7 +32,7 @@ type Desk struct {
 
 // New makes a desk by a clock in Unix ms. A lease is how long others wait for a doer of whom
 // nothing is heard.
-func New(of driver.Claims, now func() int64, newID func() string, lease time.Duration) *Desk {
+func New(of driver.Turns, now func() int64, newID func() string, lease time.Duration) *Desk {
 	return &Desk{of: of, now: now, newID: newID, lease: lease}
 }
 

@@ -1,35 +1,11 @@
 package driver
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 )
-
-// Book reads what Finish and Commit have entered of models: usage, added up by day,
-// and their factors. It also keeps what else is learned of them.
-type Book interface {
-	// UsageDays lists the sums of the days from first to last, both included, in
-	// days since 1970 (UTC): by day, then model, project and currency.
-	UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error)
-
-	// UsageParts is UsageDays, added up again from the records of calls and divided by
-	// what a query asks for besides: in the same order, then by key, conversation and purpose.
-	UsageParts(ctx context.Context, q UsageParts) ([]scrollback.UsageDay, error)
-
-	// Spent sums what was used on a day: all tokens, and what was paid in the currency.
-	Spent(ctx context.Context, q Spending) (scrollback.Usage, error)
-
-	// Learned is what is known about a model; the zero value for nothing. What is stored
-	// and cannot be read counts as nothing: it is learned again.
-	Learned(ctx context.Context, model string) (scrollback.Learned, error)
-
-	// Teach lets edit change what is known about a model, in one transaction, and
-	// stores the result unless nothing changed. edit is pure.
-	Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error
-}
 
 // UsageParts asks for the usage of days First to Last, both included, in days since 1970
 // (in Zone, nil for UTC), divided by key, conversation and purpose as it says; only of one
@@ -47,25 +23,6 @@ type Spending struct {
 	Key      scrollback.KeyID
 	Project  string
 	Currency string
-}
-
-// Limits counts what actors begin, and keeps what keys may do.
-type Limits interface {
-	// Count adds one to an actor's tally and returns the tally with it. One that is full
-	// stays as it is and is rate_limited; see [Tallied]. Tallies that have ended go.
-	Count(ctx context.Context, t Tally) (used int64, err error)
-
-	// Counted is how much an actor has begun in the window of a tally; nothing is written.
-	Counted(ctx context.Context, t Tally) (used int64, err error)
-
-	// KeyLimits is what was set for a key; the zero value for nothing.
-	KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error)
-
-	// MadeBy are the keys that a key has made, and that those have made, and so on.
-	MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error)
-
-	// SetKeyLimits replaces it; the zero value removes it.
-	SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error
 }
 
 // Tally is what an actor may begin from Start to Until, in Unix ms, Until not included.

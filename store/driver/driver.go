@@ -23,33 +23,19 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Driver is what a database offers: an interface for each part of the store, and Close.
+// Driver is what a database offers: six interfaces, its clock, and Close.
 // All of them work on the same rows, and all are set.
 type Driver struct {
 	Log    Log
-	Read   Reader
 	Turns  Turns
 	Views  Views
-	Refs   Refs
 	Index  Index
-	Book   Book
-	Audit  Audit
-	Hashes Hashes
-	Move   Move
-	Keys   Keys
-	Feed   Feed
+	Access Access
+	Admin  Admin
 
 	// Ready writes something durable, however often the same small thing, and reads it back.
 	// A database that may only be read is read.
 	Ready func(ctx context.Context) error
-
-	Projects Projects
-
-	Origins Origins
-
-	Limits Limits
-
-	Claims Claims
 
 	// Clock is the database's time, by which leases are given and end where several servers
 	// share it; nil where the process's own clock is the only one.
@@ -65,23 +51,6 @@ func (d *Driver) Time() time.Time {
 		return time.Now()
 	}
 	return d.Clock()
-}
-
-// Projects keeps what is stored of projects. Conversations name a project whether it is
-// stored or not, and nothing here reads or changes them.
-type Projects interface {
-	// Get is what is stored of a project; without a row, a project with only its name. It
-	// does not count conversations.
-	Get(ctx context.Context, name string) (scrollback.Project, error)
-
-	// Put lets edit change what is stored of a project, or begin with only its name, and
-	// stores the result with a grown Version. An error of edit changes nothing and is
-	// returned as it is. Name, CreatedAt and Version are not edit's to change.
-	Put(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (scrollback.Project, error)
-
-	// Delete removes what is stored of a project, if judge allows it; not_found if nothing
-	// is. An error of judge changes nothing and is returned as it is.
-	Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error
 }
 
 // Entitle moves a conversation from one state of its title to another, in one transaction:

@@ -1,27 +1,8 @@
 package driver
 
 import (
-	"context"
-
 	"github.com/scrollback-ai/scrollback"
 )
-
-// Feed reads what has changed, in the order in which it was committed.
-type Feed interface {
-	// Changes lists what was done after change number after, oldest first, at most limit.
-	// A change is seen only together with all that have smaller numbers, whichever process
-	// made them.
-	Changes(ctx context.Context, after int64, limit int) ([]Changed, error)
-
-	// Span is the numbers of the oldest and of the newest change that is kept; 0 and 0 if
-	// there is none.
-	Span(ctx context.Context) (oldest, newest int64, err error)
-
-	// Committed receives after this process has committed something, at the latest when
-	// everything that was committed before can be read. It has one receiver; what it does
-	// not take is not sent twice.
-	Committed() <-chan struct{}
-}
 
 // ChangesKept is how many changes are kept at least; older ones are removed as new ones
 // come.

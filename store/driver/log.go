@@ -6,7 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Log keeps conversations, their branches and messages. All times are Unix ms.
+// Log keeps conversations, their branches and messages, and what comes with them: artifacts and other
+// sources that they mention, where imported ones come from, and what has changed. All times are
+// Unix ms.
 type Log interface {
 	// Create inserts a conversation with its first branch, the current one from
 	// then on. An id that exists returns the stored conversation and false, whatever
@@ -35,6 +37,74 @@ type Log interface {
 
 	// Purge removes a conversation for good, a bounded step at a time; see [Purge].
 	Purge(ctx context.Context, p Purge) (Purged, error)
+
+	// Head is a conversation and its current branch; not_found if unknown.
+	Head(ctx context.Context, id scrollback.ConversationID) (Head, error)
+
+	// Branch is one branch with its view; not_found if unknown.
+	Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error)
+
+	// Branches lists the branches of a conversation by id.
+	Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error)
+
+	// Conversations lists by the newest change first, then by id; with a prefix by
+	// id ascending.
+	Conversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
+
+	// Messages reads the path of a branch, whichever branches its messages are of:
+	// those with From <= seq <= To, ascending. All of them are read into memory.
+	Messages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
+
+	// Shape counts the path of a branch in bins: message s is in bin (s-1)*Bins/Head, and a
+	// bin that has no message is left out. No message beyond Head is counted.
+	Shape(ctx context.Context, q ShapeQuery) ([]scrollback.ShapeBin, error)
+
+	// Adopt brings rows that were made elsewhere; see [Adopt].
+	Adopt(ctx context.Context, a Adopt) error
+
+	// FirstTaken is the first of some ids that a message already has, or empty.
+	FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error)
+
+	// PutArtifact records an artifact whose bytes are already stored; one that is
+	// known stays as it is. With a conversation it also notes the mention, which
+	// makes the artifact resolvable through that conversation.
+	PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error
+
+	// Refs lists what conversations mention, newest first, then by ref
+	// descending: their segments and artifacts.
+	Refs(ctx context.Context, q RefQuery) ([]scrollback.RefEntry, error)
+
+	// Sources are the newest versions of sources that messages refer to, by name: of each
+	// the one in the first of the conversations that has any. Those that none has are left
+	// out.
+	Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]Source, error)
+
+	// PutOrigin stores an origin, in the place of the one of the same conversation, tool and id,
+	// and of the one that conversation instead has of them, unless that is empty. It is
+	// not_found if there is no such conversation. One that was purged under that tool and id
+	// from the same project is no longer marked so.
+	PutOrigin(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error
+
+	// Origins returns origins by tool, id and conversation, ascending; see [OriginQuery].
+	Origins(ctx context.Context, q OriginQuery) ([]scrollback.Origin, error)
+
+	// OriginPurged reports whether a conversation of one of some projects, or any if they are nil,
+	// was purged that had an origin of this tool and id, and has not come back.
+	OriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error)
+
+	// Changes lists what was done after change number after, oldest first, at most limit.
+	// A change is seen only together with all that have smaller numbers, whichever process
+	// made them.
+	Changes(ctx context.Context, after int64, limit int) ([]Changed, error)
+
+	// ChangeSpan is the numbers of the oldest and of the newest change that is kept; 0 and 0 if
+	// there is none.
+	ChangeSpan(ctx context.Context) (oldest, newest int64, err error)
+
+	// Committed receives after this process has committed something, at the latest when
+	// everything that was committed before can be read. It has one receiver; what it does
+	// not take is not sent twice.
+	Committed() <-chan struct{}
 }
 
 // Entry is a message to be stored in the log. An id that some message already has is

@@ -1,26 +1,10 @@
 package driver
 
 import (
-	"context"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 )
-
-// Move takes whole histories from one database to another. What else it reads is
-// [Reader]'s, also of hidden conversations if a branch or a conversation is requested by
-// its id.
-type Move interface {
-	// Adopt brings rows that were made elsewhere; see [Adopt].
-	Adopt(ctx context.Context, a Adopt) error
-
-	// Folds lists the receipts that Commit has stored for a conversation, oldest first,
-	// after the first skip.
-	Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error)
-
-	// Taken is the first of some ids that a message already has, or empty.
-	Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error)
-}
 
 // Adopt brings rows of a history that was made elsewhere, with the ids they have
 // there, in one transaction; what is empty brings nothing. In this order:

@@ -1,31 +1,12 @@
 package driver
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 )
-
-// Origins keeps where imported conversations come from. They go with their conversation
-// when it is purged; what stays is only a mark that it was, which tells nothing to whoever
-// does not know what it was called.
-type Origins interface {
-	// Put stores an origin, in the place of the one of the same conversation, tool and id,
-	// and of the one that conversation instead has of them, unless that is empty. It is
-	// not_found if there is no such conversation. One that was purged under that tool and id
-	// from the same project is no longer marked so.
-	Put(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error
-
-	// List returns origins by tool, id and conversation, ascending; see [OriginQuery].
-	List(ctx context.Context, q OriginQuery) ([]scrollback.Origin, error)
-
-	// Purged reports whether a conversation of one of some projects, or any if they are nil,
-	// was purged that had an origin of this tool and id, and has not come back.
-	Purged(ctx context.Context, tool, id string, projects []string) (bool, error)
-}
 
 // OriginQuery pages through origins. Each field that is set narrows it. What is read besides
 // is bounded where Conversations is set, or Tool with ID or Root, or Place, or Folder.

@@ -1,39 +1,8 @@
 package driver
 
 import (
-	"context"
-
 	"github.com/scrollback-ai/scrollback"
 )
-
-// Reader reads the log. None of its methods ever writes anything.
-type Reader interface {
-	// Head is a conversation and its current branch; not_found if unknown.
-	Head(ctx context.Context, id scrollback.ConversationID) (Head, error)
-
-	// Branch is one branch with its view; not_found if unknown.
-	Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error)
-
-	// Branches lists the branches of a conversation by id.
-	Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error)
-
-	// Conversations lists by the newest change first, then by id; with a prefix by
-	// id ascending.
-	Conversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
-
-	// Projects lists the projects that a conversation out of the trash names or that are
-	// stored, by name: with the number of those conversations but for sub-agents, Title,
-	// Version and times.
-	Projects(ctx context.Context) ([]scrollback.Project, error)
-
-	// Messages reads the path of a branch, whichever branches its messages are of:
-	// those with From <= seq <= To, ascending. All of them are read into memory.
-	Messages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
-
-	// Shape counts the path of a branch in bins: message s is in bin (s-1)*Bins/Head, and a
-	// bin that has no message is left out. No message beyond Head is counted.
-	Shape(ctx context.Context, q ShapeQuery) ([]scrollback.ShapeBin, error)
-}
 
 // Head is a conversation with its current branch.
 type Head struct {

@@ -51,7 +51,7 @@ func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
 	p.sums[at].Entry(r.Usage)
 }
 
-// Sums are in the order of [Book.UsageParts].
+// Sums are in the order of [Access.UsageParts].
 func (p *Parts) Sums() []scrollback.UsageDay {
 	var out []scrollback.UsageDay
 	for _, d := range p.sums {

@@ -6,7 +6,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Turns keeps turns: who holds a conversation, until when, and what came of it.
+// Turns keeps turns: who holds a conversation, until when, and what came of it. It also says which
+// server does a piece of work, and keeps what turns have taught about models.
 type Turns interface {
 	// Begin opens a turn; see [Begin].
 	Begin(ctx context.Context, b Begin) (Begun, error)
@@ -48,6 +49,22 @@ type Turns interface {
 
 	// Troubled are turns that did not end well; see [TurnQuery].
 	Troubled(ctx context.Context, q TurnQuery) ([]scrollback.Turn, error)
+
+	// Claim takes a piece of work for its owner until Until, if nobody holds it or that owner
+	// does, and reports whether it did. Otherwise nothing is written.
+	Claim(ctx context.Context, c Claim) (bool, error)
+
+	// Release gives back what its owner holds. A claim of somebody else, or none, stays as it
+	// is.
+	Release(ctx context.Context, c Claim) error
+
+	// Learned is what is known about a model; the zero value for nothing. What is stored
+	// and cannot be read counts as nothing: it is learned again.
+	Learned(ctx context.Context, model string) (scrollback.Learned, error)
+
+	// Teach lets edit change what is known about a model, in one transaction, and
+	// stores the result unless nothing changed. edit is pure.
+	Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error
 }
 
 // TurnQuery finds the turns on the path of a branch that are [scrollback.Turn.Troubled]
@@ -70,7 +87,7 @@ type TurnQuery struct {
 //     is conflict too.
 //  3. Admit judges the newest turn (nil if there was none, or the one just
 //     closed); its error ends everything unwritten.
-//     Then Tally, if not nil, is counted as by [Limits.Count].
+//     Then Tally, if not nil, is counted as by [Access.CountTally].
 //  4. Edit may change the conversation's own fields; what the log decides (ID,
 //     Branch, Messages, Version, Parent, the times) stays as it is. On a replay, a
 //     conflict or a refusal it is not called.
@@ -172,19 +189,6 @@ const LeaseMax = 60_000
 // Holds says whether a turn keeps others from writing to its conversation.
 func Holds(t scrollback.Turn, now int64) bool {
 	return t.State == scrollback.TurnOpen && t.LeaseUntil > now && t.LeaseUntil-now <= LeaseMax
-}
-
-// Claims says which server does a piece of work, so that others leave it alone meanwhile. A
-// claim saves doubled work and guards nothing: what the work stores is held to by its own
-// transaction, for a server that stands still may wake up after its claim has ended.
-type Claims interface {
-	// Claim takes a piece of work for its owner until Until, if nobody holds it or that owner
-	// does, and reports whether it did. Otherwise nothing is written.
-	Claim(ctx context.Context, c Claim) (bool, error)
-
-	// Release gives back what its owner holds. A claim of somebody else, or none, stays as it
-	// is.
-	Release(ctx context.Context, c Claim) error
 }
 
 // Claim is a piece of work, named within a conversation, or within the whole database where

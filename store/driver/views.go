@@ -27,6 +27,10 @@ type Views interface {
 	// Receipts lists the compactions of a conversation, newest first; Undone says which
 	// of them were undone.
 	Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error)
+
+	// StoredReceipts lists the receipts that Commit has stored for a conversation, oldest first,
+	// after the first skip.
+	StoredReceipts(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error)
 }
 
 // Commit folds: it stores new segments and gives the branch a new view, if the

@@ -242,7 +242,7 @@ func (w *bench) say(id scrollback.ConversationID, n int) []scrollback.Message {
 
 func (w *bench) head(id scrollback.ConversationID) driver.Head {
 	w.t.Helper()
-	h, err := w.Read.Head(w.ctx, id)
+	h, err := w.Log.Head(w.ctx, id)
 	w.ok(err)
 	return h
 }
@@ -265,7 +265,7 @@ func settled(t scrollback.Turn) scrollback.Turn {
 
 func (w *bench) messages(b scrollback.BranchID, from, to int64) []scrollback.Message {
 	w.t.Helper()
-	got, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: b, From: from, To: to})
+	got, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: b, From: from, To: to})
 	w.ok(err)
 	return got
 }
@@ -346,7 +346,7 @@ func (w *bench) finds(terms []string, want ...scrollback.Message) {
 	w.t.Helper()
 	var living []scrollback.Message
 	for _, m := range w.search(terms...) {
-		if _, err := w.Read.Head(w.ctx, m.ConversationID); err == nil && w.head(m.ConversationID).DeletedAt == 0 {
+		if _, err := w.Log.Head(w.ctx, m.ConversationID); err == nil && w.head(m.ConversationID).DeletedAt == 0 {
 			living = append(living, m)
 		}
 	}

@@ -238,7 +238,7 @@ func testForkRefused(w *bench) {
 		if _, _, err := w.Log.Create(w.ctx, c, b); scrollback.CodeOf(err) != scrollback.NotFound {
 			w.t.Errorf("%s: %v", name, err)
 		}
-		_, err := w.Read.Head(w.ctx, c.ID)
+		_, err := w.Log.Head(w.ctx, c.ID)
 		w.code(err, scrollback.NotFound)
 	}
 	try("no such branch", func(b *scrollback.Branch) { b.Parent = "x" })
@@ -336,18 +336,18 @@ func testBranches(w *bench) {
 	first := w.head(c.ID).Branch
 	second := rewind(w, c.ID, 1).Branch
 	w.fork(c, 1)
-	got, err := w.Read.Branches(w.ctx, c.ID)
+	got, err := w.Log.Branches(w.ctx, c.ID)
 	w.ok(err)
 	want := []scrollback.Branch{first, second}
 	if second.ID < first.ID {
 		want = []scrollback.Branch{second, first}
 	}
 	same(w.t, "branches", want, got)
-	got, err = w.Read.Branches(w.ctx, "x")
+	got, err = w.Log.Branches(w.ctx, "x")
 	w.ok(err)
 	same(w.t, "of no conversation", []scrollback.Branch(nil), got)
 	w.say(c.ID, 1)
-	if b, err := w.Read.Branch(w.ctx, second.ID); err != nil || b.UpdatedAt <= second.UpdatedAt {
+	if b, err := w.Log.Branch(w.ctx, second.ID); err != nil || b.UpdatedAt <= second.UpdatedAt {
 		w.t.Errorf("after a message: %+v, %v", b, err)
 	}
 }
@@ -395,7 +395,7 @@ func purge(w *bench, id scrollback.ConversationID, limit int) (all driver.Purged
 func gone(w *bench, c scrollback.Conversation) {
 	w.t.Helper()
 	for name, call := range map[string]func() error{
-		"Head":     func() error { _, err := w.Read.Head(w.ctx, c.ID); return err },
+		"Head":     func() error { _, err := w.Log.Head(w.ctx, c.ID); return err },
 		"LastTurn": func() error { _, err := w.Turns.Last(w.ctx, c.ID); return err },
 		"Patch": func() error {
 			_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(*scrollback.Conversation) error { return nil })
@@ -500,7 +500,7 @@ func testPurgeShared(w *bench) {
 	w.ok(err)
 	_, err = w.Views.Segments(w.ctx, []scrollback.SegmentID{late.Segments[0].ID})
 	w.code(err, scrollback.NotFound)
-	_, err = w.Read.Branch(w.ctx, side.ID)
+	_, err = w.Log.Branch(w.ctx, side.ID)
 	w.code(err, scrollback.NotFound)
 	_, _, err = w.Log.Create(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b anew"})
 	w.code(err, scrollback.Conflict)

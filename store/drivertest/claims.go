@@ -22,14 +22,14 @@ func RunClaims(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&claimsBench{d.Claims, t})
+			test(&claimsBench{d.Turns, t})
 		})
 	}
 }
 
 // claimsBench is a driver under test.
 type claimsBench struct {
-	driver.Claims
+	driver.Turns
 	t *testing.T
 }
 

@@ -59,7 +59,7 @@ func testCreate(w *bench) {
 	}
 	same(w.t, "created", c, got)
 	same(w.t, "head", driver.Head{Conversation: c, Branch: b}, w.head(c.ID))
-	branch, err := w.Read.Branch(w.ctx, b.ID)
+	branch, err := w.Log.Branch(w.ctx, b.ID)
 	w.ok(err)
 	same(w.t, "branch", b, branch)
 }
@@ -86,7 +86,7 @@ func testCreateKnown(w *bench) {
 		}
 		same(w.t, "known", stored, got)
 	})
-	_, err = w.Read.Branch(w.ctx, branch.ID)
+	_, err = w.Log.Branch(w.ctx, branch.ID)
 	w.code(err, scrollback.NotFound)
 }
 
@@ -165,8 +165,8 @@ func testPatchKeepsTheLog(w *bench) {
 func testNotFound(w *bench) {
 	w.conversation()
 	calls := map[string]func() error{
-		"Head":     func() error { _, err := w.Read.Head(w.ctx, "x"); return err },
-		"Branch":   func() error { _, err := w.Read.Branch(w.ctx, "x"); return err },
+		"Head":     func() error { _, err := w.Log.Head(w.ctx, "x"); return err },
+		"Branch":   func() error { _, err := w.Log.Branch(w.ctx, "x"); return err },
 		"Turn":     func() error { _, err := w.Turns.Get(w.ctx, "x"); return err },
 		"LastTurn": func() error { _, err := w.Turns.Last(w.ctx, "x"); return err },
 		"Patch": func() error {
@@ -192,7 +192,7 @@ func listed(w *bench, q driver.ListQuery) []scrollback.Conversation {
 	w.t.Helper()
 	var out []scrollback.Conversation
 	for range 1000 {
-		page, err := w.Read.Conversations(w.ctx, q)
+		page, err := w.Log.Conversations(w.ctx, q)
 		w.ok(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
@@ -273,7 +273,7 @@ func testListFilters(w *bench) {
 
 // testProjects: by name, counting what is not in the trash.
 func testProjects(w *bench) {
-	got, err := w.Read.Projects(w.ctx)
+	got, err := w.Access.ListProjects(w.ctx)
 	w.ok(err)
 	same(w.t, "of nothing", []scrollback.Project(nil), got)
 	for _, name := range []string{"b", "a", "b", "c"} {
@@ -285,7 +285,7 @@ func testProjects(w *bench) {
 			c.DeletedAt = 1
 		})
 	}
-	got, err = w.Read.Projects(w.ctx)
+	got, err = w.Access.ListProjects(w.ctx)
 	w.ok(err)
 	same(w.t, "projects", []scrollback.Project{{Name: "a", Conversations: 1}, {Name: "b", Conversations: 2},
 		{Name: "c", Conversations: 1}}, got)

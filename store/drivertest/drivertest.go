@@ -18,6 +18,7 @@ package drivertest
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -128,6 +129,12 @@ var suite = []struct {
 	{"AdoptRefused", testAdoptRefused},
 	{"AdoptShared", testAdoptShared},
 	{"AdoptInheritsMore", testAdoptInheritsMore},
+	{"HashesMade", testHashesMade},
+	{"FieldsOfConversations", testFieldsOfConversations},
+	{"FieldsOfMessages", testFieldsOfMessages},
+	{"FieldsOfTurns", testFieldsOfTurns},
+	{"FieldsOfViews", testFieldsOfViews},
+	{"FieldsOfAccess", testFieldsOfAccess},
 	{"Ready", testReady},
 	{"Close", testClose},
 }
@@ -144,6 +151,27 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunKeys(t, open)
 	RunLimits(t, open)
 	RunClaims(t, open)
+	RunIndex(t, open)
+	RunOrigins(t, open)
+	RunProjects(t, open)
+	RunShape(t, open)
+	RunSources(t, open)
+	RunViews(t, open)
+}
+
+// Methods are those of the interfaces of a driver.
+func Methods() (out []string) {
+	of := reflect.TypeFor[driver.Driver]()
+	for i := range of.NumField() {
+		part := of.Field(i).Type
+		if part.Kind() != reflect.Interface {
+			continue
+		}
+		for n := range part.NumMethod() {
+			out = append(out, part.Method(n).Name)
+		}
+	}
+	return out
 }
 
 // RunReopen runs what only a persistent driver can pass. open opens the database
@@ -190,7 +218,7 @@ func populate(w *bench) scrollback.Conversation {
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2,
 			Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
 	w.ok(err)
-	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		l.Limit = 7
 		l.Dropped = []string{"seed"}
 	}))
@@ -201,15 +229,15 @@ func populate(w *bench) scrollback.Conversation {
 	w.ok(err)
 	child := w.fork(c, 3)
 	w.say(child.ID, 2)
-	w.ok(w.Refs.PutArtifact(w.ctx, w.artifact("upload", w.tick()), child.ID))
+	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("upload", w.tick()), child.ID))
 	lapsed := w.begin(child.ID).Turn
 	_, err = w.save(lapsed, draft("half"))
 	w.ok(err)
 	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
 	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
-	w.ok(w.Origins.Put(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID, Folder: "/here", Stamp: "1",
+	w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID, Folder: "/here", Stamp: "1",
 		ImportedAt: w.tick()}, ""))
-	_, err = w.Projects.Put(w.ctx, "another", w.tick(),
+	_, err = w.Access.PutProject(w.ctx, "another", w.tick(),
 		func(p *scrollback.Project) error { p.Title = "Another"; return nil })
 	w.ok(err)
 	return c
@@ -221,23 +249,23 @@ func testReady(w *bench) {
 	populate(w)
 	before := readAll(w.t, w.Driver)
 	for range 20 {
-		w.ok(w.Driver.Ready(w.ctx))
+		w.ok(w.Ready(w.ctx))
 	}
 	same(w.t, "after Ready", before, readAll(w.t, w.Driver))
 	ended, cancel := context.WithCancel(w.ctx)
 	cancel()
-	if err := w.Driver.Ready(ended); err == nil {
+	if err := w.Ready(ended); err == nil {
 		w.t.Error("ready for a caller who has gone")
 	}
 	w.ok(w.Close())
-	w.code(w.Driver.Ready(w.ctx), scrollback.Unavailable)
+	w.code(w.Ready(w.ctx), scrollback.Unavailable)
 }
 
 // testClose: a closed driver reports that it is gone.
 func testClose(w *bench) {
 	c := w.conversation()
 	w.ok(w.Close())
-	_, err := w.Read.Head(w.ctx, c.ID)
+	_, err := w.Log.Head(w.ctx, c.ID)
 	w.code(err, scrollback.Unavailable)
 	_, err = w.tryAppend(c.ID, nil)
 	w.code(err, scrollback.Unavailable)

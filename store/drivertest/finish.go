@@ -330,7 +330,7 @@ func testBooks(w *bench) {
 		LeaseUntil: w.now + lease, Usage: records}
 	_, err := w.Turns.Finish(w.ctx, f)
 	w.code(err, scrollback.Conflict)
-	if got, err := w.Book.UsageDays(w.ctx, 0, 1<<40); err != nil || len(got) != 0 {
+	if got, err := w.Access.UsageDays(w.ctx, 0, 1<<40); err != nil || len(got) != 0 {
 		w.t.Fatalf("a refused Finish entered %+v (%v)", got, err)
 	}
 	f.Owner = turn.Owner
@@ -353,13 +353,13 @@ func testBooks(w *bench) {
 	}
 	today := []scrollback.UsageDay{sum(day, "a/x", "EUR", 1, 1, 0), sum(day, "a/x", "USD", 3, 130, 1),
 		sum(day, "b/y", "USD", 1, 3, 0)}
-	got, err := w.Book.UsageDays(w.ctx, day, day)
+	got, err := w.Access.UsageDays(w.ctx, day, day)
 	w.ok(err)
 	same(w.t, "the day", today, got)
-	got, err = w.Book.UsageDays(w.ctx, day, day+5)
+	got, err = w.Access.UsageDays(w.ctx, day, day+5)
 	w.ok(err)
 	same(w.t, "both days", append(today, sum(day+1, "a/x", "USD", 1, 7, 0)), got)
-	got, err = w.Book.UsageDays(w.ctx, day+2, day+5)
+	got, err = w.Access.UsageDays(w.ctx, day+2, day+5)
 	w.ok(err)
 	same(w.t, "no day", []scrollback.UsageDay(nil), got)
 }
@@ -377,7 +377,7 @@ func testBooksInBounds(w *bench) {
 		w.ok(err)
 	}
 	day := scrollback.DayOf(w.now)
-	got, err := w.Book.UsageDays(w.ctx, day, day)
+	got, err := w.Access.UsageDays(w.ctx, day, day)
 	w.ok(err)
 	same(w.t, "the day", []scrollback.UsageDay{{Usage: most, Day: day, Model: "a/x", Project: c.Project, Calls: 2}}, got)
 }
@@ -395,7 +395,7 @@ func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) 
 // knows wants something to be known of a model.
 func knows(w *bench, model string, want scrollback.Learned) {
 	w.t.Helper()
-	got, err := w.Book.Learned(w.ctx, model)
+	got, err := w.Turns.Learned(w.ctx, model)
 	w.ok(err)
 	same(w.t, "what is known of "+model, want, got)
 }
@@ -427,19 +427,19 @@ var everything = scrollback.Learned{Factor: 1.25, Limit: 131072, LimitFrom: scro
 // testTeach: what was taught is known, of that model alone, and no caller holds what
 // is stored.
 func testTeach(w *bench) {
-	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before anything", scrollback.Learned{}, *l)
 	}))
 	knows(w, "a/x", scrollback.Learned{})
 	dropped := []string{"temperature", "top_p"}
-	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		*l = everything
 		l.Dropped = dropped
 	}))
 	dropped[0] = "changed"
 	knows(w, "a/x", everything)
 	knows(w, "b/y", scrollback.Learned{})
-	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before the second time", everything, *l)
 		l.Limit = 1
 		l.Dropped = append(l.Dropped, "seed")
@@ -447,12 +447,12 @@ func testTeach(w *bench) {
 	want := everything
 	want.Limit = 1
 	want.Dropped = []string{"temperature", "top_p", "seed"}
-	got, err := w.Book.Learned(w.ctx, "a/x")
+	got, err := w.Turns.Learned(w.ctx, "a/x")
 	w.ok(err)
 	same(w.t, "what is known", want, got)
 	got.Dropped[0] = "changed"
 	knows(w, "a/x", want)
-	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
+	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
 	knows(w, "a/x", scrollback.Learned{})
 }
 
@@ -462,7 +462,7 @@ func testTeachAndFactor(w *bench) {
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
 	w.report(turn, 1000, 1250, false)
 	want := everything
-	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
+	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
 	if want.Factor != 1.25 {
 		w.t.Errorf("the edit saw the factor %v", want.Factor)
 	}
@@ -470,7 +470,7 @@ func testTeachAndFactor(w *bench) {
 	w.report(turn, 1000, 1500, false)
 	want.Factor = 1.5
 	knows(w, "a/x", want)
-	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
+	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
 	want.Factor = 2
 	knows(w, "a/x", want)
 }
@@ -495,7 +495,7 @@ func testConcurrentTeach(w *bench) {
 				}
 				continue
 			}
-			if err := w.Book.Teach(w.ctx, "a/x", edits[i%len(edits)]); err != nil {
+			if err := w.Turns.Teach(w.ctx, "a/x", edits[i%len(edits)]); err != nil {
 				return err
 			}
 		}
@@ -505,7 +505,7 @@ func testConcurrentTeach(w *bench) {
 	}
 	want := scrollback.Learned{Factor: times}
 	if w.Clock != nil { // where many servers learn, a turn does not wait for what another learns, and alone it learns
-		l, err := w.Book.Learned(w.ctx, "a/x")
+		l, err := w.Turns.Learned(w.ctx, "a/x")
 		w.ok(err)
 		_, err = w.Turns.Finish(w.ctx, f)
 		w.ok(err)
@@ -525,5 +525,5 @@ func (w *walk) teach() {
 	edit := some(w, func(l *scrollback.Learned) { l.Limit = w.now },
 		func(l *scrollback.Learned) { l.Strict = scrollback.StrictTurns },
 		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "p") }, func(*scrollback.Learned) {})
-	errand(w, "teach", func(d *driver.Driver) error { return d.Book.Teach(w.ctx, "m", edit) })
+	errand(w, "teach", func(d *driver.Driver) error { return d.Turns.Teach(w.ctx, "m", edit) })
 }

@@ -116,7 +116,7 @@ func (w *hashesBench) populate() {
 // should have, or none.
 func (w *hashesBench) without() (n int64) {
 	w.t.Helper()
-	w.ok(w.Audit.Walk(w.t.Context(), driver.AuditWalk{
+	w.ok(w.Admin.Walk(w.t.Context(), driver.AuditWalk{
 		Total: func(int64) error { return nil }, Conversation: func(scrollback.Conversation) error { return nil },
 		Branch: func(scrollback.Branch) error { return nil }, Message: func(scrollback.Message) error { return nil },
 		Segment:  func(scrollback.Segment) error { return nil },
@@ -134,12 +134,12 @@ func (w *hashesBench) whole() {
 		w.t.Errorf("%d of %d have a hash beside them, and %d none", beside, own, without)
 	}
 	for _, b := range w.branches {
-		v, err := w.Hashes.Verify(w.t.Context(), driver.MessageQuery{Branch: b, From: 1, To: 1000})
+		v, err := w.Admin.VerifyHashes(w.t.Context(), driver.MessageQuery{Branch: b, From: 1, To: 1000})
 		if w.ok(err); v.Without != 0 || len(v.Damaged) > 0 {
 			w.t.Errorf("branch %s: %+v", b, v)
 		}
 	}
-	step, err := w.Hashes.Fill(w.t.Context(), limit)
+	step, err := w.Admin.FillHashes(w.t.Context(), limit)
 	if w.ok(err); !step.Done || step.Made != 0 {
 		w.t.Errorf("behind the end %+v were made", step)
 	}
@@ -151,7 +151,7 @@ func testSteps(w *hashesBench) {
 	var made int64
 	for steps, done := 0, false; !done; steps++ {
 		d := w.Join()
-		step, err := d.Hashes.Fill(w.t.Context(), limit)
+		step, err := d.Admin.FillHashes(w.t.Context(), limit)
 		w.ok(errors.Join(err, d.Close()))
 		if step.Made > limit || steps > hashesMost {
 			w.t.Fatalf("step %d: %+v", steps, step)
@@ -185,7 +185,7 @@ func testTwoServers(w *hashesBench) {
 				<-begin
 				var r result
 				for range 2 * hashesMost {
-					step, err := d.Hashes.Fill(w.t.Context(), limit)
+					step, err := d.Admin.FillHashes(w.t.Context(), limit)
 					r.made += step.Made
 					r.err = err
 					if err != nil || step.Done {
@@ -222,7 +222,7 @@ func testBrokenOff(w *hashesBench) {
 			before = 0
 		}
 		ctx, end := newBrittle(w.t.Context(), looks)
-		step, err := w.Hashes.Fill(ctx, limit)
+		step, err := w.Admin.FillHashes(ctx, limit)
 		survived := context.Cause(ctx) == nil
 		end()
 		if survived {
@@ -240,7 +240,7 @@ func testBrokenOff(w *hashesBench) {
 		w.t.Errorf("a step was broken off at %d places only", broken)
 	}
 	for range hashesMost {
-		step, err := w.Hashes.Fill(w.t.Context(), limit)
+		step, err := w.Admin.FillHashes(w.t.Context(), limit)
 		if w.ok(err); step.Done {
 			break
 		}

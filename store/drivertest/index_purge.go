@@ -67,7 +67,7 @@ func testPurged(w *indexBench) {
 // testPurgedShared: what another conversation inherits stays in the index, and in its line.
 func testPurgedShared(w *indexBench) {
 	ms := w.indexed("red one", "red two", "red three", "red four")
-	a, err := w.Read.Head(w.ctx, ms[0].ConversationID)
+	a, err := w.Log.Head(w.ctx, ms[0].ConversationID)
 	w.ok(err)
 	child := w.fork(a.Conversation, ms[1])
 	w.say(child.ID, "red five")

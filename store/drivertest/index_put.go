@@ -70,7 +70,7 @@ func testBehind(w *indexBench) {
 // number is that of a branch.
 func (w *indexBench) number(id scrollback.BranchID) int64 {
 	w.t.Helper()
-	b, err := w.Read.Branch(w.ctx, id)
+	b, err := w.Log.Branch(w.ctx, id)
 	w.ok(err)
 	lines, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{b.Conversation})
 	w.ok(err)

@@ -56,7 +56,7 @@ func must(b []byte, err error) []byte {
 // that differ in capitals or hold signs of a query language are others.
 func testWorked(w *indexBench) {
 	from := func(c scrollback.Conversation, folder string) {
-		w.ok(w.Origins.Put(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID, Folder: folder},
+		w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID, Folder: folder},
 			""))
 	}
 	own := func(project string, roots ...string) scrollback.Conversation {
@@ -111,7 +111,7 @@ func testWorked(w *indexBench) {
 // at is a message of a conversation's first branch.
 func at(w *indexBench, c scrollback.Conversation, seq int64) scrollback.Message {
 	w.t.Helper()
-	ms, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: seq, To: seq})
+	ms, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: seq, To: seq})
 	w.ok(err)
 	return ms[0]
 }

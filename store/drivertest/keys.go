@@ -29,7 +29,7 @@ func RunKeys(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&keysBench{t, d.Keys, d})
+			test(&keysBench{t, d.Access, d})
 		})
 	}
 }
@@ -37,7 +37,7 @@ func RunKeys(t *testing.T, open func(t *testing.T) *driver.Driver) {
 // keysBench is the keys of a driver under test.
 type keysBench struct {
 	*testing.T
-	driver.Keys
+	driver.Access
 	d *driver.Driver
 }
 
@@ -57,7 +57,7 @@ func (b *keysBench) try(name string, edits ...func(*scrollback.Key)) (scrollback
 	for _, edit := range edits {
 		edit(&k)
 	}
-	return k, b.Add(b.Context(), driver.NewKey{Key: k, Hash: hash(string(k.ID)), Now: keysNow, Most: most})
+	return k, b.AddKey(b.Context(), driver.NewKey{Key: k, Hash: hash(string(k.ID)), Now: keysNow, Most: most})
 }
 
 func (b *keysBench) signIn(of scrollback.KeyID, cookie string, at, ends int64) {
@@ -96,14 +96,14 @@ func testKeys(b *keysBench) {
 		k.Role = scrollback.AccessRead
 		k.CreatedAt = keysNow + 1
 	})
-	got, err := b.Find(b.Context(), hash("first"))
+	got, err := b.FindKey(b.Context(), hash("first"))
 	b.ok(err)
 	b.same(first, got)
-	all, err := b.List(b.Context())
+	all, err := b.Keys(b.Context())
 	b.ok(err)
 	b.same([]scrollback.Key{first, second}, all)
 	for _, wrong := range []string{"", "firs", "First", "third"} {
-		_, err := b.Find(b.Context(), hash(wrong))
+		_, err := b.FindKey(b.Context(), hash(wrong))
 		b.code(err, scrollback.NotFound)
 	}
 }
@@ -113,7 +113,7 @@ func testNames(b *keysBench) {
 	b.make("a")
 	_, err := b.try("a2", func(k *scrollback.Key) { k.Name = "a" })
 	b.code(err, scrollback.Conflict)
-	_, err = b.Revoke(b.Context(), "a", keysNow)
+	_, err = b.RevokeKey(b.Context(), "a", keysNow)
 	b.ok(err)
 	b.make("a3", func(k *scrollback.Key) {
 		k.Name = "a"
@@ -130,11 +130,11 @@ func testBounded(b *keysBench) {
 	_, err := b.try("one more")
 	b.code(err, scrollback.Refused)
 	for _, id := range []scrollback.KeyID{"2", "1"} {
-		_, err := b.Revoke(b.Context(), id, keysNow)
+		_, err := b.RevokeKey(b.Context(), id, keysNow)
 		b.ok(err)
 	}
 	b.make("one more", func(k *scrollback.Key) { k.CreatedAt += 9 })
-	all, err := b.List(b.Context())
+	all, err := b.Keys(b.Context())
 	b.ok(err)
 	var ids []scrollback.KeyID
 	for _, k := range all {
@@ -151,18 +151,18 @@ func testRevoked(b *keysBench) {
 	b.signIn("b", "cookie b", keysNow, keysNow+100)
 	k.RevokedAt = keysNow + 1
 	for _, at := range []int64{keysNow + 1, keysNow + 2} {
-		got, err := b.Revoke(b.Context(), "a", at)
+		got, err := b.RevokeKey(b.Context(), "a", at)
 		b.ok(err)
 		b.same(k, got)
 	}
-	got, err := b.Find(b.Context(), hash("a"))
+	got, err := b.FindKey(b.Context(), hash("a"))
 	b.ok(err)
 	b.same(k, got)
 	_, _, err = b.SignedIn(b.Context(), hash("cookie a"), keysNow)
 	b.code(err, scrollback.NotFound)
 	_, _, err = b.SignedIn(b.Context(), hash("cookie b"), keysNow)
 	b.ok(err)
-	_, err = b.Revoke(b.Context(), "c", keysNow)
+	_, err = b.RevokeKey(b.Context(), "c", keysNow)
 	b.code(err, scrollback.NotFound)
 }
 
@@ -172,12 +172,12 @@ func testUsed(b *keysBench) {
 	for _, c := range []struct{ at, want int64 }{{keysNow, keysNow}, {keysNow + 59, keysNow}, {keysNow + 60, keysNow + 60},
 		{keysNow + 30, keysNow + 60},
 		{keysNow + 119, keysNow + 60}} {
-		b.ok(b.Use(b.Context(), "a", c.at, 60))
-		k, err := b.Find(b.Context(), hash("a"))
+		b.ok(b.UseKey(b.Context(), "a", c.at, 60))
+		k, err := b.FindKey(b.Context(), hash("a"))
 		b.ok(err)
 		b.same(c.want, k.LastUsedAt)
 	}
-	b.ok(b.Use(b.Context(), "of nobody", keysNow, 60))
+	b.ok(b.UseKey(b.Context(), "of nobody", keysNow, 60))
 }
 
 // A sign-in leads to its key until it expires or is ended.
@@ -253,7 +253,7 @@ func testConcurrent(b *keysBench) {
 func testKeysClosed(b *keysBench) {
 	b.make("a")
 	b.ok(b.d.Close())
-	_, err := b.Find(b.Context(), hash("a"))
+	_, err := b.FindKey(b.Context(), hash("a"))
 	b.code(err, scrollback.Unavailable)
 	_, err = b.try("b")
 	b.code(err, scrollback.Unavailable)

@@ -112,17 +112,17 @@ func testTallies(w *limitsBench) {
 	hour := driver.Tally{Actor: "a", Start: 3600, Until: 7200, Most: 2}
 	holds := func(t driver.Tally, want int64) {
 		w.t.Helper()
-		if got, err := w.Limits.Counted(w.ctx, t); err != nil || got != want {
+		if got, err := w.Access.Tallied(w.ctx, t); err != nil || got != want {
 			w.t.Errorf("%s has begun %d, want %d (%v)", t.Actor, got, want, err)
 		}
 	}
 	holds(hour, 0)
 	for want := range int64(2) {
-		if got, err := w.Limits.Count(w.ctx, hour); err != nil || got != want+1 {
+		if got, err := w.Access.CountTally(w.ctx, hour); err != nil || got != want+1 {
 			w.t.Errorf("count %d gives %d (%v)", want, got, err)
 		}
 	}
-	_, err := w.Limits.Count(w.ctx, hour)
+	_, err := w.Access.CountTally(w.ctx, hour)
 	w.code(err, scrollback.RateLimited)
 	holds(hour, 2)
 	other := hour
@@ -164,7 +164,7 @@ func testTallies(w *limitsBench) {
 	w.code(err, scrollback.Conflict)
 	holds(other, 1)
 
-	_, err = w.Limits.Count(w.ctx, next)
+	_, err = w.Access.CountTally(w.ctx, next)
 	w.ok(err)
 	holds(next, 1)
 	holds(hour, 0)
@@ -183,12 +183,12 @@ func testWithin(w *limitsBench) {
 		w.t.Helper()
 		for t, want := range map[driver.Tally]int64{{Actor: "a", Until: 1000}: a, {Actor: "b", Until: 1000}: b,
 			{Actor: "middle", Until: 1000}: middle, {Actor: "top", Until: 5000}: all} {
-			if got, err := w.Limits.Counted(w.ctx, t); err != nil || got != want {
+			if got, err := w.Access.Tallied(w.ctx, t); err != nil || got != want {
 				w.t.Errorf("%s has begun %d, want %d (%v)", t.Actor, got, want, err)
 			}
 		}
 	}
-	got, err := w.Limits.Count(w.ctx, of("a", 2))
+	got, err := w.Access.CountTally(w.ctx, of("a", 2))
 	if w.ok(err); got != 1 {
 		w.t.Errorf("it is counted as %d", got)
 	}
@@ -197,14 +197,14 @@ func testWithin(w *limitsBench) {
 	_, err = w.tryBegin(c.ID, func(n *driver.Begin) { n.Tally = &b })
 	w.ok(err)
 	holds(1, 1, 2, 2)
-	_, err = w.Limits.Count(w.ctx, of("a", 1))
+	_, err = w.Access.CountTally(w.ctx, of("a", 1))
 	w.code(err, scrollback.RateLimited)
 	holds(1, 1, 2, 2)
 	var let atomic.Int64
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {
-			if _, err := w.Limits.Count(w.ctx, of([]string{"a", "b"}[i%2], 99)); err == nil {
+			if _, err := w.Access.CountTally(w.ctx, of([]string{"a", "b"}[i%2], 99)); err == nil {
 				let.Add(1)
 			} else if scrollback.CodeOf(err) != scrollback.RateLimited {
 				w.t.Error(err)
@@ -214,7 +214,7 @@ func testWithin(w *limitsBench) {
 	if all.Wait(); let.Load() != 3 {
 		w.t.Errorf("%d were let in where there was room for 3", let.Load())
 	}
-	a, err := w.Limits.Counted(w.ctx, driver.Tally{Actor: "a", Until: 1000})
+	a, err := w.Access.Tallied(w.ctx, driver.Tally{Actor: "a", Until: 1000})
 	w.ok(err)
 	holds(a, 5-a, 5, 5)
 	_, err = w.tryBegin(w.conversation("shed").ID, func(n *driver.Begin) { n.Tally = &b })
@@ -227,13 +227,13 @@ func testMadeBy(w *limitsBench) {
 	for id, maker := range map[scrollback.KeyID]scrollback.KeyID{"child": "root", "other": "root", "grandchild": "child",
 		"stranger": "elsewhere",
 		"left":     "right", "right": "left"} {
-		w.ok(w.Limits.SetKeyLimits(w.ctx, id, scrollback.Limits{Maker: maker}))
+		w.ok(w.Access.SetKeyLimits(w.ctx, id, scrollback.Limits{Maker: maker}))
 	}
-	w.ok(w.Limits.SetKeyLimits(w.ctx, "root", scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 7}}))
+	w.ok(w.Access.SetKeyLimits(w.ctx, "root", scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 7}}))
 	for id, want := range map[scrollback.KeyID][]scrollback.KeyID{"root": {"child", "grandchild", "other"},
 		"child":      {"grandchild"},
 		"grandchild": nil, "left": {"right"}, "nobody": nil} {
-		got, err := w.Limits.MadeBy(w.ctx, id)
+		got, err := w.Access.MadeBy(w.ctx, id)
 		w.ok(err)
 		limitsSame(w.t, string(id)+" made", want, got)
 	}
@@ -247,7 +247,7 @@ func testConcurrentTallies(w *limitsBench) {
 	var all sync.WaitGroup
 	for range 3 * most {
 		all.Go(func() {
-			if _, err := w.Limits.Count(w.ctx, t); err == nil {
+			if _, err := w.Access.CountTally(w.ctx, t); err == nil {
 				let.Add(1)
 			} else if scrollback.CodeOf(err) != scrollback.RateLimited {
 				w.t.Error(err)
@@ -263,17 +263,17 @@ func testConcurrentTallies(w *limitsBench) {
 func testKeyLimits(w *limitsBench) {
 	holds := func(want scrollback.Limits) {
 		w.t.Helper()
-		got, err := w.Limits.KeyLimits(w.ctx, "k")
+		got, err := w.Access.KeyLimits(w.ctx, "k")
 		w.ok(err)
 		limitsSame(w.t, "the limits of a key", want, got)
 	}
 	holds(scrollback.Limits{})
 	for _, l := range []scrollback.Limits{{Rate: scrollback.Rate{Chats: 3, PerMS: 1000}},
 		{Allowance: scrollback.Allowance{Tokens: 7, Money: 0.5, Currency: "EUR"}}, {}} {
-		w.ok(w.Limits.SetKeyLimits(w.ctx, "k", l))
+		w.ok(w.Access.SetKeyLimits(w.ctx, "k", l))
 		holds(l)
 	}
-	w.ok(w.Limits.SetKeyLimits(w.ctx, "other", scrollback.Limits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
+	w.ok(w.Access.SetKeyLimits(w.ctx, "other", scrollback.Limits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
 	holds(scrollback.Limits{})
 }
 
@@ -301,7 +301,7 @@ func testSpending(w *limitsBench) {
 	sums := func(q driver.Spending, want scrollback.Usage) {
 		w.t.Helper()
 		q.Currency = want.Currency
-		got, err := w.Book.Spent(w.ctx, q)
+		got, err := w.Access.Spent(w.ctx, q)
 		w.ok(err)
 		limitsSame(w.t, "what was spent", want, got)
 	}
@@ -318,13 +318,13 @@ func testSpending(w *limitsBench) {
 		return scrollback.UsageDay{Day: day, Model: "a/x", Project: project, Key: key, Conversation: id, Calls: calls,
 			Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5 * float64(calls), Currency: currency}}
 	}
-	got, err := w.Book.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByKey: true})
+	got, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByKey: true})
 	w.ok(err)
 	limitsSame(w.t, "the day by key", []scrollback.UsageDay{part(day, c.Project, "EUR", "k", "", 1, 4),
 		part(day, c.Project, "USD", "", "", 1, 1),
 		part(day, c.Project, "USD", "k", "", 1, 2), part(day, "shed", "USD", "k", "", 1, 8),
 		part(day, "shed", "USD", "l", "", 1, 16)}, got)
-	got, err = w.Book.UsageParts(w.ctx, driver.UsageParts{First: day + 1, Last: day + 9, ByConversation: true})
+	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day + 1, Last: day + 9, ByConversation: true})
 	w.ok(err)
 	limitsSame(
 		w.t,
@@ -336,7 +336,7 @@ func testSpending(w *limitsBench) {
 		d.Purpose = purpose
 		return d
 	}
-	got, err = w.Book.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day + 9, ByPurpose: true, Conversation: c.ID})
+	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day + 9, ByPurpose: true, Conversation: c.ID})
 	w.ok(err)
 	limitsSame(
 		w.t,
@@ -345,7 +345,7 @@ func testSpending(w *limitsBench) {
 			of(part(day, c.Project, "USD", "", "", 2, 3), "turn")},
 		got,
 	)
-	got, err = w.Book.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
+	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
 	w.ok(err)
 	limitsSame(w.t, "the other", []scrollback.UsageDay{of(part(day, "shed", "USD", "", "", 2, 24), "summary")}, got)
 }
@@ -378,7 +378,7 @@ func testDaysOfZones(w *limitsBench) {
 		{time.FixedZone("west", -11*3600), day - 1, day + 9, map[int64]int64{day - 1: 7, day + 1: 8}},
 		{time.FixedZone("west", -11*3600), day - 1, day - 1, map[int64]int64{day - 1: 7}},
 	} {
-		got, err := w.Book.UsageParts(w.ctx, driver.UsageParts{First: c.first, Last: c.last, Zone: c.zone})
+		got, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: c.first, Last: c.last, Zone: c.zone})
 		w.ok(err)
 		tokens := map[int64]int64{}
 		for _, d := range got {

@@ -157,11 +157,11 @@ func testMessageRuns(w *bench) {
 		for _, seq := range rule.want {
 			want = append(want, ms[seq-1])
 		}
-		got, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: rule.from, To: rule.to})
+		got, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: rule.from, To: rule.to})
 		w.ok(err)
 		same(w.t, fmt.Sprintf("%+v", rule), want, got)
 	}
-	got, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
+	got, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
 	w.ok(err)
 	same(w.t, "of no branch", []scrollback.Message(nil), got)
 }
@@ -216,7 +216,7 @@ func testCopies(w *bench) {
 	got, _, err := w.Log.Create(w.ctx, in.C, in.B)
 	w.ok(err)
 	head := w.head(in.C.ID)
-	list, err := w.Read.Conversations(w.ctx, driver.ListQuery{Limit: 9})
+	list, err := w.Log.Conversations(w.ctx, driver.ListQuery{Limit: 9})
 	w.ok(err)
 	known, _, err := w.Log.Create(w.ctx, in.C, in.B)
 	w.ok(err)
@@ -308,7 +308,7 @@ func testMessageIDs(w *bench) {
 		State: scrollback.TurnComplete, Entries: twice})
 	w.code(err, scrollback.Conflict)
 	for id, want := range map[scrollback.ConversationID]int64{c.ID: 1, other.ID: 0} {
-		h, err := w.Read.Head(w.ctx, id)
+		h, err := w.Log.Head(w.ctx, id)
 		w.ok(err)
 		same(w.t, fmt.Sprint("messages of ", id), want, h.Messages)
 	}

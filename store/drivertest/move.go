@@ -43,7 +43,7 @@ func madeElsewhere(w *bench) foreign {
 	return f
 }
 
-func adopt(w *bench, a driver.Adopt) error { a.Now = w.tick(); return w.Move.Adopt(w.ctx, a) }
+func adopt(w *bench, a driver.Adopt) error { a.Now = w.tick(); return w.Log.Adopt(w.ctx, a) }
 
 // view is what the first branch shows at last: two messages folded, one of them
 // carried.
@@ -68,7 +68,7 @@ func bring(w *bench, f foreign) {
 func testAdopt(w *bench) {
 	f := madeElsewhere(w)
 	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
-	_, err := w.Read.Head(w.ctx, f.ID)
+	_, err := w.Log.Head(w.ctx, f.ID)
 	w.code(err, scrollback.NotFound)
 	_, err = w.tryAppend(f.ID, nil, w.entry(scrollback.RoleUser, "x"))
 	w.code(err, scrollback.NotFound)
@@ -78,7 +78,7 @@ func testAdopt(w *bench) {
 		w.t.Fatalf("a hidden conversation is listed: %+v", listed)
 	}
 	w.finds([]string{"afar"})
-	own, err := w.Read.Branches(w.ctx, f.ID)
+	own, err := w.Log.Branches(w.ctx, f.ID)
 	w.ok(err)
 	if len(own) != 1 || own[0].HeadSeq != 4 || own[0].UpdatedAt != 70 {
 		w.t.Fatalf("its branches are %+v", own)
@@ -100,16 +100,16 @@ func testAdopt(w *bench) {
 		ms[0].Sum != ms[0].Weight {
 		w.t.Fatalf("its path is %+v", ms)
 	}
-	b, err := w.Read.Branch(w.ctx, f.first.ID)
+	b, err := w.Log.Branch(w.ctx, f.first.ID)
 	w.ok(err)
 	view := f.view(0)[0].View
 	view.Sum = ms[1].Sum.Sub(ms[0].Weight)
 	same(w.t, "view", view, b.View)
-	folds, err := w.Move.Folds(w.ctx, f.ID, 0, 9)
+	folds, err := w.Views.StoredReceipts(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	f.fold.Before.Sum = ms[0].Sum
 	same(w.t, "folds", []scrollback.StoredReceipt{f.fold}, folds)
-	refs, err := w.Refs.List(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
+	refs, err := w.Log.Refs(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
 	w.ok(err)
 	if len(refs) != 2 {
 		w.t.Fatalf("it mentions %+v", refs)
@@ -214,7 +214,7 @@ func testAdoptAgain(w *bench) {
 	if got.Branch.ID != f.first.ID || got.Messages != 5 || got.Title != "edited" || got.UpdatedAt != 1<<50 {
 		w.t.Fatalf("extended to %+v", got)
 	}
-	folds, err := w.Move.Folds(w.ctx, f.ID, 0, 9)
+	folds, err := w.Views.StoredReceipts(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	if len(folds) != 1 || !folds[0].Undone {
 		w.t.Fatalf("its folds are %+v", folds)
@@ -265,7 +265,7 @@ func testAdoptShared(w *bench) {
 	if ms := w.messages(b.ID, 1, 9); len(ms) != 3 || ms[1].ConversationID != f.ID {
 		w.t.Fatalf("the heir's path is %+v", ms)
 	}
-	taken, err := w.Move.Taken(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
+	taken, err := w.Log.FirstTaken(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
 	w.ok(err)
 	if taken != f.first.Entries[3].ID {
 		w.t.Fatalf("taken is %q", taken)
@@ -337,7 +337,7 @@ func testAdoptInheritsMore(w *bench) {
 		Check(w.t, w.Driver)
 	}
 	for _, b := range []scrollback.BranchID{parent.first.ID, fork.first.ID, other.ID} {
-		_, err := w.Read.Branch(w.ctx, b)
+		_, err := w.Log.Branch(w.ctx, b)
 		w.code(err, scrollback.NotFound)
 	}
 }

@@ -75,13 +75,13 @@ func (w *originsBench) conversation(project string) scrollback.ConversationID {
 
 func (w *originsBench) put(o scrollback.Origin) scrollback.Origin {
 	w.t.Helper()
-	w.ok(w.Origins.Put(w.ctx, o, ""))
+	w.ok(w.Log.PutOrigin(w.ctx, o, ""))
 	return o
 }
 
 func (w *originsBench) list(q driver.OriginQuery) []scrollback.Origin {
 	w.t.Helper()
-	out, err := w.Origins.List(w.ctx, q)
+	out, err := w.Log.Origins(w.ctx, q)
 	w.ok(err)
 	return out
 }
@@ -111,10 +111,10 @@ func testOriginsPut(w *originsBench) {
 	w.put(other)
 
 	moved := originsFull(c)
-	w.ok(w.Origins.Put(w.ctx, moved, a))
+	w.ok(w.Log.PutOrigin(w.ctx, moved, a))
 	w.same("moved", []scrollback.Origin{second, moved, other}, w.list(driver.OriginQuery{}))
 	moved.Stamp = "again"
-	w.ok(w.Origins.Put(w.ctx, moved, c))
+	w.ok(w.Log.PutOrigin(w.ctx, moved, c))
 	w.same("instead of itself", []scrollback.Origin{second, moved, other}, w.list(driver.OriginQuery{}))
 }
 
@@ -123,7 +123,7 @@ func testPutRefused(w *originsBench) {
 	a := w.conversation("p")
 	w.put(originsFull(a))
 	for _, id := range []scrollback.ConversationID{"nobody", ""} {
-		if err := w.Origins.Put(w.ctx, originsFull(id), a); scrollback.CodeOf(err) != scrollback.NotFound {
+		if err := w.Log.PutOrigin(w.ctx, originsFull(id), a); scrollback.CodeOf(err) != scrollback.NotFound {
 			w.t.Errorf("of conversation %q: %v", id, err)
 		}
 	}
@@ -203,7 +203,7 @@ func testPages(w *originsBench) {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
 	})
 	mine := slices.DeleteFunc(slices.Clone(all), func(o scrollback.Origin) bool {
-		h, err := w.Read.Head(w.ctx, o.Conversation)
+		h, err := w.Log.Head(w.ctx, o.Conversation)
 		w.ok(err)
 		return h.Project != "mine"
 	})
@@ -255,7 +255,7 @@ func testOriginsPurged(w *originsBench) {
 	rest := w.put(originsFull(b))
 	purged := func(what string, want bool, tool, id string, projects []string) {
 		w.t.Helper()
-		got, err := w.Origins.Purged(w.ctx, tool, id, projects)
+		got, err := w.Log.OriginPurged(w.ctx, tool, id, projects)
 		w.ok(err)
 		if got != want {
 			w.t.Fatalf("%s: purged %v", what, got)

@@ -81,7 +81,7 @@ func (w *projectsBench) conversation(set func(c *scrollback.Conversation)) scrol
 
 func (w *projectsBench) head(id scrollback.ConversationID) driver.Head {
 	w.t.Helper()
-	h, err := w.Read.Head(w.ctx, id)
+	h, err := w.Log.Head(w.ctx, id)
 	w.ok(err)
 	return h
 }
@@ -103,7 +103,7 @@ func storedProject(p *scrollback.Project) error {
 // stored is what a driver returns of a project.
 func (w *projectsBench) stored(name string) scrollback.Project {
 	w.t.Helper()
-	p, err := w.Projects.Get(w.ctx, name)
+	p, err := w.Access.Project(w.ctx, name)
 	w.ok(err)
 	return p
 }
@@ -120,7 +120,7 @@ func testStoredProject(w *projectsBench) {
 	want.Version = 1
 	want.CreatedAt = w.tick()
 	want.UpdatedAt = want.CreatedAt
-	got, err := w.Projects.Put(w.ctx, "named", w.now, func(p *scrollback.Project) error {
+	got, err := w.Access.PutProject(w.ctx, "named", w.now, func(p *scrollback.Project) error {
 		projectsSame(w.t, "edited first", scrollback.Project{Name: "named"}, *p)
 		p.Name = "other"
 		p.Version = 9
@@ -136,7 +136,7 @@ func testStoredProject(w *projectsBench) {
 	want.Budget = nil
 	want.Version = 2
 	want.UpdatedAt = w.tick()
-	got, err = w.Projects.Put(w.ctx, "named", w.now, func(p *scrollback.Project) error {
+	got, err = w.Access.PutProject(w.ctx, "named", w.now, func(p *scrollback.Project) error {
 		p.Title = ""
 		p.Budget = nil
 		p.Settings.Compaction["keep_share"] = 0.25 // nobody else holds it
@@ -147,10 +147,10 @@ func testStoredProject(w *projectsBench) {
 	projectsSame(w.t, "got again", want, w.stored("named"))
 	projectsSame(w.t, "the conversation", before, w.head(c.ID))
 
-	_, err = w.Projects.Put(w.ctx, "empty", w.tick(),
+	_, err = w.Access.PutProject(w.ctx, "empty", w.tick(),
 		func(p *scrollback.Project) error { p.Title = "None yet"; return nil })
 	w.ok(err)
-	list, err := w.Read.Projects(w.ctx)
+	list, err := w.Access.ListProjects(w.ctx)
 	w.ok(err)
 	projectsSame(w.t, "the list", []scrollback.Project{{Name: "empty", Title: "None yet", Version: 1, CreatedAt: w.now,
 		UpdatedAt: w.now},
@@ -159,12 +159,12 @@ func testStoredProject(w *projectsBench) {
 
 // testStoredProjectRefused: an error of edit comes back as it is, and changes nothing.
 func testStoredProjectRefused(w *projectsBench) {
-	_, err := w.Projects.Put(w.ctx, "p", w.tick(), storedProject)
+	_, err := w.Access.PutProject(w.ctx, "p", w.tick(), storedProject)
 	w.ok(err)
 	no := errors.New("no")
 	before := w.stored("p")
 	for _, name := range []string{"p", "q"} {
-		_, err := w.Projects.Put(w.ctx, name, w.tick(), func(p *scrollback.Project) error {
+		_, err := w.Access.PutProject(w.ctx, name, w.tick(), func(p *scrollback.Project) error {
 			if p.Settings.Compaction != nil {
 				p.Settings.Compaction["keep_share"] = 0.9
 				p.Budget.TokensPerDay = 99
@@ -175,7 +175,7 @@ func testStoredProjectRefused(w *projectsBench) {
 			w.t.Fatalf("error %v, want edit's own", err)
 		}
 	}
-	if err := w.Projects.Delete(w.ctx, "p", func(scrollback.Project) error { return no }); err != no {
+	if err := w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return no }); err != no {
 		w.t.Fatalf("error %v, want the judge's own", err)
 	}
 	projectsSame(w.t, "unchanged", before, w.stored("p"))
@@ -185,16 +185,16 @@ func testStoredProjectRefused(w *projectsBench) {
 // testDeletedProject: what was stored is gone, its conversations are not.
 func testDeletedProject(w *projectsBench) {
 	c := w.conversation(func(c *scrollback.Conversation) { c.Project = "p" })
-	w.code(w.Projects.Delete(w.ctx, "p", func(scrollback.Project) error { return nil }), scrollback.NotFound)
-	put, err := w.Projects.Put(w.ctx, "p", w.tick(), storedProject)
+	w.code(w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return nil }), scrollback.NotFound)
+	put, err := w.Access.PutProject(w.ctx, "p", w.tick(), storedProject)
 	w.ok(err)
 	before := w.head(c.ID)
 	w.ok(
-		w.Projects.Delete(w.ctx, "p", func(p scrollback.Project) error { projectsSame(w.t, "judged", put, p); return nil }),
+		w.Access.DeleteProject(w.ctx, "p", func(p scrollback.Project) error { projectsSame(w.t, "judged", put, p); return nil }),
 	)
 	projectsSame(w.t, "deleted", scrollback.Project{Name: "p"}, w.stored("p"))
 	projectsSame(w.t, "the conversation", before, w.head(c.ID))
-	list, err := w.Read.Projects(w.ctx)
+	list, err := w.Access.ListProjects(w.ctx)
 	w.ok(err)
 	projectsSame(w.t, "the list", []scrollback.Project{{Name: "p", Conversations: 1}}, list)
 }
@@ -205,7 +205,7 @@ func testConcurrentProject(w *projectsBench) {
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
-			_, err := w.Projects.Put(w.ctx, "p", 1, func(p *scrollback.Project) error { p.Title += "x"; return nil })
+			_, err := w.Access.PutProject(w.ctx, "p", 1, func(p *scrollback.Project) error { p.Title += "x"; return nil })
 			w.ok(err)
 		})
 	}
@@ -247,7 +247,7 @@ func testEntitle(w *projectsBench) {
 	if projectsSame(w.t, "titled", before, w.head(c.ID)); !ok {
 		w.t.Fatal("not titled")
 	}
-	days, err := w.Book.UsageDays(w.ctx, 0, 1<<40)
+	days, err := w.Access.UsageDays(w.ctx, 0, 1<<40)
 	w.ok(err)
 	if len(days) != 1 || days[0].Project != c.Project || days[0].Calls != 1 || days[0].TotalTokens != 9 {
 		w.t.Fatalf("the books hold %+v", days)
@@ -275,7 +275,7 @@ func testEntitleTooLate(w *projectsBench) {
 		if projectsSame(w.t, c.Title, before, w.head(c.ID)); ok {
 			w.t.Fatalf("%s: it says that it was titled", c.Title)
 		}
-		days, err := w.Book.UsageDays(w.ctx, 0, 1<<40)
+		days, err := w.Access.UsageDays(w.ctx, 0, 1<<40)
 		w.ok(err)
 		if len(days) != 1 || days[0].Calls != int64(i+1) {
 			w.t.Fatalf("the books hold %+v", days)

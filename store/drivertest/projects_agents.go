@@ -56,7 +56,7 @@ func testAgents(w *projectsBench) {
 			rule.q.Before = nil
 			var got []scrollback.Conversation
 			for len(got) <= len(rule.want) {
-				page, err := w.Read.Conversations(w.ctx, rule.q)
+				page, err := w.Log.Conversations(w.ctx, rule.q)
 				w.ok(err)
 				if got = append(got, page...); len(page) < limit {
 					break
@@ -66,7 +66,7 @@ func testAgents(w *projectsBench) {
 			projectsSame(w.t, fmt.Sprint(name, ", pages of ", limit), rule.want, got)
 		}
 	}
-	projects, err := w.Read.Projects(w.ctx)
+	projects, err := w.Access.ListProjects(w.ctx)
 	w.ok(err)
 	projectsSame(
 		w.t,

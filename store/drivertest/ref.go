@@ -20,7 +20,7 @@ func refsOf(w *bench, q driver.RefQuery) []scrollback.RefEntry {
 	w.t.Helper()
 	var out []scrollback.RefEntry
 	for range 1000 {
-		page, err := w.Refs.List(w.ctx, q)
+		page, err := w.Log.Refs(w.ctx, q)
 		w.ok(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
@@ -48,7 +48,7 @@ func testRefEntries(w *bench) {
 	w.say(c.ID, 5)
 	s := w.fold(c, 2, 4).Segments[0]
 	a := w.artifact("log", s.CreatedAt-1)
-	w.ok(w.Refs.PutArtifact(w.ctx, a, c.ID))
+	w.ok(w.Log.PutArtifact(w.ctx, a, c.ID))
 	want := []scrollback.RefEntry{{
 		Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory, Conversation: c.ID, Branch: c.Branch,
 		FirstSeq: 2, LastSeq: 4, From: s.From, To: s.To, Bytes: s.Bytes, Messages: 3,
@@ -91,7 +91,7 @@ func testRefPages(w *bench) {
 	}
 	for i, name := range []string{"p", "q", "r", "s", "t", "u"} {
 		on := []scrollback.ConversationID{a.ID, b.ID}[i%2]
-		w.ok(w.Refs.PutArtifact(w.ctx, w.artifact(name, 1000+int64(i)/3), on))
+		w.ok(w.Log.PutArtifact(w.ctx, w.artifact(name, 1000+int64(i)/3), on))
 	}
 	for _, ids := range [][]scrollback.ConversationID{{a.ID, b.ID}, {a.ID}} {
 		all := refsOf(w, driver.RefQuery{Conversations: ids, Limit: 100})
@@ -118,7 +118,7 @@ func testRefScope(w *bench) {
 	w.say(a.ID, 1)
 	s := w.fold(a, 1, 1).Segments[0]
 	art := w.artifact("x", w.now)
-	w.ok(w.Refs.PutArtifact(w.ctx, art, a.ID))
+	w.ok(w.Log.PutArtifact(w.ctx, art, a.ID))
 	for _, ref := range []scrollback.Ref{"", scrollback.HistoryRef(s.ID), scrollback.ArtifactRef(art.ID)} {
 		for _, ids := range [][]scrollback.ConversationID{{b.ID}, {"unknown"}} {
 			got := refsOf(w, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 9})
@@ -136,14 +136,14 @@ func testArtifacts(w *bench) {
 	b := w.conversation()
 	first := w.artifact("x", w.tick())
 	before := w.head(a.ID)
-	w.ok(w.Refs.PutArtifact(w.ctx, first, ""))
+	w.ok(w.Log.PutArtifact(w.ctx, first, ""))
 	noRefs(w, a.ID)
 	later := first
 	later.MediaType = "image/png"
 	later.Name = "other"
 	later.Size = 99
 	later.CreatedAt = w.tick()
-	w.ok(w.Refs.PutArtifact(w.ctx, later, a.ID))
+	w.ok(w.Log.PutArtifact(w.ctx, later, a.ID))
 	same(w.t, "head", before, w.head(a.ID))
 	entry := func(c scrollback.Conversation, name string, at int64) []scrollback.RefEntry {
 		return []scrollback.RefEntry{{Ref: scrollback.ArtifactRef(first.ID), Kind: scrollback.RefArtifact,
@@ -155,10 +155,10 @@ func testArtifacts(w *bench) {
 	again := later
 	again.Name = "third"
 	again.CreatedAt = w.tick()
-	w.ok(w.Refs.PutArtifact(w.ctx, again, a.ID))
+	w.ok(w.Log.PutArtifact(w.ctx, again, a.ID))
 	same(w.t, "mentioned again", entry(a, "other", later.CreatedAt),
 		refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
-	w.ok(w.Refs.PutArtifact(w.ctx, again, b.ID))
+	w.ok(w.Log.PutArtifact(w.ctx, again, b.ID))
 	ids[0] = b.ID
 	same(w.t, "by another", entry(b, "third", again.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 }

@@ -125,7 +125,7 @@ func (w *sourcesBench) begin(id scrollback.ConversationID, edit func(*driver.Beg
 // known wants these to be the sources that conversations know, the nearest first.
 func (w *sourcesBench) known(in []scrollback.ConversationID, want ...driver.Source) {
 	w.t.Helper()
-	got, err := w.Refs.Sources(w.ctx, in, []string{fileA, fileB, "unknown"})
+	got, err := w.Log.Sources(w.ctx, in, []string{fileA, fileB, "unknown"})
 	w.ok(err)
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		w.t.Fatalf("sources (-want +got):\n%s", d)
@@ -195,7 +195,7 @@ func testAdopted(w *sourcesBench) {
 	c, b := w.plan()
 	own := []scrollback.ConversationID{c.ID}
 	adopt := func(at int64, current scrollback.BranchID, entries ...driver.Entry) error {
-		return w.Move.Adopt(w.ctx, driver.Adopt{Conversation: c, Now: w.tick(), Current: current,
+		return w.Log.Adopt(w.ctx, driver.Adopt{Conversation: c, Now: w.tick(), Current: current,
 			Branches: []driver.AdoptBranch{{Branch: b, IfHead: at, Entries: entries}}})
 	}
 	w.ok(adopt(0, "", w.has(fileA, 4), w.has(fileA, 5)))

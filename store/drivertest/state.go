@@ -56,30 +56,30 @@ func readAll(t testing.TB, d *driver.Driver) state {
 	}
 	var s state
 	var err error
-	s.Projects, err = d.Read.Projects(ctx)
+	s.Projects, err = d.Access.ListProjects(ctx)
 	fail(err)
 	for _, p := range s.Projects {
-		p, err = d.Projects.Get(ctx, p.Name)
+		p, err = d.Access.Project(ctx, p.Name)
 		fail(err)
 		s.Stored = append(s.Stored, p)
 	}
-	s.Prefixed, err = d.Read.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
+	s.Prefixed, err = d.Log.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
 	fail(err)
-	s.Days, err = d.Book.UsageDays(ctx, math.MinInt32, math.MaxInt32)
+	s.Days, err = d.Access.UsageDays(ctx, math.MinInt32, math.MaxInt32)
 	fail(err)
 	s.Learned = map[string]scrollback.Learned{}
 	for _, day := range s.Days {
-		s.Learned[day.Model], err = d.Book.Learned(ctx, day.Model)
+		s.Learned[day.Model], err = d.Turns.Learned(ctx, day.Model)
 		fail(err)
 	}
-	s.Changes, err = d.Feed.Changes(ctx, 0, bound)
+	s.Changes, err = d.Log.Changes(ctx, 0, bound)
 	fail(err)
-	s.Origins, err = d.Origins.List(ctx, driver.OriginQuery{Trash: true, Limit: bound})
+	s.Origins, err = d.Log.Origins(ctx, driver.OriginQuery{Trash: true, Limit: bound})
 	fail(err)
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
 		for range bound {
-			page, err := d.Read.Conversations(ctx, q)
+			page, err := d.Log.Conversations(ctx, q)
 			fail(err)
 			for _, c := range page {
 				th, err := readThread(t, d, c)
@@ -110,10 +110,10 @@ func Equal(t testing.TB, want, got *driver.Driver) {
 func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th thread, err error) {
 	ctx := t.Context()
 	th.Listed = c
-	if th.Head, err = d.Read.Head(ctx, c.ID); err != nil {
+	if th.Head, err = d.Log.Head(ctx, c.ID); err != nil {
 		return th, err
 	}
-	if th.Branch, err = d.Read.Branch(ctx, c.Branch); err != nil {
+	if th.Branch, err = d.Log.Branch(ctx, c.Branch); err != nil {
 		return th, err
 	}
 	turn, err := d.Turns.Last(ctx, c.ID)
@@ -124,7 +124,7 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 	case scrollback.CodeOf(err) != scrollback.NotFound:
 		return th, err
 	}
-	if th.Branches, err = d.Read.Branches(ctx, c.ID); err != nil {
+	if th.Branches, err = d.Log.Branches(ctx, c.ID); err != nil {
 		return th, err
 	}
 	for _, b := range th.Branches {
@@ -139,20 +139,20 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 			}
 			th.Troubled = append(th.Troubled, turns)
 		}
-		v, err := d.Hashes.Verify(ctx, driver.MessageQuery{Branch: b.ID, From: 1, To: bound})
+		v, err := d.Admin.VerifyHashes(ctx, driver.MessageQuery{Branch: b.ID, From: 1, To: bound})
 		if err != nil {
 			return th, err
 		}
 		th.Verified = append(th.Verified, v)
 	}
-	if th.Messages, err = d.Read.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
+	if th.Messages, err = d.Log.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
 		return th, err
 	}
-	if th.Refs, err = d.Refs.List(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
+	if th.Refs, err = d.Log.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
 		Limit: bound}); err != nil {
 		return th, err
 	}
-	if th.Sources, err = d.Refs.Sources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...),
+	if th.Sources, err = d.Log.Sources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...),
 		sourceNames); err != nil {
 		return th, err
 	}
@@ -229,7 +229,7 @@ type audited struct {
 func audits(w *bench) audited {
 	w.t.Helper()
 	a := audited{artifacts: map[scrollback.ArtifactID]int64{}}
-	w.ok(w.Audit.Walk(w.ctx, driver.AuditWalk{
+	w.ok(w.Admin.Walk(w.ctx, driver.AuditWalk{
 		Total: func(n int64) error { a.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error {
 			a.conversations = append(a.conversations, c)
@@ -247,7 +247,7 @@ func audits(w *bench) audited {
 				w.t.Errorf("message %s of %s came behind branch %s", m.ID, m.Branch, b.ID)
 			}
 			a.messages = append(a.messages, m)
-			_, err := w.Read.Branch(w.ctx, m.Branch)
+			_, err := w.Log.Branch(w.ctx, m.Branch)
 			return err
 		},
 		Segment:  func(s scrollback.Segment) error { a.segments = append(a.segments, s); return nil },
@@ -263,7 +263,7 @@ func testAudit(w *bench) {
 	main := populate(w)
 	many := w.conversation()
 	said := w.say(many.ID, 600) // more than a page
-	w.ok(w.Refs.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
+	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
 	before := readAll(w.t, w.Driver)
 	a := audits(w)
 	same(w.t, "after the audit", before, readAll(w.t, w.Driver))
@@ -323,7 +323,7 @@ func testAuditStops(w *bench) {
 	enough := errors.New("enough")
 	seen := 0
 	keep := func() error { return nil }
-	err := w.Audit.Walk(w.ctx, driver.AuditWalk{
+	err := w.Admin.Walk(w.ctx, driver.AuditWalk{
 		Total:        func(int64) error { return keep() },
 		Conversation: func(scrollback.Conversation) error { return keep() },
 		Branch:       func(scrollback.Branch) error { return keep() },
@@ -347,9 +347,9 @@ func testMendSound(w *bench) {
 	h := w.head(c.ID)
 	turn, err := w.Turns.Last(w.ctx, c.ID)
 	w.ok(err)
-	w.ok(w.Refs.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
+	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
 	found := w.append(c.ID, w.entry(scrollback.RoleUser, "findable"))
-	mend := func(m driver.Mend) error { m.Now = w.tick(); return w.Audit.Mend(w.ctx, m) }
+	mend := func(m driver.Mend) error { m.Now = w.tick(); return w.Admin.Mend(w.ctx, m) }
 	w.unchanged(func() {
 		w.ok(mend(driver.Mend{Heads: c.ID}))
 		w.ok(mend(driver.Mend{Recover: &driver.Recover{Branch: c.Branch}}))
@@ -389,13 +389,13 @@ func testMendView(w *bench) {
 	}
 	m := driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion,
 		View: scrollback.View{RetryAt: 7}}, Now: w.tick()}
-	w.ok(w.Audit.Mend(w.ctx, m))
+	w.ok(w.Admin.Mend(w.ctx, m))
 	after := w.wrote(before)
 	same(w.t, "view", m.View.View, after.Branch.View)
 	if after.Branch.ViewVersion != before.Branch.ViewVersion+1 {
 		w.t.Errorf("version %d of the view after %d", after.Branch.ViewVersion, before.Branch.ViewVersion)
 	}
-	w.unchanged(func() { w.code(w.Audit.Mend(w.ctx, m), scrollback.Conflict) })
+	w.unchanged(func() { w.code(w.Admin.Mend(w.ctx, m), scrollback.Conflict) })
 	Check(w.t, w.Driver)
 }
 
@@ -404,13 +404,13 @@ func testMendView(w *bench) {
 func testMendLease(w *bench) {
 	held := w.begin(w.conversation().ID)
 	w.unchanged(func() {
-		w.code(w.Audit.Mend(w.ctx, driver.Mend{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
+		w.code(w.Admin.Mend(w.ctx, driver.Mend{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
 	})
 	c, old := expired(w)
 	before := w.head(c.ID)
 	m := driver.Mend{Lease: old.ID, Salvage: salvager(w, old.ID, 1)}
 	m.Now = w.tick()
-	w.ok(w.Audit.Mend(w.ctx, m))
+	w.ok(w.Admin.Mend(w.ctx, m))
 	w.wrote(before)
 	all := w.messages(c.Branch, 1, 9)
 	if len(all) != 2 || all[1].Role != scrollback.RoleAssistant {
@@ -419,7 +419,7 @@ func testMendLease(w *bench) {
 	if got := w.turn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID || got.EndedAt != m.Now {
 		w.t.Errorf("the turn afterwards: %+v", got)
 	}
-	w.unchanged(func() { w.ok(w.Audit.Mend(w.ctx, m)) })
+	w.unchanged(func() { w.ok(w.Admin.Mend(w.ctx, m)) })
 	Check(w.t, w.Driver)
 }
 
@@ -429,12 +429,12 @@ func testCopy(w *bench) {
 	path := filepath.Join(w.t.TempDir(), "copy")
 	want := []string{path}
 	w.unchanged(func() {
-		if err := w.Audit.Copy(w.ctx, path); err != nil {
+		if err := w.Admin.Copy(w.ctx, path); err != nil {
 			w.code(err, scrollback.Refused)
 			want = nil
 			return
 		}
-		w.code(w.Audit.Copy(w.ctx, path), scrollback.Conflict)
+		w.code(w.Admin.Copy(w.ctx, path), scrollback.Conflict)
 	})
 	got, err := filepath.Glob(path + "*")
 	w.ok(err)

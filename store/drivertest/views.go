@@ -71,7 +71,7 @@ func (w *viewsBench) refused(c scrollback.Conversation, want scrollback.Code, do
 
 func (w *viewsBench) head(c scrollback.Conversation) driver.Head {
 	w.t.Helper()
-	h, err := w.Read.Head(w.ctx, c.ID)
+	h, err := w.Log.Head(w.ctx, c.ID)
 	w.ok(err)
 	return h
 }

@@ -237,7 +237,7 @@ func (w *walk) leaving(from scrollback.Branch, at int64, id scrollback.BranchID)
 		return b
 	}
 	ms, ok := both(w, fmt.Sprint("message ", at), func(d *driver.Driver) ([]scrollback.Message, error) {
-		return d.Read.Messages(w.ctx, driver.MessageQuery{Branch: from.ID, From: at, To: at})
+		return d.Log.Messages(w.ctx, driver.MessageQuery{Branch: from.ID, From: at, To: at})
 	})
 	if !ok || len(ms) != 1 {
 		w.t.Fatalf("seed %d: no message %d on the path of branch %s", w.seed, at, from.ID)
@@ -257,7 +257,7 @@ func (w *walk) rewind() {
 	from := h.Branch
 	if w.often(40) {
 		all, _ := both(w, fmt.Sprint("branches of ", h.ID),
-			func(d *driver.Driver) ([]scrollback.Branch, error) { return d.Read.Branches(w.ctx, h.ID) })
+			func(d *driver.Driver) ([]scrollback.Branch, error) { return d.Log.Branches(w.ctx, h.ID) })
 		from = some(w, all...)
 	}
 	at := from.HeadSeq
@@ -293,7 +293,7 @@ func (w *walk) purge() {
 }
 
 func (w *walk) head(id scrollback.ConversationID) (driver.Head, bool) {
-	return both(w, fmt.Sprint("head ", id), func(d *driver.Driver) (driver.Head, error) { return d.Read.Head(w.ctx, id) })
+	return both(w, fmt.Sprint("head ", id), func(d *driver.Driver) (driver.Head, error) { return d.Log.Head(w.ctx, id) })
 }
 
 func (w *walk) readTurn(id scrollback.TurnID) {
@@ -495,7 +495,7 @@ func (w *walk) stop() {
 func (w *walk) artifact() {
 	a := w.newArtifact()
 	id := some(w, "", w.conversation().ID)
-	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d *driver.Driver) error { return d.Refs.PutArtifact(w.ctx, a, id) })
+	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d *driver.Driver) error { return d.Log.PutArtifact(w.ctx, a, id) })
 }
 
 // walkOrigins says where a conversation comes from, and looks for some that come from there.
@@ -505,17 +505,17 @@ func walkOrigins(w *walk) {
 		Folder: some(w, "", "/a", "/a/b", "/ab"), Place: some(w, "", "/p"), Name: some(w, "n", "m"), ImportedAt: w.now}
 	instead := some(w, "", w.conversation().ID)
 	errand(w, fmt.Sprintf("origin %+v instead %s", o, instead),
-		func(d *driver.Driver) error { return d.Origins.Put(w.ctx, o, instead) })
+		func(d *driver.Driver) error { return d.Log.PutOrigin(w.ctx, o, instead) })
 	q := driver.OriginQuery{Tool: some(w, "", "x"), Root: some(w, "", "r"), Folder: some(w, "", "/a"),
 		Place: some(w, "", "/p"), Trash: w.often(50),
 		Projects: some(w, nil, []string{"one"}), Limit: 1 + w.rng.IntN(5),
 		After: scrollback.Origin{Tool: some(w, "", "x"), ID: some(w, "", "2")}}
 	both(w, fmt.Sprintf("origins %+v", q), func(d *driver.Driver) ([]scrollback.Origin,
 		error) {
-		return d.Origins.List(w.ctx, q)
+		return d.Log.Origins(w.ctx, q)
 	})
 	both(w, "purged origin", func(d *driver.Driver) (bool, error) {
-		return d.Origins.Purged(w.ctx, o.Tool, o.ID, q.Projects)
+		return d.Log.OriginPurged(w.ctx, o.Tool, o.ID, q.Projects)
 	})
 }
 
@@ -541,9 +541,9 @@ func (w *walk) list() {
 	}
 	both(w, fmt.Sprintf("list %+v", q), func(d *driver.Driver) ([]scrollback.Conversation,
 		error) {
-		return d.Read.Conversations(w.ctx, q)
+		return d.Log.Conversations(w.ctx, q)
 	})
 	both(w, fmt.Sprintf("refs %+v", r), func(d *driver.Driver) ([]scrollback.RefEntry, error) {
-		return d.Refs.List(w.ctx, r)
+		return d.Log.Refs(w.ctx, r)
 	})
 }

@@ -106,7 +106,7 @@ func (f *Feed) end() int64 {
 // stand is where somebody follows from who has everything up to a change. If what came after
 // it is not kept, that is the newest change.
 func (f *Feed) stand(ctx context.Context, after int64) (at int64, lost bool, err error) {
-	oldest, newest, err := f.d.Feed.Span(ctx)
+	oldest, newest, err := f.d.Log.ChangeSpan(ctx)
 	switch {
 	case err != nil:
 		return 0, false, err
@@ -125,7 +125,7 @@ func (f *Feed) next(ctx context.Context, at int64) (batch []driver.Changed, lost
 	failed := f.err
 	f.mu.Unlock()
 	if at < from {
-		if batch, err = f.d.Feed.Changes(ctx, at, pageMax); err == nil {
+		if batch, err = f.d.Log.Changes(ctx, at, pageMax); err == nil {
 			// What was removed meanwhile was so before the changes were read, or is among them.
 			lost = len(batch) == 0 || batch[0].N != at+1
 		}
@@ -148,7 +148,7 @@ func (f *Feed) enter(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil {
-		_, newest, err := f.d.Feed.Span(ctx)
+		_, newest, err := f.d.Log.ChangeSpan(ctx)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (f *Feed) read(ctx context.Context) {
 			return
 		}
 		select {
-		case <-f.d.Feed.Committed():
+		case <-f.d.Log.Committed():
 		case <-tick.C:
 		case <-ctx.Done():
 			return
@@ -195,7 +195,7 @@ func (f *Feed) read(ctx context.Context) {
 // load reads what is new into the ring. It reports whether to go on.
 func (f *Feed) load(ctx context.Context) bool {
 	for {
-		page, err := f.d.Feed.Changes(ctx, f.end(), pageMax)
+		page, err := f.d.Log.Changes(ctx, f.end(), pageMax)
 		if ctx.Err() != nil {
 			return false
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/store/feed"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 func all(string) bool { return true }
@@ -79,7 +79,7 @@ func (r *reader) want(lines ...string) {
 // What happens is told as it happens, what happened before when it is asked for, and what
 // is not kept any more, or was never told, is a reset.
 func TestFollow(t *testing.T) {
-	d := memdriver.New()
+	d := oracle.New()
 	f := feed.New(d)
 	create(t, d, "1", "a")
 	create(t, d, "2", "a")
@@ -104,7 +104,7 @@ func TestFollow(t *testing.T) {
 // A follower who is behind what is in memory reads the rest from the database, without a
 // gap and nothing twice.
 func TestBehind(t *testing.T) {
-	d := memdriver.New()
+	d := oracle.New()
 	f := feed.New(d)
 	slow := follow(t, f, 0, all)
 	quick := follow(t, f, 0, all)
@@ -146,7 +146,7 @@ func TestTwoProcesses(t *testing.T) {
 // Of another's project nothing is told, before a conversation comes from there and after it
 // goes there; that it goes is told without where to.
 func TestOthersProjects(t *testing.T) {
-	d := memdriver.New()
+	d := oracle.New()
 	f := feed.New(d)
 	to := func(project string) func(*scrollback.Conversation) {
 		return func(c *scrollback.Conversation) {
@@ -208,9 +208,9 @@ func TestTold(t *testing.T) {
 
 // Nobody reads the database while nobody follows, and when it is closed followers end.
 func TestNobodyFollows(t *testing.T) {
-	d := memdriver.New()
-	looked := &counting{Feed: d.Feed}
-	d.Feed = looked
+	d := oracle.New()
+	looked := &counting{Log: d.Log}
+	d.Log = looked
 	f := feed.New(d)
 	next, stop := iter.Pull2(f.Follow(t.Context(), feed.Now, all))
 	if _, err, _ := next(); err != nil {
@@ -236,20 +236,20 @@ func TestNobodyFollows(t *testing.T) {
 
 // counting counts what is read.
 type counting struct {
-	driver.Feed
+	driver.Log
 	n atomic.Int64
 }
 
 func (c *counting) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
 	c.n.Add(1)
-	return c.Feed.Changes(ctx, after, limit)
+	return c.Log.Changes(ctx, after, limit)
 }
 
 // Whoever follows is told when changes cannot be read, whichever read it is, and follows
 // again from where it was.
 func TestUnreadable(t *testing.T) {
 	for at := range int64(4) {
-		mem := memdriver.New()
+		mem := oracle.New()
 		create(t, mem, "c", "a")
 		faulty := &drivertest.Faulty{At: at}
 		f := feed.New(faulty.Wrap(mem))

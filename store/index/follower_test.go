@@ -115,7 +115,7 @@ func TestFollowInTurns(t *testing.T) {
 		b.d.Clock = time.Now
 		var n atomic.Int64
 		id := func() string { return fmt.Sprint(n.Add(1)) }
-		desk := claims.New(b.d.Claims, func() int64 { return time.Now().UnixMilli() }, id, 15*time.Second)
+		desk := claims.New(b.d.Turns, func() int64 { return time.Now().UnixMilli() }, id, 15*time.Second)
 		other, err := desk.Take(t.Context(), "", "index")
 		b.ok(err)
 		b.Sharing(b.d, desk)

@@ -12,8 +12,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/store/index"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
 // bench is a log with an index behind it, and what was said in it.
@@ -28,7 +28,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T, wrap func(driver.Index) driver.Index) *bench {
-	b := &bench{t: t, d: memdriver.New()}
+	b := &bench{t: t, d: oracle.New()}
 	at := b.d.Index
 	if wrap != nil {
 		at = wrap(at)

@@ -18,17 +18,17 @@ const mostHeld = 4096
 // Held is a ring over the same keys that writes nothing: its sign-ins are in memory, end with
 // the program, and are known to no other server; when a key was used is not noted.
 func (r *Ring) Held() *Ring {
-	return &Ring{&held{Keys: r.d, signIns: map[driver.SecretHash]driver.NewSignIn{}}, r.now, r.newID}
+	return &Ring{&held{Access: r.d, signIns: map[driver.SecretHash]driver.NewSignIn{}}, r.now, r.newID}
 }
 
 type held struct {
-	driver.Keys
+	driver.Access
 
 	mu      sync.Mutex
 	signIns map[driver.SecretHash]driver.NewSignIn
 }
 
-func (h *held) Use(context.Context, scrollback.KeyID, int64, int64) error { return nil }
+func (h *held) UseKey(context.Context, scrollback.KeyID, int64, int64) error { return nil }
 
 func (h *held) SignIn(_ context.Context, s driver.NewSignIn) error {
 	h.mu.Lock()
@@ -56,7 +56,7 @@ func (h *held) SignedIn(ctx context.Context, hash driver.SecretHash, now int64) 
 	s, ok := h.signIns[hash]
 	h.mu.Unlock()
 	if ok && s.Ends > now {
-		keys, err := h.List(ctx)
+		keys, err := h.Keys(ctx)
 		if err != nil {
 			return scrollback.Key{}, 0, err
 		}

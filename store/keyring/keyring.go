@@ -45,13 +45,13 @@ const secretBytes = 32
 
 // Ring is the keys in a database. It is safe for concurrent use.
 type Ring struct {
-	d     driver.Keys
+	d     driver.Access
 	now   func() time.Time
 	newID func() string
 }
 
 // New makes a ring over the keys in a database.
-func New(d driver.Keys, now func() time.Time, newID func() string) *Ring {
+func New(d driver.Access, now func() time.Time, newID func() string) *Ring {
 	return &Ring{d, now, newID}
 }
 
@@ -70,7 +70,7 @@ func (r *Ring) Add(ctx context.Context, k scrollback.Key) (scrollback.Key, strin
 		return scrollback.Key{}, "", err
 	}
 	secret := secretPrefix + random()
-	if err := r.d.Add(ctx, driver.NewKey{Key: k, Hash: hash(secret), Now: now, Most: Most}); err != nil {
+	if err := r.d.AddKey(ctx, driver.NewKey{Key: k, Hash: hash(secret), Now: now, Most: Most}); err != nil {
 		return scrollback.Key{}, "", err
 	}
 	return k, secret, nil
@@ -114,7 +114,7 @@ func distinct(projects []string) []string {
 // List returns all keys, oldest first, those that have ended too. Neither the list nor
 // one of projects is nil.
 func (r *Ring) List(ctx context.Context) ([]scrollback.Key, error) {
-	all, err := r.d.List(ctx)
+	all, err := r.d.Keys(ctx)
 	all = append([]scrollback.Key{}, all...)
 	for i := range all {
 		all[i].Projects = distinct(all[i].Projects)
@@ -124,7 +124,7 @@ func (r *Ring) List(ctx context.Context) ([]scrollback.Key, error) {
 
 // Usable returns how many keys there are that have not ended.
 func (r *Ring) Usable(ctx context.Context) (n int, err error) {
-	all, err := r.d.List(ctx)
+	all, err := r.d.Keys(ctx)
 	for _, k := range all {
 		if !k.Ended(r.Now()) {
 			n++
@@ -159,7 +159,7 @@ func (r *Ring) Revoke(ctx context.Context, name string) (scrollback.Key, error) 
 	if err != nil {
 		return k, err
 	}
-	k, err = r.d.Revoke(ctx, k.ID, r.Now())
+	k, err = r.d.RevokeKey(ctx, k.ID, r.Now())
 	k.Projects = distinct(k.Projects)
 	return k, err
 }
@@ -170,12 +170,12 @@ func (r *Ring) Find(ctx context.Context, secret string) (scrollback.Key, error) 
 		len(secret) != len(secretPrefix)+base64.RawURLEncoding.EncodedLen(secretBytes) {
 		return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Find", i18n.NoSuchKey)
 	}
-	return r.d.Find(ctx, hash(secret))
+	return r.d.FindKey(ctx, hash(secret))
 }
 
 // Used notes that a key was used now, to the minute.
 func (r *Ring) Used(ctx context.Context, id scrollback.KeyID) error {
-	return r.d.Use(ctx, id, r.Now(), UseEvery.Milliseconds())
+	return r.d.UseKey(ctx, id, r.Now(), UseEvery.Milliseconds())
 }
 
 // SignIn returns a cookie for a key, and when it expires, in Unix ms.

@@ -10,15 +10,15 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/store/keyring"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
 func open(t *testing.T) (*keyring.Ring, *driver.Driver, *time.Time) {
 	t.Helper()
-	d := memdriver.New()
+	d := oracle.New()
 	now := time.UnixMilli(1_700_000_000_000)
-	return keyring.New(d.Keys, func() time.Time { return now }, uuid.NewString), d, &now
+	return keyring.New(d.Access, func() time.Time { return now }, uuid.NewString), d, &now
 }
 
 // A key is found by its secret, of which only the hash is stored.
@@ -37,7 +37,7 @@ func TestAdd(t *testing.T) {
 	if err != nil || found.ID != k.ID {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if _, err := d.Keys.Find(t.Context(), sha256.Sum256([]byte(secret))); err != nil {
+	if _, err := d.Access.FindKey(t.Context(), sha256.Sum256([]byte(secret))); err != nil {
 		t.Errorf("by its hash: %v", err)
 	}
 	_, again, err := r.Add(t.Context(), scrollback.Key{Name: "other", Role: scrollback.AccessRead})

@@ -114,7 +114,7 @@ func (l *filling) head(ctx context.Context, id scrollback.ConversationID) (drive
 	if h, known := l.heads[id]; known {
 		return h, nil
 	}
-	h, err := l.d.Read.Head(ctx, id)
+	h, err := l.d.Log.Head(ctx, id)
 	if err != nil {
 		return h, err
 	}
@@ -249,7 +249,7 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 		if c.heir != nil {
 			of = c.heir.Through
 		}
-		own, err := l.d.Read.Branch(ctx, of)
+		own, err := l.d.Log.Branch(ctx, of)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			continue // purged since it was found
 		}
@@ -258,7 +258,7 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 		}
 		from := max(1, m.Seq-around)
 		to := min(m.Seq+around, own.HeadSeq)
-		near, err := l.d.Read.Messages(ctx, driver.MessageQuery{Branch: own.ID, From: from, To: to})
+		near, err := l.d.Log.Messages(ctx, driver.MessageQuery{Branch: own.ID, From: from, To: to})
 		if err == nil && int64(len(near)) != to-from+1 {
 			err = scrollback.Errorf(scrollback.Internal, "search.Run", i18n.PathHasGaps,
 				own.ID, m.Seq)

@@ -28,7 +28,7 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 	if q.Conversation == "" {
 		return s.scopeOn(nil, false, q.Projects), nil
 	}
-	head, err := s.d.Read.Head(ctx, q.Conversation)
+	head, err := s.d.Log.Head(ctx, q.Conversation)
 	if err != nil {
 		return nil, err
 	}

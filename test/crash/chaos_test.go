@@ -15,7 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
 )
 
 // database is what servers of a test stand on, and what a test does to it. A database that

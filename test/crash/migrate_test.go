@@ -19,9 +19,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/postgres/postgrestest"
-	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
+	"github.com/scrollback-ai/scrollback/store/sql/postgres"
+	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 func sqliteURL(data string) string {

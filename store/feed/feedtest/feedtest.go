@@ -93,7 +93,7 @@ func (r *rig) finish(t scrollback.Turn, state scrollback.TurnState, entries ...d
 // conversation, and numbered without a gap.
 func (r *rig) told(after int64, want ...driver.Changed) {
 	r.t.Helper()
-	got, err := r.Feed.Changes(r.t.Context(), after, 1000)
+	got, err := r.Log.Changes(r.t.Context(), after, 1000)
 	r.ok(err)
 	for i := range max(len(got), len(want)) {
 		var g, w driver.Changed
@@ -168,7 +168,7 @@ func everything(r *rig) {
 		driver.Changed{Conversation: id, Kinds: driver.KindEdited | driver.KindTrashed},
 		driver.Changed{Conversation: id, Kinds: driver.KindEdited | driver.KindTrashed},
 		driver.Changed{Conversation: id, Kinds: driver.KindTrashed | driver.KindPurged})
-	got, err := r.Feed.Changes(ctx, 0, 2)
+	got, err := r.Log.Changes(ctx, 0, 2)
 	r.ok(err)
 	if got[0].Now != nil || got[1].Now == nil || got[1].Now.In != "a" || got[1].Now.Version != 1 ||
 		got[1].Now.Branch != other.Branch {
@@ -235,7 +235,7 @@ func moved(r *rig) {
 	r.patch(c.ID, func(c *scrollback.Conversation) { c.Title = "t" })
 	r.told(1, driver.Changed{Conversation: c.ID, Project: "b", From: "a", Kinds: driver.KindEdited},
 		driver.Changed{Conversation: c.ID, Project: "b", Kinds: driver.KindEdited})
-	got, err := r.Feed.Changes(r.t.Context(), 0, 1)
+	got, err := r.Log.Changes(r.t.Context(), 0, 1)
 	r.ok(err)
 	if got[0].Project != "a" || got[0].Now.In != "b" || got[0].Now.Title != "t" {
 		r.t.Errorf("before it moved: %+v %+v", got[0], got[0].Now)
@@ -244,21 +244,21 @@ func moved(r *rig) {
 
 // pages: changes are read from any number on, and whoever waits is woken.
 func pages(r *rig) {
-	if o, n, err := r.Feed.Span(r.t.Context()); o != 0 || n != 0 || err != nil {
+	if o, n, err := r.Log.ChangeSpan(r.t.Context()); o != 0 || n != 0 || err != nil {
 		r.t.Errorf("of nothing: %d to %d, %v", o, n, err)
 	}
 	for range 5 {
 		r.create("a")
 	}
-	if o, n, err := r.Feed.Span(r.t.Context()); o != 1 || n != 5 || err != nil {
+	if o, n, err := r.Log.ChangeSpan(r.t.Context()); o != 1 || n != 5 || err != nil {
 		r.t.Errorf("%d to %d, %v", o, n, err)
 	}
-	got, err := r.Feed.Changes(r.t.Context(), 2, 2)
+	got, err := r.Log.Changes(r.t.Context(), 2, 2)
 	if err != nil || len(got) != 2 || got[0].N != 3 || got[1].N != 4 {
 		r.t.Errorf("two after the second: %+v, %v", got, err)
 	}
 	select {
-	case <-r.Feed.Committed():
+	case <-r.Log.Committed():
 	default:
 		r.t.Error("nobody would be woken")
 	}

@@ -1,0 +1,205 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	// settleMost bounds what one transaction numbers.
+	settleMost = 10_000
+	// settlePause is between two transactions that number, so that one does it for many.
+	settlePause = 5 * time.Millisecond
+	// settleEvery is how often what another server has left is looked for.
+	settleEvery = 2 * time.Second
+	// settleTime bounds one of them, with the waiting for a connection.
+	settleTime = maxWrite
+)
+
+// The statements of a settlement. A transaction that numbers holds the rows with the last numbers: the
+// order of numbers is the order of these transactions, and all that is committed before one
+// of them begins to look is numbered when it ends.
+//
+// Both rows are held before the statements that read them begin, so that what these read is what
+// they replace. Where a pooler or a role has transactions see what was there when they began, the
+// lock fails for who waited, and is tried again. Servers of older programs hold the row of the
+// messages first, and so do these, or two would wait for each other.
+const (
+	// anyPending goes by the keys: the tables may be full of rows that are gone and not yet cleared.
+	anyPending = `SELECT (SELECT count(*) FROM (SELECT k FROM pending_changes ORDER BY conversation_id, k LIMIT 1) c) +
+		(SELECT count(*) FROM (SELECT k FROM pending_messages ORDER BY conversation_id, branch, seq LIMIT 1) m) > 0`
+
+	holdNumbers = `SELECT last FROM numbers WHERE name IN ('message', 'change') ORDER BY name DESC FOR UPDATE`
+
+	// settleMessages takes a message for no older than those before it in its branch, whatever the
+	// server's clock said: a run is where seqs and numbers go up together, with no gap in either.
+	settleMessages = `WITH taken AS (DELETE FROM pending_messages WHERE (conversation_id, branch, seq) IN
+			(SELECT conversation_id, branch, seq FROM pending_messages ORDER BY k, seq LIMIT $1) RETURNING conversation_id, branch, seq, k),
+		timed AS (SELECT conversation_id, branch, seq, max(k) OVER along AS k, seq - row_number() OVER along AS gaps FROM taken
+			WINDOW along AS (PARTITION BY conversation_id, branch ORDER BY seq)),
+		counted AS (SELECT conversation_id, branch, seq, gaps, row_number() OVER (ORDER BY k, conversation_id, branch, seq) AS i FROM timed),
+		runs AS (SELECT conversation_id, branch, min(seq) AS first_seq, max(seq) AS last_seq, min(i) AS first_i, max(i) AS last_i
+			FROM counted GROUP BY conversation_id, branch, gaps, seq - i),
+		numbered AS (INSERT INTO message_runs (conversation_id, branch, first_seq, last_seq, first_n, last_n)
+			SELECT conversation_id, branch, first_seq, last_seq, last + first_i, last + last_i
+			FROM runs, (SELECT last FROM numbers WHERE name = 'message') AS held)
+		UPDATE numbers SET last = last + (SELECT count(*) FROM taken) WHERE name = 'message' AND EXISTS (SELECT 1 FROM taken)`
+
+	settleChanges = `WITH taken AS (DELETE FROM pending_changes WHERE (conversation_id, k) IN
+			(SELECT conversation_id, k FROM pending_changes ORDER BY k LIMIT $1)
+			RETURNING conversation_id, k, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref),
+		numbered AS (INSERT INTO changes (conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref, n)
+			SELECT conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref,
+				last + row_number() OVER (ORDER BY k, conversation_id)
+			FROM taken, (SELECT last FROM numbers WHERE name = 'change') AS held)
+		UPDATE numbers SET last = last + (SELECT count(*) FROM taken) WHERE name = 'change' AND EXISTS (SELECT 1 FROM taken)
+		RETURNING pg_notify($2, '')`
+)
+
+// order implements [sqlstore.Order].
+type order struct {
+	writers *sql.DB
+	again   func(ctx context.Context, do func(context.Context) error) error // tries again what may pass
+	channel string                                                          // to notify; empty for none
+	log     *slog.Logger
+
+	news chan struct{}
+	wake chan struct{}
+	stop context.CancelFunc
+	done chan struct{}
+
+	turn  chan struct{} // full while one settles: others would only wait for its row
+	began time.Time     // when the last one began, unless it was broken off
+	ended error         // with what
+}
+
+func newOrder(writers *sql.DB, channel string, log *slog.Logger) *order {
+	ctx, stop := context.WithCancel(context.Background())
+	o := &order{writers: writers, channel: channel, log: log, news: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		turn: make(chan struct{}, 1), stop: stop, done: make(chan struct{}), again: unharmed}
+	go o.run(ctx)
+	return o
+}
+
+// run settles after each commit, and now and then what a server has left that is gone.
+func (o *order) run(ctx context.Context) {
+	defer close(o.done)
+	often := time.NewTicker(settleEvery)
+	defer often.Stop()
+	failed := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.wake:
+		case <-often.C:
+		}
+		err := o.Settle(ctx)
+		if err != nil && ctx.Err() == nil && !failed {
+			o.log.Warn("what was written could not be numbered yet", "error", err)
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+		case <-time.After(settlePause):
+		}
+	}
+}
+
+// Close ends run.
+func (o *order) Close() { o.stop(); <-o.done }
+
+// Wrote implements [sqlstore.Order].
+func (o *order) Wrote() { ring(o.wake) }
+
+// News implements [sqlstore.Order].
+func (o *order) News() <-chan struct{} { return o.news }
+
+// ring leaves a sign on a channel, unless there is one.
+func ring(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Settle implements [sqlstore.Order]. What came of one that began while somebody waited holds
+// for who waited too: while there is no database, nobody waits for each of those before.
+func (o *order) Settle(ctx context.Context) error {
+	asked := time.Now()
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if o.began.After(asked) {
+		return o.ended
+	}
+	o.began = time.Now()
+	o.ended = o.all(ctx)
+	if ctx.Err() != nil {
+		o.began = time.Time{}
+	}
+	return o.ended
+}
+
+// all numbers all that is pending.
+func (o *order) all(ctx context.Context) error {
+	for {
+		n, err := o.next(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		ring(o.news)
+	}
+}
+
+// next is some, unless nothing is pending; tried again, for a time.
+func (o *order) next(ctx context.Context) (n int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	err = o.again(ctx, func(ctx context.Context) error {
+		pending := false
+		err := o.writers.QueryRowContext(ctx, anyPending).Scan(&pending)
+		if n = 0; err == nil && pending {
+			n, err = o.some(ctx)
+		}
+		return err
+	})
+	return n, err
+}
+
+// some numbers what is pending, up to a bound, and returns how many of the two tables had
+// something. It is one exchange with the server, and so one transaction: others wait for its row.
+func (o *order) some(ctx context.Context) (n int64, err error) {
+	conn, err := o.writers.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	err = conn.Raw(func(c any) error {
+		var batch pgx.Batch
+		batch.Queue(holdNumbers)
+		batch.Queue(settleMessages, settleMost)
+		batch.Queue(settleChanges, settleMost, o.channel)
+		sent := c.(*stdlib.Conn).Conn().SendBatch(ctx, &batch)
+		for range batch.Len() {
+			tag, err := sent.Exec()
+			if err != nil {
+				return errors.Join(err, sent.Close())
+			}
+			if tag.Update() {
+				n += tag.RowsAffected()
+			}
+		}
+		return sent.Close()
+	})
+	return n, err
+}

@@ -1,0 +1,136 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+var projectTable = table[scrollback.Project]{columns: []column[scrollback.Project]{
+	{"name", func(p *scrollback.Project) any { return &p.Name }},
+	{"title", func(p *scrollback.Project) any { return &p.Title }},
+	{"version", func(p *scrollback.Project) any { return &p.Version }},
+	{"created_at", func(p *scrollback.Project) any { return &p.CreatedAt }},
+	{"updated_at", func(p *scrollback.Project) any { return &p.UpdatedAt }},
+	{"model", func(p *scrollback.Project) any { return &p.Model }},
+	{"policy", func(p *scrollback.Project) any { return &p.Policy }},
+	{"limit_tokens", func(p *scrollback.Project) any { return &p.Limit }},
+	{"settings", func(p *scrollback.Project) any { return asJSON(&p.Settings) }},
+	{"budget", func(p *scrollback.Project) any { return asJSON(&p.Budget) }},
+	{"instructions", func(p *scrollback.Project) any { return &p.Instructions }},
+}}
+
+// Columns of projects that a list shows.
+var projectSummary = projectTable.only("name", "title", "version", "created_at", "updated_at")
+
+// ProjectColumns are those of projects.
+var ProjectColumns = projectTable.list()
+
+// ListProjects implements [driver.Access]. If a write comes between its two reads, what is
+// stored is the newer one.
+func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error) {
+	count := map[string]int64{}
+	err := db.Readers.Query(ctx, func(r Row) error {
+		var name string
+		var n int64
+		err := r.Scan(&name, &n)
+		count[name] = n
+		return err
+	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 AND agent_of = '' GROUP BY project`)
+	if err != nil {
+		return nil, db.wrap("sqlstore.Projects", err)
+	}
+	var out []scrollback.Project
+	err = db.Readers.Query(ctx, projectSummary.rows(func(p scrollback.Project) error {
+		p.Conversations = count[p.Name]
+		delete(count, p.Name)
+		out = append(out, p)
+		return nil
+	}), `SELECT `+projectSummary.list()+` FROM projects WHERE name > ''`)
+	for name, n := range count {
+		out = append(out, scrollback.Project{Name: name, Conversations: n})
+	}
+	slices.SortFunc(out, func(a, b scrollback.Project) int { return cmp.Compare(a.Name, b.Name) })
+	return out, db.wrap("sqlstore.Projects", err)
+}
+
+// findProject reads a project; sql.ErrNoRows for one that is not stored.
+func findProject(ctx context.Context, r Reader, name string) (p scrollback.Project, err error) {
+	err = QueryRow(ctx, r, func(row Row) error { return projectTable.scan(&p, row) },
+		`SELECT `+ProjectColumns+` FROM projects WHERE name = $1`, name)
+	return p, err
+}
+
+// Project implements [driver.Access].
+func (db access) Project(ctx context.Context, name string) (scrollback.Project, error) {
+	p, err := findProject(ctx, db.Readers, name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return scrollback.Project{Name: name}, nil
+	}
+	return p, db.wrap("sqlstore.Project", err)
+}
+
+// PutProject implements [driver.Access].
+func (db access) PutProject(ctx context.Context, name string, now int64,
+	edit func(*scrollback.Project) error) (p scrollback.Project, err error) {
+	var refusal error
+	err = db.write(ctx, "sqlstore.PutProject", func(ctx context.Context, w *writing) error {
+		p = scrollback.Project{}
+		refusal = nil
+		if err := w.holdName(ctx, "project "+name); err != nil {
+			return err
+		}
+		was, err := findProject(ctx, w.tx, name)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		p = was
+		p.Name = name
+		if refusal = edit(&p); refusal != nil {
+			return refusal
+		}
+		p.Name = name
+		p.Conversations = 0
+		p.Version = was.Version + 1
+		p.CreatedAt = cmp.Or(was.CreatedAt, now)
+		p.UpdatedAt = now
+		values, err := projectTable.values(&p)
+		if err != nil {
+			return err
+		}
+		return w.tx.Run(ctx, `INSERT INTO projects `+projectTable.insertion()+`
+			ON CONFLICT (name) DO UPDATE SET `+projectTable.replacements("name"), values...)
+	})
+	if err = cmp.Or(refusal, err); err != nil {
+		return scrollback.Project{}, err
+	}
+	return p, nil
+}
+
+// DeleteProject implements [driver.Access].
+func (db access) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+	const op = "sqlstore.DeleteProject"
+	var refusal error
+	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
+		refusal = nil
+		if err := w.holdName(ctx, "project "+name); err != nil {
+			return err
+		}
+		p, err := findProject(ctx, w.tx, name)
+		if errors.Is(err, sql.ErrNoRows) {
+			return scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of the project %s", name)
+		}
+		if err != nil && p.Version == 0 { // one that is damaged can be deleted
+			return err
+		}
+		if refusal = judge(p); refusal != nil {
+			return refusal
+		}
+		return w.tx.Run(ctx, `DELETE FROM projects WHERE name = $1`, name)
+	})
+	return cmp.Or(refusal, err)
+}

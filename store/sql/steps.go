@@ -1,0 +1,138 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// sentStep is what a step of a turn sent, as it is stored; an empty text for nothing. The first
+// step's stands in the row of its turn.
+type sentStep struct {
+	step  int
+	text  string
+	texts map[string]string // that it names, by hash
+}
+
+// prepareStep makes one before the transaction.
+func prepareStep(sent *scrollback.Sent, texts map[string]string) (sentStep, error) {
+	if sent == nil {
+		return sentStep{}, nil
+	}
+	text, err := encodeJSON(sent)
+	return sentStep{step: sent.Step, text: text, texts: texts}, err
+}
+
+// inTurn is what goes into the row of the turn.
+func (s sentStep) inTurn() string {
+	if s.step == 1 {
+		return s.text
+	}
+	return ""
+}
+
+// storeStep keeps what a step of a turn sent, unless it went into the turn's row, and the texts
+// that it names.
+func (w *writing) storeStep(ctx context.Context, t *scrollback.Turn, s sentStep) error {
+	if s.text == "" {
+		return nil
+	}
+	for hash, content := range s.texts {
+		if err := w.storeText(ctx, t.Conversation, hash, content); err != nil {
+			return err
+		}
+	}
+	if s.inTurn() != "" {
+		return nil
+	}
+	return w.tx.Run(ctx, w.Dialect.StoreStep, t.ID, s.step, t.Conversation, s.text)
+}
+
+// storeText keeps a text that a conversation names, unless the conversation holds it already.
+func (w *writing) storeText(ctx context.Context, id scrollback.ConversationID, hash, content string) error {
+	held := false
+	err := w.tx.Query(ctx, func(Row) error { held = true; return nil },
+		`SELECT 1 FROM sent_text_uses WHERE conversation_id = $1 AND sha256 = $2`, id, hash)
+	if err != nil || held {
+		return err
+	}
+	err = w.tx.Run(ctx, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+		id, hash)
+	if err != nil {
+		return err
+	}
+	return w.tx.Run(ctx, w.Dialect.InsertText, hash, content)
+}
+
+// dropSteps removes what the turns of a conversation sent, while they are there, and the
+// texts that no other conversation names.
+func (w *writing) dropSteps(ctx context.Context, id scrollback.ConversationID) error {
+	err := w.tx.Run(ctx, `DELETE FROM turn_steps WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = $1)`, id)
+	if err != nil {
+		return err
+	}
+	if err := hold(ctx, w.tx, w.Dialect.HoldTexts, id); err != nil {
+		return err
+	}
+	err = w.tx.Run(ctx, `DELETE FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
+		AND NOT EXISTS (SELECT 1 FROM sent_text_uses u WHERE u.sha256 = sent_texts.sha256 AND u.conversation_id <> $1)`, id)
+	if err != nil {
+		return err
+	}
+	return w.tx.Run(ctx, `DELETE FROM sent_text_uses WHERE conversation_id = $1`, id)
+}
+
+// Steps implements [driver.Turns].
+func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
+	var out []scrollback.Sent
+	add := func(r Row) error {
+		var sent scrollback.Sent
+		err := r.Scan(&sent.Step, asJSON(&sent))
+		if len(out) == 0 || out[len(out)-1].Step != sent.Step { // the turn's own is the newer one
+			out = append(out, sent)
+		}
+		return err
+	}
+	err := db.Readers.Query(ctx, add, `SELECT 1, sent FROM turns WHERE id = $1 AND sent <> ''`, id)
+	if err == nil {
+		err = db.Readers.Query(ctx, add, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
+	}
+	return out, db.wrap("sqlstore.Steps", err)
+}
+
+// Texts implements [driver.Turns].
+func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, hash := range hashes {
+		var text string
+		err := QueryRow(ctx, db.Readers, into(&text), `SELECT t.text FROM sent_text_uses u
+			JOIN sent_texts t ON t.sha256 = u.sha256 WHERE u.conversation_id = $1 AND u.sha256 = $2`, of, hash)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, db.wrap("sqlstore.Texts", err)
+		}
+		out[hash] = text
+	}
+	return out, nil
+}
+
+// Meta implements [driver.Turns].
+func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	out := map[scrollback.TurnID]scrollback.TurnMeta{}
+	for _, id := range ids {
+		var meta scrollback.TurnMeta
+		err := QueryRow(ctx, db.Readers, into(asJSON(&meta)), `SELECT meta FROM turns WHERE id = $1 AND meta <> ''`, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, db.wrap("sqlstore.Meta", err)
+		}
+		out[id] = meta
+	}
+	return out, nil
+}
