@@ -60,7 +60,7 @@ var nevers = []never{
 	{"server/mcpapi", "", "server/restapi server/webui", "faces do not know each other"},
 	{"server/webui", "", "server/restapi server/mcpapi", "faces do not know each other"},
 	{"terminal", "", "server/restapi server/mcpapi server/webui", "faces do not know each other"},
-	{"*", "store local cloud bench", "store/driver store/drivertest/oracle store/sql", "only local and cloud open a database"},
+	{"*", "store local cloud bench", "store/driver store/sql", "only local and cloud open a database"},
 	{
 		"*",
 		"model local cmd/scrollback/config bench",
@@ -304,7 +304,6 @@ func TestFenceCanFail(t *testing.T) {
 		"store/sql/x.go os":                                false,
 		"store/sql/x.go modernc.org/sqlite":                false,
 		"store/sql/sqlite/x.go os":                         true,
-		"store/drivertest/oracle/x.go modernc.org/sqlite":  false,
 		"x.go github.com/google/uuid":                      false,
 		"x.go net/http":                                    false,
 		"x.go " + module + "/internal/clip":                false,

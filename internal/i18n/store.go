@@ -86,9 +86,6 @@ var (
 	ArtifactTextUnreadable = problem("artifact-text-unreadable",
 		"the text of an artifact cannot be read",
 		"无法读取附件的文本")
-	MemoryDatabaseNotCopied = problem("memory-database-not-copied",
-		"a database in memory cannot be copied to a file",
-		"内存中的数据库不能复制到文件")
 	BranchHasNoMessages = problem("branch-has-no-messages",
 		"branch %s has no messages",
 		"分支 %s 没有消息")
@@ -98,24 +95,15 @@ var (
 	NoUsageOfModelOnDay = problem("no-usage-of-model-on-day",
 		"no usage of model %s on day %d",
 		"没有模型 %s 在第 %d 天的用量")
-	BranchViewHasChanged = problem("branch-view-has-changed",
-		"the view of branch %s has changed",
-		"分支 %s 的视图发生了变化")
 	NoTurn = problem("no-turn",
 		"no turn %s",
 		"没有对话轮 %s")
 	TurnHoldsItsConversation = problem("turn-holds-its-conversation",
 		"turn %s holds its conversation",
 		"对话轮 %s 正在占用它的对话")
-	IdempotencyKeyOfAnotherRequest = problem("idempotency-key-of-another-request",
-		"the idempotency key came with another request",
-		"此幂等键已用于另一个请求")
 	HeadIsAnother = problem("head-is-another",
 		"the head is %d, not %d",
 		"最新的消息是第 %d 条，不是第 %d 条")
-	TurnHoldsConversation = problem("turn-holds-conversation",
-		"turn %s holds the conversation",
-		"对话轮 %s 正在占用这个对话")
 	TurnExists = problem("turn-exists",
 		"turn %s exists",
 		"对话轮 %s 已存在")
@@ -155,15 +143,6 @@ var (
 	PathHasNoMessage = problem("path-has-no-message",
 		"the path of branch %s has no message %d",
 		"分支 %s 的路径上没有第 %d 条消息")
-	BranchOfAnotherConversation = problem("branch-of-another-conversation",
-		"branch %s is not of conversation %s",
-		"分支 %s 不属于对话 %s")
-	BranchHasNothingToUndo = problem("branch-has-nothing-to-undo",
-		"branch %s has no compaction to undo",
-		"分支 %s 没有可撤销的压缩")
-	NoCompactionNumbered = problem("no-compaction-numbered",
-		"there is no compaction %d",
-		"没有压缩记录 %d")
 	CompactionNotUndoneAnyMore = problem("compaction-not-undone-any-more",
 		"the compaction is not undone any more",
 		"这次压缩已不处于撤销状态")

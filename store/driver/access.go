@@ -83,7 +83,8 @@ type Access interface {
 	// PutProject lets edit change what is stored of a project, or begin with only its name, and
 	// stores the result with a grown Version. An error of edit changes nothing and is
 	// returned as it is. Name, CreatedAt and Version are not edit's to change.
-	PutProject(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (scrollback.Project, error)
+	PutProject(ctx context.Context, name string, now int64,
+		edit func(*scrollback.Project) error) (scrollback.Project, error)
 
 	// DeleteProject removes what is stored of a project, if judge allows it; not_found if nothing
 	// is. An error of judge changes nothing and is returned as it is.

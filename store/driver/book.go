@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // UsageParts asks for the usage of days First to Last, both included, in days since 1970
@@ -56,7 +57,7 @@ func Made(root scrollback.KeyID, makers map[scrollback.KeyID]scrollback.KeyID) (
 // Tallied is the tally with one more, or rate_limited when there is no room for it.
 func (t Tally) Tallied(used int64) (int64, error) {
 	if used >= t.Most {
-		return used, scrollback.Errorf(scrollback.RateLimited, "store", "the limit of %d in a window of %d s is reached",
+		return used, scrollback.Errorf(scrollback.RateLimited, "store", i18n.WindowLimitReached,
 			t.Most, (t.Until-t.Start)/1000)
 	}
 	return used + 1, nil

@@ -235,7 +235,8 @@ func populate(w *bench) scrollback.Conversation {
 	w.ok(err)
 	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
 	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
-	w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID, Folder: "/here", Stamp: "1",
+	w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID,
+		Folder: "/here", Stamp: "1",
 		ImportedAt: w.tick()}, ""))
 	_, err = w.Access.PutProject(w.ctx, "another", w.tick(),
 		func(p *scrollback.Project) error { p.Title = "Another"; return nil })

@@ -412,7 +412,9 @@ func (f faultyLog) Adopt(ctx context.Context, a driver.Adopt) error {
 // StoredReceipts implements [driver.Views].
 func (f faultyViews) StoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
-	return faulty(f.of, "StoredReceipts", func() ([]scrollback.StoredReceipt, error) { return f.d.StoredReceipts(ctx, id, skip, limit) })
+	return faulty(f.of, "StoredReceipts", func() ([]scrollback.StoredReceipt, error) {
+		return f.d.StoredReceipts(ctx, id, skip, limit)
+	})
 }
 
 // FirstTaken implements [driver.Log].

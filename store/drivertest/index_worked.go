@@ -56,7 +56,8 @@ func must(b []byte, err error) []byte {
 // that differ in capitals or hold signs of a query language are others.
 func testWorked(w *indexBench) {
 	from := func(c scrollback.Conversation, folder string) {
-		w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID, Folder: folder},
+		w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID,
+			Folder: folder},
 			""))
 	}
 	own := func(project string, roots ...string) scrollback.Conversation {

@@ -336,7 +336,8 @@ func testSpending(w *limitsBench) {
 		d.Purpose = purpose
 		return d
 	}
-	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day + 9, ByPurpose: true, Conversation: c.ID})
+	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day + 9, ByPurpose: true,
+		Conversation: c.ID})
 	w.ok(err)
 	limitsSame(
 		w.t,

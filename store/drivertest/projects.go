@@ -190,7 +190,10 @@ func testDeletedProject(w *projectsBench) {
 	w.ok(err)
 	before := w.head(c.ID)
 	w.ok(
-		w.Access.DeleteProject(w.ctx, "p", func(p scrollback.Project) error { projectsSame(w.t, "judged", put, p); return nil }),
+		w.Access.DeleteProject(w.ctx, "p", func(p scrollback.Project) error {
+			projectsSame(w.t, "judged", put, p)
+			return nil
+		}),
 	)
 	projectsSame(w.t, "deleted", scrollback.Project{Name: "p"}, w.stored("p"))
 	projectsSame(w.t, "the conversation", before, w.head(c.ID))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -168,7 +169,7 @@ func (j *adopting) weigh(ctx context.Context, id scrollback.BranchID, v *scrollb
 	at := func(seq int64) (scrollback.Message, error) {
 		ms, err := j.readPath(ctx, j.tx, driver.MessageQuery{Branch: id, From: seq, To: seq})
 		if err == nil && len(ms) != 1 {
-			err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Adopt", "the path of branch %s has no message %d", id, seq)
+			err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Adopt", i18n.PathHasNoMessage, id, seq)
 		}
 		return append(ms, scrollback.Message{})[0], err
 	}

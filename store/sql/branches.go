@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -86,7 +87,7 @@ func scanBranch(b *scrollback.Branch) func(Row) error {
 
 func missingBranch(id scrollback.BranchID, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return scrollback.Errorf(scrollback.NotFound, "sqlstore", "no branch %s", id)
+		return scrollback.Errorf(scrollback.NotFound, "sqlstore", i18n.NoBranch, id)
 	}
 	return err
 }
@@ -122,7 +123,7 @@ func (w *writing) completeBranch(ctx context.Context,
 	var m scrollback.Message
 	err = QueryRow(ctx, w.tx, scanMessage(&m), selectMessage, b.Parent, b.AtSeq)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = scrollback.Errorf(scrollback.NotFound, "sqlstore", "branch %s has no message %d of its own", b.Parent, b.AtSeq)
+		err = scrollback.Errorf(scrollback.NotFound, "sqlstore", i18n.BranchHasNoOwnMessage, b.Parent, b.AtSeq)
 	}
 	b.Sum = m.Sum
 	return m.ConversationID, err
@@ -145,7 +146,7 @@ func (w *writing) completeFork(ctx context.Context, fork scrollback.Conversation
 		return err
 	}
 	if c.DeletedAt != 0 {
-		return scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", c.ID)
+		return scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationInTrash, c.ID)
 	}
 	return checkInherits(op, c.Conversation, of)
 }
@@ -153,7 +154,7 @@ func (w *writing) completeFork(ctx context.Context, fork scrollback.Conversation
 // checkInherits is not_found unless messages of another conversation may be on a path.
 func checkInherits(op string, c scrollback.Conversation, of scrollback.ConversationID) error {
 	if of != c.ID && !slices.Contains(c.Ancestors, of) {
-		return scrollback.Errorf(scrollback.NotFound, op, "conversation %s inherits nothing of %s", c.ID, of)
+		return scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationInheritsNothing, c.ID, of)
 	}
 	return nil
 }
@@ -168,7 +169,7 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 			return err
 		}
 		if a.c.DeletedAt != 0 {
-			return scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", a.c.ID)
+			return scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationInTrash, a.c.ID)
 		}
 		to := r.To
 		if err := a.completeDestination(ctx, &to); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -157,7 +158,7 @@ func missingConversation(id scrollback.ConversationID, err error) error {
 }
 
 func noConversation(id scrollback.ConversationID) error {
-	return scrollback.Errorf(scrollback.NotFound, "sqlstore", "no conversation %s", id)
+	return scrollback.Errorf(scrollback.NotFound, "sqlstore", i18n.NoConversation, id)
 }
 
 func (w *writing) insertConversation(ctx context.Context, c *conversation) error {
@@ -248,7 +249,7 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation,
 		created = false
 		err := w.holdConversation(ctx, c.ID, &stored)
 		if err == nil && stored.PurgedAt != 0 {
-			err = scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", c.ID)
+			err = scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationWasPurged, c.ID)
 		}
 		if scrollback.CodeOf(err) != scrollback.NotFound {
 			return err

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -275,7 +276,7 @@ func (h *hashing) read(ctx context.Context) (n int, err error) {
 // store writes the hashes, unless another server has gone on from there or a conversation is gone.
 // The conversations are locked first, as a purge does, so that one waits for the other.
 func (h *hashing) store(ctx context.Context, w *writing, from hashPlace) error {
-	gone := scrollback.Errorf(scrollback.Conflict, "sqlstore.Fill", "what was to be hashed is no longer there")
+	gone := scrollback.Errorf(scrollback.Conflict, "sqlstore.Fill", i18n.NothingToHashAnyMore)
 	var locked scrollback.ConversationID
 	for _, run := range h.runs {
 		if run.conversation != locked {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/postings"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
@@ -113,7 +114,7 @@ func (d *segmentDraft) publish(ctx context.Context, tx Tx, places *postings.Plac
 }
 
 // errLost is for a segment that is no longer its builder's.
-var errLost = scrollback.Errorf(scrollback.Conflict, "sqlstore", "the segment of the index was given up")
+var errLost = scrollback.Errorf(scrollback.Conflict, "sqlstore", i18n.IndexSegmentGivenUp)
 
 // step writes what was taken of a segment that is too large for one transaction.
 func (db index) step(ctx context.Context, op string, d *segmentDraft) error {

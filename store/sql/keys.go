@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -57,7 +58,7 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 		case err != nil:
 			return err
 		case same > 0:
-			return scrollback.Errorf(scrollback.Conflict, op, "there is a key with the name %s", n.Key.Name)
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.KeyNameTaken, n.Key.Name)
 		case all >= n.Most:
 			gone, err := w.tx.Exec(ctx, `DELETE FROM keys WHERE id = (SELECT id FROM keys WHERE `+keyEnded+
 				` ORDER BY created_at, id LIMIT 1)`, n.Now)
@@ -65,7 +66,7 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 				return err
 			}
 			if gone == 0 {
-				return scrollback.Errorf(scrollback.Refused, op, "there are %d keys; revoke one that nobody needs", all)
+				return scrollback.Errorf(scrollback.Refused, op, i18n.TooManyKeys, all)
 			}
 		}
 		return w.tx.Run(ctx, `INSERT INTO keys `+keyTable.insertion("hash"), append(values, n.Hash[:])...)

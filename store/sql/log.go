@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -112,7 +113,7 @@ func (a *appender) closeLapsed(ctx context.Context, now int64,
 	}
 	if driver.Holds(last, now) {
 		return nil, scrollback.Errorf(scrollback.Conflict, "sqlstore",
-			"conversation %s is still being answered; if that program was killed, it can be asked again within 15 seconds",
+			i18n.ConversationStillAnswered,
 			a.c.ID)
 	}
 	var entries []driver.Entry
@@ -152,13 +153,13 @@ func (db log) Append(ctx context.Context, q driver.Append) (driver.Finished, err
 			return err
 		}
 		if a.c.DeletedAt != 0 {
-			return scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", a.c.ID)
+			return scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationInTrash, a.c.ID)
 		}
 		if q.IfHead >= 0 && q.IfHead != a.b.HeadSeq {
-			return scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", a.b.HeadSeq, q.IfHead)
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.HeadIsAnother, a.b.HeadSeq, q.IfHead)
 		}
 		if q.IfBranch != "" && q.IfBranch != a.b.ID {
-			return scrollback.Errorf(scrollback.Conflict, op, "the branch is %s, not %s", a.b.ID, q.IfBranch)
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.BranchIsAnother, a.b.ID, q.IfBranch)
 		}
 		if _, err := a.closeLapsed(ctx, q.Now, q.Salvage); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -55,7 +56,7 @@ func (r *mending) replaceView(ctx context.Context, v driver.MendView) error {
 		return err
 	}
 	if n == 0 {
-		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", "the view of branch %s changed meanwhile", v.Branch)
+		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.BranchViewChangedMeanwhile, v.Branch)
 	}
 	return r.tx.Run(ctx, `UPDATE conversations SET version = version + 1, updated_at = $2
 		WHERE id = (SELECT conversation_id FROM branches WHERE id = $1)`, v.Branch, r.now)
@@ -113,7 +114,7 @@ func (r *mending) lease(ctx context.Context, m driver.Mend) error {
 		return err
 	}
 	if driver.Holds(t, r.now) {
-		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", "turn %s holds its conversation", t.ID)
+		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.TurnHoldsItsConversation, t.ID)
 	}
 	a, err := r.openLog(ctx, t.Conversation)
 	if err != nil {
@@ -134,7 +135,7 @@ func (r *mending) lease(ctx context.Context, m driver.Mend) error {
 func (r *mending) learned(ctx context.Context, model string) error {
 	k, err := findModel(ctx, r.tx, model)
 	if errors.Is(err, sql.ErrNoRows) {
-		return scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", "nothing is known of model %s", model)
+		return scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", i18n.NothingKnownOfModel, model)
 	}
 	if err != nil || k.broken == nil {
 		return err
@@ -168,7 +169,7 @@ func (r *mending) usage(ctx context.Context, m driver.MendUsage) error {
 			(m.Day+1)*scrollback.DayMS, m.Model)
 	}
 	if err == nil && !found {
-		err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", "no usage of model %s on day %d", m.Model, m.Day)
+		err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", i18n.NoUsageOfModelOnDay, m.Model, m.Day)
 	}
 	for _, e := range broken {
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -213,7 +214,7 @@ func (r *mending) beginning(ctx context.Context, id scrollback.BranchID) (out be
 	}, `SELECT conversation_id, seq, created_at, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images FROM messages
 		WHERE branch = $1 AND seq > 0 ORDER BY seq LIMIT 1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", "branch %s has no messages", id)
+		err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", i18n.BranchHasNoMessages, id)
 	}
 	out.before = sum.Sub(own)
 	return out, err
@@ -289,7 +290,7 @@ func (r *mending) parent(ctx context.Context, b scrollback.Branch,
 			case err != nil:
 				return "", err
 			case ok && found != "":
-				return "", scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", "branch %s may have left %s or %s", b.ID, found,
+				return "", scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.BranchLeftOneOfTwo, b.ID, found,
 					p.ID)
 			case ok:
 				found = p.ID
@@ -297,7 +298,7 @@ func (r *mending) parent(ctx context.Context, b scrollback.Branch,
 		}
 	}
 	if found == "" {
-		err = scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", "nothing that branch %s could follow exists", b.ID)
+		err = scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.BranchFollowsNothing, b.ID)
 	}
 	return found, err
 }

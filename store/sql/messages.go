@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -98,7 +99,7 @@ func (w *writing) insertMessage(ctx context.Context, e preparedEntry, m *scrollb
 	if err != nil {
 		return err
 	}
-	known := scrollback.Errorf(scrollback.Conflict, "sqlstore", "there is already a message %s", m.ID)
+	known := scrollback.Errorf(scrollback.Conflict, "sqlstore", i18n.MessageExists, m.ID)
 	err = w.tx.RunOne(ctx, known, w.Dialect.InsertMessage, append(values, hash)...)
 	if err != nil && w.Dialect.Taken(err) {
 		return known

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 var projectTable = table[scrollback.Project]{columns: []column[scrollback.Project]{
@@ -122,7 +123,7 @@ func (db access) DeleteProject(ctx context.Context, name string, judge func(scro
 		}
 		p, err := findProject(ctx, w.tx, name)
 		if errors.Is(err, sql.ErrNoRows) {
-			return scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of the project %s", name)
+			return scrollback.Errorf(scrollback.NotFound, op, i18n.NothingStoredOfProject, name)
 		}
 		if err != nil && p.Version == 0 { // one that is damaged can be deleted
 			return err

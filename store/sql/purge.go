@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -76,7 +77,7 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	const op = "sqlstore.Purge"
 	now := p.Now
 	if p.Spares(j.c.DeletedAt) {
-		return scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", j.c.ID)
+		return scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationTakenOutOfTrash, j.c.ID)
 	}
 	if j.c.LastTurn != "" {
 		var last scrollback.Turn
@@ -84,7 +85,7 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 			return err
 		}
 		if driver.Holds(last, now) {
-			return scrollback.Errorf(scrollback.Conflict, op, "a turn is open in conversation %s", j.c.ID)
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.TurnIsOpen, j.c.ID)
 		}
 	}
 	j.c.Conversation = scrollback.Conversation{ID: j.c.ID, Project: j.c.Project, Parent: j.c.Parent,

@@ -28,6 +28,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -108,7 +109,7 @@ func (db *database) ready(ctx context.Context) error {
 		err = QueryRow(ctx, db.Readers, into(new(int64)), `SELECT count(*) FROM conversations WHERE id = ''`)
 	}
 	if err == nil && is == was {
-		return scrollback.Errorf(scrollback.Unavailable, op, "what was written cannot be read back")
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.WrittenCannotBeReadBack)
 	}
 	return db.wrap(op, err)
 }
@@ -122,7 +123,7 @@ type writing struct {
 // write runs fn in a transaction and returns when it is durable.
 func (db *database) write(ctx context.Context, op string, fn func(ctx context.Context, w *writing) error) error {
 	if db.Writer == nil {
-		return scrollback.Errorf(scrollback.Refused, op, "this scrollback can only be read: nothing was changed")
+		return scrollback.Errorf(scrollback.Refused, op, i18n.StoreCanOnlyBeRead)
 	}
 	prune := (db.writes.Add(1)-1)%pruneEvery == 0
 	err := db.Writer.Write(ctx, func(ctx context.Context, tx Tx) error {
@@ -177,7 +178,7 @@ func (db *database) wrap(op string, err error) error {
 		return err
 	}
 	if to := db.Dialect.Moving(err); to != "" {
-		return scrollback.Errorf(scrollback.Unavailable, op, "this store is being moved to %s; here it can only be read",
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.StoreIsBeingMovedTo,
 			to).Because(scrollback.ErrMoving)
 	}
 	code := db.Dialect.Classify(err)

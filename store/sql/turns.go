@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -71,7 +72,7 @@ func (w *writing) holdOwnedTurn(ctx context.Context, id scrollback.TurnID, owner
 		return err
 	}
 	if err != nil || t.Owner != owner || t.State != scrollback.TurnOpen {
-		return scrollback.Errorf(scrollback.Conflict, "sqlstore", "turn %s belongs to another owner",
+		return scrollback.Errorf(scrollback.Conflict, "sqlstore", i18n.TurnOfAnotherOwner,
 			id).Because(scrollback.ErrLostLease)
 	}
 	return nil
@@ -79,7 +80,7 @@ func (w *writing) holdOwnedTurn(ctx context.Context, id scrollback.TurnID, owner
 
 func missingTurn(id scrollback.TurnID, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return scrollback.Errorf(scrollback.NotFound, "sqlstore", "no turn %s", id)
+		return scrollback.Errorf(scrollback.NotFound, "sqlstore", i18n.NoTurn, id)
 	}
 	return err
 }
@@ -138,10 +139,10 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 			return err
 		}
 		if a.c.DeletedAt != 0 {
-			return scrollback.Errorf(scrollback.NotFound, "sqlstore.Begin", "conversation %s is in the trash", a.c.ID)
+			return scrollback.Errorf(scrollback.NotFound, "sqlstore.Begin", i18n.ConversationInTrash, a.c.ID)
 		}
 		if b.IfBranch != "" && (b.IfBranch != a.b.ID || b.IfHead != a.b.HeadSeq) {
-			return scrollback.Errorf(scrollback.Conflict, "sqlstore.Begin", "the head is %d, not %d", a.b.HeadSeq, b.IfHead)
+			return scrollback.Errorf(scrollback.Conflict, "sqlstore.Begin", i18n.HeadIsAnother, a.b.HeadSeq, b.IfHead)
 		}
 		if out.Previous, err = a.closeLapsed(ctx, b.Now, b.Salvage); err != nil {
 			return err
@@ -205,7 +206,7 @@ func (w *writing) findReplay(ctx context.Context, b driver.Begin, t *scrollback.
 		return false, nil
 	}
 	if err == nil && t.Idempotency.Hash != want.Hash {
-		err = scrollback.Errorf(scrollback.Conflict, "sqlstore.Begin", "this idempotency key was used for another request")
+		err = scrollback.Errorf(scrollback.Conflict, "sqlstore.Begin", i18n.IdempotencyKeyUsedOtherwise)
 	}
 	return err == nil, err
 }
@@ -341,7 +342,7 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 		return t, db.wrap("sqlstore.Last", err)
 	}
 	if c.LastTurn == "" {
-		return t, scrollback.Errorf(scrollback.NotFound, "sqlstore.Last", "conversation %s had no turn yet", id)
+		return t, scrollback.Errorf(scrollback.NotFound, "sqlstore.Last", i18n.ConversationHadNoTurnYet, id)
 	}
 	return t, db.wrap("sqlstore.Last", db.findTurn(ctx, c.LastTurn, &t))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -129,7 +130,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 			return err
 		}
 		if a.b.ViewVersion != c.IfViewVersion {
-			return scrollback.Errorf(scrollback.Conflict, "sqlstore.Commit", "the view of branch %s changed meanwhile",
+			return scrollback.Errorf(scrollback.Conflict, "sqlstore.Commit", i18n.BranchViewChangedMeanwhile,
 				c.Branch)
 		}
 		for i := range c.Segments {
@@ -171,9 +172,9 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		case err != nil:
 			return err
 		case len(found) == 0 && u.View == nil:
-			return scrollback.Errorf(scrollback.NotFound, op, "there is no compaction to undo")
+			return scrollback.Errorf(scrollback.NotFound, op, i18n.NoCompactionToUndo)
 		case len(found) == 0 && u.IfViewVersion != a.b.ViewVersion:
-			return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s changed meanwhile", u.Branch)
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.BranchViewChangedMeanwhile, u.Branch)
 		case len(found) == 0:
 			a.c.news.Kinds = driver.KindFolded | driver.KindUndone
 			return a.storeView(ctx, u.View.Leaving(a.b.View.Without), u.Now)
@@ -204,7 +205,7 @@ func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Rec
 			return err
 		}
 		if r.IfViewVersion != a.b.ViewVersion {
-			return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s changed meanwhile", r.Branch)
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.BranchViewChangedMeanwhile, r.Branch)
 		}
 		var found []driver.Fold
 		err = w.tx.Query(ctx, foldTable.appendTo(&found), `SELECT `+foldTable.list()+` FROM receipts
@@ -213,7 +214,7 @@ func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Rec
 			return err
 		}
 		if len(found) == 0 {
-			return scrollback.Errorf(scrollback.Conflict, op, "the compaction is not undone any more")
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.CompactionNotUndoneAnyMore)
 		}
 		if err := w.tx.Run(ctx, `UPDATE receipts SET undone_at = 0, view_after = '' WHERE n = $1`, r.Number); err != nil {
 			return err
@@ -232,7 +233,7 @@ func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scr
 	for i, id := range ids {
 		err := QueryRow(ctx, db.Readers, func(r Row) error { return segmentTable.scan(&out[i], r) }, selectSegment, id)
 		if errors.Is(err, sql.ErrNoRows) {
-			err = scrollback.Errorf(scrollback.NotFound, op, "no segment %s", id)
+			err = scrollback.Errorf(scrollback.NotFound, op, i18n.NoSegment, id)
 		}
 		if err != nil {
 			return nil, db.wrap(op, err)

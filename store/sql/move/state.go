@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 )
 
@@ -51,7 +52,7 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 	if other, err := claimed(ctx, m.from); err != nil || other != "" {
 		if err == nil {
 			err = scrollback.Errorf(scrollback.Refused, op,
-				"%s is itself the target of a migration that was not finished: nothing was changed", m.from.Name)
+				i18n.IsTargetOfMigration, m.from.Name)
 		}
 		return false, err
 	}
@@ -79,14 +80,13 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 		return false, m.already(moved)
 	case mine != "" && mine != known:
 		return false, scrollback.Errorf(scrollback.Refused, op,
-			"%s holds a part of another store, from a migration that was not finished: "+
-				"go on with that one, or name an empty database", m.to.Name)
+			i18n.TargetHoldsPartOfAnother, m.to.Name)
 	case mine != "":
 		m.id = mine
 		return to != "", m.take(ctx)
 	case to != "":
 		return false, scrollback.Errorf(scrollback.Refused, op,
-			"%s is closed, because it is being moved to %s; migrate --cancel lets it be changed again", m.from.Name, to)
+			i18n.StoreClosedForMove, m.from.Name, to)
 	}
 	return false, m.begin(ctx)
 }
@@ -94,7 +94,7 @@ func (m *mover) claim(ctx context.Context) (closed bool, err error) {
 // already refuses a source of which everything is somewhere else.
 func (m *mover) already(to string) error {
 	return scrollback.Errorf(scrollback.Refused, op,
-		"%s was moved to %s already; migrate --cancel lets it be changed again", m.from.Name, to)
+		i18n.StoreMovedAlready, m.from.Name, to)
 }
 
 // unlessMoved is why a target that is not empty is refused: here is the end of a migration
@@ -173,7 +173,7 @@ func instead(ctx context.Context, m *mover, err error) error {
 }
 
 func superseded() error {
-	return scrollback.Errorf(scrollback.Conflict, op, "another run of this migration was begun: this one ends")
+	return scrollback.Errorf(scrollback.Conflict, op, i18n.AnotherMigrationRunBegun)
 }
 
 // note keeps something about a source for the newest run, and is an error for another one.
@@ -209,7 +209,7 @@ func (s *Side) empty(ctx context.Context) error {
 		}
 		if found {
 			return scrollback.Errorf(scrollback.Refused, op,
-				"%s is not empty: it has %s of its own; nothing was changed. Name an empty database", s.Name, t.Table)
+				i18n.TargetIsNotEmpty, s.Name, t.Table)
 		}
 	}
 	return nil

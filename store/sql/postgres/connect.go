@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // freeTimeout is how long a caller waits for a connection when all are in use.
@@ -105,20 +106,20 @@ func (c *connection) look(ctx context.Context) error {
 	case err != nil:
 		return err
 	case version < oldest*10_000:
-		return scrollback.Errorf(scrollback.Refused, op, "this PostgreSQL is of version %d; scrollback needs %d or newer",
+		return scrollback.Errorf(scrollback.Refused, op, i18n.PostgreSQLTooOld,
 			version/10_000, oldest)
 	case encoding != "UTF8":
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the database's encoding is %s; scrollback needs UTF8: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'",
+			i18n.DatabaseEncodingWrong,
 			encoding)
 	case c.writers != nil && recovering:
 		return readOnlyReplica(op)
 	case c.writers != nil && readOnly == "on":
 		return scrollback.Errorf(scrollback.Refused, op,
-			"this PostgreSQL only lets its user read (default_transaction_read_only is on); scrollback needs to write").Because(ErrReadOnly)
+			i18n.PostgreSQLUserOnlyReads).Because(ErrReadOnly)
 	case !schema.Valid:
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the database has no schema for its user: the first of search_path does not exist")
+			i18n.DatabaseHasNoSchemaForUser)
 	}
 	c.schema = schema.String
 	c.channel = channelOf(schema.String)
@@ -143,7 +144,7 @@ func (b *bounded) Connect(ctx context.Context) (sqlfault.Conn, error) {
 	}
 	if s := b.pool.Stat(); s.AcquiredConns() >= s.MaxConns() {
 		return nil, scrollback.Errorf(scrollback.Unavailable, "postgres",
-			"all %d connections that %s are in use; pool_max_conns in the database's URL sets how many there are", s.MaxConns(),
+			i18n.AllConnectionsInUse, s.MaxConns(),
 			b.does)
 	}
 	return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // What a DSN may leave out.
@@ -50,8 +51,7 @@ var parameter = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.]*$`)
 // encoded may be taken for any other part.
 func parse(dsn string) (*pgxpool.Config, error) {
 	const op = "postgres.Open"
-	malformed := scrollback.Errorf(scrollback.Invalid, op, "the database's URL cannot be read; it looks like "+
-		"postgres://user:password@host:5432/database, and what is neither letter nor digit in a password is percent-encoded")
+	malformed := scrollback.Errorf(scrollback.Invalid, op, i18n.DatabaseURLUnreadable)
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Opaque != "" || u.Fragment != "" ||
 		strings.ContainsAny(strings.TrimPrefix(u.Path, "/"), "/@") {
@@ -70,17 +70,17 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	var file *fs.PathError
 	switch {
 	case err != nil && asked.Get("sslmode") != "" && !slices.Contains(sslModes, asked.Get("sslmode")):
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a wrong sslmode: it may be %s",
+		return nil, scrollback.Errorf(scrollback.Invalid, op, i18n.DatabaseURLSslmodeWrong,
 			strings.Join(sslModes, ", "))
 	case errors.As(err, &file):
-		return nil, scrollback.Errorf(scrollback.Invalid, op, "the database's URL names a file that cannot be read: %s: %w",
+		return nil, scrollback.Errorf(scrollback.Invalid, op, i18n.DatabaseURLFileUnreadable,
 			file.Path, file.Err)
 	case err != nil && strings.Contains(err.Error(), "unable to add CA to cert pool"):
 		return nil, scrollback.Errorf(scrollback.Invalid, op,
-			"the file that sslrootcert names in the database's URL holds no certificate")
+			i18n.SslrootcertHoldsNoCertificate)
 	case err != nil && asked.Get("pool_max_conns") != "" && !positive(asked.Get("pool_max_conns")):
 		return nil, scrollback.Errorf(scrollback.Invalid, op,
-			"the database's URL has a wrong pool_max_conns: it is a number of connections, at least 2")
+			i18n.DatabaseURLPoolWrong)
 	case err != nil:
 		return nil, malformed
 	}
@@ -89,7 +89,7 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	}
 	if config.MaxConns < 2 {
 		return nil, scrollback.Errorf(scrollback.Invalid, op,
-			"the database's URL has a wrong pool_max_conns: it is a number of connections, at least 2")
+			i18n.DatabaseURLPoolWrong)
 	}
 	// a connection is made when it is needed
 	config.MinConns = 0

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // explain says in words why a database could not be opened. Neither the words nor what they
@@ -32,7 +33,7 @@ func explain(op string, c *pgx.ConnConfig, err error) error {
 		said = fromNetwork(op, c, err)
 	}
 	if said == nil {
-		said = scrollback.Errorf(classify(err), op, "the database at %s cannot be opened", place(c))
+		said = scrollback.Errorf(classify(err), op, i18n.DatabaseCannotBeOpened, place(c))
 	}
 	said.Detail = strings.ReplaceAll(err.Error(), "\n", " ")
 	if c.Password != "" {
@@ -54,7 +55,7 @@ var ErrReadOnly = errors.New("the database may only be read")
 
 func readOnlyReplica(op string) *scrollback.Error {
 	return scrollback.Errorf(scrollback.Refused, op,
-		"this PostgreSQL is a read-only replica; scrollback needs the primary").Because(ErrReadOnly)
+		i18n.PostgreSQLIsReplica).Because(ErrReadOnly)
 }
 
 // fromServer is for what PostgreSQL itself said.
@@ -67,32 +68,32 @@ func fromServer(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	case state == "":
 		return nil
 	case state == codePassword:
-		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not take the password of user %s", place(c),
+		return scrollback.Errorf(scrollback.Refused, op, i18n.DatabaseRefusesPassword, place(c),
 			c.User)
 	case state == codeNoEntry && c.TLSConfig == nil:
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the database at %s does not let user %s in without TLS, or not from here: sslmode=require in the database's URL asks for TLS", place(c), c.User)
+			i18n.DatabaseRefusesUserWithoutTLS, place(c), c.User)
 	case state == codeNoEntry:
-		return scrollback.Errorf(scrollback.Refused, op, "the database at %s does not let user %s in from here", place(c),
+		return scrollback.Errorf(scrollback.Refused, op, i18n.DatabaseRefusesUser, place(c),
 			c.User)
 	case state == codeNoDatabase:
-		return scrollback.Errorf(scrollback.Refused, op, "the server at %s has no database %s; createdb makes it", place(c),
+		return scrollback.Errorf(scrollback.Refused, op, i18n.ServerHasNoDatabase, place(c),
 			cmp.Or(c.Database, c.User))
 	case state == codeStarting:
 		return scrollback.Errorf(scrollback.Unavailable, op,
-			"the database at %s is starting or ending; try again in a moment", place(c))
+			i18n.DatabaseIsStarting, place(c))
 	case state == codeTooMany:
 		return scrollback.Errorf(scrollback.Unavailable, op,
-			"the database at %s has no connection left (max_connections); pool_max_conns in the database's URL lets each server take fewer", place(c))
+			i18n.DatabaseHasNoConnectionLeft, place(c))
 	case state == codeReadOnly:
 		return readOnlyReplica(op)
 	case state == codeNoSetting:
 		var e *pgconn.PgError
 		errors.As(err, &e)
-		return scrollback.Errorf(scrollback.Invalid, op, "the database's URL has a setting that PostgreSQL does not know: %s",
+		return scrollback.Errorf(scrollback.Invalid, op, i18n.DatabaseURLSettingUnknown,
 			e.Message)
 	case full(err):
-		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s has no room left on its disk",
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseDiskFull,
 			place(c)).Because(scrollback.ErrNoRoom)
 	}
 	return nil
@@ -106,25 +107,25 @@ func fromNetwork(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	text := err.Error()
 	switch {
 	case errors.As(err, &unknown) && unknown.IsNotFound:
-		return scrollback.Errorf(scrollback.Unavailable, op, "the database's host %s is not known", c.Host)
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseHostUnknown, c.Host)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOENT):
-		return scrollback.Errorf(scrollback.Unavailable, op, "nothing listens at %s: is PostgreSQL running there?", place(c))
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.NothingListensAt, place(c))
 	case badCertificate(err):
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the certificate of the database at %s does not fit: it is for another name, or signed by nobody in sslrootcert",
+			i18n.DatabaseCertificateDoesNotFit,
 			place(c))
 	case strings.Contains(text, "server refused TLS connection") && c.TLSConfig != nil && len(c.Fallbacks) == 0:
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the database at %s does not speak TLS, and sslmode in the database's URL demands it", place(c))
+			i18n.DatabaseSpeaksNoTLS, place(c))
 	case errors.As(err, &record), strings.Contains(text, "unknown message type"),
 		strings.Contains(text, "invalid message length"), strings.Contains(text, "invalid body length"),
 		strings.Contains(text, "unexpected message"), strings.Contains(text, "server refused TLS connection"):
-		return scrollback.Errorf(scrollback.Refused, op, "what listens at %s is not PostgreSQL", place(c))
+		return scrollback.Errorf(scrollback.Refused, op, i18n.ListensButNotPostgreSQL, place(c))
 	case errors.As(err, &network) && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s does not reply within %s", place(c),
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseDoesNotReply, place(c),
 			c.ConnectTimeout)
 	case lostConnection(err):
-		return scrollback.Errorf(scrollback.Unavailable, op, "the database at %s closed the connection", place(c))
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseClosedConnection, place(c))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 )
 
@@ -60,7 +61,7 @@ func (c *connection) exists(ctx context.Context) error {
 	sources := migrations.ListSources()
 	have, err := judge(ctx, c.writers, sources[len(sources)-1].Version)
 	if err == nil && have == 0 {
-		return scrollback.Errorf(scrollback.NotFound, op, "there is nothing in the database yet")
+		return scrollback.Errorf(scrollback.NotFound, op, i18n.NothingInDatabaseYet)
 	}
 	return scrollback.Wrap(classify(err), op, err)
 }
@@ -75,10 +76,10 @@ func upToDate(ctx context.Context, db *sql.DB, migrations *goose.Provider) error
 	case err != nil:
 		return scrollback.Wrap(classify(err), op, err)
 	case have == 0:
-		return scrollback.Errorf(scrollback.NotFound, op, "there is nothing in the database yet")
+		return scrollback.Errorf(scrollback.NotFound, op, i18n.NothingInDatabaseYet)
 	case have < newest:
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the database was written by an older scrollback (schema %d, this program's is %d); any command that writes brings it up to date", have, newest)
+			i18n.DatabaseTooOld, have, newest)
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func upToDate(ctx context.Context, db *sql.DB, migrations *goose.Provider) error
 func forbidden(op string, err error) error {
 	if stateOf(err) == codeForbidden {
 		return scrollback.Errorf(scrollback.Refused, op,
-			"the database's user may not make tables in it: GRANT CREATE ON SCHEMA … TO … lets it: %w", err)
+			i18n.UserMayNotMakeTables, err)
 	}
 	return scrollback.Wrap(classify(err), op, err)
 }
@@ -109,14 +110,14 @@ func judge(ctx context.Context, db *sql.DB, newest int64) (have int64, err error
 		return 0, err
 	case !ours && others > 0:
 		return 0, scrollback.Errorf(scrollback.Refused, "postgres.Open",
-			"this is not a scrollback database: it has %d tables of another program; nothing was changed. An empty database or schema is needed", others)
+			i18n.NotAScrollbackDatabase, others)
 	case marks < 2:
 		return 0, nil
 	}
 	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&have)
 	if err == nil && have > newest {
 		err = scrollback.Errorf(scrollback.Refused, "postgres.Open",
-			"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", have,
+			i18n.DatabaseTooNew, have,
 			newest)
 	}
 	return have, err
@@ -245,7 +246,7 @@ func (l migrationLock) renew(ctx context.Context, lost context.CancelCauseFunc) 
 			until = time.Now().Add(lockExpires)
 		case err == nil || time.Now().After(until):
 			lost(scrollback.Errorf(scrollback.Unavailable, "postgres.Open",
-				"another server took over bringing the database up to date; start this one again"))
+				i18n.AnotherServerUpgrades))
 			return
 		}
 	}

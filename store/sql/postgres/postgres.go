@@ -22,6 +22,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 	"github.com/scrollback-ai/scrollback/store/sql/move"
@@ -124,5 +125,5 @@ var dialect = sqlstore.Dialect{
 // copyNothing implements [driver.Audit]'s Copy: PostgreSQL has better means.
 func copyNothing(context.Context, string) error {
 	return scrollback.Errorf(scrollback.Refused, "postgres.Copy",
-		"a PostgreSQL database is not copied into a file: make a dump with pg_dump, then repair with --no-copy")
+		i18n.PostgreSQLNotCopiedIntoFile)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 )
 
@@ -43,7 +44,7 @@ func (w *writer) Write(ctx context.Context, fn func(ctx context.Context, tx sqls
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed {
-		return scrollback.Errorf(scrollback.Unavailable, "postgres.Write", "the database is closed")
+		return scrollback.Errorf(scrollback.Unavailable, "postgres.Write", i18n.DatabaseIsClosed)
 	}
 	return repeat(ctx, func(ctx context.Context) error { return w.once(ctx, fn) })
 }

@@ -11,6 +11,7 @@ import (
 	modernc "modernc.org/sqlite"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // copier copies to new files what readers see; see [driver.Audit].
@@ -48,7 +49,7 @@ func copyFile(ctx context.Context, conn *sql.Conn, path string) (err error) {
 		err = os.Rename(part, path)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return scrollback.Errorf(scrollback.Conflict, "sqlite.Copy", "there is already a file at %s", path)
+		return scrollback.Errorf(scrollback.Conflict, "sqlite.Copy", i18n.FileExistsAt, path)
 	}
 	return err
 }
@@ -79,7 +80,7 @@ func copyPages(ctx context.Context, conn *sql.Conn, path string) error {
 			NewBackup(uri string) (*modernc.Backup, error)
 		})
 		if !ok {
-			return scrollback.Errorf(scrollback.Internal, "sqlite.Copy", "%T cannot be copied", c)
+			return scrollback.Errorf(scrollback.Internal, "sqlite.Copy", i18n.CannotBeCopied, c)
 		}
 		b, err := from.NewBackup((&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=rw"}).String())
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 )
 
@@ -32,12 +33,12 @@ const oldestSQLite = 3_051_003
 func prepare(ctx context.Context, path string) error {
 	const op = "sqlite.Open"
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return scrollback.Errorf(scrollback.Invalid, op, "%s is a folder", path)
+		return scrollback.Errorf(scrollback.Invalid, op, i18n.IsFolder, path)
 	}
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	held, err := lock.TryLockContext(ctx, 20*time.Millisecond)
 	if err != nil || !held {
-		return scrollback.Errorf(scrollback.Unavailable, op, "the database cannot be locked: %w", err)
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseCannotBeLocked, err)
 	}
 	defer lock.Unlock()
 	info, err := os.Lstat(path)
@@ -165,7 +166,7 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	err := db.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&version)
 	if err == nil && versionNumber(version) < oldestSQLite {
 		return schema{}, scrollback.Errorf(scrollback.Internal, "sqlstore",
-			"SQLite %s may lose commits; 3.51.3 or newer is needed", version)
+			i18n.SQLiteMayLoseCommits, version)
 	}
 	if err == nil {
 		err = db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&app)
@@ -193,14 +194,14 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	}
 	if s.have, err = schemaVersion(ctx, db); err == nil && s.have > s.newest {
 		err = scrollback.Errorf(scrollback.Refused, "sqlstore",
-			"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", s.have,
+			i18n.DatabaseTooNew, s.have,
 			s.newest)
 	}
 	return s, err
 }
 
 func foreign(path, why string) error {
-	return scrollback.Errorf(scrollback.Refused, "sqlstore", "%s is not a scrollback database: %s; nothing was changed",
+	return scrollback.Errorf(scrollback.Refused, "sqlstore", i18n.FileIsNoScrollbackDatabase,
 		baseName(path), why)
 }
 

@@ -10,6 +10,7 @@ import (
 	modernc "modernc.org/sqlite"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // parts are the files of an open database, behind its own name: itself, its log and the
@@ -48,7 +49,7 @@ func (h *held) same() (size int64, err error) {
 		case err != nil && gone(h.path+part):
 			return 0, displaced("%s was deleted", h.path+part)
 		case err != nil:
-			return 0, scrollback.Errorf(scrollback.Unavailable, "sqlite", "the database cannot be reached: %w", err)
+			return 0, scrollback.Errorf(scrollback.Unavailable, "sqlite", i18n.DatabaseCannotBeReached, err)
 		case i == 0 && info.Size() == 0:
 			// A connection to an empty file would delete the log beside it.
 			return 0, displaced("%s was emptied", h.path)

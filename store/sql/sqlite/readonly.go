@@ -13,6 +13,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 )
@@ -48,11 +49,11 @@ const immutable = "immutable"
 func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	const op = "sqlite.OpenReadOnly"
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no database at %s", path)
+		return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoDatabaseAt, path)
 	}
 	if err := readable(path); err != nil {
 		return nil, scrollback.Errorf(scrollback.Unavailable, op,
-			"the database at %s may not be read by this user (permission denied)", path)
+			i18n.DatabaseMayNotBeRead, path)
 	}
 	at := &viewpoint{path: path}
 	var unchanged func() error
@@ -67,11 +68,10 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	switch {
 	case err != nil && errors.Is(unwritable(scrollback.Wrap(classify(err), op, err)), ErrUnwritable):
 		err = scrollback.Errorf(scrollback.Unavailable, op,
-			"the log beside %s has not been read in, and the folder may only be read: "+
-				"open it once where it can be written (%w)", path, err)
+			i18n.WriteAheadLogNotReadIn, path, err)
 	case err != nil && scrollback.CodeOf(scrollback.Wrap(classify(err), op, err)) == scrollback.Internal:
 		err = scrollback.Errorf(scrollback.Internal, op,
-			"the database at %s is damaged, beyond reading: %w; rescue/ and backup/ beside it may hold copies", path, err)
+			i18n.DatabaseDamagedBeyondReading, path, err)
 	case err != nil:
 		err = scrollback.Wrap(classify(err), op, err)
 	case !s.ours || s.have == 0:
@@ -98,7 +98,7 @@ func readable(path string) error {
 }
 
 func nothingYet(path string) error {
-	return scrollback.Errorf(scrollback.NotFound, "sqlite.OpenReadOnly", "there is nothing in the database at %s yet",
+	return scrollback.Errorf(scrollback.NotFound, "sqlite.OpenReadOnly", i18n.NothingInDatabaseAtYet,
 		path)
 }
 
@@ -117,7 +117,7 @@ func older(ctx context.Context, db *sql.DB, path string, s schema) error {
 		return nothingYet(path)
 	}
 	return scrollback.Errorf(scrollback.Refused, "sqlite.OpenReadOnly",
-		"the database was written by an older scrollback (schema %d, this program's is %d); any command that writes brings it up to date", s.have, s.newest)
+		i18n.DatabaseTooOld, s.have, s.newest)
 }
 
 // viewpoint opens connections that only read. SQLite keeps a log beside a database that
@@ -142,7 +142,7 @@ func (v *viewpoint) stillQuiet() error {
 		return nil
 	}
 	return scrollback.Errorf(scrollback.Conflict, "sqlite.Audit",
-		"another program began to write while the database was read; run it again")
+		i18n.AnotherProgramWroteMeanwhile)
 }
 
 // Connect implements [sqlfault.Connector].
@@ -162,7 +162,7 @@ func (v *viewpoint) Connect(context.Context) (sqlfault.Conn, error) {
 	}
 	whole, ok := conn.(connection)
 	if !ok {
-		return nil, errors.Join(scrollback.Errorf(scrollback.Internal, "sqlite", "%T lacks methods", conn), conn.Close())
+		return nil, errors.Join(scrollback.Errorf(scrollback.Internal, "sqlite", i18n.DriverLacksMethods, conn), conn.Close())
 	}
 	return &viewing{connection: whole, at: v, file: file, quiet: quiet}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	sqlstore "github.com/scrollback-ai/scrollback/store/sql"
 )
 
@@ -112,7 +113,7 @@ func (w *writer) send(j job) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed {
-		return scrollback.Errorf(scrollback.Unavailable, "sqlite.Write", "the database is closed")
+		return scrollback.Errorf(scrollback.Unavailable, "sqlite.Write", i18n.DatabaseIsClosed)
 	}
 	select {
 	case w.jobs <- j:
